@@ -1,0 +1,203 @@
+//! Time has one judge. This is arithmetic on durations that somebody else
+//! measured; nothing here reads a clock.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// How long a seat may take, and how much it may say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// From opening a seat's stream to its Ready.
+    #[serde(rename = "start_us", with = "micros")]
+    pub start: Duration,
+    /// For one question.
+    #[serde(rename = "move_us", with = "micros")]
+    pub per_move: Duration,
+    /// For all questions of a seat together, where there is such a limit.
+    #[serde(rename = "budget_us", with = "optional_micros")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Duration>,
+    /// The largest answer, in bytes.
+    pub answer_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(10),
+            per_move: Duration::from_secs(3),
+            budget: None,
+            answer_bytes: 64 * 1024,
+        }
+    }
+}
+
+/// What a seat has used of its time in one game. Start-up is apart: it has its
+/// own limit and is never counted as thinking.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    limits: Limits,
+    used: Duration,
+}
+
+/// Whether an answer came in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Charge {
+    /// It did.
+    InTime,
+    /// It did not.
+    Late {
+        /// What it had.
+        limit: Duration,
+    },
+}
+
+impl Clock {
+    /// A clock that has not run yet.
+    #[must_use]
+    pub const fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            used: Duration::ZERO,
+        }
+    }
+
+    /// What the next question may take: the move limit, or what is left of the
+    /// budget where that is less.
+    #[must_use]
+    pub fn limit(&self) -> Duration {
+        match self.limits.budget {
+            Some(budget) => self.limits.per_move.min(budget.saturating_sub(self.used)),
+            None => self.limits.per_move,
+        }
+    }
+
+    /// What is left of the budget, where there is one.
+    #[must_use]
+    pub fn budget_left(&self) -> Option<Duration> {
+        self.limits
+            .budget
+            .map(|budget| budget.saturating_sub(self.used))
+    }
+
+    /// What the seat has thought in all.
+    #[must_use]
+    pub const fn used(&self) -> Duration {
+        self.used
+    }
+
+    /// Takes `thought` off the clock and says whether it was in time. The limit
+    /// is half-open: an answer at exactly the limit is late.
+    pub fn charge(&mut self, thought: Duration) -> Charge {
+        let limit = self.limit();
+        self.used += thought;
+        Self::judge(limit, thought)
+    }
+
+    /// The same for start-up, which is charged to nobody.
+    #[must_use]
+    pub fn charge_start(&self, waited: Duration) -> Charge {
+        Self::judge(self.limits.start, waited)
+    }
+
+    fn judge(limit: Duration, thought: Duration) -> Charge {
+        if thought < limit {
+            Charge::InTime
+        } else {
+            Charge::Late { limit }
+        }
+    }
+}
+
+/// A duration as whole microseconds.
+pub(crate) mod micros {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(time: &Duration, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_u64(whole(*time))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
+        u64::deserialize(d).map(Duration::from_micros)
+    }
+
+    pub(crate) fn whole(time: Duration) -> u64 {
+        u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+mod optional_micros {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde hands the field over like this")]
+    pub(super) fn serialize<S: Serializer>(
+        time: &Option<Duration>,
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
+        match time {
+            Some(time) => super::micros::serialize(time, s),
+            None => s.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        d: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(d)?.map(Duration::from_micros))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+    const US: Duration = Duration::from_micros(1);
+
+    fn clock(budget: Option<Duration>) -> Clock {
+        Clock::new(Limits {
+            per_move: 3000 * MS,
+            budget,
+            ..Limits::default()
+        })
+    }
+
+    #[test]
+    fn an_answer_at_exactly_the_limit_is_late() {
+        let limit = 3000 * MS;
+        assert_eq!(clock(None).charge(limit - US), Charge::InTime);
+        assert_eq!(clock(None).charge(limit), Charge::Late { limit });
+    }
+
+    #[test]
+    fn a_budget_shrinks_and_the_move_limit_does_not() {
+        let mut clock = clock(Some(4000 * MS));
+        assert_eq!(clock.limit(), 3000 * MS);
+        assert_eq!(clock.charge(2500 * MS), Charge::InTime);
+        assert_eq!(clock.limit(), 1500 * MS);
+        assert_eq!(clock.charge(1500 * MS), Charge::Late { limit: 1500 * MS });
+        assert_eq!(clock.limit(), Duration::ZERO);
+        assert_eq!(
+            clock.charge(Duration::ZERO),
+            Charge::Late {
+                limit: Duration::ZERO
+            }
+        );
+    }
+
+    #[test]
+    fn start_up_is_charged_to_nobody() {
+        let clock = clock(None);
+        assert_eq!(clock.charge_start(9999 * MS), Charge::InTime);
+        assert_eq!(
+            clock.charge_start(10_000 * MS),
+            Charge::Late { limit: 10_000 * MS }
+        );
+        assert_eq!(clock.used(), Duration::ZERO);
+    }
+}

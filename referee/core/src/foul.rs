@@ -1,0 +1,223 @@
+//! What a bot does wrong. A foul is a result with its evidence, never an error.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::micros;
+
+/// What a seat did wrong, with the evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Foul {
+    /// Nothing answers at the bot's address, or it could not be started.
+    Unreachable {
+        /// What was tried and what came back.
+        detail: String,
+    },
+    /// It did not answer Ready, or did something else, before the game began.
+    NoStart {
+        /// What came instead.
+        detail: String,
+    },
+    /// It does not implement this game.
+    Unsupported {
+        /// What it said.
+        detail: String,
+    },
+    /// Its process ended or its connection broke.
+    Crashed {
+        /// How, as far as can be known from outside.
+        detail: String,
+    },
+    /// It closed the stream in the middle of the game.
+    HungUp,
+    /// It ended the stream with an error status.
+    ErrorStatus {
+        /// The gRPC status code's number.
+        code: i32,
+        /// The status message.
+        message: String,
+    },
+    /// Its answer can't be read.
+    Malformed {
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// Its answer names another question.
+    WrongNumber {
+        /// The question's number.
+        expected: u32,
+        /// The answer's.
+        got: u32,
+    },
+    /// It spoke without being asked.
+    Unsolicited {
+        /// How many bytes it said.
+        bytes: usize,
+    },
+    /// Its answer is larger than allowed.
+    Oversized {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// Its process used more memory than allowed.
+    MemoryExceeded {
+        /// The most it was seen to use beyond what it had when it was ready,
+        /// in bytes.
+        peak: u64,
+        /// What it was allowed, in bytes.
+        limit: u64,
+    },
+    /// Its move is against the rules of the game.
+    Illegal {
+        /// The rule.
+        reason: String,
+    },
+    /// It did not answer within the limit.
+    Late {
+        /// What it had.
+        #[serde(rename = "limit_us", with = "micros")]
+        limit: Duration,
+    },
+}
+
+/// Which foul, without the evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the variants of Foul say what they are")]
+pub enum FoulKind {
+    Unreachable,
+    NoStart,
+    Unsupported,
+    Crashed,
+    HungUp,
+    ErrorStatus,
+    Malformed,
+    WrongNumber,
+    Unsolicited,
+    Oversized,
+    MemoryExceeded,
+    Illegal,
+    Late,
+}
+
+impl Foul {
+    /// Which foul it is.
+    #[must_use]
+    pub const fn kind(&self) -> FoulKind {
+        match self {
+            Self::Unreachable { .. } => FoulKind::Unreachable,
+            Self::NoStart { .. } => FoulKind::NoStart,
+            Self::Unsupported { .. } => FoulKind::Unsupported,
+            Self::Crashed { .. } => FoulKind::Crashed,
+            Self::HungUp => FoulKind::HungUp,
+            Self::ErrorStatus { .. } => FoulKind::ErrorStatus,
+            Self::Malformed { .. } => FoulKind::Malformed,
+            Self::WrongNumber { .. } => FoulKind::WrongNumber,
+            Self::Unsolicited { .. } => FoulKind::Unsolicited,
+            Self::Oversized { .. } => FoulKind::Oversized,
+            Self::MemoryExceeded { .. } => FoulKind::MemoryExceeded,
+            Self::Illegal { .. } => FoulKind::Illegal,
+            Self::Late { .. } => FoulKind::Late,
+        }
+    }
+
+    /// The same foul, committed before the game began: what is no start foul
+    /// of its own is a [`NoStart`](Self::NoStart) with this one as evidence.
+    #[must_use]
+    pub fn at_start(self) -> Self {
+        match self {
+            Self::Unreachable { .. } | Self::NoStart { .. } | Self::Unsupported { .. } => self,
+            Self::Late { limit } => Self::NoStart {
+                detail: format!("no Ready within the start-up limit of {limit:?}"),
+            },
+            other => Self::NoStart {
+                detail: other.to_string(),
+            },
+        }
+    }
+
+    /// Cuts evidence that a bot wrote to a length that a record can hold.
+    #[must_use]
+    pub fn evidence(text: impl Into<String>) -> String {
+        const MOST: usize = 500;
+        let mut text = text.into();
+        if let Some((end, _)) = text.char_indices().nth(MOST) {
+            text.truncate(end);
+            text.push('…');
+        }
+        text
+    }
+}
+
+impl std::fmt::Display for Foul {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unreachable { detail } => write!(f, "unreachable: {detail}"),
+            Self::NoStart { detail } => write!(f, "did not start: {detail}"),
+            Self::Unsupported { detail } => write!(f, "does not play this game: {detail}"),
+            Self::Crashed { detail } => write!(f, "crashed: {detail}"),
+            Self::HungUp => f.write_str("closed the stream in the middle of the game"),
+            Self::ErrorStatus { code, message } => {
+                write!(f, "ended with gRPC status {code}: {message}")
+            }
+            Self::Malformed { detail } => write!(f, "answer can't be read: {detail}"),
+            Self::WrongNumber { expected, got } => {
+                write!(f, "answered question {got} when asked question {expected}")
+            }
+            Self::Unsolicited { bytes } => write!(f, "spoke without being asked ({bytes} bytes)"),
+            Self::Oversized { limit } => write!(f, "answer larger than {limit} bytes"),
+            Self::MemoryExceeded { peak, limit } => {
+                write!(f, "used {peak} bytes of memory, allowed {limit}")
+            }
+            Self::Illegal { reason } => write!(f, "illegal move: {reason}"),
+            Self::Late { limit } => write!(f, "no answer within {limit:?}"),
+        }
+    }
+}
+
+impl FoulKind {
+    /// Every foul, in the order of the rulings.
+    pub const ALL: [Self; 13] = [
+        Self::Unreachable,
+        Self::NoStart,
+        Self::Unsupported,
+        Self::Crashed,
+        Self::HungUp,
+        Self::ErrorStatus,
+        Self::Malformed,
+        Self::WrongNumber,
+        Self::Unsolicited,
+        Self::Oversized,
+        Self::MemoryExceeded,
+        Self::Illegal,
+        Self::Late,
+    ];
+
+    /// In a word or two, for tables.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::NoStart => "no start",
+            Self::Unsupported => "unsupported",
+            Self::Crashed => "crashed",
+            Self::HungUp => "hung up",
+            Self::ErrorStatus => "error status",
+            Self::Malformed => "malformed",
+            Self::WrongNumber => "wrong number",
+            Self::Unsolicited => "unsolicited",
+            Self::Oversized => "oversized",
+            Self::MemoryExceeded => "memory",
+            Self::Illegal => "illegal",
+            Self::Late => "late",
+        }
+    }
+
+    /// Whether it was committed before the game began.
+    #[must_use]
+    pub const fn is_start(self) -> bool {
+        matches!(self, Self::Unreachable | Self::NoStart | Self::Unsupported)
+    }
+}

@@ -1,0 +1,33 @@
+//! What a game is, and how one is judged.
+//!
+//! Everything here is pure: no clock, no network, no files, no global, and no
+//! randomness but the [`Dice`] that are handed in. The referee's service does
+//! the waiting; the games in `referee-games` bring the rules.
+
+mod clock;
+mod dice;
+mod foul;
+mod game;
+mod outcome;
+mod record;
+mod scene;
+mod seat;
+mod seed;
+mod table;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod transcript;
+mod wire;
+
+pub use clock::{Charge, Clock, Limits};
+pub use dice::Dice;
+pub use foul::{Foul, FoulKind};
+pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step};
+pub use outcome::{Outcome, SeatFoul, Verdict};
+pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine};
+pub use scene::{Item, Scene};
+pub use seat::{PerSeat, Seat};
+pub use seed::{Root, Seed, SeedError};
+pub use table::{Accepted, GameKind, Kind, Refused, Table, TableStep};
+pub use transcript::{Event, Transcript};
+pub use wire::{Malformed, Sight, Wire};

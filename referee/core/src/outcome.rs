@@ -1,0 +1,66 @@
+//! How a game ended: what the rules say, and what the referee declares.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Foul, PerSeat, Seat};
+
+/// What the rules say about a game that is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Each seat's place from 1, the best; seats that share one have the same.
+    pub places: PerSeat<u8>,
+    /// In the game's own unit.
+    pub scores: PerSeat<i32>,
+    /// What ended it, in words.
+    pub reason: String,
+}
+
+/// A foul and who committed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeatFoul {
+    /// The seat.
+    pub seat: Seat,
+    /// What it did.
+    pub foul: Foul,
+}
+
+/// What the referee declares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The game counts.
+    Finished {
+        /// Who came out where.
+        outcome: Outcome,
+        /// What was done wrong, in the order in which it was judged.
+        fouls: Vec<SeatFoul>,
+    },
+    /// We failed, so the game counts for nobody and is played again.
+    Void {
+        /// How we failed.
+        reason: String,
+    },
+}
+
+impl Verdict {
+    /// The foul of a seat, where it committed one.
+    #[must_use]
+    pub fn foul(&self, seat: Seat) -> Option<&Foul> {
+        match self {
+            Self::Finished { fouls, .. } => fouls
+                .iter()
+                .find(|foul| foul.seat == seat)
+                .map(|foul| &foul.foul),
+            Self::Void { .. } => None,
+        }
+    }
+
+    /// The outcome, where the game counts.
+    #[must_use]
+    pub const fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            Self::Finished { outcome, .. } => Some(outcome),
+            Self::Void { .. } => None,
+        }
+    }
+}

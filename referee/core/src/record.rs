@@ -1,0 +1,233 @@
+//! A finished game as one record: JSON lines, one object a line. A header, the
+//! events, the verdict, and a seal of two hashes.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{Event, Limits, PerSeat, Seat, Seed, Verdict};
+
+/// What the header calls this format.
+pub const FORMAT: &str = "bot-arena record";
+/// Its version.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// From this alone anyone can play the game again: every position, what each
+/// bot knew, and the verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// What was to be played, and by whom.
+    pub header: Header,
+    /// What was said.
+    pub events: Vec<Event>,
+    /// How it ended.
+    pub result: ResultLine,
+}
+
+/// The first line of a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// The game's name.
+    pub game: String,
+    /// The version of its rules.
+    pub rules_version: u32,
+    /// The version of the referee's behaviour.
+    pub behavior_version: u32,
+    /// Names this game among those of its run.
+    pub game_id: String,
+    /// The set-up in its full form.
+    pub setup: serde_json::Value,
+    /// What decided all chance.
+    pub seed: Seed,
+    /// Who sat where.
+    pub players: PerSeat<String>,
+    /// The limits.
+    pub limits: Limits,
+}
+
+/// The line after the events.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResultLine {
+    /// What the referee declared.
+    pub verdict: Verdict,
+    /// What each seat thought in all, in microseconds.
+    pub thought_us: PerSeat<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line {
+    Header(Header),
+    Result(ResultLine),
+    Seal { play: String, file: String },
+}
+
+/// Why a text is no record.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A line that is not what it should be.
+    #[error("line {line}: {message}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What was expected and what came.
+        message: String,
+    },
+    /// A seal that does not fit.
+    #[error("the seal is broken: the {part} hash is {found}, expected {expected}")]
+    Seal {
+        /// Which of the two hashes.
+        part: &'static str,
+        /// What the content hashes to.
+        expected: String,
+        /// What the seal says.
+        found: String,
+    },
+}
+
+impl Record {
+    /// The whole record as JSON lines. The same record is the same text.
+    #[must_use]
+    pub fn to_json_lines(&self) -> String {
+        let mut text = String::with_capacity(1024 + 192 * self.events.len());
+        push_line(&mut text, &Line::Header(self.header.clone()));
+        for event in &self.events {
+            event.write_line(&mut text);
+        }
+        push_line(&mut text, &Line::Result(self.result.clone()));
+        let seal = Line::Seal {
+            play: self.play_hash(),
+            file: hex::encode(Sha256::digest(&text)),
+        };
+        push_line(&mut text, &seal);
+        text
+    }
+
+    /// SHA-256 of what was played: game, rules, set-up, seed, limits, and every
+    /// event without its time. Games that went the same way hash the same.
+    #[must_use]
+    pub fn play_hash(&self) -> String {
+        let mut hash = Sha256::new();
+        let Header {
+            game,
+            rules_version,
+            setup,
+            seed,
+            ..
+        } = &self.header;
+        hash.update(format!("{game}\n{rules_version}\n{setup}\n"));
+        hash.update(seed.bytes());
+        for event in &self.events {
+            event.hash_into(&mut hash);
+        }
+        hex::encode(hash.finalize())
+    }
+
+    /// Reads a record and checks its seal.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] names the line, or the hash that does not fit.
+    pub fn parse(text: &str) -> Result<Self, RecordError> {
+        let mut lines = text.split_inclusive('\n').enumerate().peekable();
+        let Some((_, first)) = lines.next() else {
+            return Err(wrong(1, "expected a header, found the end of the file"));
+        };
+        let Line::Header(header) = read(0, first)? else {
+            return Err(wrong(1, "expected a header"));
+        };
+        if header.format != FORMAT || header.format_version != FORMAT_VERSION {
+            return Err(wrong(
+                1,
+                &format!(
+                    "expected format \"{FORMAT}\" version {FORMAT_VERSION}, found \"{}\" version {}",
+                    header.format, header.format_version
+                ),
+            ));
+        }
+        let mut events = Vec::new();
+        let mut sealed = first.len();
+        let (at, result) = loop {
+            let Some((at, line)) = lines.next() else {
+                return Err(wrong(
+                    events.len() + 2,
+                    "the record ends in the middle of the game",
+                ));
+            };
+            sealed += line.len();
+            match serde_json::from_str::<Event>(line) {
+                Ok(event) => {
+                    if seat_of(&event).index() >= header.players.as_slice().len() {
+                        return Err(wrong(at + 1, "no such seat in this game"));
+                    }
+                    events.push(event);
+                }
+                Err(event_error) => match serde_json::from_str(line) {
+                    Ok(Line::Result(result)) => break (at, result),
+                    Ok(_) => return Err(wrong(at + 1, "expected an event or the result")),
+                    // Both readings failed: say which was meant.
+                    Err(line_error) if line.contains(r#""type":"result""#) => {
+                        return Err(wrong(at + 1, &line_error.to_string()));
+                    }
+                    Err(_) => return Err(wrong(at + 1, &event_error.to_string())),
+                },
+            }
+        };
+        let Some((_, last)) = lines.next() else {
+            return Err(wrong(at + 2, "expected the seal, found the end of the file"));
+        };
+        let Line::Seal { play, file } = read(at + 1, last)? else {
+            return Err(wrong(at + 2, "expected the seal"));
+        };
+        if lines.next().is_some() {
+            return Err(wrong(at + 3, "expected the end of the file after the seal"));
+        }
+        let record = Self {
+            header,
+            events,
+            result,
+        };
+        for (part, expected, found) in [
+            ("file", hex::encode(Sha256::digest(&text[..sealed])), file),
+            ("play", record.play_hash(), play),
+        ] {
+            if expected != found {
+                return Err(RecordError::Seal {
+                    part,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(record)
+    }
+}
+
+fn seat_of(event: &Event) -> Seat {
+    match event {
+        Event::Told { seat, .. }
+        | Event::Asked { seat, .. }
+        | Event::Answered { seat, .. }
+        | Event::Fouled { seat, .. } => *seat,
+    }
+}
+
+fn push_line(text: &mut String, line: &Line) {
+    // Strings, numbers and maps with string keys: this can't fail.
+    text.push_str(&serde_json::to_string(line).unwrap_or_default());
+    text.push('\n');
+}
+
+fn read(at: usize, line: &str) -> Result<Line, RecordError> {
+    serde_json::from_str(line).map_err(|error| wrong(at + 1, &error.to_string()))
+}
+
+fn wrong(line: usize, message: &str) -> RecordError {
+    RecordError::Line {
+        line,
+        message: message.to_owned(),
+    }
+}

@@ -1,0 +1,293 @@
+//! A game in progress behind an interface that names no game, so that nothing
+//! above is generic over one.
+
+use std::marker::PhantomData;
+
+use crate::{
+    Dice, Game, GameInfo, Outcome, Scene, Seat, Seed, SetupError, Sight, State, Step, Wire,
+};
+
+/// A kind of game, as the list of all games holds it.
+pub trait GameKind: Send + Sync {
+    /// What there is to know about it.
+    fn info(&self) -> &'static GameInfo;
+
+    /// The path of the call by which a bot is asked to play.
+    fn path(&self) -> &'static str;
+
+    /// Puts a set-up into its full form, with every choice named.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] where it is not one or no game can begin like this.
+    fn setup(&self, setup: &serde_json::Value) -> Result<serde_json::Value, SetupError>;
+
+    /// Deals.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] as for [`setup`](Self::setup).
+    fn deal(&self, setup: &serde_json::Value, seed: &Seed) -> Result<Box<dyn Table>, SetupError>;
+
+    /// Plays random games with this seed and checks every property that any
+    /// game must have.
+    ///
+    /// # Errors
+    ///
+    /// Says which property fails, and where.
+    #[cfg(feature = "testing")]
+    fn prove(&self, seed: &Seed) -> Result<(), String>;
+}
+
+/// A game in progress.
+pub trait Table: Send {
+    /// What there is to know about the game.
+    fn info(&self) -> &'static GameInfo;
+
+    /// Appends what the game publishes about its set-up to a seat's first call.
+    fn write_start(&self, seat: Seat, out: &mut Vec<u8>);
+
+    /// What comes next; see [`Game::step`].
+    fn step(&mut self) -> TableStep;
+
+    /// Appends to `out` what the last step tells or asks this seat.
+    fn write_call(&self, seat: Seat, out: &mut Vec<u8>);
+
+    /// Takes a seat's answer to the last step's question; it is carried out by
+    /// [`resolve`](Self::resolve).
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] where it can't be read or is against the rules; the table
+    /// has not changed then.
+    fn answer(&mut self, seat: Seat, bytes: &[u8]) -> Result<Accepted, Refused>;
+
+    /// A seat leaves the game by a foul.
+    fn forfeit(&mut self, seat: Seat);
+
+    /// Carries out the answers that were taken since the last step.
+    fn resolve(&mut self);
+
+    /// What to draw: of everything when the game is over, else of what
+    /// everybody sees.
+    fn scene(&self) -> Scene;
+
+    /// What a seat could answer to the last step's question: notation and
+    /// message.
+    fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)>;
+}
+
+/// [`Step`] without the game's own types.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TableStep {
+    /// Tell these seats.
+    Tell(Vec<Seat>),
+    /// Ask these seats.
+    Ask(Vec<Seat>),
+    /// It is over.
+    Over(Outcome),
+}
+
+/// An answer that was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// In the game's notation.
+    pub notation: String,
+    /// Whether everybody may see it at once.
+    pub public: bool,
+}
+
+/// An answer that was not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It can't be read.
+    #[error("{0}")]
+    Malformed(String),
+    /// It is against the rules.
+    #[error("{0}")]
+    Illegal(String),
+}
+
+/// A game as an entry of the list of all games.
+pub struct Kind<G>(PhantomData<G>);
+
+impl<G> Kind<G> {
+    /// The entry.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "used in a constant")]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<G: Sight> Kind<G> {
+    fn read(setup: &serde_json::Value) -> Result<G::Setup, SetupError> {
+        let setup = if setup.is_null() {
+            G::Setup::default()
+        } else {
+            serde_json::from_value(setup.clone()).map_err(|error| {
+                SetupError(format!("not a set-up of {}: {error}", G::INFO.name))
+            })?
+        };
+        G::validate(&setup)?;
+        Ok(setup)
+    }
+}
+
+impl<G: Sight> GameKind for Kind<G> {
+    fn info(&self) -> &'static GameInfo {
+        &G::INFO
+    }
+
+    fn path(&self) -> &'static str {
+        G::PATH
+    }
+
+    fn setup(&self, setup: &serde_json::Value) -> Result<serde_json::Value, SetupError> {
+        serde_json::to_value(Self::read(setup)?).map_err(|error| SetupError(error.to_string()))
+    }
+
+    fn deal(&self, setup: &serde_json::Value, seed: &Seed) -> Result<Box<dyn Table>, SetupError> {
+        let setup = Self::read(setup)?;
+        Ok(Box::new(InProgress::<G>::new(G::deal(
+            &setup,
+            &mut Dice::new(seed),
+        ))))
+    }
+
+    #[cfg(feature = "testing")]
+    fn prove(&self, seed: &Seed) -> Result<(), String> {
+        crate::testing::prove::<G>(&G::Setup::default(), seed)
+    }
+}
+
+struct InProgress<G: Game> {
+    state: State<G>,
+    now: Now<G>,
+    answers: Vec<(Seat, G::Answer)>,
+    over: bool,
+}
+
+/// What the last step was, for the messages that go with it.
+enum Now<G: Game> {
+    Nothing,
+    Telling(G::Notice),
+    Asking(Vec<(Seat, G::Question)>),
+}
+
+impl<G: Wire> InProgress<G> {
+    const fn new(state: State<G>) -> Self {
+        Self {
+            state,
+            now: Now::Nothing,
+            answers: Vec::new(),
+            over: false,
+        }
+    }
+
+    fn question(&self, seat: Seat) -> Option<G::Question> {
+        match &self.now {
+            Now::Asking(asked) => asked
+                .iter()
+                .find(|(asked, _)| *asked == seat)
+                .map(|(_, question)| *question),
+            _ => None,
+        }
+    }
+}
+
+impl<G: Wire> Table for InProgress<G> {
+    fn info(&self) -> &'static GameInfo {
+        &G::INFO
+    }
+
+    fn write_start(&self, seat: Seat, out: &mut Vec<u8>) {
+        G::write_start(&self.state.observe(seat), out);
+    }
+
+    fn step(&mut self) -> TableStep {
+        self.answers.clear();
+        match G::step(&mut self.state) {
+            Step::Tell(audience, notice) => {
+                self.now = Now::Telling(notice);
+                let told = Seat::all(G::INFO.seats).filter(|&seat| audience.includes(seat));
+                TableStep::Tell(told.collect())
+            }
+            Step::Ask(asked) => {
+                let seats = asked.iter().map(|(seat, _)| *seat).collect();
+                self.now = Now::Asking(asked);
+                TableStep::Ask(seats)
+            }
+            Step::Over(outcome) => {
+                self.now = Now::Nothing;
+                self.over = true;
+                TableStep::Over(outcome)
+            }
+        }
+    }
+
+    fn write_call(&self, seat: Seat, out: &mut Vec<u8>) {
+        let sight = self.state.observe(seat);
+        match &self.now {
+            Now::Nothing => {}
+            Now::Telling(notice) => G::write_notice(&sight, *notice, out),
+            Now::Asking(_) => {
+                if let Some(question) = self.question(seat) {
+                    G::write_question(&sight, question, out);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, seat: Seat, bytes: &[u8]) -> Result<Accepted, Refused> {
+        let question = self
+            .question(seat)
+            .ok_or_else(|| Refused::Malformed("nothing was asked".to_owned()))?;
+        let answer = G::read_answer(question, bytes)
+            .map_err(|malformed| Refused::Malformed(malformed.to_string()))?;
+        G::judge(&self.state.observe(seat), question, &answer)
+            .map_err(|illegal| Refused::Illegal(illegal.to_string()))?;
+        let accepted = Accepted {
+            notation: G::notation(&answer),
+            public: G::is_public(question, &answer),
+        };
+        self.answers.push((seat, answer));
+        Ok(accepted)
+    }
+
+    fn forfeit(&mut self, seat: Seat) {
+        self.answers.retain(|(answered, _)| *answered != seat);
+        G::forfeit(&mut self.state, seat);
+    }
+
+    fn resolve(&mut self) {
+        // In order of the seats, whoever answered first.
+        self.answers.sort_by_key(|(seat, _)| *seat);
+        G::resolve(&mut self.state, &self.answers);
+        self.answers.clear();
+        self.now = Now::Nothing;
+    }
+
+    fn scene(&self) -> Scene {
+        let private: Vec<_> = if self.over {
+            self.state.private.iter().collect()
+        } else {
+            Vec::new()
+        };
+        G::scene(&self.state.public, &private)
+    }
+
+    fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)> {
+        let Some(question) = self.question(seat) else {
+            return Vec::new();
+        };
+        G::legal(&self.state.observe(seat), question)
+            .iter()
+            .map(|answer| {
+                let mut bytes = Vec::new();
+                G::write_answer(answer, &mut bytes);
+                (G::notation(answer), bytes)
+            })
+            .collect()
+    }
+}

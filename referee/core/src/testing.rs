@@ -1,0 +1,246 @@
+//! What must hold in every game, checked by playing at random: nothing leaks,
+//! the calls are enough to know what a seat sees, what is offered is accepted.
+
+use std::collections::VecDeque;
+
+use crate::{Dice, Game, PerSeat, Seat, Seed, Sight, State, Step};
+
+/// No game of ours is longer than this many answers.
+const ENDLESS: usize = 100_000;
+
+/// All that was said in one game.
+struct Said<G: Game> {
+    /// What each seat was sent: the start, then every call.
+    calls: PerSeat<Vec<Vec<u8>>>,
+    answers: Vec<(Seat, G::Question, G::Answer)>,
+}
+
+/// What a player says when it is asked.
+enum Reply<A> {
+    Answer(A),
+    Forfeit,
+    Stop,
+}
+
+/// Plays one random game from this set-up and seed and checks every property.
+///
+/// # Errors
+///
+/// Says which property fails, and where.
+pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed) -> Result<(), String> {
+    let mut dice = Dice::new(seed);
+    let beginning = G::deal(setup, &mut dice);
+
+    let whole = play(beginning.clone(), |state, seat, question| {
+        random_answer::<G>(state, seat, question, &mut dice)
+    })?;
+    nothing_leaks(&beginning, &whole, &mut dice)?;
+
+    // A cut at random: what was sent up to then must not depend on the unseen
+    // either, and leaving there must bring the game to an end.
+    let cut = dice.below(whole.answers.len() as u32 + 1) as usize;
+    let mut left = cut;
+    let leaver = dice.below(u32::from(G::INFO.seats)) as u8;
+    let short = play(beginning.clone(), |state, seat, question| {
+        if left == 0 {
+            return Ok(Reply::Stop);
+        }
+        left -= 1;
+        random_answer::<G>(state, seat, question, &mut dice)
+    })?;
+    nothing_leaks(&beginning, &short, &mut dice)?;
+
+    let mut left = cut;
+    play(beginning, |state, seat, question| {
+        if left == 0 && seat == Seat::new(leaver) {
+            return Ok(Reply::Forfeit);
+        }
+        left = left.saturating_sub(1);
+        random_answer::<G>(state, seat, question, &mut dice)
+    })?;
+    Ok(())
+}
+
+fn random_answer<G: Sight>(
+    state: &State<G>,
+    seat: Seat,
+    question: G::Question,
+    dice: &mut Dice,
+) -> Result<Reply<G::Answer>, String> {
+    let sight = state.observe(seat);
+    let mut legal = G::legal(&sight, question);
+    if legal.is_empty() {
+        return Err(format!("no legal answer to {question:?} for seat {seat}"));
+    }
+    for answer in &legal {
+        G::judge(&sight, question, answer)
+            .map_err(|rule| format!("{answer:?} is offered as legal and refused: {rule}"))?;
+        let mut bytes = Vec::new();
+        G::write_answer(answer, &mut bytes);
+        let read = G::read_answer(question, &bytes);
+        if read.as_ref() != Ok(answer) {
+            return Err(format!("{answer:?} was written and read back as {read:?}"));
+        }
+    }
+    let pick = dice.below(legal.len() as u32) as usize;
+    Ok(Reply::Answer(legal.swap_remove(pick)))
+}
+
+/// Plays until the game is over or a player stops it; after every call the
+/// fold of a seat's calls must equal its observation.
+fn play<G: Sight>(
+    mut state: State<G>,
+    mut ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<Reply<G::Answer>, String>,
+) -> Result<Said<G>, String> {
+    let seats = G::INFO.seats;
+    let mut said = Said {
+        calls: PerSeat::new(seats, |_| Vec::new()),
+        answers: Vec::new(),
+    };
+    let mut views = Vec::new();
+    for seat in Seat::all(seats) {
+        let mut start = Vec::new();
+        G::write_start(&state.observe(seat), &mut start);
+        views.push(G::begin(seat, &start).map_err(|error| error.to_string())?);
+        said.calls[seat].push(start);
+    }
+    let mut gone = PerSeat::new(seats, |_| false);
+    let mut hear = |said: &mut Said<G>, state: &State<G>, seat: Seat, call: Vec<u8>| {
+        let view = &mut views[seat.index()];
+        G::hear(view, &call).map_err(|error| error.to_string())?;
+        said.calls[seat].push(call);
+        let known = G::known(view);
+        if known != (state.public.clone(), state.private[seat].clone()) {
+            return Err(format!(
+                "seat {seat} was told enough to know {known:?}, but sees {:?}",
+                (&state.public, &state.private[seat])
+            ));
+        }
+        Ok(())
+    };
+    while said.answers.len() < ENDLESS {
+        match G::step(&mut state) {
+            Step::Over(outcome) => {
+                check_outcome::<G>(&outcome)?;
+                return Ok(said);
+            }
+            Step::Tell(audience, notice) => {
+                for seat in Seat::all(seats).filter(|&s| audience.includes(s) && !gone[s]) {
+                    let mut call = Vec::new();
+                    G::write_notice(&state.observe(seat), notice, &mut call);
+                    hear(&mut said, &state, seat, call)?;
+                }
+            }
+            Step::Ask(asked) => {
+                if asked.is_empty() {
+                    return Err("a step asks nobody".to_owned());
+                }
+                let again = G::step(&mut state);
+                if again != Step::Ask(asked.clone()) {
+                    return Err(format!("{asked:?} became {again:?} without an answer"));
+                }
+                let mut answers = Vec::new();
+                let mut forfeits = Vec::new();
+                for (seat, question) in asked {
+                    if gone[seat] {
+                        return Err(format!("seat {seat} has left and is asked {question:?}"));
+                    }
+                    let mut call = Vec::new();
+                    G::write_question(&state.observe(seat), question, &mut call);
+                    hear(&mut said, &state, seat, call)?;
+                    match ask(&state, seat, question)? {
+                        Reply::Stop => return Ok(said),
+                        Reply::Forfeit => forfeits.push(seat),
+                        Reply::Answer(answer) => {
+                            G::judge(&state.observe(seat), question, &answer)
+                                .map_err(|rule| format!("{answer:?} is refused: {rule}"))?;
+                            said.answers.push((seat, question, answer.clone()));
+                            answers.push((seat, answer));
+                        }
+                    }
+                }
+                for seat in forfeits {
+                    gone[seat] = true;
+                    G::forfeit(&mut state, seat);
+                }
+                if !answers.is_empty() {
+                    G::resolve(&mut state, &answers);
+                }
+            }
+        }
+    }
+    Err("the game does not end".to_owned())
+}
+
+fn check_outcome<G: Game>(outcome: &crate::Outcome) -> Result<(), String> {
+    let seats = G::INFO.seats;
+    let good = outcome.places.seats() == seats
+        && outcome.scores.seats() == seats
+        && outcome
+            .places
+            .iter()
+            .all(|(_, &place)| (1..=seats).contains(&place))
+        && !outcome.reason.is_empty();
+    if good {
+        Ok(())
+    } else {
+        Err(format!("not an outcome for {seats} seats: {outcome:?}"))
+    }
+}
+
+/// Deals again what a seat has not seen, plays the same answers, and demands
+/// that the seat is sent the same bytes.
+fn nothing_leaks<G: Sight>(
+    beginning: &State<G>,
+    said: &Said<G>,
+    dice: &mut Dice,
+) -> Result<(), String> {
+    for watcher in Seat::all(G::INFO.seats) {
+        let other = G::redeal(beginning, &said.answers, watcher, dice);
+        let mut scripts = PerSeat::new(G::INFO.seats, |seat| {
+            said.answers
+                .iter()
+                .filter(|(answered, ..)| *answered == seat)
+                .map(|(_, question, answer)| (*question, answer.clone()))
+                .collect::<VecDeque<_>>()
+        });
+        let again = play(other, |_, seat, question| {
+            let script = &mut scripts[seat];
+            // A claim that was offered in the one deal need not be in the other.
+            while let Some((scripted, answer)) = script.front() {
+                if *scripted == question {
+                    break;
+                }
+                if G::decline(*scripted).as_ref() != Some(answer) {
+                    break;
+                }
+                script.pop_front();
+            }
+            match script.front() {
+                Some((scripted, _)) if *scripted == question => {
+                    let (_, answer) = script.pop_front().expect("it has a front");
+                    Ok(Reply::Answer(answer))
+                }
+                _ => Ok(G::decline(question).map_or(Reply::Stop, Reply::Answer)),
+            }
+        })?;
+        let sent = &said.calls[watcher];
+        let sent_again = &again.calls[watcher];
+        // The replay may stop a call earlier or later, with the other's script.
+        let common = sent.len().min(sent_again.len());
+        if sent.len().abs_diff(sent_again.len()) > 1 {
+            return Err(format!(
+                "seat {watcher} was sent {} calls, and {} when the unseen was dealt again",
+                sent.len(),
+                sent_again.len()
+            ));
+        }
+        if let Some(at) = (0..common).find(|&i| sent[i] != sent_again[i]) {
+            return Err(format!(
+                "leak: call {at} to seat {watcher} is {:?}, and {:?} when the unseen was dealt again",
+                sent[at], sent_again[at]
+            ));
+        }
+    }
+    Ok(())
+}
