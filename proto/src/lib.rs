@@ -12,6 +12,7 @@ pub mod arena {
         missing_docs,
         unreachable_pub,
         clippy::allow_attributes,
+        clippy::allow_attributes_without_reason,
         reason = "generated; the .proto files document it"
     )]
     pub mod v1 {
@@ -28,6 +29,7 @@ pub mod games {
             missing_docs,
             unreachable_pub,
             clippy::allow_attributes,
+            clippy::allow_attributes_without_reason,
             reason = "generated; the .proto files document it"
         )]
         pub mod v1 {

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 
 use crate::{
-    Dice, Game, GameInfo, Outcome, Scene, Seat, Seed, SetupError, Sight, State, Step, Wire,
+    Dice, Game, GameInfo, Malformed, Outcome, Scene, Seat, Seed, SetupError, Sight, State, Step, Wire,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -28,6 +28,14 @@ pub trait GameKind: Send + Sync {
     ///
     /// [`SetupError`] as for [`setup`](Self::setup).
     fn deal(&self, setup: &serde_json::Value, seed: &Seed) -> Result<Box<dyn Table>, SetupError>;
+
+    /// What to draw of what a seat knew after these calls, the first of which
+    /// is the start.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] where a call is none of this game.
+    fn knew(&self, seat: Seat, calls: &[&[u8]]) -> Result<Scene, Malformed>;
 
     /// Plays random games with this seed and checks every property that any
     /// game must have.
@@ -153,6 +161,18 @@ impl<G: Sight> GameKind for Kind<G> {
             &setup,
             &mut Dice::new(seed),
         ))))
+    }
+
+    fn knew(&self, seat: Seat, calls: &[&[u8]]) -> Result<Scene, Malformed> {
+        let (start, calls) = calls
+            .split_first()
+            .ok_or_else(|| Malformed("no calls".to_owned()))?;
+        let mut view = G::begin(seat, start)?;
+        for call in calls {
+            G::hear(&mut view, call)?;
+        }
+        let (public, private) = G::known(&view);
+        Ok(G::scene(&public, &[(seat, &private)]))
     }
 
     #[cfg(feature = "testing")]

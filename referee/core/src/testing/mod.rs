@@ -1,7 +1,11 @@
 //! What must hold in every game, checked by playing at random: nothing leaks,
 //! the calls are enough to know what a seat sees, what is offered is accepted.
 
+mod bids;
+
 use std::collections::VecDeque;
+
+pub use bids::Bids;
 
 use crate::{Dice, Game, PerSeat, Seat, Seed, Sight, State, Step};
 

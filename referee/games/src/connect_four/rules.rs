@@ -1,0 +1,475 @@
+//! The rules: a board of 9..=12 by 9..=12 with one forbidden cell, two seats
+//! that drop stones in turn, four in an unbroken line win.
+
+use referee_core::{
+    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
+    Step,
+};
+use serde::{Deserialize, Serialize};
+
+/// The fewest rows or columns that a board set up by hand may have.
+pub const SMALLEST: u8 = 4;
+/// The most.
+pub const LARGEST: u8 = 12;
+/// The fewest rows or columns that the dice give; the most is [`LARGEST`].
+const SMALLEST_DRAWN: u8 = 9;
+
+/// The game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectFour;
+
+/// A cell: x is the row, from 0 at the top; y is the column, from 0 at the
+/// left. What a bot answers can be anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Point {
+    /// The row.
+    pub x: i32,
+    /// The column.
+    pub y: i32,
+}
+
+/// What can be chosen by hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Setup {
+    /// M, the number of rows; drawn from 9..=12 where it is not given.
+    pub rows: Option<u8>,
+    /// N, the number of columns, likewise.
+    pub columns: Option<u8>,
+    /// The forbidden cell.
+    pub forbidden: Forbidden,
+}
+
+/// Where the forbidden cell is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Forbidden {
+    /// Drawn from all cells.
+    #[default]
+    Random,
+    /// Nowhere.
+    None,
+    /// Here.
+    At(Point),
+}
+
+/// What everybody sees, which is everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Public {
+    /// The board.
+    pub board: Board,
+    /// Whose turn it is.
+    pub turn: Seat,
+    /// The stone that was placed last.
+    pub last: Option<Point>,
+    /// Who has made a line.
+    pub winner: Option<Seat>,
+    /// Who has left the game by a foul.
+    pub gone: [bool; 2],
+}
+
+/// The one question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Where do you play?
+    Point,
+}
+
+impl Game for ConnectFour {
+    const INFO: GameInfo = GameInfo {
+        name: "connect_four",
+        title: "Connect Four with a forbidden cell",
+        seats: 2,
+        rules_version: 1,
+    };
+
+    type Setup = Setup;
+    type Public = Public;
+    type Private = ();
+    type Hidden = ();
+    type Notice = Never;
+    type Question = Question;
+    type Answer = Point;
+
+    fn validate(setup: &Setup) -> Result<(), SetupError> {
+        for (what, size) in [("rows", setup.rows), ("columns", setup.columns)] {
+            if size.is_some_and(|size| !(SMALLEST..=LARGEST).contains(&size)) {
+                return Err(SetupError(format!(
+                    "{what} must be {SMALLEST} to {LARGEST}, found {}",
+                    size.unwrap_or_default()
+                )));
+            }
+        }
+        if let Forbidden::At(Point { x, y }) = setup.forbidden {
+            // A board that is still to be drawn has at least nine of each.
+            let rows = setup.rows.unwrap_or(SMALLEST_DRAWN);
+            let columns = setup.columns.unwrap_or(SMALLEST_DRAWN);
+            if !(0..i32::from(rows)).contains(&x) || !(0..i32::from(columns)).contains(&y) {
+                return Err(SetupError(format!(
+                    "the forbidden cell ({x}, {y}) must lie on the board: rows 0 to {}, columns 0 to {}{}",
+                    rows - 1,
+                    columns - 1,
+                    if setup.rows.is_none() || setup.columns.is_none() {
+                        " (choose rows and columns as well to use a larger board)"
+                    } else {
+                        ""
+                    }
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws M, N, x, y in this order, whether they are used or not, so that a
+    /// set-up by hand does not shift the other draws.
+    fn deal(setup: &Setup, dice: &mut Dice) -> State<Self> {
+        let sizes = u32::from(LARGEST - SMALLEST_DRAWN + 1);
+        let rows = SMALLEST_DRAWN + dice.below(sizes) as u8;
+        let columns = SMALLEST_DRAWN + dice.below(sizes) as u8;
+        let (rows, columns) = (
+            setup.rows.unwrap_or(rows),
+            setup.columns.unwrap_or(columns),
+        );
+        let drawn = Point {
+            x: dice.below(rows.into()) as i32,
+            y: dice.below(columns.into()) as i32,
+        };
+        let forbidden = match setup.forbidden {
+            Forbidden::Random => Some(drawn),
+            Forbidden::None => None,
+            Forbidden::At(point) => Some(point),
+        };
+        State {
+            public: Public {
+                board: Board::new(rows, columns, forbidden),
+                turn: Seat::new(0),
+                last: None,
+                winner: None,
+                gone: [false; 2],
+            },
+            private: PerSeat::new(2, |_| ()),
+            hidden: (),
+        }
+    }
+
+    fn step(state: &mut State<Self>) -> Step<Self> {
+        match outcome(&state.public) {
+            Some(outcome) => Step::Over(outcome),
+            None => Step::Ask(vec![(state.public.turn, Question::Point)]),
+        }
+    }
+
+    fn judge(
+        sight: &Observation<'_, Self>,
+        Question::Point: Question,
+        &point: &Point,
+    ) -> Result<(), Illegal> {
+        let board = &sight.public().board;
+        let Point { x, y } = point;
+        let Some(column) = usize::try_from(y).ok().filter(|&y| y < board.columns()) else {
+            return Err(Illegal(format!(
+                "expected a column of 0 to {}, found ({x}, {y})",
+                board.columns() - 1
+            )));
+        };
+        match board.landing(column) {
+            None => Err(Illegal(format!("column {y} is full, found ({x}, {y})"))),
+            Some(next) if next == point => Ok(()),
+            Some(next) => Err(Illegal(format!(
+                "the next free cell of column {y} is ({}, {y}), found ({x}, {y})",
+                next.x
+            ))),
+        }
+    }
+
+    fn legal(sight: &Observation<'_, Self>, Question::Point: Question) -> Vec<Point> {
+        let board = &sight.public().board;
+        (0..board.columns())
+            .filter_map(|column| board.landing(column))
+            .collect()
+    }
+
+    fn resolve(state: &mut State<Self>, answers: &[(Seat, Point)]) {
+        let public = &mut state.public;
+        for &(seat, point) in answers {
+            if public.board.drop_stone(seat, point.y as usize) {
+                public.winner = Some(seat);
+            }
+            public.last = Some(point);
+            public.turn = seat.other();
+        }
+    }
+
+    fn forfeit(state: &mut State<Self>, seat: Seat) {
+        state.public.gone[seat.index()] = true;
+    }
+
+    fn is_public(_: Question, _: &Point) -> bool {
+        true
+    }
+
+    fn scene(public: &Public, _: &[(Seat, &())]) -> Scene {
+        super::scene::scene(public)
+    }
+
+    fn redeal(
+        beginning: &State<Self>,
+        _: &[(Seat, Question, Point)],
+        _: Seat,
+        _: &mut Dice,
+    ) -> State<Self> {
+        beginning.clone()
+    }
+
+    fn decline(_: Question) -> Option<Point> {
+        None
+    }
+}
+
+/// There is nothing that a seat is told without being asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Never {}
+
+fn outcome(public: &Public) -> Option<Outcome> {
+    let [first, second] = public.gone;
+    let (winner, reason) = match (first, second) {
+        (true, true) => {
+            return Some(Outcome {
+                places: vec![2, 2].into(),
+                scores: vec![-1, -1].into(),
+                reason: "both forfeited".to_owned(),
+            });
+        }
+        (true, false) => (Some(Seat::new(1)), "forfeit"),
+        (false, true) => (Some(Seat::new(0)), "forfeit"),
+        (false, false) if public.winner.is_some() => (public.winner, "four in a line"),
+        (false, false) if public.board.is_full() => (None, "the board is full"),
+        (false, false) => return None,
+    };
+    let (places, scores) = match winner {
+        None => ([1, 1], [0, 0]),
+        Some(seat) if seat.index() == 0 => ([1, 2], [1, -1]),
+        Some(_) => ([2, 1], [-1, 1]),
+    };
+    Some(Outcome {
+        places: places.to_vec().into(),
+        scores: scores.to_vec().into(),
+        reason: reason.to_owned(),
+    })
+}
+
+const SIDE: usize = LARGEST as usize;
+const DIAGONALS: usize = 2 * SIDE - 1;
+
+/// A board. Each side's stones are kept once for each direction as the bits of
+/// every line, so that a stone is four bits and a line of four is three
+/// operations on a word; engines can play on it directly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Board {
+    rows: u8,
+    columns: u8,
+    forbidden: Option<Point>,
+    /// The next stone in column y lands on row `top[y] - 1`; 0 is full.
+    top: [u8; SIDE],
+    /// Bit y: column y has room.
+    open: u16,
+    sides: [Lines; 2],
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Lines {
+    /// By row x, bit y.
+    across: [u16; SIDE],
+    /// By column y, bit x.
+    down: [u16; SIDE],
+    /// By x - y + 11, bit y.
+    falling: [u16; DIAGONALS],
+    /// By x + y, bit y.
+    rising: [u16; DIAGONALS],
+}
+
+impl Board {
+    /// An empty board.
+    ///
+    /// # Panics
+    ///
+    /// Where a side is 0 or larger than [`LARGEST`].
+    #[must_use]
+    pub fn new(rows: u8, columns: u8, forbidden: Option<Point>) -> Self {
+        assert!((1..=LARGEST).contains(&rows) && (1..=LARGEST).contains(&columns));
+        let mut board = Self {
+            rows,
+            columns,
+            forbidden,
+            top: [0; SIDE],
+            open: 0,
+            sides: [Lines::default(), Lines::default()],
+        };
+        for column in 0..columns.into() {
+            board.set_top(column, rows);
+        }
+        board
+    }
+
+    /// M.
+    #[must_use]
+    pub const fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// N.
+    #[must_use]
+    pub const fn columns(&self) -> usize {
+        self.columns as usize
+    }
+
+    /// The forbidden cell, where there is one.
+    #[must_use]
+    pub const fn forbidden(&self) -> Option<Point> {
+        self.forbidden
+    }
+
+    /// One number a column: the next stone lands on row `top[y] - 1`; 0 is
+    /// full.
+    #[must_use]
+    pub fn top(&self) -> &[u8] {
+        &self.top[..self.columns()]
+    }
+
+    /// The columns that have room, as bits.
+    #[must_use]
+    pub const fn open(&self) -> u16 {
+        self.open
+    }
+
+    /// Whether no column has room.
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.open == 0
+    }
+
+    /// Where the next stone in this column lands; nowhere if it is full or
+    /// there is no such column.
+    #[must_use]
+    pub fn landing(&self, column: usize) -> Option<Point> {
+        let top = *self.top().get(column)?;
+        (top > 0).then(|| Point {
+            x: i32::from(top) - 1,
+            y: column as i32,
+        })
+    }
+
+    /// Whose stone lies here.
+    #[must_use]
+    pub fn stone(&self, row: usize, column: usize) -> Option<Seat> {
+        Seat::all(2).find(|seat| self.sides[seat.index()].across[row] >> column & 1 == 1)
+    }
+
+    /// Whether a stone of this seat in this column, which has room, would make
+    /// a line of four or more.
+    #[must_use]
+    #[inline]
+    pub fn completes(&self, seat: Seat, column: usize) -> bool {
+        self.sides[seat.index()].line_through(usize::from(self.top[column]) - 1, column)
+    }
+
+    /// Drops a stone into a column that has room and says whether it makes a
+    /// line of four or more.
+    #[inline]
+    pub fn drop_stone(&mut self, seat: Seat, column: usize) -> bool {
+        let row = usize::from(self.top[column]) - 1;
+        let line = self.sides[seat.index()].line_through(row, column);
+        self.sides[seat.index()].put(row, column);
+        self.set_top(column, row as u8);
+        line
+    }
+
+    /// The board on which exactly these stones lie. `cells` goes row by row.
+    ///
+    /// # Errors
+    ///
+    /// Says which cell can't be: a stone on the forbidden cell or in the air.
+    pub fn with_stones(
+        rows: u8,
+        columns: u8,
+        forbidden: Option<Point>,
+        cells: &[Option<Seat>],
+    ) -> Result<Self, String> {
+        let mut board = Self::new(rows, columns, forbidden);
+        if cells.len() != board.rows() * board.columns() {
+            return Err(format!(
+                "expected {} cells, found {}",
+                board.rows() * board.columns(),
+                cells.len()
+            ));
+        }
+        for column in 0..board.columns() {
+            for row in (0..board.rows()).rev() {
+                if let Some(seat) = cells[row * board.columns() + column] {
+                    let here = Point {
+                        x: row as i32,
+                        y: column as i32,
+                    };
+                    if board.landing(column) != Some(here) {
+                        return Err(format!("no stone can lie on ({row}, {column})"));
+                    }
+                    board.drop_stone(seat, column);
+                }
+            }
+        }
+        Ok(board)
+    }
+
+    /// The forbidden cell is never the next one: a column that comes to it is
+    /// lowered by one more.
+    fn set_top(&mut self, column: usize, top: u8) {
+        let next = Point {
+            x: i32::from(top) - 1,
+            y: column as i32,
+        };
+        let top = top - u8::from(self.forbidden == Some(next));
+        self.top[column] = top;
+        let bit = 1 << column;
+        self.open = if top > 0 {
+            self.open | bit
+        } else {
+            self.open & !bit
+        };
+    }
+}
+
+impl Lines {
+    #[inline]
+    fn put(&mut self, row: usize, column: usize) {
+        self.across[row] |= 1 << column;
+        self.down[column] |= 1 << row;
+        self.falling[row + SIDE - 1 - column] |= 1 << column;
+        self.rising[row + column] |= 1 << column;
+    }
+
+    /// Whether a stone here would lie in a line of four or more. There is no
+    /// other line on the board, or the game would be over.
+    #[inline]
+    fn line_through(&self, row: usize, column: usize) -> bool {
+        let at_column = 1 << column;
+        four(self.across[row] | at_column)
+            || four(self.down[column] | 1 << row)
+            || four(self.falling[row + SIDE - 1 - column] | at_column)
+            || four(self.rising[row + column] | at_column)
+    }
+}
+
+#[inline]
+const fn four(line: u16) -> bool {
+    let pairs = line & line >> 1;
+    pairs & pairs >> 2 != 0
+}
+
+/// The columns that are set in a mask of [`Board::open`], from the left.
+pub fn columns_of(mut mask: u16) -> impl Iterator<Item = usize> + Clone {
+    std::iter::from_fn(move || {
+        let column = mask.trailing_zeros();
+        mask &= mask.checked_sub(1)?;
+        Some(column as usize)
+    })
+}

@@ -1,0 +1,106 @@
+//! A seat's calls folded into what it knows. The call alone is enough, so the
+//! fold forgets what came before.
+
+use arena_proto::games::connect_four::v1::{self as proto, connect_four_call::Call};
+use prost::Message as _;
+use referee_core::{Malformed, Seat, Sight};
+
+use super::rules::{Board, ConnectFour, LARGEST, Point, Public};
+
+/// What a seat knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Who knows it.
+    pub seat: Seat,
+    /// What it knows.
+    pub public: Public,
+}
+
+impl Sight for ConnectFour {
+    type View = View;
+
+    fn begin(seat: Seat, start: &[u8]) -> Result<View, Malformed> {
+        let proto::Board { m, n, no_x, no_y } = decode(start)?
+            .board
+            .ok_or_else(|| Malformed("the start has no board".to_owned()))?;
+        let (rows, columns, forbidden) = shape(m, n, no_x, no_y)?;
+        Ok(View {
+            seat,
+            public: Public {
+                board: Board::new(rows, columns, forbidden),
+                turn: Seat::new(0),
+                last: None,
+                winner: None,
+                gone: [false; 2],
+            },
+        })
+    }
+
+    fn hear(view: &mut View, call: &[u8]) -> Result<(), Malformed> {
+        if let Some(Call::GetPoint(ask)) = decode(call)?.call {
+            *view = View::of(view.seat, &ask)?;
+        }
+        Ok(())
+    }
+
+    fn known(view: &View) -> (Public, ()) {
+        (view.public.clone(), ())
+    }
+}
+
+impl View {
+    /// What `seat` knows when it is asked this.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] where there is no such board.
+    pub fn of(seat: Seat, ask: &proto::GetPoint) -> Result<Self, Malformed> {
+        let (rows, columns, forbidden) = shape(ask.m, ask.n, ask.no_x, ask.no_y)?;
+        let cells = ask
+            .board
+            .iter()
+            .map(|cell| match cell {
+                0 => Ok(None),
+                1 => Ok(Some(seat.other())),
+                2 => Ok(Some(seat)),
+                other => Err(Malformed(format!("expected a cell of 0 to 2, found {other}"))),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let board = Board::with_stones(rows, columns, forbidden, &cells).map_err(Malformed)?;
+        if !ask.top.iter().copied().eq(board.top().iter().map(|&top| i32::from(top))) {
+            return Err(Malformed(format!(
+                "top is {:?}, and by the stones {:?}",
+                ask.top,
+                board.top()
+            )));
+        }
+        Ok(Self {
+            seat,
+            public: Public {
+                board,
+                turn: seat,
+                last: point(ask.last_x, ask.last_y),
+                winner: None,
+                gone: [false; 2],
+            },
+        })
+    }
+}
+
+fn decode(call: &[u8]) -> Result<proto::ConnectFourCall, Malformed> {
+    proto::ConnectFourCall::decode(call).map_err(|error| Malformed(error.to_string()))
+}
+
+fn shape(m: i32, n: i32, no_x: i32, no_y: i32) -> Result<(u8, u8, Option<Point>), Malformed> {
+    let side = |side: i32| {
+        u8::try_from(side)
+            .ok()
+            .filter(|side| (1..=LARGEST).contains(side))
+            .ok_or_else(|| Malformed(format!("there is no board of {m} by {n}")))
+    };
+    Ok((side(m)?, side(n)?, point(no_x, no_y)))
+}
+
+fn point(x: i32, y: i32) -> Option<Point> {
+    (x >= 0 && y >= 0).then_some(Point { x, y })
+}

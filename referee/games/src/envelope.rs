@@ -1,0 +1,153 @@
+//! Fields 1 to 9 of every message, written and read apart from the game's own:
+//! a message is its envelope followed by what the game appends.
+
+use std::time::Duration;
+
+use arena_proto::arena::v1::{
+    AnswerEnvelope, CallEnvelope, Ending, FoulKind as ProtoFoul, GameOver, GameStart, Ready,
+    SeatResult, call_envelope::Call,
+};
+use bytes::Bytes;
+use prost::Message as _;
+use referee_core::{FoulKind, Malformed, Outcome, Seat, Table, Verdict};
+
+use crate::sitting::{BEHAVIOR_VERSION, Fixture};
+
+/// Question 0.
+pub(crate) fn start(
+    fixture: &Fixture,
+    table: &dyn Table,
+    seat: Seat,
+    budget: Option<Duration>,
+) -> Bytes {
+    let info = table.info();
+    let start = GameStart {
+        game_id: fixture.game_id.clone(),
+        game: info.name.to_owned(),
+        seat: seat.index() as u32,
+        seats: info.seats.into(),
+        move_limit: duration(fixture.limits.per_move),
+        budget: budget.and_then(duration),
+        bot_seed: fixture.seed.for_bot(seat),
+        rules_version: info.rules_version,
+        behavior_version: BEHAVIOR_VERSION,
+    };
+    let envelope = CallEnvelope {
+        number: Some(0),
+        limit: duration(fixture.limits.start),
+        past_answer: None,
+        call: Some(Call::Start(start)),
+    };
+    let mut out = envelope.encode_to_vec();
+    table.write_start(seat, &mut out);
+    out.into()
+}
+
+/// What the table asks now.
+pub(crate) fn question(table: &dyn Table, seat: Seat, number: u32, limit: Duration) -> Bytes {
+    let envelope = CallEnvelope {
+        number: Some(number),
+        limit: duration(limit),
+        past_answer: None,
+        call: None,
+    };
+    // Room for a message of the usual size, so that it is written without
+    // moving.
+    let mut out = Vec::with_capacity(256);
+    envelope.encode(&mut out).expect("a vector has room");
+    table.write_call(seat, &mut out);
+    out.into()
+}
+
+/// What the table tells now.
+pub(crate) fn notice(table: &dyn Table, seat: Seat) -> Bytes {
+    let mut out = Vec::new();
+    table.write_call(seat, &mut out);
+    out.into()
+}
+
+/// Another seat has left.
+pub(crate) fn forfeit(seat: Seat, foul: FoulKind) -> Bytes {
+    let forfeit = arena_proto::arena::v1::Forfeit {
+        seat: seat.index() as u32,
+        foul: foul_kind(foul).into(),
+    };
+    notice_envelope(Call::Forfeit(forfeit))
+}
+
+/// The last call.
+pub(crate) fn over(verdict: &Verdict, outcome: &Outcome) -> Bytes {
+    notice_envelope(Call::Over(GameOver {
+        results: results(verdict, outcome),
+        ending: ending(verdict).into(),
+        reason: outcome.reason.clone(),
+    }))
+}
+
+/// One entry a seat.
+pub(crate) fn results(verdict: &Verdict, outcome: &Outcome) -> Vec<SeatResult> {
+    outcome
+        .places
+        .iter()
+        .map(|(seat, &place)| SeatResult {
+            place: place.into(),
+            score: outcome.scores[seat].into(),
+            foul: verdict
+                .foul(seat)
+                .map(|foul| foul_kind(foul.kind()).into()),
+        })
+        .collect()
+}
+
+/// What ended the game.
+pub(crate) fn ending(verdict: &Verdict) -> Ending {
+    match verdict {
+        Verdict::Void { .. } => Ending::Void,
+        Verdict::Finished { fouls, .. } if fouls.is_empty() => Ending::Played,
+        Verdict::Finished { .. } => Ending::Foul,
+    }
+}
+
+/// What an answer's envelope says.
+pub(crate) fn read(answer: &[u8]) -> Result<(u32, Option<Ready>), Malformed> {
+    let envelope = AnswerEnvelope::decode(answer).map_err(|error| Malformed(error.to_string()))?;
+    let number = envelope.number.ok_or_else(|| {
+        Malformed("the answer does not say which question it answers".to_owned())
+    })?;
+    Ok((number, envelope.ready))
+}
+
+/// A foul as the wire names it.
+#[must_use]
+pub fn foul_kind(foul: FoulKind) -> ProtoFoul {
+    match foul {
+        FoulKind::Unreachable => ProtoFoul::Unreachable,
+        FoulKind::NoStart => ProtoFoul::NoStart,
+        FoulKind::Unsupported => ProtoFoul::Unsupported,
+        FoulKind::Crashed => ProtoFoul::Crashed,
+        FoulKind::HungUp => ProtoFoul::HungUp,
+        FoulKind::ErrorStatus => ProtoFoul::ErrorStatus,
+        FoulKind::Malformed => ProtoFoul::Malformed,
+        FoulKind::WrongNumber => ProtoFoul::WrongNumber,
+        FoulKind::Unsolicited => ProtoFoul::Unsolicited,
+        FoulKind::Oversized => ProtoFoul::Oversized,
+        FoulKind::MemoryExceeded => ProtoFoul::MemoryExceeded,
+        FoulKind::Illegal => ProtoFoul::Illegal,
+        FoulKind::Late => ProtoFoul::Late,
+    }
+}
+
+fn notice_envelope(call: Call) -> Bytes {
+    let envelope = CallEnvelope {
+        number: None,
+        limit: None,
+        past_answer: None,
+        call: Some(call),
+    };
+    envelope.encode_to_vec().into()
+}
+
+/// A length of time on the wire; none where it is longer than fits.
+fn duration(time: Duration) -> Option<prost_types::Duration> {
+    time.try_into().ok()
+}

@@ -1,0 +1,28 @@
+//! The games, and the referee's pure half.
+//!
+//! One folder a game: `rules.rs`, `view.rs` (a seat's calls folded into what
+//! it knows), `wire.rs` (the only file that knows its messages), `scene.rs`
+//! (what to draw). [`GAMES`] is the only list of them. A [`Sitting`] is one
+//! game as the referee conducts it, all but the waiting.
+
+pub mod connect_four;
+mod envelope;
+mod replay;
+mod sitting;
+
+use referee_core::{GameKind, Kind};
+
+pub use replay::{Mismatch, Moment, replay};
+pub use sitting::{
+    BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting, foul_kind,
+};
+
+/// Every game. Adding one is its folder and its line here.
+pub static GAMES: &[&dyn GameKind] = &[&Kind::<connect_four::ConnectFour>::new()];
+
+/// The game of this name; hyphens are as good as underscores.
+#[must_use]
+pub fn game(name: &str) -> Option<&'static dyn GameKind> {
+    let name = name.replace('-', "_");
+    GAMES.iter().copied().find(|game| game.info().name == name)
+}

@@ -1,0 +1,450 @@
+//! One game as the referee conducts it: everything but the waiting. The
+//! service puts it to the bots over streams; a replay puts it to a record.
+
+use std::time::Duration;
+
+use arena_proto::arena::v1::Ready;
+use bytes::Bytes;
+use referee_core::{
+    Charge, Clock, Event, FORMAT, FORMAT_VERSION, Foul, FoulKind, GameKind, Header, Limits,
+    Outcome, PerSeat, Record, Refused, ResultLine, Scene, Seat, SeatFoul, Seed, SetupError, Table,
+    TableStep, Transcript, Verdict,
+};
+
+use crate::envelope;
+
+pub use crate::envelope::foul_kind;
+
+/// Grows when the referee behaves differently on the same messages.
+pub const BEHAVIOR_VERSION: u32 = 1;
+
+/// What is to be played, and by whom.
+#[derive(Clone)]
+pub struct Fixture {
+    /// The game.
+    pub kind: &'static dyn GameKind,
+    /// Names this game among those of its run; it says nothing about the deal.
+    pub game_id: String,
+    /// The set-up in the game's own terms; null is the standard one.
+    pub setup: serde_json::Value,
+    /// Decides all chance.
+    pub seed: Seed,
+    /// What to call those who sit there.
+    pub players: PerSeat<String>,
+    /// The limits.
+    pub limits: Limits,
+}
+
+/// One game in progress: what to send next, and what came back.
+pub struct Sitting {
+    fixture: Fixture,
+    table: Box<dyn Table>,
+    seats: PerSeat<SeatState>,
+    fouls: Vec<SeatFoul>,
+    transcript: Transcript,
+    stage: Stage,
+    /// Who has been asked and whether it has answered, in order of the seats.
+    waiting: Vec<(Seat, Option<bool>)>,
+    /// Forfeits that the others have not been told of.
+    untold: Vec<(Seat, FoulKind)>,
+}
+
+struct SeatState {
+    clock: Clock,
+    next_number: u32,
+    gone: bool,
+}
+
+enum Stage {
+    Starting,
+    Playing,
+    /// What comes next is known, but a forfeit must be told first.
+    Stepped(TableStep),
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub enum Next {
+    /// Send these; nobody waits.
+    Tell(Vec<(Seat, Bytes)>),
+    /// Send these, and hand each answer to [`Sitting::hear`] before the next
+    /// call of [`Sitting::advance`].
+    Ask(Vec<Question>),
+    /// It is over.
+    Over(Box<Finished>),
+}
+
+/// A question on its way to a seat.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Who is asked.
+    pub seat: Seat,
+    /// The question's number in the seat's stream.
+    pub number: u32,
+    /// What it may take.
+    pub limit: Duration,
+    /// The whole message.
+    pub call: Bytes,
+}
+
+/// A game that is over.
+#[derive(Debug)]
+pub struct Finished {
+    /// Who is told last, and what.
+    pub goodbyes: Vec<(Seat, Bytes)>,
+    /// The whole of it.
+    pub record: Record,
+}
+
+/// What came back from a question.
+#[derive(Clone, Debug)]
+pub enum Heard {
+    /// A message.
+    Answer(Bytes),
+    /// Nothing, for as long as the clock says it took.
+    Nothing,
+    /// Something else went wrong, outside the messages.
+    Foul(Foul),
+}
+
+/// What the referee makes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Hearing {
+    /// The seat is ready to play.
+    Ready(Ready),
+    /// The move stands.
+    Accepted {
+        /// In the game's notation.
+        notation: String,
+        /// Whether everybody may see it at once.
+        public: bool,
+    },
+    /// It was a foul: the seat is out of the game and will not be spoken to.
+    Fouled(FoulKind),
+}
+
+impl Sitting {
+    /// Seats everybody and deals.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] where the set-up is none, or the number of players is
+    /// wrong.
+    pub fn new(mut fixture: Fixture) -> Result<Self, SetupError> {
+        let info = fixture.kind.info();
+        if fixture.players.seats() != info.seats {
+            return Err(SetupError(format!(
+                "{} has {} seats, found {} players",
+                info.name,
+                info.seats,
+                fixture.players.seats()
+            )));
+        }
+        fixture.setup = fixture.kind.setup(&fixture.setup)?;
+        let table = fixture.kind.deal(&fixture.setup, &fixture.seed)?;
+        let seats = PerSeat::new(info.seats, |_| SeatState {
+            clock: Clock::new(fixture.limits),
+            next_number: 0,
+            gone: false,
+        });
+        Ok(Self {
+            fixture,
+            table,
+            seats,
+            fouls: Vec::new(),
+            transcript: Transcript::default(),
+            stage: Stage::Starting,
+            waiting: Vec::new(),
+            untold: Vec::new(),
+        })
+    }
+
+    /// What comes next.
+    ///
+    /// # Panics
+    ///
+    /// Where a question has not been answered by [`hear`](Self::hear).
+    pub fn advance(&mut self) -> Next {
+        if !self.waiting.is_empty() {
+            self.resolve();
+        }
+        let step = match std::mem::replace(&mut self.stage, Stage::Playing) {
+            Stage::Starting => return Next::Ask(self.ask_to_start()),
+            Stage::Playing => self.table.step(),
+            Stage::Stepped(step) => step,
+        };
+        if let TableStep::Over(outcome) = step {
+            return Next::Over(Box::new(self.finish(&outcome)));
+        }
+        if !self.untold.is_empty() {
+            self.stage = Stage::Stepped(step);
+            return Next::Tell(self.tell_forfeits());
+        }
+        match step {
+            TableStep::Tell(seats) => {
+                let calls = seats
+                    .into_iter()
+                    .filter(|&seat| !self.seats[seat].gone)
+                    .map(|seat| (seat, envelope::notice(&*self.table, seat)))
+                    .collect();
+                Next::Tell(self.told(calls))
+            }
+            TableStep::Ask(seats) => Next::Ask(seats.into_iter().map(|s| self.ask(s)).collect()),
+            TableStep::Over(_) => unreachable!("handled above"),
+        }
+    }
+
+    /// What came back from a question, and how long that took from handing the
+    /// question to the transport.
+    ///
+    /// # Panics
+    ///
+    /// Where the seat has not been asked, or has answered.
+    pub fn hear(&mut self, seat: Seat, heard: Heard, thought: Duration) -> Hearing {
+        let place = self
+            .waiting
+            .iter()
+            .position(|(asked, answer)| *asked == seat && answer.is_none())
+            .expect("the seat has been asked");
+        // Whole microseconds: what is judged is what is recorded.
+        let thought = Duration::from_micros(thought.as_micros() as u64);
+        let number = self.seats[seat].next_number - 1;
+        let hearing = match self.judge(seat, number, heard, thought) {
+            Ok(hearing) => hearing,
+            Err(foul) => {
+                let foul = if number == 0 { foul.at_start() } else { foul };
+                let kind = foul.kind();
+                self.transcript.push(Event::Fouled {
+                    seat,
+                    foul: foul.clone(),
+                    thought,
+                });
+                self.fouls.push(SeatFoul { seat, foul });
+                self.seats[seat].gone = true;
+                Hearing::Fouled(kind)
+            }
+        };
+        self.waiting[place].1 = Some(!matches!(hearing, Hearing::Fouled(_)));
+        hearing
+    }
+
+    /// The game can't be finished for a reason of our own.
+    #[must_use]
+    pub fn void(reason: impl Into<String>) -> Verdict {
+        Verdict::Void {
+            reason: reason.into(),
+        }
+    }
+
+    /// What to draw of the game as everybody sees it.
+    #[must_use]
+    pub fn scene(&self) -> Scene {
+        self.table.scene()
+    }
+
+    /// What a seat could answer to its question now: notation and message.
+    #[must_use]
+    pub fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)> {
+        self.table.legal(seat)
+    }
+
+    /// What is being played.
+    #[must_use]
+    pub const fn fixture(&self) -> &Fixture {
+        &self.fixture
+    }
+
+    fn ask_to_start(&mut self) -> Vec<Question> {
+        Seat::all(self.seats.seats())
+            .map(|seat| {
+                let budget = self.seats[seat].clock.budget_left();
+                let call = envelope::start(&self.fixture, &*self.table, seat, budget);
+                self.asked(seat, self.fixture.limits.start, call)
+            })
+            .collect()
+    }
+
+    fn ask(&mut self, seat: Seat) -> Question {
+        let limit = self.seats[seat].clock.limit();
+        let number = self.seats[seat].next_number;
+        let call = envelope::question(&*self.table, seat, number, limit);
+        self.asked(seat, limit, call)
+    }
+
+    fn asked(&mut self, seat: Seat, limit: Duration, call: Bytes) -> Question {
+        let number = self.seats[seat].next_number;
+        self.seats[seat].next_number += 1;
+        self.waiting.push((seat, None));
+        self.transcript.push(Event::Asked {
+            seat,
+            number,
+            call: call.clone(),
+        });
+        Question {
+            seat,
+            number,
+            limit,
+            call,
+        }
+    }
+
+    /// The clock first, then the size, the number, and only then what it says.
+    fn judge(
+        &mut self,
+        seat: Seat,
+        number: u32,
+        heard: Heard,
+        thought: Duration,
+    ) -> Result<Hearing, Foul> {
+        let clock = &mut self.seats[seat].clock;
+        let charge = if number == 0 {
+            clock.charge_start(thought)
+        } else {
+            clock.charge(thought)
+        };
+        let answer = match (heard, charge) {
+            // It was seen to happen, whenever that was.
+            (Heard::Foul(foul), _) => return Err(foul),
+            (Heard::Answer(_), Charge::Late { limit }) => return Err(Foul::Late { limit }),
+            (Heard::Nothing, Charge::Late { limit }) => return Err(Foul::Late { limit }),
+            (Heard::Nothing, Charge::InTime) => {
+                // Nobody stops waiting before the limit.
+                return Err(Foul::Late { limit: thought });
+            }
+            (Heard::Answer(answer), Charge::InTime) => answer,
+        };
+        let limit = self.fixture.limits.answer_bytes;
+        if answer.len() > limit {
+            return Err(Foul::Oversized { limit });
+        }
+        let judged = self.read(seat, number, &answer);
+        let notation = match &judged {
+            Ok(Hearing::Accepted { notation, .. }) => Some(notation.clone()),
+            _ => None,
+        };
+        self.transcript.push(Event::Answered {
+            seat,
+            number,
+            answer,
+            notation,
+            thought,
+        });
+        judged
+    }
+
+    fn read(&mut self, seat: Seat, number: u32, answer: &[u8]) -> Result<Hearing, Foul> {
+        let malformed = |detail: String| Foul::Malformed {
+            detail: Foul::evidence(detail),
+        };
+        let (got, ready) = envelope::read(answer).map_err(|error| malformed(error.to_string()))?;
+        if got != number {
+            return Err(Foul::WrongNumber {
+                expected: number,
+                got,
+            });
+        }
+        if number == 0 {
+            return ready.map(Hearing::Ready).ok_or_else(|| {
+                malformed("expected Ready as the answer to GameStart".to_owned())
+            });
+        }
+        match self.table.answer(seat, answer) {
+            Ok(accepted) => Ok(Hearing::Accepted {
+                notation: accepted.notation,
+                public: accepted.public,
+            }),
+            Err(Refused::Malformed(detail)) => Err(malformed(detail)),
+            Err(Refused::Illegal(reason)) => Err(Foul::Illegal {
+                reason: Foul::evidence(reason),
+            }),
+        }
+    }
+
+    /// All have answered: carries it out, in order of the seats.
+    fn resolve(&mut self) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let starting = waiting
+            .first()
+            .is_some_and(|(seat, _)| self.seats[*seat].next_number == 1);
+        let mut answered = false;
+        for (seat, answer) in waiting.drain(..) {
+            if answer.expect("every question has been answered") {
+                answered = true;
+            } else {
+                let kind = self
+                    .fouls
+                    .iter()
+                    .rfind(|foul| foul.seat == seat)
+                    .map_or(FoulKind::Crashed, |foul| foul.foul.kind());
+                self.untold.push((seat, kind));
+                self.table.forfeit(seat);
+            }
+        }
+        self.waiting = waiting;
+        if answered && !starting {
+            self.table.resolve();
+        }
+    }
+
+    fn tell_forfeits(&mut self) -> Vec<(Seat, Bytes)> {
+        let untold = std::mem::take(&mut self.untold);
+        let calls = untold
+            .into_iter()
+            .flat_map(|(gone, kind)| {
+                let call = envelope::forfeit(gone, kind);
+                self.playing().map(move |seat| (seat, call.clone()))
+            })
+            .collect();
+        self.told(calls)
+    }
+
+    fn told(&mut self, calls: Vec<(Seat, Bytes)>) -> Vec<(Seat, Bytes)> {
+        for (seat, call) in &calls {
+            self.transcript.push(Event::Told {
+                seat: *seat,
+                call: call.clone(),
+            });
+        }
+        calls
+    }
+
+    fn playing(&self) -> impl Iterator<Item = Seat> {
+        self.seats
+            .iter()
+            .filter(|(_, state)| !state.gone)
+            .map(|(seat, _)| seat)
+    }
+
+    fn finish(&mut self, outcome: &Outcome) -> Finished {
+        let verdict = Verdict::Finished {
+            outcome: outcome.clone(),
+            fouls: std::mem::take(&mut self.fouls),
+        };
+        let call = envelope::over(&verdict, outcome);
+        let goodbyes = self.playing().map(|seat| (seat, call.clone())).collect();
+        let goodbyes = self.told(goodbyes);
+        let info = self.table.info();
+        let record = Record {
+            header: Header {
+                format: FORMAT.to_owned(),
+                format_version: FORMAT_VERSION,
+                game: info.name.to_owned(),
+                rules_version: info.rules_version,
+                behavior_version: BEHAVIOR_VERSION,
+                game_id: self.fixture.game_id.clone(),
+                setup: self.fixture.setup.clone(),
+                seed: self.fixture.seed,
+                players: self.fixture.players.clone(),
+                limits: self.fixture.limits,
+            },
+            events: std::mem::take(&mut self.transcript).into_events(),
+            result: ResultLine {
+                verdict,
+                thought_us: PerSeat::new(self.seats.seats(), |seat| {
+                    self.seats[seat].clock.used().as_micros() as u64
+                }),
+            },
+        };
+        Finished { goodbyes, record }
+    }
+}

@@ -1,0 +1,349 @@
+//! Connect Four against counts that were not made here, and against a slow
+//! reading of the rules.
+
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use referee_core::{Dice, Game as _, Seat, Seed, Step};
+use referee_games::connect_four::{Board, ConnectFour, Forbidden, Point, Question, Setup, columns_of};
+
+const FIRST: Seat = Seat::new(0);
+const SECOND: Seat = Seat::new(1);
+
+/// How many sequences of this many drops there are, where a line ends a game.
+fn leaves(board: &Board, seat: Seat, plies: u32) -> u64 {
+    if plies == 1 {
+        return board.open().count_ones().into();
+    }
+    columns_of(board.open())
+        .map(|column| {
+            let mut next = board.clone();
+            if next.drop_stone(seat, column) {
+                0
+            } else {
+                leaves(&next, seat.other(), plies - 1)
+            }
+        })
+        .sum()
+}
+
+/// (columns, rows, forbidden cell as column from the left and row from the
+/// bottom, leaves at ply 8), counted by others.
+#[test]
+fn leaf_counts_with_a_forbidden_cell() {
+    for (columns, rows, forbidden, expected) in [
+        (9, 9, None, 42_569_793),
+        (9, 9, Some((4, 0)), 42_859_881),
+        (9, 9, Some((4, 3)), 42_574_401),
+        (10, 11, Some((3, 2)), 99_087_670),
+        (11, 9, Some((0, 0)), 212_907_255),
+        (12, 12, None, 427_223_952),
+    ] {
+        let cell = forbidden.map(|(column, from_below)| Point {
+            x: i32::from(rows) - 1 - from_below,
+            y: column,
+        });
+        let board = Board::new(rows, columns, cell);
+        assert_eq!(
+            leaves(&board, FIRST, 8),
+            expected,
+            "{columns} columns, {rows} rows, {forbidden:?}"
+        );
+    }
+}
+
+#[test]
+fn leaf_counts_of_the_common_board() {
+    let board = Board::new(6, 7, None);
+    let counted: Vec<u64> = (1..=9).map(|plies| leaves(&board, FIRST, plies)).collect();
+    assert_eq!(
+        counted,
+        [7, 49, 343, 2401, 16807, 117_649, 823_536, 5_673_234, 39_394_572]
+    );
+}
+
+/// The rules page read to the letter, without a thought for speed.
+struct Slow {
+    cells: Vec<Vec<Option<Seat>>>,
+    top: Vec<usize>,
+    forbidden: Option<(usize, usize)>,
+}
+
+impl Slow {
+    fn new(rows: usize, columns: usize, forbidden: Option<(usize, usize)>) -> Self {
+        let mut slow = Self {
+            cells: vec![vec![None; columns]; rows],
+            top: vec![rows; columns],
+            forbidden,
+        };
+        for y in 0..columns {
+            slow.lower(y);
+        }
+        slow
+    }
+
+    fn lower(&mut self, y: usize) {
+        if self.top[y] > 0 && Some((self.top[y] - 1, y)) == self.forbidden {
+            self.top[y] -= 1;
+        }
+    }
+
+    fn drop(&mut self, seat: Seat, y: usize) -> bool {
+        let x = self.top[y] - 1;
+        self.cells[x][y] = Some(seat);
+        self.top[y] = x;
+        self.lower(y);
+        [(0, 1), (1, 0), (1, 1), (1, -1)].iter().any(|&(dx, dy)| {
+            let run = |sign: i32| {
+                (1..)
+                    .take_while(|step| {
+                        let (i, j) = (
+                            x as i32 + sign * step * dx,
+                            y as i32 + sign * step * dy,
+                        );
+                        i >= 0
+                            && j >= 0
+                            && self
+                                .cells
+                                .get(i as usize)
+                                .and_then(|row| row.get(j as usize))
+                                == Some(&Some(seat))
+                    })
+                    .count()
+            };
+            1 + run(1) + run(-1) >= 4
+        })
+    }
+}
+
+#[test]
+fn random_games_agree_with_a_slow_reading_of_the_rules() {
+    let mut rng = StdRng::seed_from_u64(1);
+    let mut wins = 0;
+    let mut draws = 0;
+    for round in 0..20_000 {
+        // Small boards too: they fill up, and end in a draw now and then.
+        let (rows, columns) = if round % 2 == 0 {
+            (rng.random_range(9..=12), rng.random_range(9..=12))
+        } else {
+            (rng.random_range(4..=5), rng.random_range(4..=5))
+        };
+        let forbidden = (rng.random_range(0..rows), rng.random_range(0..columns));
+        let mut slow = Slow::new(rows.into(), columns.into(), Some((forbidden.0.into(), forbidden.1.into())));
+        let mut board = Board::new(
+            rows,
+            columns,
+            Some(Point {
+                x: forbidden.0.into(),
+                y: forbidden.1.into(),
+            }),
+        );
+        let mut seat = FIRST;
+        loop {
+            let tops: Vec<usize> = board.top().iter().map(|&top| top.into()).collect();
+            assert_eq!(tops, slow.top);
+            let open: Vec<usize> = columns_of(board.open()).collect();
+            let expected: Vec<usize> = (0..columns.into()).filter(|&y| slow.top[y] > 0).collect();
+            assert_eq!(open, expected);
+            if open.is_empty() {
+                draws += 1;
+                break;
+            }
+            let column = open[rng.random_range(0..open.len())];
+            let foreseen = board.completes(seat, column);
+            let line = board.drop_stone(seat, column);
+            assert_eq!(line, slow.drop(seat, column));
+            assert_eq!(line, foreseen);
+            for (x, row) in slow.cells.iter().enumerate() {
+                for (y, cell) in row.iter().enumerate() {
+                    assert_eq!(board.stone(x, y), *cell);
+                }
+            }
+            if line {
+                wins += 1;
+                break;
+            }
+            seat = seat.other();
+        }
+    }
+    assert!(wins > 15_000 && draws > 500, "{wins} wins, {draws} draws");
+}
+
+fn at(x: i32, y: i32) -> Option<Point> {
+    Some(Point { x, y })
+}
+
+#[test]
+fn a_stone_lands_above_a_forbidden_cell_in_the_bottom_row() {
+    let mut board = Board::new(9, 9, at(8, 3));
+    assert_eq!(board.top(), [9, 9, 9, 8, 9, 9, 9, 9, 9]);
+    board.drop_stone(FIRST, 3);
+    assert_eq!(board.stone(7, 3), Some(FIRST));
+    assert_eq!(board.top()[3], 7);
+}
+
+#[test]
+fn a_column_whose_only_cell_left_is_forbidden_is_full() {
+    let mut board = Board::new(9, 9, at(0, 3));
+    for _ in 0..4 {
+        board.drop_stone(FIRST, 3);
+        board.drop_stone(SECOND, 3);
+    }
+    assert_eq!(board.top()[3], 0);
+    assert_eq!(board.landing(3), None);
+    assert_eq!(board.open() >> 3 & 1, 0);
+}
+
+#[test]
+fn top_skips_a_forbidden_cell_in_the_middle() {
+    let mut board = Board::new(9, 9, at(6, 3));
+    board.drop_stone(FIRST, 3);
+    assert_eq!(board.top()[3], 8);
+    board.drop_stone(FIRST, 3);
+    assert_eq!(board.top()[3], 6);
+    assert_eq!(board.landing(3), at(5, 3));
+}
+
+#[test]
+fn a_forbidden_cell_breaks_a_line() {
+    let mut board = Board::new(9, 9, at(8, 2));
+    for column in [0, 1, 3, 4] {
+        assert!(!board.drop_stone(FIRST, column));
+    }
+    // Down the column: three below the cell and one above are no four.
+    let mut board = Board::new(9, 9, at(5, 2));
+    for _ in 0..3 {
+        assert!(!board.drop_stone(FIRST, 2));
+    }
+    assert!(!board.drop_stone(FIRST, 2));
+    assert_eq!(board.stone(4, 2), Some(FIRST));
+}
+
+#[test]
+fn more_than_four_win_too() {
+    let mut board = Board::new(9, 9, None);
+    for column in [0, 1, 2, 4, 5, 6] {
+        assert!(!board.drop_stone(FIRST, column));
+    }
+    assert!(board.drop_stone(FIRST, 3));
+}
+
+#[test]
+fn a_line_on_the_last_free_cell_wins() {
+    let setup = Setup {
+        rows: Some(4),
+        columns: Some(4),
+        forbidden: Forbidden::None,
+    };
+    let mut state = ConnectFour::deal(&setup, &mut Dice::new(&Seed::new([0; 32])));
+    // Columns 0, 1, 2 in an order that makes no line, then column 3 so that
+    // the last stone, of the second seat, completes the top row.
+    let cells = [
+        "XOXO", // the bottom row
+        "XOXO",
+        "OXOX",
+        "OOO.", // the top row
+    ];
+    let mut stones = Vec::new();
+    for row in cells.iter().rev() {
+        for cell in row.chars() {
+            stones.push(match cell {
+                'X' => Some(FIRST),
+                'O' => Some(SECOND),
+                _ => None,
+            });
+        }
+    }
+    state.public.board = Board::with_stones(4, 4, None, &stones).unwrap();
+    state.public.turn = SECOND;
+    let Step::Ask(asked) = ConnectFour::step(&mut state) else {
+        panic!("one cell is free");
+    };
+    assert_eq!(asked, [(SECOND, Question::Point)]);
+    ConnectFour::resolve(&mut state, &[(SECOND, Point { x: 0, y: 3 })]);
+    assert!(state.public.board.is_full());
+    let Step::Over(outcome) = ConnectFour::step(&mut state) else {
+        panic!("it is over");
+    };
+    assert_eq!(outcome.places.as_slice(), [2, 1]);
+    assert_eq!(outcome.reason, "four in a line");
+}
+
+#[test]
+fn a_full_board_without_a_line_is_a_draw() {
+    let setup = Setup {
+        rows: Some(4),
+        columns: Some(4),
+        forbidden: Forbidden::At(Point { x: 0, y: 3 }),
+    };
+    let mut state = ConnectFour::deal(&setup, &mut Dice::new(&Seed::new([0; 32])));
+    let stones: Vec<_> = "OOX.OXOXXOXOXOX."
+        .chars()
+        .map(|cell| match cell {
+            'X' => Some(FIRST),
+            'O' => Some(SECOND),
+            _ => None,
+        })
+        .collect();
+    // The last column holds two stones; one more fits below the forbidden cell.
+    let mut stones = stones;
+    stones.swap(15, 3);
+    stones[15] = Some(FIRST);
+    state.public.board =
+        Board::with_stones(4, 4, at(0, 3), &stones).unwrap();
+    assert!(state.public.board.is_full());
+    let Step::Over(outcome) = ConnectFour::step(&mut state) else {
+        panic!("it is over");
+    };
+    assert_eq!(outcome.places.as_slice(), [1, 1]);
+}
+
+/// Worked out with another implementation of ChaCha20: seed 09…09 draws
+/// 11 rows, 12 columns and the cell (4, 2).
+#[test]
+fn a_seed_means_the_same_board_for_ever() {
+    let state = ConnectFour::deal(&Setup::default(), &mut Dice::new(&Seed::new([9; 32])));
+    let board = state.public.board;
+    assert_eq!((board.rows(), board.columns()), (11, 12));
+    assert_eq!(board.forbidden(), at(4, 2));
+}
+
+#[test]
+fn boards_and_cells_are_drawn_evenly() {
+    let mut sizes = [[0_u32; 4]; 4];
+    let mut corners = 0;
+    let rounds = 32_000;
+    for i in 0..rounds {
+        let mut seed = [0; 32];
+        seed[..4].copy_from_slice(&u32::to_le_bytes(i));
+        let board = ConnectFour::deal(&Setup::default(), &mut Dice::new(&Seed::new(seed)))
+            .public
+            .board;
+        sizes[board.rows() - 9][board.columns() - 9] += 1;
+        corners += u32::from(board.forbidden() == at(0, 0));
+    }
+    // Four standard errors: 4 * sqrt(32000 * 1/16 * 15/16) = 173.
+    assert!(sizes.iter().flatten().all(|n| n.abs_diff(2000) < 173), "{sizes:?}");
+    // The mean of 1/(m n) over the sizes is 0.009195: 294 of 32000, four
+    // standard errors 69.
+    assert!(corners.abs_diff(294) < 69, "{corners}");
+}
+
+#[test]
+fn illegal_set_ups_are_refused_with_the_reason() {
+    let refused = |json: &str| {
+        referee_games::game("connect-four")
+            .unwrap()
+            .setup(&serde_json::from_str(json).unwrap())
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(refused(r#"{"rows": 3}"#), "rows must be 4 to 12, found 3");
+    assert_eq!(
+        refused(r#"{"columns": 13}"#),
+        "columns must be 4 to 12, found 13"
+    );
+    assert!(
+        refused(r#"{"rows": 9, "columns": 9, "forbidden": {"at": {"x": 9, "y": 0}}}"#)
+            .starts_with("the forbidden cell (9, 0) must lie on the board")
+    );
+    assert!(refused(r#"{"row": 9}"#).contains("unknown field"));
+}
