@@ -1,2 +1,71 @@
-//! What a developer runs.
-fn main() {}
+//! What a developer runs: `cargo xtask test`, `lint`, `bench`. One file a verb;
+//! nothing here is part of what is shipped.
+
+mod bench;
+mod lint;
+mod shell;
+mod test;
+mod tools;
+
+use std::{env, process::ExitCode};
+
+const HELP: &str = "\
+What a developer of the arena runs.
+
+Usage: cargo xtask <VERB>
+
+Verbs:
+  test [--no-lint]  Lint, build and test everything; the one command for a
+                    fresh machine with Rust, Python 3 and git
+  lint              Format, clippy, forbidden dependencies, licences, .proto
+                    files and repository hygiene; goes on after a failure
+  bench [NAME]      Measure; all benchmarks, or the one that is named
+  help              Print this
+
+cargo-deny and buf are installed into target/tools when they are first needed.
+
+Exit status: 0 when all is well, 1 when something failed, 2 when the command
+line can't be understood.
+";
+
+/// The command line did not make sense; apart from 1, which says that a check
+/// or a test failed.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    if args.iter().any(|arg| matches!(*arg, "-h" | "--help")) {
+        print!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    let outcome = match args.as_slice() {
+        ["test"] => test::run(test::Lint::First),
+        ["test", "--no-lint"] => test::run(test::Lint::Skip),
+        ["lint"] => lint::run(),
+        ["bench"] => bench::run(None),
+        ["bench", name] if !name.starts_with('-') => bench::run(Some(name)),
+        ["help"] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        [] => {
+            eprint!("{HELP}");
+            return ExitCode::from(USAGE);
+        }
+        _ => {
+            eprintln!(
+                "xtask: expected one of the verbs below, got `{}`\n\n{HELP}",
+                args.join(" ")
+            );
+            return ExitCode::from(USAGE);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nxtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

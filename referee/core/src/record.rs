@@ -177,7 +177,10 @@ impl Record {
             }
         };
         let Some((_, last)) = lines.next() else {
-            return Err(wrong(at + 2, "expected the seal, found the end of the file"));
+            return Err(wrong(
+                at + 2,
+                "expected the seal, found the end of the file",
+            ));
         };
         let Line::Seal { play, file } = read(at + 1, last)? else {
             return Err(wrong(at + 2, "expected the seal"));

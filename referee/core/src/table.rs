@@ -4,7 +4,8 @@
 use std::marker::PhantomData;
 
 use crate::{
-    Dice, Game, GameInfo, Malformed, Outcome, Scene, Seat, Seed, SetupError, Sight, State, Step, Wire,
+    Dice, Game, GameInfo, Malformed, Outcome, Scene, Seat, Seed, SetupError, Sight, State, Step,
+    Wire,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -133,9 +134,8 @@ impl<G: Sight> Kind<G> {
         let setup = if setup.is_null() {
             G::Setup::default()
         } else {
-            serde_json::from_value(setup.clone()).map_err(|error| {
-                SetupError(format!("not a set-up of {}: {error}", G::INFO.name))
-            })?
+            serde_json::from_value(setup.clone())
+                .map_err(|error| SetupError(format!("not a set-up of {}: {error}", G::INFO.name)))?
         };
         G::validate(&setup)?;
         Ok(setup)

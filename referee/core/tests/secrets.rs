@@ -25,7 +25,10 @@ fn a_planted_leak_is_caught() {
         .filter_map(|i| prove::<Bids<true>>(&(), &seed(i)).err())
         .collect::<Vec<_>>();
     assert_eq!(caught.len(), 20);
-    assert!(caught.iter().all(|why| why.starts_with("leak: ")), "{caught:?}");
+    assert!(
+        caught.iter().all(|why| why.starts_with("leak: ")),
+        "{caught:?}"
+    );
 }
 
 #[test]

@@ -78,29 +78,33 @@ pub(crate) fn forfeit(seat: Seat, foul: FoulKind) -> Bytes {
 /// The last call.
 pub(crate) fn over(verdict: &Verdict, outcome: &Outcome) -> Bytes {
     notice_envelope(Call::Over(GameOver {
-        results: results(verdict, outcome),
+        results: results(verdict),
         ending: ending(verdict).into(),
         reason: outcome.reason.clone(),
     }))
 }
 
-/// One entry a seat.
-pub(crate) fn results(verdict: &Verdict, outcome: &Outcome) -> Vec<SeatResult> {
+/// How each seat came out, as the wire says it: one entry a seat, none where
+/// the game is void.
+#[must_use]
+pub fn results(verdict: &Verdict) -> Vec<SeatResult> {
+    let Some(outcome) = verdict.outcome() else {
+        return Vec::new();
+    };
     outcome
         .places
         .iter()
         .map(|(seat, &place)| SeatResult {
             place: place.into(),
             score: outcome.scores[seat].into(),
-            foul: verdict
-                .foul(seat)
-                .map(|foul| foul_kind(foul.kind()).into()),
+            foul: verdict.foul(seat).map(|foul| foul_kind(foul.kind()).into()),
         })
         .collect()
 }
 
-/// What ended the game.
-pub(crate) fn ending(verdict: &Verdict) -> Ending {
+/// What ended the game, as the wire says it.
+#[must_use]
+pub fn ending(verdict: &Verdict) -> Ending {
     match verdict {
         Verdict::Void { .. } => Ending::Void,
         Verdict::Finished { fouls, .. } if fouls.is_empty() => Ending::Played,
@@ -111,9 +115,9 @@ pub(crate) fn ending(verdict: &Verdict) -> Ending {
 /// What an answer's envelope says.
 pub(crate) fn read(answer: &[u8]) -> Result<(u32, Option<Ready>), Malformed> {
     let envelope = AnswerEnvelope::decode(answer).map_err(|error| Malformed(error.to_string()))?;
-    let number = envelope.number.ok_or_else(|| {
-        Malformed("the answer does not say which question it answers".to_owned())
-    })?;
+    let number = envelope
+        .number
+        .ok_or_else(|| Malformed("the answer does not say which question it answers".to_owned()))?;
     Ok((number, envelope.ready))
 }
 

@@ -12,10 +12,9 @@ mod sitting;
 
 use referee_core::{GameKind, Kind};
 
+pub use envelope::{ending, foul_kind, results};
 pub use replay::{Mismatch, Moment, replay};
-pub use sitting::{
-    BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting, foul_kind,
-};
+pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};
 
 /// Every game. Adding one is its folder and its line here.
 pub static GAMES: &[&dyn GameKind] = &[&Kind::<connect_four::ConnectFour>::new()];

@@ -5,10 +5,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use referee_core::{Event, Foul, PerSeat, Record, Scene, Seat};
 
-use crate::{
-    Fixture, GAMES, Heard, Hearing, Next, Sitting, game,
-    sitting::BEHAVIOR_VERSION,
-};
+use crate::{Fixture, GAMES, Heard, Hearing, Next, Sitting, game, sitting::BEHAVIOR_VERSION};
 
 /// The game after one more move.
 #[derive(Clone, Debug)]

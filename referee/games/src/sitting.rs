@@ -13,8 +13,6 @@ use referee_core::{
 
 use crate::envelope;
 
-pub use crate::envelope::foul_kind;
-
 /// Grows when the referee behaves differently on the same messages.
 pub const BEHAVIOR_VERSION: u32 = 1;
 
@@ -344,9 +342,9 @@ impl Sitting {
             });
         }
         if number == 0 {
-            return ready.map(Hearing::Ready).ok_or_else(|| {
-                malformed("expected Ready as the answer to GameStart".to_owned())
-            });
+            return ready
+                .map(Hearing::Ready)
+                .ok_or_else(|| malformed("expected Ready as the answer to GameStart".to_owned()));
         }
         match self.table.answer(seat, answer) {
             Ok(accepted) => Ok(Hearing::Accepted {

@@ -3,7 +3,9 @@
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee_core::{Dice, Game as _, Seat, Seed, Step};
-use referee_games::connect_four::{Board, ConnectFour, Forbidden, Point, Question, Setup, columns_of};
+use referee_games::connect_four::{
+    Board, ConnectFour, Forbidden, Point, Question, Setup, columns_of,
+};
 
 const FIRST: Seat = Seat::new(0);
 const SECOND: Seat = Seat::new(1);
@@ -56,7 +58,9 @@ fn leaf_counts_of_the_common_board() {
     let counted: Vec<u64> = (1..=9).map(|plies| leaves(&board, FIRST, plies)).collect();
     assert_eq!(
         counted,
-        [7, 49, 343, 2401, 16807, 117_649, 823_536, 5_673_234, 39_394_572]
+        [
+            7, 49, 343, 2401, 16807, 117_649, 823_536, 5_673_234, 39_394_572
+        ]
     );
 }
 
@@ -95,10 +99,7 @@ impl Slow {
             let run = |sign: i32| {
                 (1..)
                     .take_while(|step| {
-                        let (i, j) = (
-                            x as i32 + sign * step * dx,
-                            y as i32 + sign * step * dy,
-                        );
+                        let (i, j) = (x as i32 + sign * step * dx, y as i32 + sign * step * dy);
                         i >= 0
                             && j >= 0
                             && self
@@ -127,7 +128,11 @@ fn random_games_agree_with_a_slow_reading_of_the_rules() {
             (rng.random_range(4..=5), rng.random_range(4..=5))
         };
         let forbidden = (rng.random_range(0..rows), rng.random_range(0..columns));
-        let mut slow = Slow::new(rows.into(), columns.into(), Some((forbidden.0.into(), forbidden.1.into())));
+        let mut slow = Slow::new(
+            rows.into(),
+            columns.into(),
+            Some((forbidden.0.into(), forbidden.1.into())),
+        );
         let mut board = Board::new(
             rows,
             columns,
@@ -238,9 +243,7 @@ fn a_line_on_the_last_free_cell_wins() {
     // the last stone, of the second seat, completes the top row.
     let cells = [
         "XOXO", // the bottom row
-        "XOXO",
-        "OXOX",
-        "OOO.", // the top row
+        "XOXO", "OXOX", "OOO.", // the top row
     ];
     let mut stones = Vec::new();
     for row in cells.iter().rev() {
@@ -287,8 +290,7 @@ fn a_full_board_without_a_line_is_a_draw() {
     let mut stones = stones;
     stones.swap(15, 3);
     stones[15] = Some(FIRST);
-    state.public.board =
-        Board::with_stones(4, 4, at(0, 3), &stones).unwrap();
+    state.public.board = Board::with_stones(4, 4, at(0, 3), &stones).unwrap();
     assert!(state.public.board.is_full());
     let Step::Over(outcome) = ConnectFour::step(&mut state) else {
         panic!("it is over");
@@ -321,7 +323,10 @@ fn boards_and_cells_are_drawn_evenly() {
         corners += u32::from(board.forbidden() == at(0, 0));
     }
     // Four standard errors: 4 * sqrt(32000 * 1/16 * 15/16) = 173.
-    assert!(sizes.iter().flatten().all(|n| n.abs_diff(2000) < 173), "{sizes:?}");
+    assert!(
+        sizes.iter().flatten().all(|n| n.abs_diff(2000) < 173),
+        "{sizes:?}"
+    );
     // The mean of 1/(m n) over the sizes is 0.009195: 294 of 32000, four
     // standard errors 69.
     assert!(corners.abs_diff(294) < 69, "{corners}");

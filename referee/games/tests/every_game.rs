@@ -20,10 +20,16 @@ fn a_seat_is_sent_the_same_bytes_whatever_it_can_not_see() {
 fn names_are_those_of_files_and_are_found() {
     for game in GAMES {
         let name = game.info().name;
-        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{name}");
+        assert!(
+            name.chars().all(|c| c.is_ascii_lowercase() || c == '_'),
+            "{name}"
+        );
         assert!(referee_games::game(name).is_some());
         assert!(referee_games::game(&name.replace('_', "-")).is_some());
-        assert_eq!(game.path(), format!("/games.{name}.v1.{}Bot/Play", camel(name)));
+        assert_eq!(
+            game.path(),
+            format!("/games.{name}.v1.{}Bot/Play", camel(name))
+        );
     }
 }
 

@@ -114,11 +114,7 @@ impl<const LEAK: bool> Game for Bids<LEAK> {
         Step::Ask(playing.into_iter().map(|s| (s, Question::Bid)).collect())
     }
 
-    fn judge(
-        sight: &Observation<'_, Self>,
-        _: Question,
-        card: &u8,
-    ) -> Result<(), Illegal> {
+    fn judge(sight: &Observation<'_, Self>, _: Question, card: &u8) -> Result<(), Illegal> {
         if sight.private().contains(card) {
             Ok(())
         } else {

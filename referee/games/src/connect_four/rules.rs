@@ -126,10 +126,7 @@ impl Game for ConnectFour {
         let sizes = u32::from(LARGEST - SMALLEST_DRAWN + 1);
         let rows = SMALLEST_DRAWN + dice.below(sizes) as u8;
         let columns = SMALLEST_DRAWN + dice.below(sizes) as u8;
-        let (rows, columns) = (
-            setup.rows.unwrap_or(rows),
-            setup.columns.unwrap_or(columns),
-        );
+        let (rows, columns) = (setup.rows.unwrap_or(rows), setup.columns.unwrap_or(columns));
         let drawn = Point {
             x: dice.below(rows.into()) as i32,
             y: dice.below(columns.into()) as i32,

@@ -63,11 +63,18 @@ impl View {
                 0 => Ok(None),
                 1 => Ok(Some(seat.other())),
                 2 => Ok(Some(seat)),
-                other => Err(Malformed(format!("expected a cell of 0 to 2, found {other}"))),
+                other => Err(Malformed(format!(
+                    "expected a cell of 0 to 2, found {other}"
+                ))),
             })
             .collect::<Result<Vec<_>, _>>()?;
         let board = Board::with_stones(rows, columns, forbidden, &cells).map_err(Malformed)?;
-        if !ask.top.iter().copied().eq(board.top().iter().map(|&top| i32::from(top))) {
+        if !ask
+            .top
+            .iter()
+            .copied()
+            .eq(board.top().iter().map(|&top| i32::from(top)))
+        {
             return Err(Malformed(format!(
                 "top is {:?}, and by the stones {:?}",
                 ask.top,

@@ -1,0 +1,3 @@
+//! Playouts a second of `uct`, and how they grow with time.
+
+fn main() {}

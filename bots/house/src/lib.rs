@@ -1,0 +1,60 @@
+//! The house's bots, each a mode of one binary. [`HOUSE`] is the only list of
+//! them.
+
+mod random;
+mod spec;
+pub mod uct;
+
+use std::process::ExitCode;
+
+use bot_kit::Bot;
+
+pub use spec::{Parameters, SpecError};
+
+/// A bot of the house.
+pub struct HouseBot {
+    /// What it is called: `house:NAME`.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// The games that it plays, by their names.
+    pub games: &'static [&'static str],
+    /// What can be chosen: `house:NAME?parameter=value&…`.
+    pub parameters: &'static [Parameter],
+    build: fn(Parameters) -> Result<Bot, SpecError>,
+}
+
+/// Something that can be chosen about a bot.
+pub struct Parameter {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it is if nobody says.
+    pub standard: &'static str,
+    /// What it does.
+    pub summary: &'static str,
+}
+
+/// Every bot of the house. Adding one is its file and its line here.
+pub static HOUSE: &[HouseBot] = &[random::BOT, uct::BOT];
+
+/// Reads `NAME?parameter=value&…`.
+///
+/// # Errors
+///
+/// [`SpecError`] says what there is instead.
+pub fn bot(spec: &str) -> Result<Bot, SpecError> {
+    let (house, parameters) = Parameters::read(spec, HOUSE)?;
+    (house.build)(parameters)
+}
+
+/// Runs a bot until it is asked to stop.
+#[must_use]
+pub fn main(spec: &str) -> ExitCode {
+    match bot(spec) {
+        Ok(bot) => bot.main(),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What a person asks for: a bot's name and its parameters.
+
+use std::{collections::BTreeMap, str::FromStr, time::Duration};
+
+use crate::HouseBot;
+
+/// The parameters that were given.
+pub struct Parameters {
+    bot: &'static str,
+    given: BTreeMap<String, String>,
+}
+
+/// Why there is no such bot.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// No bot has this name.
+    #[error("there is no house bot \"{name}\"{}; there are {known}", meant(.like))]
+    Name {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+        /// What may have been meant.
+        like: Option<String>,
+    },
+    /// The bot has no such parameter.
+    #[error("house bot \"{bot}\" has no parameter \"{name}\"; {known}")]
+    Parameter {
+        /// The bot.
+        bot: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// The parameter's value is none.
+    #[error("{bot}?{name}={value}: expected {expected}")]
+    Value {
+        /// The bot.
+        bot: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What was expected.
+        expected: String,
+    },
+}
+
+impl Parameters {
+    pub(crate) fn read<'a>(
+        spec: &str,
+        house: &'a [HouseBot],
+    ) -> Result<(&'a HouseBot, Self), SpecError> {
+        let (name, query) = spec.split_once('?').unwrap_or((spec, ""));
+        let bot = house.iter().find(|bot| bot.name == name).ok_or_else(|| {
+            let names: Vec<_> = house.iter().map(|bot| bot.name).collect();
+            SpecError::Name {
+                name: name.to_owned(),
+                known: names.join(", "),
+                like: closest(name, &names),
+            }
+        })?;
+        let mut given = BTreeMap::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (parameter, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if !bot.parameters.iter().any(|known| known.name == parameter) {
+                let names: Vec<_> = bot.parameters.iter().map(|known| known.name).collect();
+                return Err(SpecError::Parameter {
+                    bot: bot.name,
+                    name: parameter.to_owned(),
+                    known: if names.is_empty() {
+                        "it has none".to_owned()
+                    } else {
+                        format!("it has {}", names.join(", "))
+                    },
+                });
+            }
+            given.insert(parameter.to_owned(), value.to_owned());
+        }
+        let parameters = Self {
+            bot: bot.name,
+            given,
+        };
+        Ok((bot, parameters))
+    }
+
+    /// A parameter's value, where it was given.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] where it is not what is expected.
+    pub fn get<T: FromStr>(
+        &self,
+        name: &'static str,
+        expected: &str,
+        good: impl Fn(&T) -> bool,
+    ) -> Result<Option<T>, SpecError> {
+        self.parse(name, expected, |text| text.parse().ok().filter(&good))
+    }
+
+    /// A length of time, likewise.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] where it is none.
+    pub fn duration(&self, name: &'static str) -> Result<Option<Duration>, SpecError> {
+        self.parse(name, "a length of time such as 200ms", |text| {
+            humantime::parse_duration(text)
+                .ok()
+                .filter(|time| !time.is_zero())
+        })
+    }
+
+    fn parse<T>(
+        &self,
+        name: &'static str,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, SpecError> {
+        let Some(value) = self.given.get(name) else {
+            return Ok(None);
+        };
+        parse(value).map(Some).ok_or_else(|| SpecError::Value {
+            bot: self.bot,
+            name,
+            value: value.clone(),
+            expected: expected.to_owned(),
+        })
+    }
+}
+
+fn meant(like: &Option<String>) -> String {
+    like.as_ref()
+        .map_or_else(String::new, |like| format!(" (did you mean {like}?)"))
+}
+
+/// The name that is closest, where it is close at all: it begins alike or
+/// shares most letters in order.
+fn closest(name: &str, names: &[&str]) -> Option<String> {
+    let shared = |known: &str| {
+        let mut letters = known.chars();
+        name.chars()
+            .filter(|letter| letters.clone().any(|l| l == *letter) && letters.any(|l| l == *letter))
+            .count()
+    };
+    names
+        .iter()
+        .filter(|known| 3 * shared(known) >= 2 * known.len().max(name.len()))
+        .max_by_key(|known| shared(known))
+        .map(|known| (*known).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::bot;
+
+    fn error(spec: &str) -> String {
+        bot(spec).err().unwrap().to_string()
+    }
+
+    #[test]
+    fn good_specs_are_bots() {
+        for spec in ["random", "uct", "uct?time=200ms", "uct?playouts=100&c=0.7"] {
+            assert!(bot(spec).is_ok(), "{spec}");
+        }
+    }
+
+    #[test]
+    fn errors_say_what_there_is() {
+        assert_eq!(
+            error("radnom"),
+            "there is no house bot \"radnom\" (did you mean random?); there are random, uct"
+        );
+        assert_eq!(
+            error("uct?tiem=1s"),
+            "house bot \"uct\" has no parameter \"tiem\"; it has time, playouts, c"
+        );
+        assert_eq!(
+            error("uct?time=fast"),
+            "uct?time=fast: expected a length of time such as 200ms"
+        );
+        assert_eq!(
+            error("random?x=1"),
+            "house bot \"random\" has no parameter \"x\"; it has none"
+        );
+        assert_eq!(
+            error("uct?playouts=0"),
+            "uct?playouts=0: expected a number of playouts, at least 1"
+        );
+    }
+}

@@ -1,0 +1,344 @@
+//! `uct`: upper confidence bounds on trees (Kocsis and Szepesvári, "Bandit
+//! based Monte-Carlo planning", ECML 2006), as the rules page of Connect Four
+//! describes the classic bot.
+
+use std::time::{Duration, Instant};
+
+use bot_kit::{
+    Bot, GameStart,
+    connect_four::{ConnectFourBot, GetPoint, Point},
+};
+use rand::{Rng, RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use referee_core::Seat;
+use referee_games::connect_four::{Board, View, columns_of};
+
+use crate::{HouseBot, Parameter, Parameters, SpecError};
+
+pub(crate) const BOT: HouseBot = HouseBot {
+    name: "uct",
+    summary: "searches a tree by random playouts (UCB1) until its time is used",
+    games: &["connect_four"],
+    parameters: &[
+        Parameter {
+            name: "time",
+            standard: "1s",
+            summary: "thinking time for a move",
+        },
+        Parameter {
+            name: "playouts",
+            standard: "as many as the time allows",
+            summary: "a fixed number of playouts for a move, instead of a time",
+        },
+        Parameter {
+            name: "c",
+            standard: "0.7",
+            summary: "how much it explores: Q/N + c * sqrt(2 ln N(parent) / N(child))",
+        },
+    ],
+    build,
+};
+
+/// Measured: of 0.3, 0.5, 0.7, 1.0 and 1.4 none beats it clearly.
+const EXPLORATION: f64 = 0.7;
+const THINKING_TIME: Duration = Duration::from_secs(1);
+/// What is kept of the move limit for the way there and back.
+const RESERVE: Duration = Duration::from_millis(50);
+/// How many playouts there are between two looks at the clock.
+const BATCH: u32 = 16;
+
+#[derive(Clone, Copy)]
+enum Budget {
+    Time(Duration),
+    Playouts(u32),
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape of every house bot"
+)]
+fn build(parameters: Parameters) -> Result<Bot, SpecError> {
+    let time = parameters.duration("time")?;
+    let playouts = parameters.get("playouts", "a number of playouts, at least 1", |n| *n > 0)?;
+    let c = parameters.get("c", "a number that is not negative", |c: &f64| {
+        c.is_finite() && *c >= 0.0
+    })?;
+    let budget = match playouts {
+        Some(playouts) => Budget::Playouts(playouts),
+        None => Budget::Time(time.unwrap_or(THINKING_TIME)),
+    };
+    Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
+        .can_resume()
+        .connect_four(move |start| Uct::new(start, budget, c.unwrap_or(EXPLORATION))))
+}
+
+struct Uct {
+    seat: Seat,
+    budget: Budget,
+    c: f64,
+    rng: ChaCha8Rng,
+}
+
+impl Uct {
+    fn new(start: &GameStart, budget: Budget, c: f64) -> Self {
+        Self {
+            seat: Seat::new(start.seat as u8),
+            budget,
+            c,
+            rng: ChaCha8Rng::seed_from_u64(start.bot_seed),
+        }
+    }
+}
+
+impl ConnectFourBot for Uct {
+    fn get_point(&mut self, ask: &GetPoint) -> Point {
+        let began = Instant::now();
+        let board = View::of(self.seat, ask)
+            .expect("the referee's board is one")
+            .public
+            .board;
+        let mut search = Search::new(board, self.seat, self.c);
+        match self.budget {
+            Budget::Playouts(playouts) => search.run(playouts, &mut self.rng),
+            Budget::Time(time) => {
+                let time = time.min(ask.limit.saturating_sub(RESERVE));
+                loop {
+                    search.run(BATCH, &mut self.rng);
+                    if began.elapsed() >= time {
+                        break;
+                    }
+                }
+            }
+        }
+        let column = search.best();
+        Point {
+            x: ask.top[column] - 1,
+            y: column as i32,
+        }
+    }
+}
+
+/// A search from one position.
+pub struct Search {
+    board: Board,
+    seat: Seat,
+    c: f64,
+    nodes: Vec<Node>,
+    path: Vec<usize>,
+}
+
+/// A position that has been reached.
+struct Node {
+    /// By this drop.
+    column: u8,
+    /// What it is worth for whoever made it, if it ends the game.
+    end: Option<f64>,
+    /// The columns that have not been tried, as bits.
+    untried: u16,
+    /// Where its children are; the next of them is linked.
+    first_child: usize,
+    next_sibling: usize,
+    visits: f64,
+    /// Rewards of +1, 0 and -1 for whoever made the drop, summed.
+    total: f64,
+}
+
+const NONE: usize = usize::MAX;
+
+impl Search {
+    /// A search for the best move of `seat`, whose turn it is on a board that
+    /// has room.
+    #[must_use]
+    pub fn new(board: Board, seat: Seat, c: f64) -> Self {
+        let root = Node::new(0, None, board.open());
+        Self {
+            board,
+            seat,
+            c,
+            nodes: vec![root],
+            path: Vec::new(),
+        }
+    }
+
+    /// Makes this many playouts more.
+    pub fn run(&mut self, playouts: u32, rng: &mut impl Rng) {
+        for _ in 0..playouts {
+            self.once(rng);
+        }
+    }
+
+    /// The column with the best mean.
+    #[must_use]
+    pub fn best(&self) -> usize {
+        let best = self
+            .children(0)
+            .max_by(|a, b| self.nodes[*a].mean().total_cmp(&self.nodes[*b].mean()));
+        match best {
+            Some(best) => self.nodes[best].column.into(),
+            None => self.board.open().trailing_zeros() as usize,
+        }
+    }
+
+    /// Down the tree, one node further, a playout, and back up.
+    fn once(&mut self, rng: &mut impl Rng) {
+        let mut board = self.board.clone();
+        let mut seat = self.seat;
+        self.path.clear();
+        let mut at = 0;
+        // The reward of whoever made the drop that led to the last node.
+        let mut reward = loop {
+            self.path.push(at);
+            if let Some(end) = self.nodes[at].end {
+                break end;
+            }
+            if self.nodes[at].untried != 0 {
+                let column = pick(self.nodes[at].untried, rng);
+                let line = board.drop_stone(seat, column);
+                let child = self.expand(at, column, line, &board);
+                self.path.push(child);
+                break match self.nodes[child].end {
+                    Some(end) => end,
+                    None => -playout(board, seat.other(), rng),
+                };
+            }
+            at = self.select(at);
+            board.drop_stone(seat, self.nodes[at].column.into());
+            seat = seat.other();
+        };
+        for &node in self.path.iter().rev() {
+            self.nodes[node].visits += 1.0;
+            self.nodes[node].total += reward;
+            reward = -reward;
+        }
+    }
+
+    fn expand(&mut self, parent: usize, column: usize, line: bool, board: &Board) -> usize {
+        let end = if line {
+            Some(1.0)
+        } else {
+            board.is_full().then_some(0.0)
+        };
+        let child = self.nodes.len();
+        let mut node = Node::new(column as u8, end, board.open());
+        let parent = &mut self.nodes[parent];
+        node.next_sibling = parent.first_child;
+        parent.first_child = child;
+        parent.untried &= !(1 << column);
+        self.nodes.push(node);
+        child
+    }
+
+    /// The child with the highest upper confidence bound.
+    fn select(&self, parent: usize) -> usize {
+        let twice_log = 2.0 * self.nodes[parent].visits.ln();
+        let bound = |node: &Node| node.mean() + self.c * (twice_log / node.visits).sqrt();
+        self.children(parent)
+            .max_by(|a, b| bound(&self.nodes[*a]).total_cmp(&bound(&self.nodes[*b])))
+            .expect("a node whose drops have all been tried has children")
+    }
+
+    fn children(&self, parent: usize) -> impl Iterator<Item = usize> {
+        let first = self.nodes[parent].first_child;
+        std::iter::successors(Some(first), |&child| Some(self.nodes[child].next_sibling))
+            .take_while(|&child| child != NONE)
+    }
+}
+
+impl Node {
+    const fn new(column: u8, end: Option<f64>, untried: u16) -> Self {
+        Self {
+            column,
+            end,
+            untried,
+            first_child: NONE,
+            next_sibling: NONE,
+            visits: 0.0,
+            total: 0.0,
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        self.total / self.visits
+    }
+}
+
+/// Plays to the end: a drop that wins at once, from left to right; else one
+/// that denies the other side such a drop; else any. Gives the reward of
+/// `first`, who drops first.
+fn playout(mut board: Board, first: Seat, rng: &mut impl Rng) -> f64 {
+    let mut seat = first;
+    while !board.is_full() {
+        let open = board.open();
+        if columns_of(open).any(|column| board.completes(seat, column)) {
+            return if seat == first { 1.0 } else { -1.0 };
+        }
+        let other = seat.other();
+        let column = columns_of(open)
+            .find(|&column| board.completes(other, column))
+            .unwrap_or_else(|| pick(open, rng));
+        board.drop_stone(seat, column);
+        seat = other;
+    }
+    0.0
+}
+
+/// Any of the columns that are set.
+fn pick(mut columns: u16, rng: &mut impl Rng) -> usize {
+    for _ in 0..rng.random_range(0..columns.count_ones()) {
+        columns &= columns - 1;
+    }
+    columns.trailing_zeros() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Seat = Seat::new(0);
+    const SECOND: Seat = Seat::new(1);
+
+    fn best(board: Board, seat: Seat, playouts: u32) -> usize {
+        let mut search = Search::new(board, seat, EXPLORATION);
+        search.run(playouts, &mut ChaCha8Rng::seed_from_u64(1));
+        search.best()
+    }
+
+    fn drops(columns: &[usize]) -> (Board, Seat) {
+        let mut board = Board::new(9, 9, None);
+        let mut seat = FIRST;
+        for &column in columns {
+            board.drop_stone(seat, column);
+            seat = seat.other();
+        }
+        (board, seat)
+    }
+
+    #[test]
+    fn it_wins_at_once() {
+        let (board, seat) = drops(&[3, 0, 3, 0, 3, 1]);
+        assert_eq!(seat, FIRST);
+        assert_eq!(best(board, seat, 500), 3);
+    }
+
+    #[test]
+    fn it_denies_a_win() {
+        let (board, seat) = drops(&[3, 0, 3, 0, 3]);
+        assert_eq!(seat, SECOND);
+        assert_eq!(best(board, seat, 2000), 3);
+    }
+
+    #[test]
+    fn it_makes_an_open_three() {
+        // Two in a row with room on both sides: a third wins by force.
+        let (board, seat) = drops(&[3, 3, 4, 4]);
+        assert!([2, 5].contains(&best(board, seat, 20_000)));
+    }
+
+    #[test]
+    fn the_same_seed_and_playouts_give_the_same_move() {
+        let (board, seat) = drops(&[4, 4, 2]);
+        let moves: Vec<_> = (0..3).map(|_| best(board.clone(), seat, 300)).collect();
+        assert_eq!(moves[0], moves[1]);
+        assert_eq!(moves[1], moves[2]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Writing a bot: implement the callbacks of a game, and one line of main.
+//!
+//! ```no_run
+//! use bot_kit::{Bot, connect_four::{ConnectFourBot, GetPoint, Point}};
+//!
+//! /// Plays the leftmost column that has room.
+//! struct Leftmost;
+//!
+//! impl ConnectFourBot for Leftmost {
+//!     fn get_point(&mut self, ask: &GetPoint) -> Point {
+//!         let y = ask.top.iter().position(|&top| top > 0).expect("a column has room");
+//!         Point { x: ask.top[y] - 1, y: y as i32 }
+//!     }
+//! }
+//!
+//! fn main() -> std::process::ExitCode {
+//!     Bot::new("leftmost", "1.0").connect_four(|_start| Leftmost).main()
+//! }
+//! ```
+//!
+//! The kit does the rest: the server, where to listen, Ready, health,
+//! reflection, one value of yours for each game, stopping in order. A panic in
+//! a callback loses the game it happened in and no other.
+
+pub mod connect_four;
+mod listen;
+mod session;
+
+use std::process::ExitCode;
+
+pub use arena_proto::arena::v1::{GameOver, GameStart};
+pub use listen::{ListenError, serve};
+use tonic::service::{Routes, RoutesBuilder};
+
+use crate::session::Manner;
+
+/// A bot: its name, what it says of itself, the games that it plays.
+pub struct Bot {
+    manner: Manner,
+    routes: RoutesBuilder,
+    services: Vec<&'static str>,
+}
+
+impl Bot {
+    /// A bot that plays nothing yet. Name and version are shown to people.
+    #[must_use]
+    pub fn new(name: &str, version: &str) -> Self {
+        Self {
+            manner: Manner {
+                name: name.to_owned(),
+                version: version.to_owned(),
+                max_games: 1,
+                can_resume: false,
+                quick: false,
+            },
+            routes: Routes::builder(),
+            services: Vec::new(),
+        }
+    }
+
+    /// How many games one process can play at once; 1 if it is not said. Say
+    /// it before the games.
+    #[must_use]
+    pub fn max_games(mut self, games: u32) -> Self {
+        self.manner.max_games = games;
+        self
+    }
+
+    /// The bot can be caught up in the middle of a game: it implements the
+    /// callbacks `resumed_…`, or remembers nothing between the others. Say it
+    /// before the games.
+    #[must_use]
+    pub fn can_resume(mut self) -> Self {
+        self.manner.can_resume = true;
+        self
+    }
+
+    /// The bot answers within microseconds, so it is called on the thread of
+    /// the server, which saves changing threads twice for every question. Say
+    /// it before the games.
+    #[must_use]
+    pub fn quick(mut self) -> Self {
+        self.manner.quick = true;
+        self
+    }
+
+    /// Serves until it is asked to stop. Where it listens is what the
+    /// environment variable `BOT_LISTEN` says: `unix:PATH` or
+    /// `tcp:HOST:PORT`.
+    #[must_use]
+    pub fn main(self) -> ExitCode {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let served = match runtime {
+            Ok(runtime) => runtime.block_on(self.serve()),
+            Err(error) => Err(ListenError::Io(error)),
+        };
+        match served {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// The same inside a runtime.
+    ///
+    /// # Errors
+    ///
+    /// [`ListenError`] where it can't listen there.
+    pub async fn serve(self) -> Result<(), ListenError> {
+        serve(self.routes.routes(), &self.services).await
+    }
+}

@@ -1,0 +1,132 @@
+//! Where a bot listens, and how it stops.
+
+use std::{env, fs, io, path::Path, time::Duration};
+
+use tokio::{
+    net::{TcpListener, UnixListener},
+    signal::unix::{SignalKind, signal},
+};
+use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
+use tonic::{service::Routes, transport::Server};
+
+/// Where a bot listens if nobody says.
+const STANDARD: &str = "tcp:127.0.0.1:50051";
+/// How long games may go on after the bot was asked to stop.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Why a bot can't serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// `BOT_LISTEN` is no address.
+    #[error("BOT_LISTEN is \"{0}\": expected unix:PATH or tcp:HOST:PORT")]
+    Address(String),
+    /// Nobody can listen there.
+    #[error("could not listen on {address}: {error}")]
+    Bind {
+        /// Where.
+        address: String,
+        /// Why not.
+        error: io::Error,
+    },
+    /// The transport failed.
+    #[error("could not serve: {0}")]
+    Transport(#[from] tonic::transport::Error),
+    /// The system failed.
+    #[error("could not serve: {0}")]
+    Io(#[from] io::Error),
+    /// Reflection could not be set up.
+    #[error("could not describe itself: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
+}
+
+/// Serves these routes, health for `services`, and reflection, where
+/// `BOT_LISTEN` says, until SIGTERM or SIGINT; says on standard output where
+/// it listens.
+///
+/// # Errors
+///
+/// [`ListenError`].
+pub async fn serve(routes: Routes, services: &[&str]) -> Result<(), ListenError> {
+    let address = env::var("BOT_LISTEN").unwrap_or_else(|_| STANDARD.to_owned());
+    let (health, health_service) = tonic_health::server::health_reporter();
+    for service in services {
+        health
+            .set_service_status(*service, tonic_health::ServingStatus::Serving)
+            .await;
+    }
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(arena_proto::DESCRIPTORS)
+        .build_v1()?;
+    let router = Server::builder()
+        .tcp_nodelay(true)
+        .add_routes(routes)
+        .add_service(health_service)
+        .add_service(reflection);
+
+    let (stopped, stop) = stop_signal()?;
+    let bind = |error| ListenError::Bind {
+        address: address.clone(),
+        error,
+    };
+    let serving = async {
+        if let Some(path) = address.strip_prefix("unix:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            // A socket that a dead process left behind would be in the way.
+            remove_socket(path.as_ref()).map_err(bind)?;
+            let listener = UnixListener::bind(path).map_err(bind)?;
+            println!("listening on unix:{path}");
+            let incoming = UnixListenerStream::new(listener);
+            let served = router.serve_with_incoming_shutdown(incoming, stop).await;
+            let _ = fs::remove_file(path);
+            served?;
+        } else if let Some(host) = address.strip_prefix("tcp:") {
+            let listener = TcpListener::bind(host).await.map_err(bind)?;
+            println!("listening on tcp:{}", listener.local_addr()?);
+            let incoming = TcpListenerStream::new(listener);
+            router.serve_with_incoming_shutdown(incoming, stop).await?;
+        } else {
+            return Err(ListenError::Address(address.clone()));
+        }
+        Ok(())
+    };
+    tokio::select! {
+        served = serving => served,
+        () = too_late(stopped) => Ok(()),
+    }
+}
+
+/// What ends when the signal comes, and what stops the server then.
+type Stop = (
+    tokio::sync::oneshot::Receiver<()>,
+    std::pin::Pin<Box<dyn Future<Output = ()> + Send>>,
+);
+
+fn stop_signal() -> io::Result<Stop> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let (stopping, stopped) = tokio::sync::oneshot::channel();
+    let stop = Box::pin(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        let _ = stopping.send(());
+    });
+    Ok((stopped, stop))
+}
+
+async fn too_late(stopped: tokio::sync::oneshot::Receiver<()>) {
+    if stopped.await.is_err() {
+        // The server has ended by itself.
+        std::future::pending::<()>().await;
+    }
+    tokio::time::sleep(GRACE).await;
+}
+
+fn remove_socket(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::FileTypeExt as _;
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.file_type().is_socket() => fs::remove_file(path),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,3 @@
+//! A bot that misbehaves on purpose.
+
+fn main() {}

@@ -1,0 +1,139 @@
+//! Where a bot listens.
+
+use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
+
+use http::Uri;
+use tonic::transport::{Channel, Endpoint};
+
+/// A bot's address: `unix:PATH` or `tcp:HOST:PORT`; `grpc://HOST:PORT` and
+/// `http://HOST:PORT` mean the latter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Address {
+    /// A Unix socket.
+    Unix(PathBuf),
+    /// A host and a port.
+    Tcp(String),
+}
+
+/// Why a text is no address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{0}\" is no address: expected unix:PATH or tcp:HOST:PORT")]
+pub struct BadAddress(String);
+
+impl FromStr for Address {
+    type Err = BadAddress;
+
+    fn from_str(text: &str) -> Result<Self, BadAddress> {
+        let bad = || BadAddress(text.to_owned());
+        let text = text.trim();
+        if let Some(path) = text.strip_prefix("unix:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return if path.is_empty() {
+                Err(bad())
+            } else {
+                Ok(Self::Unix(path.into()))
+            };
+        }
+        let authority = ["tcp:", "grpc://", "http://"]
+            .iter()
+            .find_map(|scheme| text.strip_prefix(scheme))
+            .ok_or_else(bad)?;
+        let authority = authority.trim_start_matches("//").trim_end_matches('/');
+        let port = authority.rsplit_once(':').ok_or_else(bad)?.1;
+        let port: u16 = port.parse().map_err(|_| bad())?;
+        let uri: Uri = format!("http://{authority}").parse().map_err(|_| bad())?;
+        if port == 0 || uri.host().is_none_or(str::is_empty) || uri.path() != "/" {
+            return Err(bad());
+        }
+        Ok(Self::Tcp(authority.to_owned()))
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Tcp(authority) => write!(f, "tcp:{authority}"),
+        }
+    }
+}
+
+impl Address {
+    /// Opens the one connection that all games with this bot share.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing answers there, in words.
+    pub async fn connect(&self, within: Duration) -> Result<Channel, String> {
+        let connecting = async {
+            let uri = match self {
+                Self::Unix(path) => format!("unix://{}", path.display()),
+                Self::Tcp(authority) => format!("http://{authority}"),
+            };
+            // Answers are small; a window of this size bounds what a bot that
+            // never stops talking can make us hold.
+            Endpoint::from_shared(uri)?
+                .tcp_nodelay(true)
+                .initial_stream_window_size(128 * 1024)
+                .initial_connection_window_size(8 * 1024 * 1024)
+                .connect()
+                .await
+        };
+        match tokio::time::timeout(within, connecting).await {
+            Ok(Ok(channel)) => Ok(channel),
+            Ok(Err(error)) => Err(format!("nothing answers at {self}: {}", causes(&error))),
+            Err(_) => Err(format!("nothing answers at {self} within {within:?}")),
+        }
+    }
+}
+
+/// An error with all that caused it, on one line, each cause once.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read() {
+        for (text, shown) in [
+            ("unix:/run/bot.sock", "unix:/run/bot.sock"),
+            ("unix:///run/bot.sock", "unix:/run/bot.sock"),
+            ("tcp:127.0.0.1:5000", "tcp:127.0.0.1:5000"),
+            ("tcp:[::1]:5000", "tcp:[::1]:5000"),
+            ("grpc://bot.example:50051", "tcp:bot.example:50051"),
+            ("http://localhost:1/", "tcp:localhost:1"),
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for text in [
+            "",
+            "unix:",
+            "tcp:",
+            "tcp:host",
+            "tcp:host:0",
+            "tcp:host:99999",
+            "tcp::50",
+            "host:50",
+            "tcp:a b:50",
+            "tcp:host:5/x",
+        ] {
+            assert!(text.parse::<Address>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The referee: plays one game between bots over gRPC streams, enforces the
+//! limits, and records what happened. It decides and never arranges; the only
+//! place that waits for a player is here.
+
+mod address;
+mod bot;
+mod heartbeat;
+mod play;
+mod pool;
+mod process;
+mod serve;
+mod stream;
+mod supervisor;
+
+pub use address::{Address, BadAddress};
+pub use bot::Bot;
+pub use play::{Game, Live, PlayError, Played};
+pub use pool::{CutOff, Pool};
+pub use process::{Launch, Process};
+pub use serve::{Serve, ServeError};
+pub use supervisor::{Supervisor, supervise};

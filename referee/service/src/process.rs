@@ -1,0 +1,440 @@
+//! A bot as a process of its own: started, watched, limited, and never left
+//! behind.
+
+use std::{
+    collections::VecDeque,
+    ffi::OsString,
+    io::{self, Write as _},
+    os::unix::process::ExitStatusExt as _,
+    path::PathBuf,
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use nix::{
+    sys::signal::{Signal, killpg},
+    unistd::Pid,
+};
+use referee_core::Foul;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
+    process::{Child, Command},
+    sync::{oneshot, watch},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{address::Address, supervisor::Supervisor};
+
+/// How much of what a bot prints is kept in its log file.
+const LOG_LIMIT: usize = 1024 * 1024;
+/// How many of its last lines are kept as evidence, and how long one may be.
+const LAST_LINES: usize = 5;
+const LINE_LIMIT: usize = 400;
+/// How often a process with a memory limit is looked at.
+const MEMORY_CHECK: Duration = Duration::from_millis(10);
+/// How long a bot has between being asked to stop and being stopped.
+const STOP_GRACE: Duration = Duration::from_secs(1);
+
+/// How to start a bot.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// How long it has until it listens.
+    pub start_limit: Duration,
+    /// How much anonymous memory it may add to what it has when it listens, in
+    /// bytes.
+    pub memory_limit: Option<u64>,
+    /// Where what it prints goes.
+    pub log: Option<PathBuf>,
+    /// Kills it if we die without doing so.
+    pub supervisor: Option<Arc<Supervisor>>,
+}
+
+/// A bot process that is listening.
+#[derive(Debug)]
+pub struct Process {
+    address: Address,
+    end: watch::Receiver<Option<End>>,
+    last_words: LastWords,
+    stop: CancellationToken,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Exited(ExitStatus),
+    Memory { peak: u64, limit: u64 },
+}
+
+impl Launch {
+    /// Starts the process and waits until it says where it listens. Must be
+    /// called on the runtime that is to watch over it.
+    ///
+    /// # Errors
+    ///
+    /// The foul that a bot commits which does not get so far.
+    pub async fn start(self) -> Result<Process, Foul> {
+        let sockets = tempfile::Builder::new()
+            .prefix("bot-arena-")
+            .tempdir()
+            .map_err(|error| unreachable(format!("no folder for its socket: {error}")))?;
+        let socket = sockets.path().join("bot.sock");
+        let mut child = Command::new(&self.program)
+            .args(&self.arguments)
+            .env("BOT_LISTEN", format!("unix:{}", socket.display()))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| {
+                unreachable(format!(
+                    "could not start {}: {error}",
+                    self.program.display()
+                ))
+            })?;
+        // The group's number is the leader's.
+        let group = child.id().and_then(|id| i32::try_from(id).ok());
+        let group = Group::new(group.map(Pid::from_raw), self.supervisor);
+
+        let last_words = LastWords::default();
+        let log = Log::open(self.log.as_ref(), last_words.clone());
+        let (heard, listening) = oneshot::channel();
+        if let Some(stdout) = child.stdout.take() {
+            tokio::spawn(read_output(stdout, log.clone(), Some(heard)));
+        }
+        if let Some(stderr) = child.stderr.take() {
+            tokio::spawn(read_output(stderr, log, None));
+        }
+
+        let address = tokio::select! {
+            heard = listening => match heard {
+                Ok(text) => text.parse::<Address>().map_err(|error| Foul::NoStart {
+                    detail: Foul::evidence(format!("it printed \"listening on {text}\": {error}")),
+                }),
+                // Its output ended: it has exited, or will not say anything more.
+                Err(_) => match tokio::time::timeout(STOP_GRACE, child.wait()).await {
+                    Ok(Ok(status)) => Err(no_start(
+                        format!("{} before it listened", describe(status)),
+                        &last_words,
+                    )),
+                    _ => Err(no_start("it closed its output before it listened".to_owned(), &last_words)),
+                },
+            },
+            () = tokio::time::sleep(self.start_limit) => Err(no_start(
+                format!(
+                    "it did not print \"listening on ADDRESS\" within {:?}",
+                    self.start_limit
+                ),
+                &last_words,
+            )),
+        };
+        let address = match address {
+            Ok(address) => address,
+            Err(foul) => {
+                group.kill();
+                let _ = child.wait().await;
+                return Err(foul);
+            }
+        };
+        let (ended, end) = watch::channel(None);
+        let stop = CancellationToken::new();
+        tokio::spawn(watch_over(
+            child,
+            group,
+            self.memory_limit,
+            stop.clone(),
+            ended,
+            sockets,
+        ));
+        Ok(Process {
+            address,
+            end,
+            last_words,
+            stop,
+        })
+    }
+}
+
+impl Process {
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.end.borrow().is_some()
+    }
+
+    /// Tells why a connection to it broke, waiting a moment for its end to be
+    /// known.
+    pub async fn post_mortem(&self, broken: String) -> Foul {
+        let mut end = self.end.clone();
+        let known = tokio::time::timeout(
+            Duration::from_millis(500),
+            end.wait_for(|end| end.is_some()),
+        )
+        .await;
+        let end = match known {
+            Ok(Ok(end)) => *end,
+            _ => None,
+        };
+        match end {
+            Some(End::Memory { peak, limit }) => Foul::MemoryExceeded { peak, limit },
+            Some(End::Exited(status)) => Foul::Crashed {
+                detail: Foul::evidence(self.last_words.after(describe(status))),
+            },
+            None => Foul::Crashed {
+                detail: Foul::evidence(self.last_words.after(broken)),
+            },
+        }
+    }
+
+    /// Asks it to stop, and stops it if it does not.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Waits until nothing is left of it.
+    pub async fn ended(&self) {
+        let mut end = self.end.clone();
+        // The watcher is gone only when the process is.
+        while end.changed().await.is_ok() {}
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// Owns the child until it has been reaped, and its folder with it.
+async fn watch_over(
+    mut child: Child,
+    group: Group,
+    memory_limit: Option<u64>,
+    stop: CancellationToken,
+    ended: watch::Sender<Option<End>>,
+    sockets: tempfile::TempDir,
+) {
+    let id = child.id();
+    let exceeded = async {
+        match (memory_limit, id) {
+            (Some(limit), Some(id)) => exceeds(id, limit).await,
+            _ => std::future::pending().await,
+        }
+    };
+    let end = tokio::select! {
+        biased;
+        end = exceeded => end,
+        () = stop.cancelled() => {
+            group.signal(Signal::SIGTERM);
+            match tokio::time::timeout(STOP_GRACE, child.wait()).await {
+                Ok(Ok(status)) => End::Exited(status),
+                _ => End::Exited(ExitStatus::from_raw(Signal::SIGKILL as i32)),
+            }
+        }
+        status = child.wait() => match status {
+            Ok(status) => End::Exited(status),
+            Err(_) => End::Exited(ExitStatus::from_raw(Signal::SIGKILL as i32)),
+        },
+    };
+    // Whatever it has started goes with it.
+    ended.send_replace(Some(end));
+    group.kill();
+    let _ = child.wait().await;
+    drop(group);
+    drop(sockets);
+    drop(ended);
+}
+
+/// Waits until the process has added more anonymous memory than allowed to
+/// what it had at first.
+async fn exceeds(id: u32, limit: u64) -> End {
+    let at_first = anonymous_memory(id).unwrap_or(0);
+    loop {
+        tokio::time::sleep(MEMORY_CHECK).await;
+        let Some(now) = anonymous_memory(id) else {
+            return std::future::pending().await;
+        };
+        let peak = now.saturating_sub(at_first);
+        if peak > limit {
+            return End::Memory { peak, limit };
+        }
+    }
+}
+
+/// `RssAnon` of a process in bytes (proc_pid_status(5)).
+fn anonymous_memory(id: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// A process group, killed when it is dropped.
+struct Group {
+    leader: Option<Pid>,
+    supervisor: Option<Arc<Supervisor>>,
+}
+
+impl Group {
+    fn new(leader: Option<Pid>, supervisor: Option<Arc<Supervisor>>) -> Self {
+        if let (Some(leader), Some(supervisor)) = (leader, &supervisor) {
+            supervisor.watch(leader);
+        }
+        Self { leader, supervisor }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(leader) = self.leader {
+            // It may be gone already.
+            let _ = killpg(leader, signal);
+        }
+    }
+
+    fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+        if let (Some(leader), Some(supervisor)) = (self.leader, &self.supervisor) {
+            supervisor.forget(leader);
+        }
+    }
+}
+
+/// The last lines that a bot printed.
+#[derive(Clone, Debug, Default)]
+struct LastWords(Arc<Mutex<VecDeque<String>>>);
+
+impl LastWords {
+    fn push(&self, line: &str) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line.chars().take(LINE_LIMIT).collect());
+    }
+
+    fn after(&self, what: String) -> String {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.is_empty() {
+            return what;
+        }
+        let words = lines.iter().map(String::as_str).collect::<Vec<_>>();
+        format!("{what}; its last words: {}", words.join(" / "))
+    }
+}
+
+/// Where what a bot prints goes, up to a limit.
+#[derive(Clone)]
+struct Log {
+    last_words: LastWords,
+    file: Arc<Mutex<Option<(std::fs::File, usize)>>>,
+}
+
+impl Log {
+    fn open(path: Option<&PathBuf>, last_words: LastWords) -> Self {
+        let file = path.and_then(|path| {
+            std::fs::OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(path)
+                .map_err(|error| tracing::warn!(path = %path.display(), %error, "no log"))
+                .ok()
+        });
+        Self {
+            last_words,
+            file: Arc::new(Mutex::new(file.map(|file| (file, LOG_LIMIT)))),
+        }
+    }
+
+    fn line(&self, line: &[u8]) {
+        let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((file, left)) = slot.as_mut() {
+            let fits = &line[..line.len().min(*left)];
+            *left -= fits.len();
+            let full = *left == 0;
+            let written = file.write_all(fits).and_then(|()| {
+                if full {
+                    file.write_all(b"\n[the log ends here: the bot has printed too much]\n")
+                } else {
+                    Ok(())
+                }
+            });
+            if full || written.is_err() {
+                *slot = None;
+            }
+        }
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end();
+        if !text.is_empty() {
+            self.last_words.push(text);
+        }
+    }
+}
+
+/// Reads to the end, so that a bot that prints a lot is never held up by it.
+async fn read_output(
+    output: impl AsyncRead + Unpin,
+    log: Log,
+    mut heard: Option<oneshot::Sender<String>>,
+) -> io::Result<()> {
+    let mut output = BufReader::new(output);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line without an end must not fill the memory.
+        let read = (&mut output)
+            .take(64 * 1024)
+            .read_until(b'\n', &mut line)
+            .await?;
+        if read == 0 {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&line);
+        if let Some(address) = text.trim().strip_prefix("listening on ")
+            && let Some(heard) = heard.take()
+        {
+            let _ = heard.send(address.to_owned());
+            continue;
+        }
+        log.line(&line);
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (None, Some(signal)) => match Signal::try_from(signal) {
+            Ok(name) => format!("killed by {name}"),
+            Err(_) => format!("killed by signal {signal}"),
+        },
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+fn no_start(what: String, last_words: &LastWords) -> Foul {
+    Foul::NoStart {
+        detail: Foul::evidence(last_words.after(what)),
+    }
+}
+
+fn unreachable(detail: String) -> Foul {
+    Foul::Unreachable {
+        detail: Foul::evidence(detail),
+    }
+}

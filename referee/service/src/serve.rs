@@ -1,0 +1,324 @@
+//! The referee as a gRPC service: `Referee.PlayGame`, health and reflection.
+
+use std::{
+    collections::HashMap,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use arena_proto::arena::v1::{
+    self as proto, GameEvent, GameFinished, GameSpec, GameStarted,
+    game_event::Event,
+    referee_server::{Referee, RefereeServer},
+};
+use futures_util::Stream;
+use referee_core::{Limits, Seed};
+use referee_games::{Fixture, GAMES, ending, game, results};
+use tokio::{net::TcpListener, sync::mpsc};
+use tokio_stream::wrappers::{TcpListenerStream, UnboundedReceiverStream};
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status, transport::Server};
+
+use crate::{Address, Bot, Game, Live, PlayError, Played, Pool};
+
+/// How the service runs.
+#[derive(Clone, Debug)]
+pub struct Serve {
+    /// How many threads games are played on.
+    pub threads: usize,
+    /// How many games it plays at once; further ones are refused.
+    pub max_games: usize,
+    /// How long games that are running when it is asked to stop may go on.
+    pub grace: Duration,
+}
+
+/// Why the service could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// No threads.
+    #[error("could not start its threads: {0}")]
+    Threads(#[from] std::io::Error),
+    /// The transport failed.
+    #[error("could not serve: {0}")]
+    Transport(#[from] tonic::transport::Error),
+    /// Reflection could not be set up.
+    #[error("could not describe itself: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
+}
+
+impl Serve {
+    /// Serves until it is stopped: then it takes no new game, lets those that
+    /// run come to their end, and cuts them off after the grace.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`].
+    pub async fn run(
+        self,
+        listener: TcpListener,
+        stop: CancellationToken,
+    ) -> Result<(), ServeError> {
+        let service = Service {
+            pool: Arc::new(Pool::new(self.threads)?),
+            bots: Mutex::default(),
+            running: Arc::default(),
+            max_games: self.max_games,
+            stop: stop.clone(),
+        };
+        let (health, health_service) = tonic_health::server::health_reporter();
+        health.set_serving::<RefereeServer<Service>>().await;
+        let reflection = tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(arena_proto::DESCRIPTORS)
+            .build_v1()?;
+        let told = stop.clone();
+        tokio::spawn(async move {
+            told.cancelled().await;
+            health.set_not_serving::<RefereeServer<Service>>().await;
+        });
+        let serving = Server::builder()
+            .tcp_nodelay(true)
+            .add_service(health_service)
+            .add_service(reflection)
+            .add_service(RefereeServer::new(service))
+            .serve_with_incoming_shutdown(
+                TcpListenerStream::new(listener),
+                stop.clone().cancelled_owned(),
+            );
+        let too_long = async {
+            stop.cancelled().await;
+            tokio::time::sleep(self.grace).await;
+        };
+        tokio::select! {
+            served = serving => Ok(served?),
+            () = too_long => {
+                tracing::warn!(grace = ?self.grace, "games were still running and are cut off");
+                Ok(())
+            }
+        }
+    }
+}
+
+struct Service {
+    pool: Arc<Pool>,
+    /// One entry for an address that is being played with, so that all its
+    /// games share a connection.
+    bots: Mutex<HashMap<Address, Weak<Bot>>>,
+    running: Arc<AtomicUsize>,
+    max_games: usize,
+    stop: CancellationToken,
+}
+
+type Events = Pin<Box<dyn Stream<Item = Result<GameEvent, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl Referee for Service {
+    type PlayGameStream = Events;
+
+    async fn play_game(&self, request: Request<GameSpec>) -> Result<Response<Events>, Status> {
+        if self.stop.is_cancelled() {
+            return Err(Status::unavailable("the referee is stopping"));
+        }
+        let running = Running::enter(&self.running, self.max_games).ok_or_else(|| {
+            Status::resource_exhausted(format!(
+                "{} games are running, which is as many as this referee plays at once",
+                self.max_games
+            ))
+        })?;
+        let (live, mut seen) = mpsc::unbounded_channel();
+        let game = self.game(request.into_inner(), live)?;
+        let game_id = game.fixture.game_id.clone();
+        let (events, outgoing) = mpsc::unbounded_channel();
+        let pool = self.pool.clone();
+        tokio::spawn(async move {
+            let _running = running;
+            let telling = events.clone();
+            let playing = async move {
+                let played = game.play(&pool).await;
+                // The pool must not be dropped on a thread of its own.
+                drop(pool);
+                played
+            };
+            tokio::pin!(playing);
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(live) = seen.recv() => {
+                        let _ = telling.send(Ok(event(shown(live, &game_id))));
+                    }
+                    played = &mut playing => {
+                        while let Ok(live) = seen.try_recv() {
+                            let _ = telling.send(Ok(event(shown(live, &game_id))));
+                        }
+                        let _ = telling.send(finished(played));
+                        break;
+                    }
+                    // Nobody listens any more: dropping the game cuts it off.
+                    () = events.closed() => break,
+                }
+            }
+        });
+        Ok(Response::new(Box::pin(UnboundedReceiverStream::new(
+            outgoing,
+        ))))
+    }
+}
+
+impl Service {
+    /// Reads what is to be played.
+    fn game(&self, spec: GameSpec, watch: mpsc::UnboundedSender<Live>) -> Result<Game, Status> {
+        let kind = game(&spec.game).ok_or_else(|| {
+            let known: Vec<_> = GAMES.iter().map(|game| game.info().name).collect();
+            Status::invalid_argument(format!(
+                "game: expected one of {}, found \"{}\"",
+                known.join(", "),
+                spec.game
+            ))
+        })?;
+        let setup = if spec.setup_json.trim().is_empty() {
+            serde_json::Value::Null
+        } else {
+            serde_json::from_str(&spec.setup_json)
+                .map_err(|error| Status::invalid_argument(format!("setup_json: {error}")))?
+        };
+        let setup = kind
+            .setup(&setup)
+            .map_err(|error| Status::invalid_argument(format!("setup_json: {error}")))?;
+        let seed = match spec.seed {
+            Some(bytes) => <[u8; 32]>::try_from(&bytes[..]).map_err(|_| {
+                Status::invalid_argument(format!("seed: expected 32 bytes, found {}", bytes.len()))
+            })?,
+            None => {
+                let mut seed = [0; 32];
+                getrandom::fill(&mut seed)
+                    .map_err(|error| Status::internal(format!("no chance to be had: {error}")))?;
+                seed
+            }
+        };
+        let seats = kind.info().seats;
+        if spec.players.len() != usize::from(seats) {
+            return Err(Status::invalid_argument(format!(
+                "players: {} has {seats} seats, found {} players",
+                kind.info().name,
+                spec.players.len()
+            )));
+        }
+        let limits = limits(spec.limits.as_ref())?;
+        let mut bots = Vec::new();
+        for player in &spec.players {
+            let address = player
+                .address
+                .parse()
+                .map_err(|error| Status::invalid_argument(format!("players: {error}")))?;
+            bots.push(self.bot(address, limits.start));
+        }
+        let names: Vec<String> = spec.players.into_iter().map(|player| player.name).collect();
+        Ok(Game {
+            fixture: Fixture {
+                kind,
+                game_id: spec.game_id,
+                setup,
+                seed: Seed::new(seed),
+                players: names.into(),
+                limits,
+            },
+            bots,
+            watch: Some(watch),
+        })
+    }
+
+    fn bot(&self, address: Address, connect_limit: Duration) -> Arc<Bot> {
+        let mut bots = self.bots.lock().unwrap_or_else(PoisonError::into_inner);
+        bots.retain(|_, bot| bot.strong_count() > 0);
+        if let Some(bot) = bots.get(&address).and_then(Weak::upgrade) {
+            return bot;
+        }
+        let bot = Arc::new(Bot::at(address.clone(), connect_limit));
+        bots.insert(address, Arc::downgrade(&bot));
+        bot
+    }
+}
+
+fn limits(given: Option<&proto::Limits>) -> Result<Limits, Status> {
+    let read = |what: &str, time: Option<prost_types::Duration>| {
+        time.map(|time| {
+            Duration::try_from(time)
+                .ok()
+                .filter(|time| !time.is_zero())
+                .ok_or_else(|| {
+                    Status::invalid_argument(format!("limits.{what}: expected a positive duration"))
+                })
+        })
+        .transpose()
+    };
+    let standard = Limits::default();
+    let given = given.copied().unwrap_or_default();
+    Ok(Limits {
+        start: read("start", given.start)?.unwrap_or(standard.start),
+        per_move: read("move", given.r#move)?.unwrap_or(standard.per_move),
+        budget: read("budget", given.budget)?,
+        answer_bytes: standard.answer_bytes,
+    })
+}
+
+const fn event(event: Event) -> GameEvent {
+    GameEvent { event: Some(event) }
+}
+
+fn shown(live: Live, game_id: &str) -> Event {
+    match live {
+        Live::Started => Event::Started(GameStarted {
+            game_id: game_id.to_owned(),
+        }),
+        Live::Played {
+            seat,
+            number,
+            notation,
+            thought,
+        } => Event::Played(proto::Played {
+            seat: seat.index() as u32,
+            number,
+            notation,
+            thought: thought.try_into().ok(),
+        }),
+    }
+}
+
+fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
+    let record = match played {
+        Ok(played) => played.record,
+        Err(PlayError::Setup(error)) => return Err(Status::invalid_argument(error.to_string())),
+        Err(error @ PlayError::CutOff(_)) => return Err(Status::unavailable(error.to_string())),
+    };
+    let verdict = &record.result.verdict;
+    let reason = verdict
+        .outcome()
+        .map(|outcome| outcome.reason.clone())
+        .unwrap_or_default();
+    Ok(event(Event::Finished(GameFinished {
+        ending: ending(verdict).into(),
+        reason,
+        results: results(verdict),
+        record: record.to_json_lines(),
+    })))
+}
+
+/// One of the games that are running.
+struct Running(Arc<AtomicUsize>);
+
+impl Running {
+    fn enter(running: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
+        let before = running.fetch_add(1, Ordering::Relaxed);
+        let entered = Self(running.clone());
+        (before < most).then_some(entered)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,244 @@
+//! One seat's stream: calls down, answers up. The only place that waits for a
+//! player, and the only one that measures how long it took.
+
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use arena_proto::opaque::OpaqueCodec;
+use bytes::Bytes;
+use futures_util::Stream as _;
+use http::uri::PathAndQuery;
+use referee_core::Foul;
+use referee_games::{Heard, Question};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, Sleep, sleep_until},
+};
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::{Code, Request, Response, Status, Streaming, client::Grpc, transport::Channel};
+
+use crate::address::causes;
+
+type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, Status>> + Send>>;
+
+/// A seat's stream in one game. Dropping it cancels it at once.
+pub(crate) struct SeatStream {
+    calls: mpsc::UnboundedSender<Bytes>,
+    answers: Answers,
+    alarm: Alarm,
+    largest: usize,
+}
+
+enum Answers {
+    /// Most servers send their headers only with the first answer.
+    Opening(Opening),
+    Open(Box<Streaming<Bytes>>),
+}
+
+/// What came off a stream.
+enum Read {
+    Answer(Bytes),
+    Foul(Foul),
+    /// The connection is gone; only the process can say why.
+    Broken(String),
+}
+
+/// What came back from a question.
+pub(crate) struct Reply {
+    pub(crate) heard: Said,
+    pub(crate) asked: Instant,
+    pub(crate) thought: Duration,
+}
+
+/// [`Heard`], or a broken connection whose cause is still to be found out.
+pub(crate) enum Said {
+    Heard(Heard),
+    Broken(String),
+}
+
+impl SeatStream {
+    /// Opens a stream without waiting for anything: the first question must
+    /// already be on its way when a bot's server decides to answer.
+    pub(crate) fn open(channel: Channel, path: &'static str, largest: usize) -> Self {
+        let (calls, outgoing) = mpsc::unbounded_channel();
+        let opening = Box::pin(async move {
+            let mut grpc = Grpc::new(channel).max_decoding_message_size(largest);
+            grpc.ready()
+                .await
+                .map_err(|error| Status::from_error(error.into()))?;
+            let outgoing = UnboundedReceiverStream::new(outgoing);
+            let path = PathAndQuery::from_static(path);
+            grpc.streaming(Request::new(outgoing), path, OpaqueCodec)
+                .await
+        });
+        Self {
+            calls,
+            answers: Answers::Opening(opening),
+            alarm: Alarm::default(),
+            largest,
+        }
+    }
+
+    /// Tells without waiting. A bot that is gone is found out when it is next
+    /// asked.
+    pub(crate) fn tell(&self, call: Bytes) {
+        let _ = self.calls.send(call);
+    }
+
+    /// Asks and waits for the answer, but no longer than the limit.
+    pub(crate) async fn ask(&mut self, question: Question) -> Reply {
+        // What is here before the question was handed over is no answer to it.
+        if question.number > 0
+            && let Poll::Ready(read) = poll_fn(|cx| Poll::Ready(self.poll_read(cx))).await
+        {
+            let heard = match read {
+                Read::Answer(answer) => Said::foul(Foul::Unsolicited {
+                    bytes: answer.len(),
+                }),
+                Read::Foul(foul) => Said::foul(foul),
+                Read::Broken(how) => Said::Broken(how),
+            };
+            return Reply {
+                heard,
+                asked: Instant::now(),
+                thought: Duration::ZERO,
+            };
+        }
+        self.tell(question.call);
+        let asked = Instant::now();
+        let deadline = asked + question.limit;
+        let read = poll_fn(|cx| match self.poll_read(cx) {
+            Poll::Ready(read) => Poll::Ready(Some(read)),
+            Poll::Pending => self.alarm.poll(deadline, cx).map(|()| None),
+        })
+        .await;
+        let thought = asked.elapsed();
+        let heard = match read {
+            None => Said::Heard(Heard::Nothing),
+            Some(Read::Answer(answer)) => Said::Heard(Heard::Answer(answer)),
+            Some(Read::Foul(foul)) => Said::foul(foul),
+            Some(Read::Broken(how)) => Said::Broken(how),
+        };
+        Reply {
+            heard,
+            asked,
+            thought,
+        }
+    }
+
+    /// Ends the game's stream in order: our side is closed, and the bot has a
+    /// moment to close its own.
+    pub(crate) async fn close(mut self, grace: Duration) {
+        drop(std::mem::replace(
+            &mut self.calls,
+            mpsc::unbounded_channel().0,
+        ));
+        let ended = poll_fn(|cx| {
+            loop {
+                match self.poll_read(cx) {
+                    Poll::Ready(Read::Answer(_)) => {}
+                    Poll::Ready(_) => return Poll::Ready(()),
+                    Poll::Pending => return Poll::Pending,
+                }
+            }
+        });
+        let _ = tokio::time::timeout(grace, ended).await;
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Read> {
+        if let Answers::Opening(opening) = &mut self.answers {
+            match opening.as_mut().poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(response)) => {
+                    self.answers = Answers::Open(Box::new(response.into_inner()))
+                }
+                Poll::Ready(Err(status)) => return Poll::Ready(self.broken(&status, true)),
+            }
+        }
+        let Answers::Open(answers) = &mut self.answers else {
+            return Poll::Pending;
+        };
+        match Pin::new(&mut **answers).poll_next(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Some(Ok(answer))) => Poll::Ready(Read::Answer(answer)),
+            Poll::Ready(None) => Poll::Ready(Read::Foul(Foul::HungUp)),
+            Poll::Ready(Some(Err(status))) => Poll::Ready(self.broken(&status, false)),
+        }
+    }
+
+    /// What a status means. A status that the transport made has a source; one
+    /// that the bot sent has none.
+    fn broken(&self, status: &Status, opening: bool) -> Read {
+        let message = status.message();
+        if let Some(source) = std::error::Error::source(status) {
+            return Read::Broken(causes(source));
+        }
+        let foul = match status.code() {
+            Code::Unimplemented if opening => Foul::Unsupported {
+                detail: Foul::evidence(if message.is_empty() {
+                    "UNIMPLEMENTED"
+                } else {
+                    message
+                }),
+            },
+            // The two that tonic says itself of a message that it will not
+            // read; there is no type that tells them apart from a bot's own.
+            Code::OutOfRange if message.starts_with("Error, decoded message length too large") => {
+                Foul::Oversized {
+                    limit: self.largest,
+                }
+            }
+            Code::Internal
+                if message.starts_with("protocol error: received message with")
+                    || message.starts_with("Unexpected EOF decoding stream") =>
+            {
+                Foul::Malformed {
+                    detail: Foul::evidence(message),
+                }
+            }
+            code => Foul::ErrorStatus {
+                code: code.into(),
+                message: Foul::evidence(if message.is_empty() {
+                    code.description()
+                } else {
+                    message
+                }),
+            },
+        };
+        Read::Foul(foul)
+    }
+}
+
+impl Said {
+    fn foul(foul: Foul) -> Self {
+        Self::Heard(Heard::Foul(foul))
+    }
+}
+
+/// A timer that is set anew for every question and hardly ever rings. It is
+/// left to run and looked at only when it rings, since setting one costs more
+/// than the rest of a question's bookkeeping.
+#[derive(Default)]
+struct Alarm(Option<Pin<Box<Sleep>>>);
+
+impl Alarm {
+    fn poll(&mut self, deadline: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        let sleep = self
+            .0
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if sleep.deadline() > deadline {
+            sleep.as_mut().reset(deadline);
+        }
+        loop {
+            match sleep.as_mut().poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(()) if sleep.deadline() >= deadline => return Poll::Ready(()),
+                Poll::Ready(()) => sleep.as_mut().reset(deadline),
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! `cargo xtask lint`: what must hold besides the tests. Every check runs, also
+//! after one has failed; the end is one line for each.
+
+mod arrows;
+mod hygiene;
+mod proto;
+
+use std::time::{Duration, Instant};
+
+use crate::{
+    shell::{Result, cargo, command, stream},
+    tools,
+};
+
+/// All checks, the quick ones first.
+const CHECKS: &[Check] = &[
+    Check::new("fmt", "rustfmt has nothing to change", fmt),
+    Check::new(
+        "hygiene",
+        "the repository is fit to be cloned",
+        hygiene::check,
+    ),
+    Check::new("arrows", "no crate reaches what it must not", arrows::check),
+    Check::new(
+        "proto",
+        ".proto files: style, format, compatibility",
+        proto::check,
+    ),
+    Check::new("deny", "bans, licences, sources of dependencies", deny),
+    Check::new("clippy", "no warning in any target", clippy),
+];
+
+/// Runs every check and sums them up.
+///
+/// # Errors
+/// A check failed.
+pub(crate) fn run() -> Result {
+    let mut lines = Vec::new();
+    let mut failed = 0;
+    for check in CHECKS {
+        eprintln!("\n-- {}: {}", check.name, check.says);
+        let begin = Instant::now();
+        let outcome = (check.run)();
+        if let Err(error) = &outcome {
+            failed += 1;
+            eprintln!("{error}");
+        }
+        lines.push(summary(check.name, begin.elapsed(), &outcome));
+    }
+    eprintln!();
+    for line in lines {
+        println!("{line}");
+    }
+    match failed {
+        0 => Ok(()),
+        _ => Err(format!("{failed} of {} checks failed", CHECKS.len()).into()),
+    }
+}
+
+struct Check {
+    name: &'static str,
+    /// What holds when it passes.
+    says: &'static str,
+    run: fn() -> Result,
+}
+
+impl Check {
+    const fn new(name: &'static str, says: &'static str, run: fn() -> Result) -> Self {
+        Self { name, says, run }
+    }
+}
+
+fn fmt() -> Result {
+    stream(&mut cargo(["fmt", "--all", "--check"]))
+}
+
+fn clippy() -> Result {
+    stream(
+        cargo(["clippy", "--workspace", "--all-targets", "--locked"])
+            .args(["--", "-D", "warnings"]),
+    )
+}
+
+fn deny() -> Result {
+    let cargo_deny = tools::cargo_deny()?;
+    // It looks at the dependencies of every platform; a build has downloaded
+    // those of this one only.
+    stream(&mut cargo(["fetch", "--locked", "--quiet"]))?;
+    stream(command(cargo_deny).args([
+        "--offline",
+        "--locked",
+        "check",
+        "--hide-inclusion-graph",
+        "bans",
+        "licenses",
+        "sources",
+    ]))
+}
+
+/// One line: what became of a check, and the first line of why.
+fn summary(name: &str, took: Duration, outcome: &Result) -> String {
+    let seconds = took.as_secs_f64();
+    match outcome {
+        Ok(()) => format!("ok    {name:<8} {seconds:>6.1} s"),
+        Err(error) => {
+            let error = error.to_string();
+            let why = error.lines().next().unwrap_or_default();
+            format!("FAIL  {name:<8} {seconds:>6.1} s  {why}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_check_takes_one_line_and_says_why() {
+        let outcome = Err("two arrows\n  one\n  another".into());
+        let line = summary("arrows", Duration::from_millis(1250), &outcome);
+        assert_eq!(line, "FAIL  arrows      1.2 s  two arrows");
+    }
+
+    #[test]
+    fn a_passed_check_says_so() {
+        let line = summary("fmt", Duration::from_secs(12), &Ok(()));
+        assert_eq!(line, "ok    fmt        12.0 s");
+    }
+}

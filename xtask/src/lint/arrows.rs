@@ -1,0 +1,205 @@
+//! The arrows between crates that must not be. What each crate is for is in
+//! ARCHITECTURE.md; here it is made to hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::shell::{Result, capture, cargo};
+
+/// A package, what it must not reach by any way, and why.
+type Arrow = (&'static str, &'static str, &'static str);
+
+#[rustfmt::skip]
+const FORBIDDEN: &[Arrow] = &[
+    ("arena-proto", "referee-core", "what crosses the wire has no logic"),
+
+    ("referee-core", "tokio", "rules wait for nobody"),
+    ("referee-core", "tonic", "rules know no network"),
+    ("referee-core", "tracing", "rules write no logs"),
+    ("referee-core", "referee", "what decides does not know who asks"),
+    ("referee-core", "arena", "the arena arranges, it never decides"),
+    ("referee-core", "bot-kit", "the referee never trusts a bot"),
+    ("referee-core", "house-bots", "the referee never trusts a bot"),
+
+    ("referee-games", "tokio", "rules wait for nobody"),
+    ("referee-games", "tonic", "rules know no network: messages only, without the feature `grpc`"),
+    ("referee-games", "tracing", "rules write no logs"),
+    ("referee-games", "referee", "what decides does not know who asks"),
+    ("referee-games", "arena", "the arena arranges, it never decides"),
+    ("referee-games", "bot-kit", "the referee never trusts a bot"),
+    ("referee-games", "house-bots", "the referee never trusts a bot"),
+
+    ("referee", "arena", "the arena arranges, it never decides"),
+    ("referee", "bot-kit", "the referee never trusts a bot"),
+    ("referee", "house-bots", "the referee knows no bot by name"),
+
+    ("bot-kit", "referee", "a bot sees only what it is told"),
+    ("bot-kit", "arena", "a bot sees only what it is told"),
+    ("house-bots", "referee", "a bot sees only what it is told"),
+    ("house-bots", "arena", "a bot sees only what it is told"),
+    ("villains", "referee", "a bot sees only what it is told"),
+    ("villains", "arena", "a bot sees only what it is told"),
+    ("villains", "referee-games", "who breaks the rules does not need them"),
+];
+
+/// No package reaches what the table forbids.
+///
+/// # Errors
+/// An arrow that must not be, or a row that names no member of the workspace
+/// or forbids what is nowhere in Cargo.lock: then the table is out of date.
+pub(super) fn check() -> Result {
+    let listed = capture(&mut cargo([
+        "tree",
+        "--workspace",
+        "--depth",
+        "0",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
+        "--locked",
+    ]))?;
+    let members = packages(&listed);
+    let lock = std::fs::read_to_string(crate::shell::root().join("Cargo.lock"))?;
+    let known = locked(&lock);
+
+    let mut trees = BTreeMap::new();
+    for (package, ..) in FORBIDDEN {
+        if members.contains(package) && !trees.contains_key(package) {
+            trees.insert(*package, reached_from(package)?);
+        }
+    }
+    let reached = trees
+        .iter()
+        .map(|(package, tree)| (*package, packages(tree)))
+        .collect();
+
+    let found = violations(FORBIDDEN, &reached, &known);
+    if found.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "rows that do not hold: {}\n  {}",
+        found.len(),
+        found.join("\n  ")
+    )
+    .into())
+}
+
+/// The tree of one package. Named with `-p` alone, it is resolved with its own
+/// features: those that other members ask of a shared dependency do not count.
+fn reached_from(package: &str) -> Result<String> {
+    capture(&mut cargo([
+        "tree", "-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}", "--locked",
+    ]))
+}
+
+/// The rows that do not hold, as sentences.
+fn violations(
+    rows: &[Arrow],
+    reached: &BTreeMap<&str, BTreeSet<&str>>,
+    known: &BTreeSet<&str>,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    for (package, forbidden, reason) in rows {
+        match reached.get(package) {
+            None => found.push(format!(
+                "`{package}` is not in the workspace: mend the table in xtask/src/lint/arrows.rs"
+            )),
+            Some(_) if !known.contains(forbidden) => found.push(format!(
+                "`{package}` must not reach `{forbidden}`, but Cargo.lock has no `{forbidden}`: \
+                 mend the table in xtask/src/lint/arrows.rs"
+            )),
+            Some(names) if names.contains(forbidden) => found.push(format!(
+                "`{package}` reaches `{forbidden}`: {reason} \
+                 (how: cargo tree -p {package} -e normal -i {forbidden})"
+            )),
+            Some(_) => {}
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// The names in what `cargo tree --prefix none --format {p}` prints: one
+/// package a line, "name vVERSION", then perhaps a path, "(proc-macro)", "(*)".
+fn packages(tree: &str) -> BTreeSet<&str> {
+    tree.lines()
+        .filter_map(|line| {
+            let (name, rest) = line.split_once(' ')?;
+            rest.starts_with('v').then_some(name)
+        })
+        .collect()
+}
+
+/// The names of all packages in a Cargo.lock.
+fn locked(lock: &str) -> BTreeSet<&str> {
+    lock.lines()
+        .filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TREE: &str = "\
+referee v0.1.0 (/somewhere/referee/service)
+referee-core v0.1.0 (/somewhere/referee/core)
+thiserror-impl v2.0.18 (proc-macro)
+
+tonic v0.14.5
+tokio-stream v0.1.18
+referee-core v0.1.0 (/somewhere/referee/core) (*)
+";
+
+    fn found(rows: &[Arrow]) -> Vec<String> {
+        let reached = BTreeMap::from([("referee", packages(TREE))]);
+        let known = BTreeSet::from(["referee", "referee-core", "tonic", "tokio", "arena"]);
+        violations(rows, &reached, &known)
+    }
+
+    #[test]
+    fn names_are_read_whole() {
+        let names = packages(TREE);
+        let expected = [
+            "referee",
+            "referee-core",
+            "thiserror-impl",
+            "tokio-stream",
+            "tonic",
+        ];
+        assert_eq!(names, BTreeSet::from(expected));
+    }
+
+    #[test]
+    fn an_arrow_that_is_there_is_found_with_its_reason() {
+        let found = found(&[("referee", "tonic", "for the test")]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("`referee` reaches `tonic`: for the test"));
+    }
+
+    #[test]
+    fn a_name_that_begins_like_a_forbidden_one_is_another() {
+        assert_eq!(found(&[("referee", "tokio", "")]), [""; 0]);
+    }
+
+    #[test]
+    fn a_row_about_no_member_is_a_failure_and_told_once() {
+        let found = found(&[("umpire", "tonic", ""), ("umpire", "tokio", "")]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("`umpire` is not in the workspace"));
+    }
+
+    #[test]
+    fn a_row_that_forbids_what_does_not_exist_is_a_failure() {
+        let found = found(&[("referee", "tonik", "")]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("Cargo.lock has no `tonik`"));
+    }
+
+    #[test]
+    fn a_lock_file_names_its_packages_and_not_their_dependencies() {
+        let lock = "[[package]]\nname = \"a\"\nversion = \"1\"\ndependencies = [\n \"b\",\n]\n";
+        assert_eq!(locked(lock), BTreeSet::from(["a"]));
+    }
+}

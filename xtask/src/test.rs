@@ -1,0 +1,60 @@
+//! `cargo xtask test`: everything that must hold before a commit, in the order
+//! that fails soonest and compiles least.
+
+use std::time::Instant;
+
+use crate::{
+    lint,
+    shell::{Result, cargo, stream},
+    tools,
+};
+
+/// Whether lint comes before the tests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lint {
+    /// It does, tools and all.
+    First,
+    /// The tests alone.
+    Skip,
+}
+
+/// Installs the tools, lints, builds, tests; stops where something fails.
+///
+/// # Errors
+/// The stage that failed.
+pub(crate) fn run(lint: Lint) -> Result {
+    if lint == Lint::First {
+        stage("tools", tools::install)?;
+        // Clippy finds what does not compile in a fraction of a build's time,
+        // and the build takes over its build scripts and macros.
+        stage("lint", lint::run)?;
+    }
+    // The same profile, targets and features as the tests: `cargo test` then
+    // finds all but the documentation's examples built.
+    stage("build", || {
+        stream(&mut cargo([
+            "build",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+        ]))
+    })?;
+    // Nothing may follow what cargo test says, so this stage has no time.
+    heading("test");
+    stream(&mut cargo(["test", "--workspace", "--locked"]))
+        .map_err(|error| format!("stage test failed: {error}").into())
+}
+
+fn stage(name: &str, run: impl FnOnce() -> Result) -> Result {
+    heading(name);
+    let begin = Instant::now();
+    let outcome = run();
+    let seconds = begin.elapsed().as_secs_f64();
+    outcome.map_err(|error| format!("stage {name} failed after {seconds:.1} s: {error}"))?;
+    eprintln!("== {name}: {seconds:.1} s");
+    Ok(())
+}
+
+fn heading(name: &str) {
+    eprintln!("\n== {name}");
+}
