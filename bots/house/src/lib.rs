@@ -47,6 +47,13 @@ pub fn bot(spec: &str) -> Result<Bot, SpecError> {
     (house.build)(parameters)
 }
 
+/// The bot that `NAME?parameter=value&…` names, whatever its parameters.
+#[must_use]
+pub fn named(spec: &str) -> Option<&'static HouseBot> {
+    let name = spec.split('?').next()?;
+    HOUSE.iter().find(|bot| bot.name == name)
+}
+
 /// Runs a bot until it is asked to stop.
 #[must_use]
 pub fn main(spec: &str) -> ExitCode {

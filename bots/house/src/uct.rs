@@ -238,9 +238,10 @@ impl Search {
     }
 
     fn children(&self, parent: usize) -> impl Iterator<Item = usize> {
-        let first = self.nodes[parent].first_child;
-        std::iter::successors(Some(first), |&child| Some(self.nodes[child].next_sibling))
-            .take_while(|&child| child != NONE)
+        let some = |child| (child != NONE).then_some(child);
+        std::iter::successors(some(self.nodes[parent].first_child), move |&child| {
+            some(self.nodes[child].next_sibling)
+        })
     }
 }
 

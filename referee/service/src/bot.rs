@@ -39,17 +39,24 @@ enum Source {
 
 #[derive(Default)]
 struct State {
+    /// Also those that play no further game, until nothing is left of them.
     instances: Vec<Arc<Instance>>,
     started: u64,
+    /// How many are being started now.
+    starting: usize,
+    /// How many games a process can play at once, as the last one said.
+    capacity: u64,
 }
 
 /// One process of a bot.
 struct Instance {
-    id: u64,
     address: Address,
     process: Option<Process>,
-    /// How many games it can play at once; 0 until it has said so.
+    /// How many games it can play at once; 0 until one of this bot's
+    /// processes has said so.
     capacity: AtomicU64,
+    /// Whether it has been ready to play before.
+    proven: AtomicBool,
     playing: AtomicU64,
     retired: AtomicBool,
     /// One connection for each runtime thread.
@@ -60,6 +67,7 @@ struct Instance {
 pub(crate) struct Place {
     bot: Arc<Bot>,
     instance: Arc<Instance>,
+    proven: bool,
     pub(crate) channel: Channel,
 }
 
@@ -110,7 +118,9 @@ impl Bot {
 
     /// Finds a place for one game, in none of the processes in which `others`
     /// already have theirs. Waits while every process is full that may not be
-    /// multiplied.
+    /// multiplied, and while the first one has not said how many games it can
+    /// play. So whoever takes places of several bots must take them in one
+    /// order for all games, or two games could wait for each other.
     ///
     /// # Errors
     ///
@@ -120,80 +130,102 @@ impl Bot {
         shard: ShardId,
         others: &[&Place],
     ) -> Result<Place, Foul> {
-        let instance = loop {
+        loop {
+            let instance = self.instance(others).await?;
+            let proven = instance.proven.load(Ordering::Relaxed);
+            // From here on the place is given back whatever happens.
+            let mut held = Held(Some((self.clone(), instance.clone())));
+            match instance.channel(shard, self.connect_limit).await {
+                Ok(channel) => {
+                    held.0 = None;
+                    return Ok(Place {
+                        bot: self.clone(),
+                        instance,
+                        proven,
+                        channel,
+                    });
+                }
+                Err(detail) => {
+                    instance.retired.store(true, Ordering::Relaxed);
+                    // One that has died since its last game is no start.
+                    if !proven {
+                        return Err(match &instance.process {
+                            Some(_) => Foul::NoStart { detail },
+                            None => Foul::Unreachable { detail },
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// A process with a place for one game, which is taken.
+    async fn instance(&self, others: &[&Place]) -> Result<Arc<Instance>, Foul> {
+        loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
             match self.find(others) {
-                Found::Place(instance) => break instance,
+                Found::Place(instance) => return Ok(instance),
                 Found::Wait => changed.await,
-                Found::Start => break self.start().await?,
+                Found::Start => return self.start().await,
                 Found::Never => {
                     return Err(Foul::Unreachable {
                         detail: "one process can't sit in two seats of a game".to_owned(),
                     });
                 }
             }
-        };
-        // From here on the place is given back whatever happens.
-        let mut held = Held(Some((self.clone(), instance.clone())));
-        let channel = instance.channel(shard, self.connect_limit).await;
-        let channel = match channel {
-            Ok(channel) => channel,
-            Err(detail) => {
-                instance.retired.store(true, Ordering::Relaxed);
-                return Err(match &instance.process {
-                    Some(_) => Foul::NoStart { detail },
-                    None => Foul::Unreachable { detail },
-                });
-            }
-        };
-        held.0 = None;
-        Ok(Place {
-            bot: self.clone(),
-            instance,
-            channel,
-        })
+        }
     }
 
     fn find(&self, others: &[&Place]) -> Found {
         let mut state = self.lock();
-        state.instances.retain(|instance| !instance.is_over());
+        state.instances.retain(|instance| !instance.is_gone());
+        let mut taken = 0;
         let mut asked = false;
-        let mut taken = false;
-        for instance in &state.instances {
-            if others.iter().any(|other| {
-                other.instance.id == instance.id && Arc::ptr_eq(&other.instance, instance)
-            }) {
-                taken = true;
+        let usable: Vec<_> = state
+            .instances
+            .iter()
+            .filter(|one| !one.is_over())
+            .collect();
+        for instance in &usable {
+            if others
+                .iter()
+                .any(|other| Arc::ptr_eq(&other.instance, instance))
+            {
+                taken += 1;
                 continue;
             }
-            match instance.capacity.load(Ordering::Relaxed) {
-                0 if instance.playing.load(Ordering::Relaxed) > 0 => asked = true,
-                capacity => {
-                    if instance.playing.load(Ordering::Relaxed) < capacity.max(1) {
-                        instance.playing.fetch_add(1, Ordering::Relaxed);
-                        return Found::Place(instance.clone());
-                    }
-                }
+            let capacity = instance.capacity.load(Ordering::Relaxed);
+            let playing = instance.playing.load(Ordering::Relaxed);
+            if playing < capacity.max(1) {
+                instance.playing.fetch_add(1, Ordering::Relaxed);
+                return Found::Place((*instance).clone());
             }
+            asked |= capacity == 0;
         }
         match &self.source {
-            // It will say in a moment how many games it can play.
-            _ if asked => Found::Wait,
-            Source::Address(_) if taken && state.instances.len() == 1 => Found::Never,
-            Source::Address(address) if state.instances.is_empty() => {
-                let instance = Instance::new(state.started, address.clone(), None);
+            Source::Address(_) if taken > 0 => Found::Never,
+            Source::Address(address) if usable.is_empty() => {
+                let instance = Instance::new(address.clone(), None, state.capacity);
                 state.started += 1;
                 state.instances.push(instance.clone());
                 Found::Place(instance)
             }
             Source::Address(_) => Found::Wait,
-            Source::Launch(..) => Found::Start,
+            // The first one will say in a moment how many games it can play.
+            Source::Launch(..) if state.capacity == 0 && (asked || state.starting > 0) => {
+                Found::Wait
+            }
+            Source::Launch(..) => {
+                state.starting += 1;
+                Found::Start
+            }
         }
     }
 
     async fn start(&self) -> Result<Arc<Instance>, Foul> {
+        let _starting = Starting(self);
         let Source::Launch(launch, keeper) = &self.source else {
             unreachable!("only a bot that we launch is started");
         };
@@ -215,13 +247,31 @@ impl Bot {
             .map_err(|error| Foul::Unreachable {
                 detail: format!("could not be started: {error}"),
             })??;
-        let instance = Instance::new(id, process.address().clone(), Some(process));
-        self.lock().instances.push(instance.clone());
+        let mut state = self.lock();
+        let address = process.address().clone();
+        let instance = Instance::new(address, Some(process), state.capacity);
+        state.instances.push(instance.clone());
         Ok(instance)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A process that is being started.
+struct Starting<'a>(&'a Bot);
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.starting -= 1;
+        if state.starting == 0 && state.instances.is_empty() {
+            // It could not be started: nobody need wait for what it would say.
+            state.capacity = state.capacity.max(1);
+        }
+        drop(state);
+        self.0.changed.notify_waiters();
     }
 }
 
@@ -234,12 +284,12 @@ enum Found {
 
 impl Instance {
     /// A new instance, with the place of the game that it was made for taken.
-    fn new(id: u64, address: Address, process: Option<Process>) -> Arc<Self> {
+    fn new(address: Address, process: Option<Process>, capacity: u64) -> Arc<Self> {
         Arc::new(Self {
-            id,
             address,
             process,
-            capacity: AtomicU64::new(0),
+            capacity: AtomicU64::new(capacity),
+            proven: AtomicBool::new(false),
             playing: AtomicU64::new(1),
             retired: AtomicBool::new(false),
             channels: tokio::sync::Mutex::default(),
@@ -250,6 +300,14 @@ impl Instance {
     fn is_over(&self) -> bool {
         self.retired.load(Ordering::Relaxed)
             || self.process.as_ref().is_some_and(Process::has_ended)
+    }
+
+    /// Whether nothing is left of it.
+    fn is_gone(&self) -> bool {
+        match &self.process {
+            Some(process) => process.is_gone(),
+            None => self.is_over(),
+        }
     }
 
     async fn channel(&self, shard: ShardId, within: Duration) -> Result<Channel, String> {
@@ -268,7 +326,15 @@ impl Place {
     pub(crate) fn learned(&self, max_games: Option<u32>) {
         let capacity = u64::from(max_games.unwrap_or(1).max(1));
         self.instance.capacity.store(capacity, Ordering::Relaxed);
+        self.instance.proven.store(true, Ordering::Relaxed);
+        self.bot.lock().capacity = capacity;
         self.bot.changed.notify_waiters();
+    }
+
+    /// Whether the process had been ready to play before this game began. If
+    /// it is gone now, that is not this game's affair.
+    pub(crate) const fn was_proven(&self) -> bool {
+        self.proven
     }
 
     /// No further game is to be played on this process.

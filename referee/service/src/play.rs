@@ -82,13 +82,14 @@ impl Game {
             let mut attempt = 1;
             loop {
                 match self.attempt(&shard, attempt == ATTEMPTS).await? {
-                    Some(record) => {
+                    Attempt::Over(record) => {
                         return Ok(Played {
-                            record,
+                            record: *record,
                             voided: attempt - 1,
                         });
                     }
-                    None => attempt += 1,
+                    Attempt::Void => attempt += 1,
+                    Attempt::NotBegun => {}
                 }
             }
         })
@@ -97,7 +98,7 @@ impl Game {
 
     /// Plays it once. Nothing comes of it where a delay of ours could have
     /// decided it, unless this is the last attempt.
-    async fn attempt(&self, shard: &Shard, last: bool) -> Result<Option<Record>, SetupError> {
+    async fn attempt(&self, shard: &Shard, last: bool) -> Result<Attempt, SetupError> {
         let mut sitting = Sitting::new(self.fixture.clone())?;
         let mut table = self.seat_everybody(shard).await;
         self.tell(|| Live::Started);
@@ -111,10 +112,14 @@ impl Game {
                     }
                 }
                 Next::Ask(questions) => {
-                    for (seat, number, reply) in ask(&mut table, questions).await {
-                        let chair = &mut table[seat];
-                        if !self.hear(&mut sitting, chair, seat, number, reply, shard, last) {
-                            return Ok(None);
+                    let answers = ask(&mut table, questions).await;
+                    if answers.iter().any(|answer| answer.heard.is_none()) {
+                        return Ok(Attempt::NotBegun);
+                    }
+                    for answer in answers {
+                        let chair = &mut table[answer.seat];
+                        if !self.hear(&mut sitting, chair, answer, shard, last) {
+                            return Ok(Attempt::Void);
                         }
                     }
                 }
@@ -132,23 +137,31 @@ impl Game {
                             });
                         }
                     }
-                    return Ok(Some(finished.record));
+                    return Ok(Attempt::Over(Box::new(finished.record)));
                 }
             }
         }
     }
 
-    /// Finds every seat a process and opens its stream.
+    /// Finds every seat a process and opens its stream. Whoever waits for one
+    /// bot's place holds only those of bots that come before it in an order
+    /// that all games share, so that no two games wait for each other.
     async fn seat_everybody(&self, shard: &Shard) -> PerSeat<Chair> {
-        let mut places: Vec<Result<Place, Foul>> = Vec::new();
-        for bot in &self.bots {
-            let others: Vec<&Place> = places.iter().flatten().collect();
-            let place = bot.place(shard.id, &others).await;
-            places.push(place);
+        let mut order: Vec<usize> = (0..self.bots.len()).collect();
+        order.sort_by_key(|&seat| Arc::as_ptr(&self.bots[seat]).addr());
+        let mut places: Vec<(usize, Result<Place, Foul>)> = Vec::new();
+        for seat in order {
+            let others: Vec<&Place> = places
+                .iter()
+                .filter_map(|(_, place)| place.as_ref().ok())
+                .collect();
+            let place = self.bots[seat].place(shard.id, &others).await;
+            places.push((seat, place));
         }
+        places.sort_by_key(|(seat, _)| *seat);
         let path = self.fixture.kind.path();
         let largest = self.fixture.limits.answer_bytes;
-        let chairs = places.into_iter().map(|place| match place {
+        let chairs = places.into_iter().map(|(_, place)| match place {
             Ok(place) => {
                 let stream = SeatStream::open(place.channel.clone(), path, largest);
                 Chair::Taken(place, stream)
@@ -159,18 +172,23 @@ impl Game {
     }
 
     /// Puts what came back to the sitting; false where the game is void.
-    #[expect(clippy::too_many_arguments, reason = "one moment of one game")]
     fn hear(
         &self,
         sitting: &mut Sitting,
         chair: &mut Chair,
-        seat: Seat,
-        number: u32,
-        reply: (Heard, Instant, Duration),
+        answer: Answer,
         shard: &Shard,
         last: bool,
     ) -> bool {
-        let (heard, asked, thought) = reply;
+        let Answer {
+            seat,
+            number,
+            limit,
+            heard,
+            asked,
+            thought,
+        } = answer;
+        let heard = heard.expect("a game that has not begun is not judged");
         let timely = matches!(heard, Heard::Answer(_) | Heard::Nothing);
         match sitting.hear(seat, heard, thought) {
             Hearing::Ready(ready) => {
@@ -199,19 +217,11 @@ impl Game {
                 // Dropping the stream cancels it at once.
                 *chair = Chair::Left;
                 if late && !last {
-                    return !ours(&shard.heartbeat, asked, thought, self.limit(number));
+                    return !ours(&shard.heartbeat, asked, thought, limit);
                 }
             }
         }
         true
-    }
-
-    const fn limit(&self, number: u32) -> Duration {
-        if number == 0 {
-            self.fixture.limits.start
-        } else {
-            self.fixture.limits.per_move
-        }
     }
 
     fn tell(&self, live: impl FnOnce() -> Live) {
@@ -224,7 +234,8 @@ impl Game {
 /// Whether an answer that is late would not have been but for us.
 fn ours(heartbeat: &Heartbeat, asked: Instant, thought: Duration, limit: Duration) -> bool {
     let delay = heartbeat.worst_since(asked);
-    let ours = delay > Duration::ZERO && thought.saturating_sub(delay) < limit;
+    // What was wrong with an answer that came in time was not its time.
+    let ours = thought >= limit && thought.saturating_sub(delay) < limit;
     // A timer never rings exactly on time: what a healthy thread is late by
     // does not excuse a bot that has not answered at all.
     let ours = ours && delay > Duration::from_millis(5);
@@ -242,32 +253,53 @@ enum Chair {
     Left,
 }
 
-type Heards = Vec<(Seat, u32, (Heard, Instant, Duration))>;
+/// What came back from a seat.
+struct Answer {
+    seat: Seat,
+    number: u32,
+    limit: Duration,
+    /// Nothing where the process was gone before the game began: it had played
+    /// others before.
+    heard: Option<Heard>,
+    asked: Instant,
+    thought: Duration,
+}
+
+/// What came of trying to play a game.
+enum Attempt {
+    Over(Box<Record>),
+    /// A delay of ours may have decided it.
+    Void,
+    /// A process had died since its last game. Every time this happens there
+    /// is one process less that it can happen with.
+    NotBegun,
+}
 
 /// Asks all of them at once and waits for all of them.
-async fn ask(table: &mut PerSeat<Chair>, mut questions: Vec<Question>) -> Heards {
+async fn ask(table: &mut PerSeat<Chair>, mut questions: Vec<Question>) -> Vec<Answer> {
     // Nearly always it is one.
     if questions.len() == 1
         && let Some(question) = questions.pop()
     {
-        let (seat, number) = (question.seat, question.number);
-        return vec![(seat, number, ask_one(&mut table[seat], question).await)];
+        return vec![ask_one(&mut table[question.seat], question).await];
     }
     let asking = table.iter_mut().filter_map(|(seat, chair)| {
         let at = questions.iter().position(|asked| asked.seat == seat)?;
         let question = questions.swap_remove(at);
-        Some(async move {
-            let number = question.number;
-            (seat, number, ask_one(chair, question).await)
-        })
+        Some(ask_one(chair, question))
     });
     let asking: Vec<_> = asking.collect();
     join_all(asking).await
 }
 
-async fn ask_one(chair: &mut Chair, question: Question) -> (Heard, Instant, Duration) {
-    let number = question.number;
-    match chair {
+async fn ask_one(chair: &mut Chair, question: Question) -> Answer {
+    let Question {
+        seat,
+        number,
+        limit,
+        ..
+    } = question;
+    let (heard, asked, thought) = match chair {
         Chair::Taken(place, stream) => {
             let Reply {
                 heard,
@@ -275,17 +307,33 @@ async fn ask_one(chair: &mut Chair, question: Question) -> (Heard, Instant, Dura
                 thought,
             } = stream.ask(question).await;
             let heard = match heard {
-                Said::Heard(heard) => heard,
-                Said::Broken(how) => {
-                    if number == 0 {
-                        place.retire();
+                Said::Heard(heard) => Some(heard),
+                Said::Broken(how) if number == 0 => {
+                    place.retire();
+                    if place.was_proven() {
+                        tracing::info!(%how, "a bot was gone before the game began");
+                        None
+                    } else {
+                        Some(Heard::Foul(place.post_mortem(how).await))
                     }
-                    Heard::Foul(place.post_mortem(how).await)
                 }
+                Said::Broken(how) => Some(Heard::Foul(place.post_mortem(how).await)),
             };
             (heard, asked, thought)
         }
-        Chair::Empty(foul) => (Heard::Foul(foul.clone()), Instant::now(), Duration::ZERO),
+        Chair::Empty(foul) => (
+            Some(Heard::Foul(foul.clone())),
+            Instant::now(),
+            Duration::ZERO,
+        ),
         Chair::Left => unreachable!("a seat that has left is not asked"),
+    };
+    Answer {
+        seat,
+        number,
+        limit,
+        heard,
+        asked,
+        thought,
     }
 }

@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::join_all;
 use nix::{
     sys::signal::{Signal, killpg},
     unistd::Pid,
@@ -21,6 +22,7 @@ use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
     process::{Child, Command},
     sync::{oneshot, watch},
+    task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -33,6 +35,10 @@ const LAST_LINES: usize = 5;
 const LINE_LIMIT: usize = 400;
 /// How often a process with a memory limit is looked at.
 const MEMORY_CHECK: Duration = Duration::from_millis(10);
+/// How long its last words may take to arrive when it has ended.
+const OUTPUT_GRACE: Duration = Duration::from_millis(200);
+/// How long its end may take to be known when its connection has broken.
+const DEATH_GRACE: Duration = Duration::from_secs(2);
 /// How long a bot has between being asked to stop and being stopped.
 const STOP_GRACE: Duration = Duration::from_secs(1);
 
@@ -105,41 +111,39 @@ impl Launch {
         let last_words = LastWords::default();
         let log = Log::open(self.log.as_ref(), last_words.clone());
         let (heard, listening) = oneshot::channel();
+        let mut output = Output::default();
         if let Some(stdout) = child.stdout.take() {
-            tokio::spawn(read_output(stdout, log.clone(), Some(heard)));
+            output.spawn(read_output(stdout, log.clone(), Some(heard)));
         }
         if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(read_output(stderr, log, None));
+            output.spawn(read_output(stderr, log, None));
         }
 
         let address = tokio::select! {
             heard = listening => match heard {
-                Ok(text) => text.parse::<Address>().map_err(|error| Foul::NoStart {
-                    detail: Foul::evidence(format!("it printed \"listening on {text}\": {error}")),
-                }),
+                Ok(text) => text
+                    .parse::<Address>()
+                    .map_err(|error| format!("it printed \"listening on {text}\": {error}")),
                 // Its output ended: it has exited, or will not say anything more.
-                Err(_) => match tokio::time::timeout(STOP_GRACE, child.wait()).await {
-                    Ok(Ok(status)) => Err(no_start(
-                        format!("{} before it listened", describe(status)),
-                        &last_words,
-                    )),
-                    _ => Err(no_start("it closed its output before it listened".to_owned(), &last_words)),
-                },
+                Err(_) => Err(match tokio::time::timeout(STOP_GRACE, child.wait()).await {
+                    Ok(Ok(status)) => format!("{} before it listened", describe(status)),
+                    _ => "it closed its output before it listened".to_owned(),
+                }),
             },
-            () = tokio::time::sleep(self.start_limit) => Err(no_start(
-                format!(
-                    "it did not print \"listening on ADDRESS\" within {:?}",
-                    self.start_limit
-                ),
-                &last_words,
+            () = tokio::time::sleep(self.start_limit) => Err(format!(
+                "it did not print \"listening on ADDRESS\" within {:?}",
+                self.start_limit
             )),
         };
         let address = match address {
             Ok(address) => address,
-            Err(foul) => {
+            Err(what) => {
                 group.kill();
                 let _ = child.wait().await;
-                return Err(foul);
+                output.ended().await;
+                return Err(Foul::NoStart {
+                    detail: Foul::evidence(last_words.after(what)),
+                });
             }
         };
         let (ended, end) = watch::channel(None);
@@ -147,6 +151,7 @@ impl Launch {
         tokio::spawn(watch_over(
             child,
             group,
+            output,
             self.memory_limit,
             stop.clone(),
             ended,
@@ -174,15 +179,17 @@ impl Process {
         self.end.borrow().is_some()
     }
 
+    /// Whether nothing is left of it.
+    pub(crate) fn is_gone(&self) -> bool {
+        // The watcher is gone only when the process is.
+        self.end.has_changed().is_err()
+    }
+
     /// Tells why a connection to it broke, waiting a moment for its end to be
     /// known.
     pub async fn post_mortem(&self, broken: String) -> Foul {
         let mut end = self.end.clone();
-        let known = tokio::time::timeout(
-            Duration::from_millis(500),
-            end.wait_for(|end| end.is_some()),
-        )
-        .await;
+        let known = tokio::time::timeout(DEATH_GRACE, end.wait_for(Option::is_some)).await;
         let end = match known {
             Ok(Ok(end)) => *end,
             _ => None,
@@ -221,6 +228,7 @@ impl Drop for Process {
 async fn watch_over(
     mut child: Child,
     group: Group,
+    output: Output,
     memory_limit: Option<u64>,
     stop: CancellationToken,
     ended: watch::Sender<Option<End>>,
@@ -249,9 +257,11 @@ async fn watch_over(
         },
     };
     // Whatever it has started goes with it.
-    ended.send_replace(Some(end));
     group.kill();
     let _ = child.wait().await;
+    // Who asks how it ended wants to know what it said last.
+    output.ended().await;
+    ended.send_replace(Some(end));
     drop(group);
     drop(sockets);
     drop(ended);
@@ -387,6 +397,22 @@ impl Log {
     }
 }
 
+/// What reads its output.
+#[derive(Default)]
+struct Output(Vec<JoinHandle<io::Result<()>>>);
+
+impl Output {
+    fn spawn(&mut self, reading: impl Future<Output = io::Result<()>> + Send + 'static) {
+        self.0.push(tokio::spawn(reading));
+    }
+
+    /// Waits until all of it has been read; not for long, since a process that
+    /// has left the group may hold on to it.
+    async fn ended(self) {
+        let _ = tokio::time::timeout(OUTPUT_GRACE, join_all(self.0)).await;
+    }
+}
+
 /// Reads to the end, so that a bot that prints a lot is never held up by it.
 async fn read_output(
     output: impl AsyncRead + Unpin,
@@ -424,12 +450,6 @@ fn describe(status: ExitStatus) -> String {
             Err(_) => format!("killed by signal {signal}"),
         },
         (None, None) => "ended".to_owned(),
-    }
-}
-
-fn no_start(what: String, last_words: &LastWords) -> Foul {
-    Foul::NoStart {
-        detail: Foul::evidence(last_words.after(what)),
     }
 }
 

@@ -154,7 +154,7 @@ impl SeatStream {
             match opening.as_mut().poll(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok(response)) => {
-                    self.answers = Answers::Open(Box::new(response.into_inner()))
+                    self.answers = Answers::Open(Box::new(response.into_inner()));
                 }
                 Poll::Ready(Err(status)) => return Poll::Ready(self.broken(&status, true)),
             }

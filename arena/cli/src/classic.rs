@@ -1,0 +1,267 @@
+//! The classic report of a match of two bots, to the byte as the tools that
+//! read it expect.
+
+use std::{fmt::Write as _, time::Duration};
+
+use referee_core::{FoulKind, Seat, Verdict};
+
+use crate::tally::GameResult;
+
+/// What a game was for bot 1 and bot 2 of a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Line {
+    code: i32,
+    /// Bot 1's and bot 2's thinking time.
+    thought: [Duration; 2],
+}
+
+/// The whole report. Each game is of bots 0 and 1 of the run, in either order;
+/// a round is two games in a row.
+pub(crate) fn report(games: &[GameResult]) -> String {
+    let lines: Vec<Line> = games.iter().map(Line::new).collect();
+    let mut text = String::new();
+    for (round, lines) in lines.chunks(2).enumerate() {
+        let _ = writeln!(text, "{round}:");
+        for line in lines {
+            let [first, second] = line.thought.map(|time| time.as_secs());
+            let _ = writeln!(text, "{}\t{first}\t{second}", line.code);
+        }
+        text.push('\n');
+    }
+    let count = |codes: &[i32]| {
+        lines
+            .iter()
+            .filter(|line| codes.contains(&line.code))
+            .count()
+    };
+    let (a, b, ties) = (count(&[1, 5, 6, 8]), count(&[2, 3, 4, 7]), count(&[0]));
+    let ratio = |count: usize| {
+        if lines.is_empty() {
+            "0".to_owned()
+        } else {
+            six_digits(count as f64 / lines.len() as f64)
+        }
+    };
+    let _ = write!(
+        text,
+        "Stat:\nratio of A wins : {}\nratio of B wins : {}\nratio of Tie : {}\n\n\
+         ratio of (A wins + tie) : {}\nratio of (B wins + tie) : {}\n",
+        ratio(a),
+        ratio(b),
+        ratio(ties),
+        ratio(a + ties),
+        ratio(b + ties),
+    );
+    text
+}
+
+impl Line {
+    fn new(game: &GameResult) -> Self {
+        // The seats of bot 1 and bot 2.
+        let seats = [0, 1].map(|bot| {
+            let seat = game.pairing.bots.iter().position(|&b| b == bot);
+            Seat::new(seat.unwrap_or(bot) as u8)
+        });
+        Self {
+            code: code(&game.verdict, seats),
+            thought: seats.map(|seat| game.thought[seat.index()]),
+        }
+    }
+}
+
+/// The result code of a game for the bots in these seats.
+fn code(verdict: &Verdict, seats: [Seat; 2]) -> i32 {
+    let Verdict::Finished { outcome, .. } = verdict else {
+        return 0;
+    };
+    // Both fail at the start: the first one's code, which counts for nobody.
+    for (bot, seat) in (0..).zip(seats) {
+        if let Some(foul) = verdict.foul(seat) {
+            return foul_code(foul.kind(), bot);
+        }
+    }
+    let [first, second] = seats.map(|seat| outcome.places[seat]);
+    match first.cmp(&second) {
+        std::cmp::Ordering::Less => 1,
+        std::cmp::Ordering::Equal => 0,
+        std::cmp::Ordering::Greater => 2,
+    }
+}
+
+/// The code of a foul of bot 0 or 1.
+const fn foul_code(foul: FoulKind, bot: i32) -> i32 {
+    match foul {
+        FoulKind::Unreachable | FoulKind::NoStart => -1 - bot,
+        FoulKind::Unsupported => -3 - bot,
+        FoulKind::Crashed
+        | FoulKind::HungUp
+        | FoulKind::ErrorStatus
+        | FoulKind::Malformed
+        | FoulKind::WrongNumber
+        | FoulKind::Unsolicited
+        | FoulKind::Oversized
+        | FoulKind::MemoryExceeded => 3 + 2 * bot,
+        FoulKind::Illegal => 4 + 2 * bot,
+        FoulKind::Late => 7 + bot,
+    }
+}
+
+/// A number as a C++ stream prints it (`%g`): six significant digits at most,
+/// no trailing zeros. A ratio of games is 0 or between 10^-4 and 1 for any run
+/// of fewer than ten thousand games, and smaller ones have an exponent.
+fn six_digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // Rounded to six digits first: that decides how large it is.
+    let scientific = format!("{value:.5e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let trim = |text: &str| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    if (-4..6).contains(&exponent) {
+        let decimals = (5 - exponent).max(0) as usize;
+        trim(&format!("{value:.decimals$}"))
+    } else {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{}e{sign}{:02}", trim(digits), exponent.abs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_core::{Foul, Outcome, SeatFoul};
+
+    use super::*;
+    use crate::run::Pairing;
+
+    fn game(group: u64, bots: [usize; 2], places: [u8; 2], seconds: [u64; 2]) -> GameResult {
+        GameResult {
+            pairing: Pairing {
+                group,
+                seating: bots[0] as u32,
+                bots: bots.to_vec(),
+            },
+            verdict: Verdict::Finished {
+                outcome: Outcome {
+                    places: places.to_vec().into(),
+                    scores: vec![0, 0].into(),
+                    reason: "test".to_owned(),
+                },
+                fouls: Vec::new(),
+            },
+            thought: seconds
+                .map(|s| Duration::from_millis(1000 * s + 999))
+                .to_vec(),
+            plies: 0,
+            play_hash: String::new(),
+            course: 0,
+            record: None,
+        }
+    }
+
+    fn fouled(mut game: GameResult, fouls: &[(u8, Foul)]) -> GameResult {
+        if let Verdict::Finished { fouls: list, .. } = &mut game.verdict {
+            list.extend(fouls.iter().map(|(seat, foul)| SeatFoul {
+                seat: Seat::new(*seat),
+                foul: foul.clone(),
+            }));
+        }
+        game
+    }
+
+    /// The example of the rules page: times are the floor of the sum, and come
+    /// bot 1 first whoever began.
+    #[test]
+    fn the_report_is_that_of_the_rules_page() {
+        let games = [
+            game(0, [0, 1], [1, 2], [4, 5]),
+            game(0, [1, 0], [1, 2], [3, 3]),
+        ];
+        assert_eq!(
+            report(&games),
+            "0:\n1\t4\t5\n2\t3\t3\n\nStat:\nratio of A wins : 0.5\nratio of B wins : 0.5\n\
+             ratio of Tie : 0\n\nratio of (A wins + tie) : 0.5\nratio of (B wins + tie) : 0.5\n"
+        );
+    }
+
+    #[test]
+    fn every_foul_has_its_code() {
+        let illegal = Foul::Illegal {
+            reason: String::new(),
+        };
+        let late = Foul::Late {
+            limit: Duration::from_secs(3),
+        };
+        let gone = Foul::NoStart {
+            detail: String::new(),
+        };
+        let unsupported = Foul::Unsupported {
+            detail: String::new(),
+        };
+        for (foul, codes) in [
+            (gone.clone(), [-1, -2]),
+            (unsupported, [-3, -4]),
+            (Foul::HungUp, [3, 5]),
+            (Foul::Oversized { limit: 1 }, [3, 5]),
+            (illegal, [4, 6]),
+            (late, [7, 8]),
+        ] {
+            for bots in [[0, 1], [1, 0]] {
+                for seat in [0, 1] {
+                    let game = fouled(game(0, bots, [1, 2], [0, 0]), &[(seat, foul.clone())]);
+                    let bot = bots[usize::from(seat)];
+                    assert_eq!(Line::new(&game).code, codes[bot], "{foul:?}");
+                }
+            }
+        }
+        let both = fouled(
+            game(0, [1, 0], [2, 2], [0, 0]),
+            &[(0, gone.clone()), (1, gone)],
+        );
+        assert_eq!(Line::new(&both).code, -1);
+    }
+
+    #[test]
+    fn negative_codes_count_for_nobody_and_stay_in_the_denominator() {
+        let gone = Foul::NoStart {
+            detail: String::new(),
+        };
+        let games = [
+            game(0, [0, 1], [1, 1], [0, 0]),
+            fouled(game(0, [1, 0], [2, 1], [0, 0]), &[(0, gone)]),
+            game(1, [0, 1], [1, 2], [0, 0]),
+        ];
+        let text = report(&games);
+        assert!(text.contains("ratio of A wins : 0.333333\n"), "{text}");
+        assert!(text.contains("ratio of B wins : 0\n"), "{text}");
+        assert!(
+            text.contains("ratio of (A wins + tie) : 0.666667\n"),
+            "{text}"
+        );
+    }
+
+    /// What printf("%g") gives.
+    #[test]
+    fn ratios_are_printed_as_by_a_stream() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (0.5, "0.5"),
+            (1.0 / 3.0, "0.333333"),
+            (2.0 / 3.0, "0.666667"),
+            (0.05, "0.05"),
+            (1.0 / 7000.0, "0.000142857"),
+            (0.99999999, "1"),
+            (1.0 / 30000.0, "3.33333e-05"),
+            (0.00009999999, "0.0001"),
+        ] {
+            assert_eq!(six_digits(value), text);
+        }
+    }
+}

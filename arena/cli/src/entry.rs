@@ -1,0 +1,263 @@
+//! Who plays: `NAME=SPEC` as a person writes it, and the bot that it means.
+
+use std::{path::Path, process::Command, sync::Arc};
+
+use referee::{Address, Bot, Launch, Supervisor};
+use referee_core::{GameInfo, Limits};
+use tokio::runtime::Handle;
+
+use crate::usage;
+
+/// A bot of a run: what it is called and how it is had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// What it is called in tables and records.
+    pub(crate) name: String,
+    /// As it was written.
+    pub(crate) spec: String,
+    source: Source,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Source {
+    /// The arena starts itself as this bot.
+    House(String),
+    /// The arena starts this command.
+    Exec(Vec<String>),
+    /// It runs somewhere.
+    Address(Address),
+}
+
+/// What a SPEC begins with, and whether this version can play it.
+const SCHEMES: &[(&str, bool)] = &[
+    ("house:", true),
+    ("exec:", true),
+    ("grpc://", true),
+    ("tcp:", true),
+    ("unix:", true),
+    ("image:", false),
+    ("strategy:", false),
+];
+
+const EXPECTED: &str = "expected NAME=SPEC, where SPEC is house:NAME, exec:COMMAND, \
+                        grpc://HOST:PORT or unix:PATH";
+
+impl Entry {
+    /// Reads `NAME=SPEC`, or a SPEC that names itself.
+    pub(crate) fn read(text: &str) -> anyhow::Result<Self> {
+        let known = |text: &str| SCHEMES.iter().find(|(scheme, _)| text.starts_with(scheme));
+        let (name, spec) = if known(text).is_some() {
+            (None, text)
+        } else {
+            match text.split_once('=') {
+                Some((name, spec)) => (Some(name), spec),
+                None => return usage(format!("--bot {text}: {EXPECTED}")),
+            }
+        };
+        let Some((scheme, playable)) = known(spec) else {
+            return usage(format!("--bot {text}: {EXPECTED}"));
+        };
+        if !playable {
+            return usage(format!(
+                "--bot {text}: this version does not start {scheme} bots; start it yourself and give its grpc://HOST:PORT"
+            ));
+        }
+        let source = Self::source(scheme, spec)?;
+        let name = name.map_or_else(|| source.name(), str::to_owned);
+        let good = |c: char| c.is_alphanumeric() || "._-".contains(c);
+        if name.is_empty() || name.len() > 40 || !name.chars().all(good) {
+            return usage(format!(
+                "--bot {text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores, found \"{name}\""
+            ));
+        }
+        Ok(Self {
+            name,
+            spec: spec.to_owned(),
+            source,
+        })
+    }
+
+    /// Reads all of them; no two may have the same name.
+    pub(crate) fn read_all(texts: &[String]) -> anyhow::Result<Vec<Self>> {
+        let mut entries: Vec<Self> = Vec::new();
+        for text in texts {
+            let entry = Self::read(text)?;
+            if entries.iter().any(|known| known.name == entry.name) {
+                return usage(format!(
+                    "--bot {text}: there is a bot called \"{}\" already; give this one another name, as in other={}",
+                    entry.name, entry.spec
+                ));
+            }
+            if let Source::Address(address) = &entry.source
+                && entries.iter().any(|known| known.source == entry.source)
+            {
+                return usage(format!(
+                    "--bot {text}: another bot is at {address} too, and one process can't sit in two seats; start a second one"
+                ));
+            }
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+
+    fn source(scheme: &str, spec: &str) -> anyhow::Result<Source> {
+        let rest = &spec[scheme.len()..];
+        match scheme {
+            "house:" => {
+                if let Err(error) = house_bots::bot(rest) {
+                    return usage(format!("{spec}: {error}"));
+                }
+                Ok(Source::House(rest.to_owned()))
+            }
+            "exec:" => match shlex::split(rest) {
+                Some(words) if !words.is_empty() => Ok(Source::Exec(words)),
+                Some(_) => usage(format!(
+                    "{spec}: expected a command, as in exec:./my_bot --fast"
+                )),
+                None => usage(format!("{spec}: a quotation mark is not closed")),
+            },
+            _ => match spec.parse() {
+                Ok(address) => Ok(Source::Address(address)),
+                Err(error) => usage(format!("{error}")),
+            },
+        }
+    }
+
+    /// Says no where the house knows that its bot does not play this game.
+    pub(crate) fn must_play(&self, game: &GameInfo) -> anyhow::Result<()> {
+        if let Source::House(spec) = &self.source
+            && let Some(bot) = house_bots::named(spec)
+            && !bot.games.contains(&game.name)
+        {
+            return usage(format!(
+                "{}: house bot \"{}\" does not play {}; it plays {}",
+                self.spec,
+                bot.name,
+                game.name,
+                bot.games.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
+    /// The bot, ready to be started when a game needs it.
+    pub(crate) fn bot(
+        &self,
+        limits: &Limits,
+        memory_limit: Option<u64>,
+        logs: Option<&Path>,
+        supervisor: &Arc<Supervisor>,
+    ) -> anyhow::Result<Arc<Bot>> {
+        let (program, arguments) = match &self.source {
+            Source::Address(address) => {
+                return Ok(Arc::new(Bot::at(address.clone(), limits.start)));
+            }
+            Source::House(spec) => (
+                std::env::current_exe()?,
+                vec!["bot".into(), spec.clone().into()],
+            ),
+            Source::Exec(words) => (
+                words[0].clone().into(),
+                words[1..].iter().map(Into::into).collect(),
+            ),
+        };
+        let launch = Launch {
+            program,
+            arguments,
+            start_limit: limits.start,
+            memory_limit,
+            log: logs.map(|logs| logs.join(format!("{}.log", self.name))),
+            supervisor: Some(supervisor.clone()),
+        };
+        Ok(Arc::new(Bot::launched(launch, Handle::current())))
+    }
+}
+
+impl Source {
+    /// What to call a bot that nobody has named.
+    fn name(&self) -> String {
+        let name = match self {
+            Self::House(spec) => spec.split('?').next().unwrap_or(spec).to_owned(),
+            Self::Exec(words) => Path::new(&words[0])
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
+            Self::Address(address) => address.to_string(),
+        };
+        name.chars()
+            .map(|c| {
+                if c.is_alphanumeric() || "._-".contains(c) {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .take(40)
+            .collect()
+    }
+}
+
+/// Starts what kills the bots if we die.
+pub(crate) fn supervisor() -> anyhow::Result<Arc<Supervisor>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("supervise");
+    Ok(Arc::new(Supervisor::start(command)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        Entry::read(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_are_given_or_found() {
+        for (text, name, spec) in [
+            ("a=house:uct?time=200ms", "a", "house:uct?time=200ms"),
+            ("house:uct?time=200ms", "uct", "house:uct?time=200ms"),
+            (
+                "exec:./bots/my_bot.py --fast",
+                "my_bot",
+                "exec:./bots/my_bot.py --fast",
+            ),
+            (
+                "b=exec:python3 bot.py --x=1",
+                "b",
+                "exec:python3 bot.py --x=1",
+            ),
+            (
+                "grpc://localhost:50051",
+                "tcp-localhost-50051",
+                "grpc://localhost:50051",
+            ),
+        ] {
+            let entry = Entry::read(text).unwrap();
+            assert_eq!((&*entry.name, &*entry.spec), (name, spec), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_split_as_a_shell_would() {
+        let entry = Entry::read("a=exec:'./my bot' --say 'a b'").unwrap();
+        let words = ["./my bot", "--say", "a b"].map(str::to_owned).to_vec();
+        assert_eq!(entry.source, Source::Exec(words));
+    }
+
+    #[test]
+    fn errors_say_what_to_do() {
+        assert!(error("./my_bot").contains("expected NAME=SPEC"));
+        assert!(error("a=./my_bot").contains("expected NAME=SPEC"));
+        assert!(error("a=house:radnom").contains("did you mean random?"));
+        assert!(error("a=image:x/y:1").contains("start it yourself"));
+        assert!(error("a=grpc://localhost").contains("expected unix:PATH or tcp:HOST:PORT"));
+        assert!(error("a=exec:").contains("expected a command"));
+        assert!(error("a=exec:'x").contains("not closed"));
+        assert!(error("a b=house:random").contains("a name is"));
+        let twice = ["house:random", "house:random"].map(str::to_owned);
+        let why = Entry::read_all(&twice).unwrap_err().to_string();
+        assert!(why.contains("other=house:random"), "{why}");
+    }
+}

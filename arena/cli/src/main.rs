@@ -1,0 +1,83 @@
+//! `arena`: arranges games between bots and shows how they went.
+
+mod classic;
+mod draw;
+mod entry;
+mod files;
+mod report;
+mod run;
+mod tally;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::verbs::Cli;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into()),
+        )
+        .init();
+    match cli.run() {
+        Ok(end) => end.into(),
+        Err(error) => {
+            anstream::eprintln!("arena: {error:#}");
+            match error.downcast_ref::<Usage>() {
+                Some(_) => End::Usage.into(),
+                None => End::Failed.into(),
+            }
+        }
+    }
+}
+
+/// How the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Done.
+    Done,
+    /// It ran, and the answer is no.
+    No,
+    /// It was asked for something that there is not.
+    Usage,
+    /// We failed.
+    Failed,
+    /// It was stopped before the end; what there is has been shown.
+    Interrupted,
+}
+
+impl From<End> for ExitCode {
+    fn from(end: End) -> Self {
+        Self::from(match end {
+            End::Done => 0,
+            End::No => 1,
+            End::Usage => 2,
+            End::Failed => 3,
+            End::Interrupted => 130,
+        })
+    }
+}
+
+/// What a person asked for can't be: what was expected, what to do.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Refuses what a person asked for.
+fn usage<T>(why: impl Into<String>) -> anyhow::Result<T> {
+    Err(Usage(why.into()).into())
+}

@@ -1,0 +1,208 @@
+//! How a run went, for people and for programs. Nothing else prints results.
+
+use std::io::Write as _;
+
+use anyhow::Result;
+use comfy_table::{CellAlignment, Table, presets};
+use owo_colors::OwoColorize as _;
+use referee_core::Verdict;
+use serde_json::json;
+
+use crate::{
+    run::Pairing,
+    tally::{GameResult, Standing, Tally, Thinking},
+};
+
+/// Standings as a table that fits 80 columns.
+pub(crate) fn table(tally: &Tally, names: &[String]) -> Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header([
+        "#", "bot", "games", "points", "score", "W-D-L", "fouls", "median", "p99", "max",
+    ]);
+    for (rank, standing) in tally.ranked().into_iter().enumerate() {
+        let thinking = standing.thinking();
+        let time = |pick: fn(Thinking) -> u64| thinking.map_or("-".to_owned(), |t| time(pick(t)));
+        table.add_row([
+            (rank + 1).to_string(),
+            shorten(&names[standing.bot]),
+            standing.games().to_string(),
+            points(standing.points),
+            score(standing),
+            format!("{}-{}-{}", standing.wins, standing.draws, standing.losses),
+            standing.fouls.values().sum::<u32>().to_string(),
+            time(|t| t.median_us),
+            time(|t| t.p99_us),
+            time(|t| t.max_us),
+        ]);
+    }
+    for column in [0, 2, 3, 4, 5, 6, 7, 8, 9] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut out = anstream::stdout().lock();
+    for (at, line) in table.lines().enumerate() {
+        let line = line.trim_end();
+        if at == 0 {
+            writeln!(out, "{}", line.bold())?;
+        } else {
+            writeln!(out, "{line}")?;
+        }
+    }
+    let fouls: Vec<String> = tally
+        .ranked()
+        .into_iter()
+        .filter(|standing| !standing.fouls.is_empty())
+        .map(|standing| {
+            let kinds: Vec<_> = standing
+                .fouls
+                .iter()
+                .map(|(kind, count)| format!("{} {count}", kind.words()))
+                .collect();
+            format!("{}: {}", names[standing.bot], kinds.join(", "))
+        })
+        .collect();
+    if !fouls.is_empty() {
+        writeln!(out, "\nfouls: {}", fouls.join("; "))?;
+    }
+    Ok(())
+}
+
+/// What a reader should know besides, on standard error.
+pub(crate) fn warnings(tally: &Tally, names: &[String]) {
+    for warning in tally.warnings(names) {
+        anstream::eprintln!("{} {warning}", "warning:".yellow().bold());
+    }
+}
+
+/// One event as one line of JSON.
+pub(crate) fn event(value: &serde_json::Value) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{value}")?;
+    // Whoever reads along should not wait for a full buffer.
+    out.flush()?;
+    Ok(())
+}
+
+/// A game that has ended.
+pub(crate) fn game_event(result: &GameResult, names: &[String]) -> serde_json::Value {
+    let Pairing {
+        group,
+        seating,
+        bots,
+    } = &result.pairing;
+    let players: Vec<_> = bots.iter().map(|&bot| &names[bot]).collect();
+    let (places, scores, reason, fouls) = match &result.verdict {
+        Verdict::Finished { outcome, fouls } => (
+            json!(outcome.places),
+            json!(outcome.scores),
+            json!(outcome.reason),
+            json!(fouls),
+        ),
+        Verdict::Void { reason } => (json!(null), json!(null), json!(reason), json!([])),
+    };
+    json!({
+        "type": "game",
+        "game_id": result.pairing.id(),
+        "round": group,
+        "seating": seating,
+        "players": players,
+        "places": places,
+        "scores": scores,
+        "reason": reason,
+        "fouls": fouls,
+        "plies": result.plies,
+        "thought_us": result.thought.iter().map(|t| t.as_micros() as u64).collect::<Vec<_>>(),
+        "play_hash": result.play_hash,
+        "record": result.record,
+    })
+}
+
+/// The table as an event.
+pub(crate) fn standings_event(tally: &Tally, names: &[String]) -> serde_json::Value {
+    let standings: Vec<_> = tally
+        .ranked()
+        .into_iter()
+        .enumerate()
+        .map(|(rank, standing)| {
+            json!({
+                "rank": rank + 1,
+                "bot": names[standing.bot],
+                "games": standing.games(),
+                "points": standing.points,
+                "score": (standing.games() > 0).then(|| standing.score()),
+                "wins": standing.wins,
+                "draws": standing.draws,
+                "losses": standing.losses,
+                "fouls": standing.fouls,
+                "thinking": standing.thinking(),
+            })
+        })
+        .collect();
+    json!({
+        "type": "standings",
+        "games": tally.games(),
+        "standings": standings,
+        "warnings": tally.warnings(names),
+    })
+}
+
+fn points(points: f64) -> String {
+    if points.fract() == 0.0 {
+        format!("{points}")
+    } else {
+        format!("{points:.1}")
+    }
+}
+
+fn score(standing: &Standing) -> String {
+    if standing.games() == 0 {
+        "-".to_owned()
+    } else {
+        format!("{:.1}%", 100.0 * standing.score())
+    }
+}
+
+/// A length of time in three figures or so.
+pub(crate) fn time(us: u64) -> String {
+    match us {
+        0..1_000 => format!("{us}us"),
+        1_000..10_000 => format!("{:.1}ms", us as f64 / 1e3),
+        10_000..1_000_000 => format!("{}ms", us / 1_000),
+        1_000_000..100_000_000 => format!("{:.1}s", us as f64 / 1e6),
+        _ => format!("{}s", us / 1_000_000),
+    }
+}
+
+/// What fits the table.
+fn shorten(name: &str) -> String {
+    const MOST: usize = 16;
+    if name.chars().count() <= MOST {
+        return name.to_owned();
+    }
+    let mut short: String = name.chars().take(MOST - 1).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short() {
+        for (us, text) in [
+            (0, "0us"),
+            (999, "999us"),
+            (1_000, "1.0ms"),
+            (9_949, "9.9ms"),
+            (10_000, "10ms"),
+            (999_999, "999ms"),
+            (2_950_000, "2.9s"),
+            (3_600_000_000, "3600s"),
+        ] {
+            assert_eq!(time(us), text);
+        }
+    }
+}

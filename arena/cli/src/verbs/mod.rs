@@ -1,0 +1,114 @@
+//! What `arena` can do: one file a verb.
+
+mod demo;
+mod r#match;
+mod replay;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+use crate::End;
+
+/// Runs bots against each other and shows how it went.
+#[derive(Parser)]
+#[command(
+    name = "arena",
+    version,
+    after_help = "Examples:
+  arena demo
+  arena match connect-four --bot a=house:uct?time=200ms --bot b=house:random
+  arena match connect-four --bot me='exec:./my_bot --fast' --bot house:uct --rounds 50
+  arena replay show arena-runs/…/round-0000-game-0.jsonl.zst
+
+Exit codes: 0 done; 1 it ran and the answer is no; 2 bad usage; 3 our own
+failure; 130 stopped by Ctrl-C, with what there is."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// The first minute: a small tournament of every game, and what to do next
+    Demo(demo::Demo),
+    /// Two bots against each other (or as many as the game has seats)
+    Match(r#match::Match),
+    /// Step through a record, or prove it
+    #[command(subcommand)]
+    Replay(replay::Replay),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+    /// Run a bot of the house (what `house:` bots are started with)
+    #[command(hide = true)]
+    Bot {
+        /// NAME?parameter=value&…
+        spec: String,
+    },
+    /// Kill the bots that outlive us (started by the arena itself)
+    #[command(hide = true)]
+    Supervise,
+}
+
+/// What goes to standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One event a line, and nothing else.
+    Json,
+}
+
+impl Cli {
+    /// Does it.
+    pub(crate) fn run(self) -> anyhow::Result<End> {
+        match self.verb {
+            Verb::Demo(verb) => on_runtime(verb.run()),
+            Verb::Match(verb) => on_runtime(verb.run()),
+            Verb::Replay(verb) => verb.run(),
+            Verb::Completions { shell } => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "arena", &mut script);
+                print_bytes(&script)
+            }
+            Verb::Man => {
+                let mut page = Vec::new();
+                clap_mangen::Man::new(Self::command()).render(&mut page)?;
+                print_bytes(&page)
+            }
+            Verb::Bot { spec } => {
+                let code = house_bots::main(&spec);
+                Ok(if code == ExitCode::SUCCESS {
+                    End::Done
+                } else {
+                    End::Usage
+                })
+            }
+            Verb::Supervise => {
+                referee::supervise()?;
+                Ok(End::Done)
+            }
+        }
+    }
+}
+
+/// The main thread keeps the bots and shows how it goes; games are played on
+/// threads of their own.
+fn on_runtime<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(work)
+}
+
+fn print_bytes(bytes: &[u8]) -> anyhow::Result<End> {
+    use std::io::Write as _;
+    std::io::stdout().write_all(bytes)?;
+    Ok(End::Done)
+}

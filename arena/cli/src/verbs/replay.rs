@@ -1,0 +1,224 @@
+//! `arena replay`: steps through records and proves them.
+
+use std::{io::Write as _, path::PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use referee_core::{Event, Record, Scene, Seat, Verdict};
+use referee_games::{Moment, game, replay};
+use serde_json::json;
+
+use super::Format;
+use crate::{
+    End,
+    draw::{Signs, board},
+    files,
+    report::{event, time},
+    usage,
+};
+
+#[derive(Subcommand)]
+pub(crate) enum Replay {
+    /// Show a game: its moves, its times, its board
+    Show(Show),
+    /// Play records again and compare: exit code 1 if one is not what it says
+    Verify(Verify),
+}
+
+#[derive(Args)]
+pub(crate) struct Show {
+    /// A record (.jsonl or .jsonl.zst).
+    file: PathBuf,
+    /// Show the board after this many moves.
+    #[arg(long, conflicts_with = "boards")]
+    ply: Option<usize>,
+    /// Show the board after every move.
+    #[arg(long)]
+    boards: bool,
+    /// Show what this seat had been told when it was asked last (or for its
+    /// move after --ply).
+    #[arg(long)]
+    seat: Option<u8>,
+    /// Draw with letters only.
+    #[arg(long)]
+    ascii: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Verify {
+    /// Records (.jsonl or .jsonl.zst).
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+impl Replay {
+    pub(crate) fn run(self) -> anyhow::Result<End> {
+        match self {
+            Self::Show(show) => show.run(),
+            Self::Verify(verify) => verify.run(),
+        }
+    }
+}
+
+impl Verify {
+    fn run(self) -> anyhow::Result<End> {
+        let mut end = End::Done;
+        for file in &self.files {
+            let proved = files::read(file).and_then(|record| {
+                replay(&record, |_| {})?;
+                Ok(record)
+            });
+            if proved.is_err() {
+                end = End::No;
+            }
+            match (self.format, proved) {
+                (Format::Text, Ok(record)) => {
+                    anstream::println!("{}: proved, {}", file.display(), in_words(&record));
+                }
+                (Format::Text, Err(error)) => {
+                    anstream::println!("{}: NOT PROVED: {error:#}", file.display());
+                }
+                (Format::Json, Ok(record)) => event(&json!({
+                    "type": "verify", "file": file, "proved": true,
+                    "game": record.header.game, "play_hash": record.play_hash(),
+                }))?,
+                (Format::Json, Err(error)) => event(&json!({
+                    "type": "verify", "file": file, "proved": false, "why": format!("{error:#}"),
+                }))?,
+            }
+        }
+        Ok(end)
+    }
+}
+
+impl Show {
+    fn run(self) -> anyhow::Result<End> {
+        let record = files::read(&self.file)?;
+        let mut moments = Vec::new();
+        let last = replay(&record, |moment| moments.push(moment))
+            .with_context(|| format!("{} does not replay", self.file.display()))?;
+        let signs = if self.ascii {
+            Signs::Ascii
+        } else {
+            Signs::of_terminal()
+        };
+        if let Some(ply) = self.ply
+            && ply > moments.len()
+        {
+            return usage(format!("--ply {ply}: the game has {} moves", moments.len()));
+        }
+        let mut out = anstream::stdout().lock();
+        heading(&mut out, &record)?;
+        if let Some(seat) = self.seat {
+            let knew = self.knew(&record, seat)?;
+            writeln!(
+                out,
+                "What seat {seat} had been told:\n{}",
+                board(&knew, signs)
+            )?;
+            return Ok(End::Done);
+        }
+        if let Some(ply) = self.ply {
+            let scene = scene_after(&moments, &last, ply);
+            writeln!(out, "After {ply} moves:\n{}", board(scene, signs))?;
+            return Ok(End::Done);
+        }
+        for (at, moment) in moments.iter().enumerate() {
+            writeln!(
+                out,
+                "{:>4}  {:<16} {:<12} {:>7}",
+                at + 1,
+                record.header.players[moment.seat],
+                moment.notation,
+                time(moment.thought.as_micros() as u64)
+            )?;
+            if self.boards {
+                let scene = scene_after(&moments, &last, at + 1);
+                writeln!(out, "{}", board(scene, signs))?;
+            }
+        }
+        if !self.boards {
+            writeln!(out, "\n{}", board(&last, signs))?;
+        }
+        writeln!(out, "{}", in_words(&record))?;
+        Ok(End::Done)
+    }
+
+    /// What a seat had been told up to a question.
+    fn knew(&self, record: &Record, seat: u8) -> anyhow::Result<Scene> {
+        let seats = record.header.players.seats();
+        if seat >= seats {
+            return usage(format!(
+                "--seat {seat}: the game has seats 0 to {}",
+                seats - 1
+            ));
+        }
+        let seat = Seat::new(seat);
+        let until = self.ply.unwrap_or(usize::MAX);
+        let mut moves = 0;
+        let mut calls: Vec<&[u8]> = Vec::new();
+        for event in &record.events {
+            match event {
+                Event::Told { seat: to, call } | Event::Asked { seat: to, call, .. }
+                    if *to == seat =>
+                {
+                    calls.push(call);
+                }
+                Event::Answered { number, .. } if *number > 0 => moves += 1,
+                _ => {}
+            }
+            if moves > until {
+                break;
+            }
+        }
+        let kind = game(&record.header.game).context("it has just been replayed")?;
+        kind.knew(seat, &calls)
+            .with_context(|| format!("seat {seat} was told something that can't be read"))
+    }
+}
+
+/// The board after this many moves.
+fn scene_after<'a>(moments: &'a [Moment], last: &'a Scene, ply: usize) -> &'a Scene {
+    moments.get(ply).map_or(last, |moment| &moment.before)
+}
+
+fn heading(out: &mut impl std::io::Write, record: &Record) -> anyhow::Result<()> {
+    let header = &record.header;
+    writeln!(out, "{}  {}", header.game, header.game_id)?;
+    for (seat, name) in header.players.iter() {
+        let sign = ["X", "O"].get(seat.index()).copied().unwrap_or(" ");
+        let thought = time(record.result.thought_us[seat]);
+        writeln!(out, "  seat {seat} ({sign})  {name}, thought {thought}")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// How a game ended.
+fn in_words(record: &Record) -> String {
+    match &record.result.verdict {
+        Verdict::Void { reason } => format!("void: {reason}"),
+        Verdict::Finished { outcome, fouls } => {
+            let players = &record.header.players;
+            let first: Vec<_> = outcome
+                .places
+                .iter()
+                .filter(|(_, place)| **place == 1)
+                .map(|(seat, _)| players[seat].as_str())
+                .collect();
+            let won = match &first[..] {
+                [] => "nobody won".to_owned(),
+                [winner] => format!("{winner} won"),
+                _ => "a draw".to_owned(),
+            };
+            let mut text = format!("{won}: {}", outcome.reason);
+            for foul in fouls {
+                text += &format!("; {}: {}", players[foul.seat], foul.foul);
+            }
+            text
+        }
+    }
+}

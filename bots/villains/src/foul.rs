@@ -1,0 +1,284 @@
+//! What each kind does, and when.
+
+use std::{
+    env,
+    io::{self, Write as _},
+    os::unix::net::UnixListener,
+    process::{Command, ExitCode, Stdio},
+    time::Duration,
+};
+
+use arena_proto::games::connect_four::v1::{
+    ConnectFourAnswer, ConnectFourCall, GetPoint, Point, connect_four_answer::Answer,
+    connect_four_call::Call,
+};
+use bytes::Bytes;
+use prost::Message as _;
+use tokio::sync::mpsc;
+use tonic::{Status, Streaming};
+
+use crate::{
+    Villain,
+    game::{self, Chance},
+    kind::Kind,
+    stream::Put,
+};
+
+const HOUR: Duration = Duration::from_secs(3600);
+/// The largest answer that is allowed.
+const LARGEST: usize = 64 * 1024;
+/// How many answers of a flood go out at a time.
+const FLOOD: usize = 64;
+/// Field 15 of an answer, which nobody knows, as bytes.
+const PADDING: u8 = 15 << 3 | 2;
+
+/// What is done before it listens; with a code, it does not come so far.
+pub(crate) fn before_listening(villain: &Villain) -> Option<ExitCode> {
+    let listen = env::var("BOT_LISTEN").unwrap_or_default();
+    match villain.kind {
+        Kind::ExitAtOnce => {
+            eprintln!("no strategy found");
+            Some(ExitCode::from(3))
+        }
+        Kind::Silent => hang(),
+        Kind::Deaf => {
+            say(&format!("listening on {listen}"));
+            hang()
+        }
+        Kind::Misdirected => {
+            say("listening on the telephone");
+            hang()
+        }
+        Kind::Mute => {
+            // The system takes connections as long as the socket is there.
+            let path = listen.strip_prefix("unix:").unwrap_or(&listen);
+            match UnixListener::bind(path) {
+                Ok(_socket) => {
+                    say(&format!("listening on unix:{path}"));
+                    hang()
+                }
+                Err(error) => {
+                    eprintln!("could not listen on {listen}: {error}");
+                    Some(ExitCode::FAILURE)
+                }
+            }
+        }
+        Kind::SlowStart => {
+            std::thread::sleep(villain.delay);
+            None
+        }
+        Kind::Litter => {
+            if let Err(error) = litter(villain) {
+                eprintln!("could not start a process: {error}");
+                return Some(ExitCode::FAILURE);
+            }
+            None
+        }
+        _ => None,
+    }
+}
+
+/// One seat in one game.
+pub(crate) async fn play(
+    villain: &Villain,
+    mut calls: Streaming<Bytes>,
+    answers: mpsc::Sender<Put>,
+) {
+    let mut chance = Chance::new(0);
+    let mut points = 0;
+    // A stream that is cancelled fails, which ends the game as well.
+    while let Ok(Some(call)) = calls.message().await {
+        let Ok(ConnectFourCall { number, call, .. }) = ConnectFourCall::decode(call) else {
+            let status = Status::invalid_argument("a call that can't be read");
+            let _ = answers.send(Put::End(status)).await;
+            return;
+        };
+        let number = number.unwrap_or_default();
+        let going_on = match call {
+            Some(Call::Start(start)) => {
+                chance = Chance::new(start.bot_seed);
+                at_start(villain, number, &answers).await
+            }
+            Some(Call::GetPoint(ask)) => {
+                let due = points >= villain.after;
+                points += 1;
+                let asked = Asked { number, ask, due };
+                in_game(villain, &asked, &mut chance, &answers).await
+            }
+            _ => true,
+        };
+        if !going_on {
+            return;
+        }
+    }
+}
+
+struct Asked {
+    number: u32,
+    ask: GetPoint,
+    /// Whether the time for a foul has come.
+    due: bool,
+}
+
+/// Answers GameStart; false where nothing is to follow.
+async fn at_start(villain: &Villain, number: u32, answers: &mpsc::Sender<Put>) -> bool {
+    let answer = match villain.kind {
+        Kind::CrashAtStart => crash("crashing at the start"),
+        Kind::HangUpAtStart => return false,
+        Kind::NeverReady => {
+            an_hour(answers).await;
+            return false;
+        }
+        Kind::NotReady => Answer::Point(game::point(0, 0)),
+        _ => game::ready(&villain.name, villain.max_games),
+    };
+    put(answers, &game::answer(Some(number), answer)).await
+}
+
+/// Answers GetPoint; false where nothing is to follow.
+async fn in_game(
+    villain: &Villain,
+    asked: &Asked,
+    chance: &mut Chance,
+    answers: &mpsc::Sender<Put>,
+) -> bool {
+    let Asked { number, ask, due } = asked;
+    let number = *number;
+    let point = match villain.kind {
+        Kind::Full => game::leftmost(ask),
+        _ => chance.point(ask),
+    };
+    let by_the_rules = game::answer(Some(number), Answer::Point(point));
+    // What is no foul, and what does not wait for its time.
+    match villain.kind {
+        Kind::Slow => tokio::time::sleep(villain.delay).await,
+        Kind::Bulky => {
+            let bulky = Put::messages(&[&padded(&by_the_rules, LARGEST)]);
+            return answers.send(bulky).await.is_ok();
+        }
+        Kind::Full => {
+            let again = game::full_column(ask).map(|column| game::point(0, column));
+            let point = again.filter(|_| *due).unwrap_or(point);
+            return put(answers, &game::answer(Some(number), Answer::Point(point))).await;
+        }
+        _ => {}
+    }
+    if !due {
+        return put(answers, &by_the_rules).await;
+    }
+    let (x, y) = (point.x.unwrap_or_default(), point.y);
+    let elsewhere =
+        |x: i32, y: Option<i32>| game::answer(Some(number), Answer::Point(Point { x: Some(x), y }));
+    let numbered = |number: Option<u32>| ConnectFourAnswer {
+        number,
+        answer: Some(Answer::Point(point)),
+    };
+    let sent = match villain.kind {
+        Kind::Crash => crash("crashing in the middle of the game"),
+        Kind::Exit => {
+            eprintln!("leaving at question {number}");
+            std::process::exit(3)
+        }
+        Kind::HangUp => return false,
+        Kind::ErrorStatus => Put::End(Status::failed_precondition("no more ideas")),
+        Kind::NoStatus => Put::Stop,
+        Kind::Reset => Put::Reset,
+        Kind::Malformed => Put::messages(&[b"\xff\xff\xff"]),
+        Kind::Unframed => Put::Raw(Bytes::from_static(b"\x07 is my lucky column")),
+        Kind::Empty => message(&ConnectFourAnswer {
+            number: Some(number),
+            answer: None,
+        }),
+        Kind::Incomplete => message(&elsewhere(x, None)),
+        Kind::ReadyAgain => message(&game::answer(
+            Some(number),
+            game::ready(&villain.name, villain.max_games),
+        )),
+        Kind::NoNumber => message(&numbered(None)),
+        Kind::WrongNumber => message(&numbered(Some(number + 1))),
+        Kind::PastNumber => message(&numbered(Some(number - 1))),
+        Kind::Unsolicited => {
+            let answer = by_the_rules.encode_to_vec();
+            Put::messages(&[&answer, &answer])
+        }
+        Kind::Flood => {
+            let answer = by_the_rules.encode_to_vec();
+            let many = [&answer[..]; FLOOD];
+            while answers.send(Put::messages(&many)).await.is_ok() {}
+            return false;
+        }
+        Kind::Oversized => Put::messages(&[&padded(&by_the_rules, LARGEST + 1)]),
+        Kind::Memory => {
+            let hoard: Vec<Vec<u8>> = (0..villain.megabytes).map(|_| vec![1; 1 << 20]).collect();
+            an_hour(answers).await;
+            drop(hoard);
+            message(&by_the_rules)
+        }
+        Kind::Illegal => message(&elsewhere(0, Some(ask.n))),
+        Kind::Floating => message(&elsewhere(x - 1, y)),
+        Kind::Occupied => message(&elsewhere(x + 1, y)),
+        Kind::Late => {
+            an_hour(answers).await;
+            message(&by_the_rules)
+        }
+        Kind::BusyLate => loop {
+            std::hint::spin_loop();
+        },
+        _ => message(&by_the_rules),
+    };
+    answers.send(sent).await.is_ok()
+}
+
+fn message(answer: &ConnectFourAnswer) -> Put {
+    Put::messages(&[&answer.encode_to_vec()])
+}
+
+async fn put(answers: &mpsc::Sender<Put>, answer: &ConnectFourAnswer) -> bool {
+    answers.send(message(answer)).await.is_ok()
+}
+
+/// An answer with a field behind it that nobody knows, as large as said.
+fn padded(answer: &ConnectFourAnswer, size: usize) -> Vec<u8> {
+    let mut bytes = answer.encode_to_vec();
+    bytes.push(PADDING);
+    // The length takes three bytes from 16 KiB to 2 MiB.
+    let length = size - bytes.len() - 3;
+    prost::encoding::encode_varint(length as u64, &mut bytes);
+    bytes.resize(size, 0);
+    bytes
+}
+
+/// Waits for an hour, or until nobody waits any more.
+async fn an_hour(answers: &mpsc::Sender<Put>) {
+    tokio::select! {
+        () = tokio::time::sleep(HOUR) => {}
+        () = answers.closed() => {}
+    }
+}
+
+fn crash(words: &str) -> ! {
+    eprintln!("{words}");
+    std::process::abort()
+}
+
+fn hang() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
+
+fn say(line: &str) {
+    println!("{line}");
+    let _ = io::stdout().flush();
+}
+
+/// Starts itself as a villain that stays for ever.
+fn litter(villain: &Villain) -> io::Result<()> {
+    Command::new(env::current_exe()?)
+        .args(["silent", "--name", &villain.name])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! The service as it is on the wire, so that anything at all can be sent: the
+//! response's body is written frame by frame.
+
+use std::{
+    convert::Infallible,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use arena_proto::opaque::OpaqueCodec;
+use bytes::{BufMut as _, Bytes, BytesMut};
+use http::{HeaderMap, HeaderValue, Request, Response, header::CONTENT_TYPE};
+use http_body::Frame;
+use tokio::sync::mpsc;
+use tonic::{
+    Code, Status, Streaming,
+    body::Body,
+    codec::Codec as _,
+    codegen::{BoxFuture, Service},
+    metadata::GRPC_CONTENT_TYPE,
+    server::NamedService,
+};
+
+use crate::{Villain, foul};
+
+/// The service's full name.
+pub(crate) const SERVICE: &str = "games.connect_four.v1.ConnectFourBot";
+const PATH: &str = "/games.connect_four.v1.ConnectFourBot/Play";
+
+/// What can be put on the wire. When nothing more comes, the stream ends in
+/// order.
+pub(crate) enum Put {
+    /// Bytes as they are.
+    Raw(Bytes),
+    /// The end, with this status.
+    End(Status),
+    /// The end, without one.
+    Stop,
+    /// A reset.
+    Reset,
+}
+
+impl Put {
+    /// These messages, framed, in one piece.
+    pub(crate) fn messages(messages: &[&[u8]]) -> Self {
+        let mut framed = BytesMut::new();
+        for message in messages {
+            framed.put_u8(0);
+            framed.put_u32(u32::try_from(message.len()).unwrap_or(u32::MAX));
+            framed.put_slice(message);
+        }
+        Self::Raw(framed.freeze())
+    }
+}
+
+/// The bot's service.
+#[derive(Clone)]
+pub(crate) struct PlayService(Arc<Villain>);
+
+impl PlayService {
+    pub(crate) const fn new(villain: Arc<Villain>) -> Self {
+        Self(villain)
+    }
+}
+
+impl NamedService for PlayService {
+    const NAME: &'static str = SERVICE;
+}
+
+impl Service<Request<Body>> for PlayService {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Infallible>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let villain = self.0.clone();
+        Box::pin(async move {
+            if request.uri().path() != PATH {
+                return Ok(Status::unimplemented("").into_http());
+            }
+            let calls = OpaqueCodec.decoder();
+            let calls = Streaming::new_request(calls, request.into_body(), None, None);
+            // Room for one: a flood goes no faster than it is taken.
+            let (answers, puts) = mpsc::channel(1);
+            tokio::spawn(async move { foul::play(&villain, calls, answers).await });
+            let mut response = Response::new(Body::new(Answers(Some(puts))));
+            response
+                .headers_mut()
+                .insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
+            Ok(response)
+        })
+    }
+}
+
+/// The response's body; nothing when it has ended.
+struct Answers(Option<mpsc::Receiver<Put>>);
+
+impl http_body::Body for Answers {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        let this = self.get_mut();
+        let Some(puts) = &mut this.0 else {
+            return Poll::Ready(None);
+        };
+        let put = match std::task::ready!(puts.poll_recv(cx)) {
+            Some(Put::Raw(bytes)) => return Poll::Ready(Some(Ok(Frame::data(bytes)))),
+            Some(put) => put,
+            None => Put::End(Status::ok("")),
+        };
+        this.0 = None;
+        Poll::Ready(match put {
+            Put::End(status) => Some(Ok(Frame::trailers(trailers(&status)))),
+            Put::Reset => Some(Err(io::Error::other("a villain"))),
+            Put::Stop | Put::Raw(_) => None,
+        })
+    }
+}
+
+fn trailers(status: &Status) -> HeaderMap {
+    let mut trailers = HeaderMap::new();
+    trailers.insert(Status::GRPC_STATUS, (status.code() as i32).into());
+    if status.code() != Code::Ok
+        && let Ok(message) = HeaderValue::from_str(status.message())
+    {
+        trailers.insert(Status::GRPC_MESSAGE, message);
+    }
+    trailers
+}

@@ -1,0 +1,175 @@
+//! One test for each foul in the middle of a game.
+
+use std::time::Duration;
+
+use referee_core::{Foul, FoulKind};
+use serde_json::json;
+
+use crate::vocabulary::*;
+
+#[tokio::test]
+async fn a_bot_that_aborts_has_crashed_and_its_last_words_are_kept() {
+    let evidence = ["killed by SIGABRT", "crashing in the middle of the game"];
+    loses("crash", FoulKind::Crashed, &evidence).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_exits_has_crashed_and_its_exit_code_is_kept() {
+    let evidence = ["exited with code 3", "leaving at question 3"];
+    loses("exit", FoulKind::Crashed, &evidence).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_resets_its_stream_has_crashed_though_its_process_lives() {
+    loses("reset", FoulKind::Crashed, &["stream error received"]).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_closes_the_stream_in_the_middle_of_the_game_has_hung_up() {
+    loses("hang-up", FoulKind::HungUp, &[]).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_ends_with_an_error_status_loses_by_it() {
+    let fouls = Trial::of("error-status")
+        .loses_by(FoulKind::ErrorStatus, &["status 9: no more ideas"])
+        .await;
+    for (_, foul) in fouls.iter() {
+        let Foul::ErrorStatus { code, message } = foul else {
+            panic!("{foul:?}");
+        };
+        assert_eq!((*code, &message[..]), (9, "no more ideas"));
+    }
+    loses("no-status", FoulKind::ErrorStatus, &["grpc-status"]).await;
+}
+
+#[tokio::test]
+async fn an_answer_that_can_not_be_read_is_malformed() {
+    for (villain, evidence) in [
+        ("malformed", "failed to decode"),
+        ("unframed", "invalid compression flag: 7"),
+        ("empty", "expected a point, found nothing"),
+        ("incomplete", "lacks x or y"),
+        ("ready-again", "expected a point, found Ready"),
+        ("no-number", "does not say which question"),
+    ] {
+        loses(villain, FoulKind::Malformed, &[evidence]).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_to_another_question_has_the_wrong_number() {
+    let evidence = "answered question 4 when asked question 3";
+    loses("wrong-number", FoulKind::WrongNumber, &[evidence]).await;
+    let evidence = "answered question 2 when asked question 3";
+    loses("past-number", FoulKind::WrongNumber, &[evidence]).await;
+}
+
+#[tokio::test]
+async fn a_second_answer_to_one_question_is_unsolicited() {
+    loses("unsolicited", FoulKind::Unsolicited, &["bytes"]).await;
+}
+
+#[tokio::test]
+async fn an_answer_of_more_than_64_kib_is_oversized() {
+    loses("oversized", FoulKind::Oversized, &["65536 bytes"]).await;
+}
+
+#[tokio::test]
+async fn an_answer_of_exactly_64_kib_is_none() {
+    let arena = Arena::new().await;
+    let game = against_honest(1, &bot("bulky"), SECOND);
+    played_out(&arena.play(game).await.record);
+}
+
+#[tokio::test]
+async fn a_bot_that_takes_more_memory_than_allowed_is_stopped() {
+    const ALLOWED: u64 = 32 << 20;
+    let fouls = Trial::of("memory --megabytes 256")
+        .memory(ALLOWED)
+        .loses_by(FoulKind::MemoryExceeded, &[])
+        .await;
+    for (_, foul) in fouls.iter() {
+        let Foul::MemoryExceeded { peak, limit } = foul else {
+            panic!("{foul:?}");
+        };
+        assert_eq!(*limit, ALLOWED);
+        assert!(*peak > ALLOWED, "{peak}");
+    }
+}
+
+#[tokio::test]
+async fn a_bot_may_use_the_memory_that_it_is_allowed() {
+    let arena = Arena::new().await;
+    let mut launch = launch("honest");
+    launch.memory_limit = Some(32 << 20);
+    let game = against_honest(1, &started_as(launch), FIRST);
+    played_out(&arena.play(game).await.record);
+}
+
+#[tokio::test]
+async fn a_move_against_the_rules_is_illegal() {
+    for (villain, evidence) in [
+        ("illegal", "expected a column of 0 to"),
+        ("floating", "the next free cell of column"),
+        ("occupied", "the next free cell of column"),
+    ] {
+        loses(villain, FoulKind::Illegal, &[evidence]).await;
+    }
+    // Three free cells in the leftmost column, so that nobody can win there.
+    Trial::of("full")
+        .setup(json!({"rows": 4, "columns": 12, "forbidden": {"at": {"x": 0, "y": 0}}}))
+        .loses_by(FoulKind::Illegal, &["column 0 is full"])
+        .await;
+}
+
+#[tokio::test]
+async fn a_bot_that_thinks_for_an_hour_loses_on_time() {
+    let limit = Duration::from_secs(1);
+    for villain in ["late", "busy-late"] {
+        let fouls = Trial::of(villain)
+            .per_move(limit)
+            .loses_by(FoulKind::Late, &["no answer within 1s"])
+            .await;
+        for (_, foul) in fouls.iter() {
+            assert_eq!(*foul, Foul::Late { limit });
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_foul_can_be_the_first_thing_that_a_bot_does() {
+    for (villain, kind) in [
+        ("crash", FoulKind::Crashed),
+        ("hang-up", FoulKind::HungUp),
+        ("malformed", FoulKind::Malformed),
+        ("past-number", FoulKind::WrongNumber),
+        ("unsolicited", FoulKind::Unsolicited),
+        ("illegal", FoulKind::Illegal),
+    ] {
+        loses(&format!("{villain} --after 0"), kind, &[]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_is_never_asked_again_has_no_foul() {
+    let arena = Arena::new().await;
+    let honest = bot("honest");
+    let record = arena.play(game(3, &honest, &honest)).await.record;
+    played_out(&record);
+    // The winner speaks twice with its last answer; nobody asks it again.
+    let winner = [FIRST, SECOND]
+        .into_iter()
+        .find(|&seat| record.result.verdict.outcome().unwrap().scores[seat] > 0)
+        .expect("somebody wins this game");
+    let last = points(&record, winner) - 1;
+    let babbler = bot(&format!("unsolicited --after {last}"));
+    let bots = if winner == FIRST {
+        game(3, &babbler, &honest)
+    } else {
+        game(3, &honest, &babbler)
+    };
+    let again = arena.play(bots).await.record;
+    played_out(&again);
+    assert_eq!(again.result.verdict, record.result.verdict);
+}

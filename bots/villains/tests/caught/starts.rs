@@ -1,0 +1,115 @@
+//! Fouls before the game begins.
+
+use std::{net::TcpListener, sync::Arc, time::Duration};
+
+use referee::{Address, Bot};
+use referee_core::{Event, FoulKind};
+
+use crate::vocabulary::*;
+
+/// A limit that runs out.
+const SHORT: Duration = Duration::from_millis(300);
+/// The same where an honest bot has to keep it too.
+const KEPT: Duration = Duration::from_secs(2);
+
+#[tokio::test]
+async fn a_program_that_does_not_exist_is_unreachable() {
+    Trial::of("")
+        .program("/no/such/program")
+        .loses_by(
+            FoulKind::Unreachable,
+            &["could not start /no/such/program", "No such file"],
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn an_address_where_nobody_listens_is_unreachable() {
+    let arena = Arena::new().await;
+    // A port that was free a moment ago.
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    for address in ["unix:/no/such/socket".to_owned(), format!("tcp:{port}")] {
+        let nobody: Address = address.parse().unwrap();
+        let nobody = Arc::new(Bot::at(nobody, AMPLE));
+        for seat in [FIRST, SECOND] {
+            let record = arena.play(against_honest(1, &nobody, seat)).await.record;
+            let evidence = format!("nothing answers at {address}");
+            lost_by(&record, seat, FoulKind::Unreachable, &[&evidence]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_does_not_listen_has_not_started() {
+    for (villain, evidence) in [
+        ("exit-at-once", "exited with code 3 before it listened"),
+        ("exit-at-once", "its last words: no strategy found"),
+        ("deaf", "nothing answers at unix:"),
+        ("misdirected", "\"the telephone\" is no address"),
+    ] {
+        loses(villain, FoulKind::NoStart, &[evidence]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_never_says_that_it_listens_has_not_started() {
+    for villain in ["silent", "slow-start --delay 1h"] {
+        Trial::of(villain)
+            .listens_within(SHORT)
+            .loses_by(FoulKind::NoStart, &["did not print", "within 300ms"])
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_is_never_ready_has_not_started() {
+    for villain in ["never-ready", "mute"] {
+        Trial::of(villain)
+            .ready_within(KEPT)
+            .loses_by(FoulKind::NoStart, &["no Ready within", "2s"])
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_answers_the_start_with_a_point_has_not_started() {
+    let evidence = "expected Ready as the answer to GameStart";
+    loses("not-ready", FoulKind::NoStart, &[evidence]).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_crashes_or_hangs_up_at_the_start_has_not_started() {
+    let evidence = ["killed by SIGABRT", "crashing at the start"];
+    loses("crash-at-start", FoulKind::NoStart, &evidence).await;
+    loses("hang-up-at-start", FoulKind::NoStart, &["closed"]).await;
+}
+
+#[tokio::test]
+async fn a_bot_that_does_not_play_the_game_is_unsupported() {
+    loses("unsupported", FoulKind::Unsupported, &["UNIMPLEMENTED"]).await;
+}
+
+#[tokio::test]
+async fn a_bot_may_take_its_time_to_start_within_the_limit() {
+    let arena = Arena::new().await;
+    let slow = bot("slow-start --delay 500ms");
+    played_out(&arena.play(against_honest(1, &slow, FIRST)).await.record);
+}
+
+#[tokio::test]
+async fn both_come_last_where_both_fail_at_the_start() {
+    let arena = Arena::new().await;
+    let (first, second) = (bot("not-ready"), bot("exit-at-once"));
+    let record = arena.play(game(1, &first, &second)).await.record;
+    verified(&record);
+    let verdict = &record.result.verdict;
+    assert_eq!(verdict.outcome().unwrap().places.as_slice(), [2, 2]);
+    for seat in [FIRST, SECOND] {
+        assert_eq!(verdict.foul(seat).unwrap().kind(), FoulKind::NoStart);
+    }
+    let told = |event: &Event| matches!(event, Event::Told { .. });
+    assert!(!record.events.iter().any(told), "nobody is left to be told");
+}
