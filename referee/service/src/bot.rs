@@ -327,7 +327,16 @@ impl Place {
         let capacity = u64::from(max_games.unwrap_or(1).max(1));
         self.instance.capacity.store(capacity, Ordering::Relaxed);
         self.instance.proven.store(true, Ordering::Relaxed);
-        self.bot.lock().capacity = capacity;
+        {
+            let mut state = self.bot.lock();
+            state.capacity = capacity;
+            // The same program will say the same.
+            for other in &state.instances {
+                if other.capacity.load(Ordering::Relaxed) == 0 {
+                    other.capacity.store(capacity, Ordering::Relaxed);
+                }
+            }
+        }
         self.bot.changed.notify_waiters();
     }
 
