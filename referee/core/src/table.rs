@@ -53,6 +53,9 @@ pub trait Table: Send {
     /// What there is to know about the game.
     fn info(&self) -> &'static GameInfo;
 
+    /// The set-up in its full form, with every choice named.
+    fn setup(&self) -> serde_json::Value;
+
     /// Appends what the game publishes about its set-up to a seat's first call.
     fn write_start(&self, seat: Seat, out: &mut Vec<u8>);
 
@@ -152,15 +155,13 @@ impl<G: Sight> GameKind for Kind<G> {
     }
 
     fn setup(&self, setup: &serde_json::Value) -> Result<serde_json::Value, SetupError> {
-        serde_json::to_value(Self::read(setup)?).map_err(|error| SetupError(error.to_string()))
+        Ok(in_full(&Self::read(setup)?))
     }
 
     fn deal(&self, setup: &serde_json::Value, seed: &Seed) -> Result<Box<dyn Table>, SetupError> {
         let setup = Self::read(setup)?;
-        Ok(Box::new(InProgress::<G>::new(G::deal(
-            &setup,
-            &mut Dice::new(seed),
-        ))))
+        let state = G::deal(&setup, &mut Dice::new(seed));
+        Ok(Box::new(InProgress::<G>::new(setup, state)))
     }
 
     fn knew(&self, seat: Seat, calls: &[&[u8]]) -> Result<Scene, Malformed> {
@@ -181,7 +182,13 @@ impl<G: Sight> GameKind for Kind<G> {
     }
 }
 
+/// A set-up is numbers, words and lists: writing it can't fail.
+fn in_full(setup: &impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(setup).unwrap_or_default()
+}
+
 struct InProgress<G: Game> {
+    setup: G::Setup,
     state: State<G>,
     now: Now<G>,
     answers: Vec<(Seat, G::Answer)>,
@@ -196,8 +203,9 @@ enum Now<G: Game> {
 }
 
 impl<G: Wire> InProgress<G> {
-    const fn new(state: State<G>) -> Self {
+    const fn new(setup: G::Setup, state: State<G>) -> Self {
         Self {
+            setup,
             state,
             now: Now::Nothing,
             answers: Vec::new(),
@@ -219,6 +227,10 @@ impl<G: Wire> InProgress<G> {
 impl<G: Wire> Table for InProgress<G> {
     fn info(&self) -> &'static GameInfo {
         &G::INFO
+    }
+
+    fn setup(&self) -> serde_json::Value {
+        in_full(&self.setup)
     }
 
     fn write_start(&self, seat: Seat, out: &mut Vec<u8>) {

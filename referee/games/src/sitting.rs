@@ -128,7 +128,7 @@ impl Sitting {
     ///
     /// [`SetupError`] where the set-up is none, or the number of players is
     /// wrong.
-    pub fn new(mut fixture: Fixture) -> Result<Self, SetupError> {
+    pub fn new(fixture: Fixture) -> Result<Self, SetupError> {
         let info = fixture.kind.info();
         if fixture.players.seats() != info.seats {
             return Err(SetupError(format!(
@@ -138,7 +138,6 @@ impl Sitting {
                 fixture.players.seats()
             )));
         }
-        fixture.setup = fixture.kind.setup(&fixture.setup)?;
         let table = fixture.kind.deal(&fixture.setup, &fixture.seed)?;
         let seats = PerSeat::new(info.seats, |_| SeatState {
             clock: Clock::new(fixture.limits),
@@ -430,7 +429,7 @@ impl Sitting {
                 rules_version: info.rules_version,
                 behavior_version: BEHAVIOR_VERSION,
                 game_id: self.fixture.game_id.clone(),
-                setup: self.fixture.setup.clone(),
+                setup: self.table.setup(),
                 seed: self.fixture.seed,
                 players: self.fixture.players.clone(),
                 limits: self.fixture.limits,

@@ -44,6 +44,10 @@ const TURNS: usize = 5;
 /// As in a game of Connect Four: a GetPoint on an 11 by 11 board, a Point.
 const QUESTION_BYTES: usize = 165;
 const ANSWER_BYTES: usize = 10;
+/// How many questions a seat is asked in a random game of Connect Four, the
+/// first among them; nobody opens a stream for fewer.
+const QUESTIONS_A_GAME: u64 = 13;
+const FOR_EVER: u64 = u64::MAX;
 /// How many games are held open to weigh one.
 const PARKED: usize = 500;
 
@@ -60,10 +64,34 @@ fn main() {
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        latency().await;
-        throughput().await;
-        memory().await;
+        // `cargo bench` passes `--bench` as well.
+        match arguments.iter().skip(1).find(|word| !word.starts_with('-')) {
+            None => {
+                latency().await;
+                throughput().await;
+                memory().await;
+            }
+            Some(part) => match part.as_str() {
+                "latency" => latency().await,
+                "throughput" => throughput().await,
+                "memory" => memory().await,
+                "games" => only_games().await,
+                _ => panic!("expected latency, throughput, memory or games"),
+            },
+        }
     });
+}
+
+/// Games and nothing else, for a profiler.
+async fn only_games() {
+    let bots = Bots::start();
+    let pool = Pool::new(1).expect("a pool");
+    let measured = games(&pool, &bots, 128).await;
+    println!(
+        "{:.0} questions/s, {:.1} µs",
+        measured.rate, measured.cpu_us
+    );
+    bots.stop().await;
 }
 
 /// (a) One question in flight, both ends on one core.
@@ -79,13 +107,14 @@ async fn latency() {
     let echo = Server::start("serve-echo", folder.path(), "echo");
     let bots = Bots::start();
     let pool = Pool::new(1).expect("a pool");
-    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    let mut times = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..TURNS {
         times[0].push(raw_ping_pong(&raw.socket));
-        times[1].push(1e6 / echoes(&pool, &[&echo], 1).await.rate);
-        times[2].push(1e6 / games(&pool, &bots, 1).await.rate);
+        times[1].push(1e6 / echoes(&pool, &[&echo], 1, FOR_EVER).await.rate);
+        times[2].push(1e6 / echoes(&pool, &[&echo], 1, QUESTIONS_A_GAME).await.rate);
+        times[3].push(1e6 / games(&pool, &bots, 1).await.rate);
     }
-    let [raw_us, echo_us, referee_us] = times.map(median);
+    let [raw_us, echo_us, short_us, referee_us] = times.map(median);
     println!("\n(a) One question in flight, both ends on one core (median of {TURNS} turns)\n");
     println!("| | µs | x bare stream |");
     println!("| --- | ---: | ---: |");
@@ -94,6 +123,10 @@ async fn latency() {
         raw_us / echo_us
     );
     println!("| bare tonic stream | {echo_us:.1} | 1.00 |");
+    println!(
+        "| the same, a new stream for every {QUESTIONS_A_GAME} questions | {short_us:.1} | {:.2} |",
+        short_us / echo_us
+    );
     println!(
         "| a question through the referee, with its stone and its line in the record | {referee_us:.1} | **{:.2}** |",
         referee_us / echo_us
@@ -124,7 +157,7 @@ async fn throughput() {
         let mut bare_cpu = Vec::new();
         let mut refereed_cpu = Vec::new();
         for _ in 0..TURNS {
-            let measured = echoes(&pool, &servers, at_once).await;
+            let measured = echoes(&pool, &servers, at_once, FOR_EVER).await;
             bare.push(measured.rate);
             bare_cpu.push(measured.cpu_us);
             let measured = games(&pool, &bots, at_once).await;
@@ -201,8 +234,9 @@ async fn measure(counted: &AtomicU64) -> Measured {
 }
 
 /// Questions and answers over streams and nothing else: `at_once` tasks with a
-/// stream to each server, asked in turn, as a game asks its seats.
-async fn echoes(pool: &Pool, servers: &[&Server], at_once: usize) -> Measured {
+/// stream to each server, asked in turn, as a game asks its seats; after `life`
+/// questions a stream makes place for another.
+async fn echoes(pool: &Pool, servers: &[&Server], at_once: usize, life: u64) -> Measured {
     let counted = Arc::new(AtomicU64::new(0));
     let sockets: Vec<PathBuf> = servers.iter().map(|server| server.socket.clone()).collect();
     let mut connections = Vec::new();
@@ -220,14 +254,17 @@ async fn echoes(pool: &Pool, servers: &[&Server], at_once: usize) -> Measured {
             let connections = connections.clone();
             let counted = counted.clone();
             pool.run(move |_| async move {
-                let mut streams = Vec::new();
-                for channel in connections {
-                    streams.push(EchoStream::open(channel).await);
-                }
                 loop {
-                    for stream in &mut streams {
-                        stream.ask().await;
+                    let mut streams = Vec::new();
+                    for channel in &connections {
+                        streams.push(EchoStream::open(channel.clone()).await);
                         counted.fetch_add(1, Ordering::Relaxed);
+                    }
+                    for _ in 1..life {
+                        for stream in &mut streams {
+                            stream.ask().await;
+                            counted.fetch_add(1, Ordering::Relaxed);
+                        }
                     }
                 }
             })

@@ -67,3 +67,25 @@ async fn the_third_time_that_the_referee_is_late_counts_all_the_same() {
     assert!(fouls.contains(&Some(FoulKind::Late)), "{fouls:?}");
     verified(&played.record);
 }
+
+#[tokio::test]
+async fn a_foul_that_is_not_about_time_stands_however_late_the_referee_was() {
+    let arena = Arena::alone(1).await;
+    let not_ready = bot("not-ready");
+    let mut game = game(0, &not_ready, &bot("honest"));
+    let mut seen = watched(&mut game);
+    let blocking = async {
+        // The bots are being asked whether they are ready.
+        assert_eq!(seen.recv().await, Some(Live::Started));
+        block(&arena.pool, Duration::from_millis(300)).await;
+    };
+    let (played, ()) = tokio::join!(arena.play(game), blocking);
+    assert!(arena.pool.worst_delay() > Duration::from_millis(200));
+    assert_eq!(played.voided, 0);
+    lost_by(
+        &played.record,
+        FIRST,
+        FoulKind::NoStart,
+        &["expected Ready"],
+    );
+}

@@ -1,7 +1,5 @@
 //! One test for each foul in the middle of a game.
 
-use std::time::Duration;
-
 use referee_core::{Foul, FoulKind};
 use serde_json::json;
 
@@ -34,7 +32,7 @@ async fn a_bot_that_ends_with_an_error_status_loses_by_it() {
     let fouls = Trial::of("error-status")
         .loses_by(FoulKind::ErrorStatus, &["status 9: no more ideas"])
         .await;
-    for (_, foul) in fouls.iter() {
+    for foul in &fouls {
         let Foul::ErrorStatus { code, message } = foul else {
             panic!("{foul:?}");
         };
@@ -89,7 +87,7 @@ async fn a_bot_that_takes_more_memory_than_allowed_is_stopped() {
         .memory(ALLOWED)
         .loses_by(FoulKind::MemoryExceeded, &[])
         .await;
-    for (_, foul) in fouls.iter() {
+    for foul in &fouls {
         let Foul::MemoryExceeded { peak, limit } = foul else {
             panic!("{foul:?}");
         };
@@ -125,15 +123,26 @@ async fn a_move_against_the_rules_is_illegal() {
 
 #[tokio::test]
 async fn a_bot_that_thinks_for_an_hour_loses_on_time() {
-    let limit = Duration::from_secs(1);
     for villain in ["late", "busy-late"] {
         let fouls = Trial::of(villain)
-            .per_move(limit)
-            .loses_by(FoulKind::Late, &["no answer within 1s"])
+            .per_move(KEPT)
+            .loses_by(FoulKind::Late, &["no answer within 3s"])
             .await;
-        for (_, foul) in fouls.iter() {
-            assert_eq!(*foul, Foul::Late { limit });
+        for foul in &fouls {
+            assert_eq!(*foul, Foul::Late { limit: KEPT });
         }
+    }
+}
+
+#[tokio::test]
+async fn a_bot_whose_budget_has_run_out_is_late_whatever_the_move_limit() {
+    let fouls = Trial::of("late")
+        .in_all(KEPT)
+        .loses_by(FoulKind::Late, &[])
+        .await;
+    for foul in &fouls {
+        // Less than the budget, for it has thought before.
+        assert!(matches!(foul, Foul::Late { limit } if *limit < KEPT));
     }
 }
 

@@ -55,7 +55,7 @@ async fn a_process_that_was_late_is_gone_and_the_next_game_has_a_fresh_one() {
     for seed in 0..2 {
         let started = late.started();
         let mut game = game(seed, &honest, &late);
-        game.fixture.limits.per_move = Duration::from_secs(1);
+        game.fixture.limits.per_move = KEPT;
         let mut seen = watched(&mut game);
         let playing = arena.play(game);
         let watching = async {

@@ -1,6 +1,6 @@
 //! Processes that are killed, and processes that are left over.
 
-use std::{fs, time::Duration};
+use std::fs;
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -104,7 +104,7 @@ async fn a_game_that_nobody_waits_for_is_cut_off_and_its_place_is_free_again() {
         }
     }
     let mut next = game(1, &late, &honest);
-    next.fixture.limits.per_move = Duration::from_secs(1);
+    next.fixture.limits.per_move = KEPT;
     let next = tokio::time::timeout(AMPLE, arena.play(next)).await.unwrap();
     lost_by(&next.record, FIRST, FoulKind::Late, &[]);
 }

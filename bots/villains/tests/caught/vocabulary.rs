@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 use arena_proto::arena::v1::{CallEnvelope, Ending, GameOver, call_envelope::Call};
 use prost::Message as _;
 use referee::{Bot, Game, Launch, Live, Played, Pool};
-use referee_core::{Event, Foul, FoulKind, Limits, PerSeat, Record, Seat, Seed};
+use referee_core::{Event, Foul, FoulKind, Limits, Record, Seat, Seed};
 use referee_games::{Fixture, foul_kind};
 use tokio::{
     runtime::Handle,
@@ -15,6 +15,8 @@ use tokio::{
 
 /// A limit that nobody reaches, however busy the machine is.
 pub(crate) const AMPLE: Duration = Duration::from_secs(60);
+/// A limit that runs out; an honest bot keeps it on a busy machine as well.
+pub(crate) const KEPT: Duration = Duration::from_secs(3);
 /// When a test gives up waiting.
 const HANGS: Duration = Duration::from_secs(30);
 
@@ -141,6 +143,11 @@ impl Trial {
         self
     }
 
+    pub(crate) fn in_all(mut self, budget: Duration) -> Self {
+        self.limits.budget = Some(budget);
+        self
+    }
+
     pub(crate) fn ready_within(mut self, limit: Duration) -> Self {
         self.limits.start = limit;
         self
@@ -166,19 +173,20 @@ impl Trial {
         self
     }
 
-    /// Plays it in both seats; gives the fouls.
-    pub(crate) async fn loses_by(self, kind: FoulKind, evidence: &[&str]) -> PerSeat<Foul> {
+    /// Plays it in both seats at once; gives the fouls.
+    pub(crate) async fn loses_by(self, kind: FoulKind, evidence: &[&str]) -> [Foul; 2] {
         let arena = Arena::new().await;
-        let villain = started_as(self.launch);
-        let mut fouls = Vec::new();
-        for seat in [FIRST, SECOND] {
+        let games = [FIRST, SECOND].map(|seat| {
+            let villain = started_as(self.launch.clone());
             let mut game = against_honest(7, &villain, seat);
             game.fixture.limits = self.limits;
             game.fixture.setup = self.setup.clone();
-            let record = arena.play(game).await.record;
-            fouls.push(lost_by(&record, seat, kind, evidence));
-        }
-        fouls.into()
+            arena.play(game)
+        });
+        let [first, second] = games;
+        let (first, second) = tokio::join!(first, second);
+        [(first, FIRST), (second, SECOND)]
+            .map(|(played, seat)| lost_by(&played.record, seat, kind, evidence))
     }
 }
 

@@ -362,6 +362,26 @@ impl Board {
         Seat::all(2).find(|seat| self.sides[seat.index()].across[row] >> column & 1 == 1)
     }
 
+    /// All cells, row by row, with these signs for the stones of `seat`, for
+    /// the other's, and for a cell without a stone.
+    #[must_use]
+    pub fn cells(&self, seat: Seat, [own, others, empty]: [u8; 3]) -> Vec<u8> {
+        let own_side = &self.sides[seat.index()].across;
+        let other_side = &self.sides[seat.other().index()].across;
+        let rows = own_side.iter().zip(other_side).take(self.rows());
+        let mut cells = Vec::with_capacity(self.rows() * self.columns());
+        for (owns, theirs) in rows {
+            cells.extend((0..self.columns()).map(|column| {
+                match (owns >> column & 1, theirs >> column & 1) {
+                    (0, 0) => empty,
+                    (0, _) => others,
+                    _ => own,
+                }
+            }));
+        }
+        cells
+    }
+
     /// Whether a stone of this seat in this column, which has room, would make
     /// a line of four or more.
     #[must_use]

@@ -1,8 +1,7 @@
 //! The game's messages: the only file of it that writes and reads them.
 
 use arena_proto::games::connect_four::v1::{
-    self as proto, ConnectFourAnswer, ConnectFourCall, GetPoint, connect_four_answer::Answer,
-    connect_four_call::Call,
+    self as proto, ConnectFourAnswer, ConnectFourCall, connect_four_answer::Answer,
 };
 use prost::Message;
 use referee_core::{Malformed, Observation, Wire};
@@ -37,33 +36,19 @@ impl Wire for ConnectFour {
         let Question::Point = question;
         let public = sight.public();
         let board = &public.board;
-        let mut cells = vec![0; board.rows() * board.columns()];
-        for (i, cell) in cells.iter_mut().enumerate() {
-            *cell = match board.stone(i / board.columns(), i % board.columns()) {
-                None => 0,
-                Some(seat) if seat == sight.seat() => 2,
-                Some(_) => 1,
-            };
-        }
         let (last_x, last_y) = coordinates(public.last);
         let (no_x, no_y) = coordinates(board.forbidden());
-        let ask = GetPoint {
+        let ask = PackedGetPoint {
             m: board.rows() as i32,
             n: board.columns() as i32,
-            top: board.top().iter().map(|&top| i32::from(top)).collect(),
-            board: cells,
+            top: board.top().to_vec(),
+            board: board.cells(sight.seat(), [2, 1, 0]),
             last_x,
             last_y,
             no_x,
             no_y,
         };
-        append(
-            &ConnectFourCall {
-                call: Some(Call::GetPoint(ask)),
-                ..ConnectFourCall::default()
-            },
-            out,
-        );
+        prost::encoding::message::encode(GET_POINT, &ask, out);
     }
 
     fn read_answer(question: Question, bytes: &[u8]) -> Result<Point, Malformed> {
@@ -99,6 +84,33 @@ impl Wire for ConnectFour {
     }
 }
 
+/// The field of a Call that [`PackedGetPoint`] is.
+const GET_POINT: u32 = 10;
+
+/// A `GetPoint` as the referee writes it, hundreds of thousands of times a
+/// second: small numbers that are packed are a byte each, so `top` and `board`
+/// are on the wire what bytes are. The test below holds it against the real
+/// one.
+#[derive(Clone, PartialEq, prost::Message)]
+struct PackedGetPoint {
+    #[prost(int32, tag = "1")]
+    m: i32,
+    #[prost(int32, tag = "2")]
+    n: i32,
+    #[prost(bytes = "vec", tag = "3")]
+    top: Vec<u8>,
+    #[prost(bytes = "vec", tag = "4")]
+    board: Vec<u8>,
+    #[prost(sint32, tag = "5")]
+    last_x: i32,
+    #[prost(sint32, tag = "6")]
+    last_y: i32,
+    #[prost(sint32, tag = "7")]
+    no_x: i32,
+    #[prost(sint32, tag = "8")]
+    no_y: i32,
+}
+
 /// -1 and -1 stand for no point.
 const fn coordinates(point: Option<Point>) -> (i32, i32) {
     match point {
@@ -109,4 +121,44 @@ const fn coordinates(point: Option<Point>) -> (i32, i32) {
 
 fn append(message: &impl Message, out: &mut Vec<u8>) {
     message.encode(out).expect("a vector has room");
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_proto::games::connect_four::v1::connect_four_call::Call;
+    use referee_core::{Dice, Game as _, Seat, Seed, State};
+
+    use super::{super::rules::Setup, *};
+
+    fn question(state: &State<ConnectFour>, seat: Seat) -> Vec<u8> {
+        let mut call = Vec::new();
+        ConnectFour::write_question(&state.observe(seat), Question::Point, &mut call);
+        call
+    }
+
+    #[test]
+    fn what_is_written_is_a_get_point() {
+        let seats = [0, 1].map(Seat::new);
+        let mut state = ConnectFour::deal(&Setup::default(), &mut Dice::new(&Seed::new([9; 32])));
+        for ply in 0..20 {
+            let seat = seats[ply % 2];
+            let call = question(&state, seat);
+            let read = ConnectFourCall::decode(&call[..]).unwrap();
+            assert_eq!(read.encode_to_vec(), call);
+            let Some(Call::GetPoint(ask)) = read.call else {
+                panic!("expected a GetPoint, found {read:?}");
+            };
+            let board = &state.public.board;
+            assert_eq!((ask.m, ask.n), (11, 12));
+            assert_eq!(ask.board.len(), 11 * 12);
+            for (at, cell) in ask.board.iter().enumerate() {
+                let stone = board.stone(at / 12, at % 12);
+                let expected = stone.map_or(0, |owner| if owner == seat { 2 } else { 1 });
+                assert_eq!(*cell, expected);
+            }
+            let column = (ply * 5) % 12;
+            let point = board.landing(column).unwrap();
+            ConnectFour::resolve(&mut state, &[(seat, point)]);
+        }
+    }
 }

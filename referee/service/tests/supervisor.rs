@@ -1,0 +1,115 @@
+//! Bots die with the referee, even where it is killed. This program starts
+//! itself in the parts that there are: the referee, its supervisor, a bot, and
+//! a process that the bot has started.
+#![expect(clippy::unwrap_used, reason = "this is how a test fails")]
+
+use std::{
+    env, fs,
+    io::{self, BufRead as _, BufReader, Write as _},
+    process::{Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use referee::{Launch, Supervisor, supervise};
+
+/// When the test gives up waiting.
+const HANGS: Duration = Duration::from_secs(30);
+
+fn main() {
+    let words: Vec<String> = env::args().skip(1).collect();
+    match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["part", "referee", mark] => play_referee(mark),
+        ["part", "supervisor", _] => supervise().unwrap(),
+        ["part", "bot", mark] => play_bot(mark),
+        ["part", "child", _] => hang(),
+        words if words.contains(&"--list") => {
+            println!("bots_die_with_a_referee_that_is_killed: test");
+        }
+        _ => bots_die_with_a_referee_that_is_killed(),
+    }
+}
+
+fn bots_die_with_a_referee_that_is_killed() {
+    let mark = format!("mark-{}", std::process::id());
+    let mut referee = part("referee", &mark)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(referee.stdout.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    assert_eq!(said, "the bot listens\n");
+    until("all four run", || running(&mark) == 4);
+
+    // SIGKILL: it can do nothing about it.
+    referee.kill().unwrap();
+    referee.wait().unwrap();
+    until("nobody is left", || running(&mark) == 0);
+    println!("bots_die_with_a_referee_that_is_killed ... ok");
+}
+
+/// Starts a bot under a supervisor and waits for its own death.
+fn play_referee(mark: &str) -> ! {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let launch = Launch {
+        program: env::current_exe().unwrap(),
+        arguments: ["part", "bot", mark].map(Into::into).to_vec(),
+        start_limit: HANGS,
+        memory_limit: None,
+        log: None,
+        supervisor: Some(Arc::new(
+            Supervisor::start(part("supervisor", mark)).unwrap(),
+        )),
+    };
+    runtime.block_on(async {
+        let _bot = launch.start().await.unwrap();
+        say("the bot listens");
+        std::future::pending().await
+    })
+}
+
+fn play_bot(mark: &str) -> ! {
+    let mut child = part("child", mark).stdout(Stdio::null()).spawn().unwrap();
+    say(&format!("listening on {}", env::var("BOT_LISTEN").unwrap()));
+    child.wait().unwrap();
+    hang()
+}
+
+fn part(name: &str, mark: &str) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["part", name, mark]);
+    command
+}
+
+/// How many processes have this mark as their last argument.
+fn running(mark: &str) -> usize {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok())
+        .filter(|line| line.trim_end_matches('\0').ends_with(mark))
+        .count()
+}
+
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < HANGS, "still not: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn say(line: &str) {
+    println!("{line}");
+    io::stdout().flush().unwrap();
+}
+
+fn hang() -> ! {
+    loop {
+        std::thread::park();
+    }
+}
