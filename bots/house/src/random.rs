@@ -36,9 +36,7 @@ impl Random {
 
 impl ConnectFourBot for Random {
     fn get_point(&mut self, ask: &GetPoint) -> Point {
-        let open = || (0..).zip(&ask.top).filter(|(_, top)| **top > 0);
-        let pick = self.0.random_range(0..open().count());
-        let (y, top) = open().nth(pick).expect("there are that many");
-        Point { x: top - 1, y }
+        let pick = self.0.random_range(0..ask.points().count());
+        ask.points().nth(pick).expect("there are that many")
     }
 }

@@ -110,11 +110,7 @@ impl ConnectFourBot for Uct {
                 }
             }
         }
-        let column = search.best();
-        Point {
-            x: ask.top[column] - 1,
-            y: column as i32,
-        }
+        ask.landing(search.best()).expect("a column that has room")
     }
 }
 

@@ -20,8 +20,8 @@ use crate::{
 
 /// A bot in one game of Connect Four.
 pub trait ConnectFourBot: Send + 'static {
-    /// Where do you play? The stone must land exactly there:
-    /// `Point { x: ask.top[y] - 1, y }` for a column y whose top is not 0.
+    /// Where do you play? The stone must land exactly there, on one of
+    /// [`GetPoint::points`].
     fn get_point(&mut self, ask: &GetPoint) -> Point;
 
     /// The stream was opened in the middle of a game: this was asked before,
@@ -46,6 +46,23 @@ impl Deref for GetPoint {
 
     fn deref(&self) -> &proto::GetPoint {
         &self.call
+    }
+}
+
+impl GetPoint {
+    /// Where a stone dropped into this column lands; nowhere if it is full.
+    #[must_use]
+    pub fn landing(&self, column: usize) -> Option<Point> {
+        let top = *self.top.get(column)?;
+        (top > 0).then(|| Point {
+            x: i32::from(top) - 1,
+            y: column as i32,
+        })
+    }
+
+    /// Every point that can be played, from the left.
+    pub fn points(&self) -> impl Iterator<Item = Point> {
+        (0..self.top.len()).filter_map(|column| self.landing(column))
     }
 }
 

@@ -8,8 +8,7 @@
 //!
 //! impl ConnectFourBot for Leftmost {
 //!     fn get_point(&mut self, ask: &GetPoint) -> Point {
-//!         let y = ask.top.iter().position(|&top| top > 0).expect("a column has room");
-//!         Point { x: ask.top[y] - 1, y: y as i32 }
+//!         ask.points().next().expect("a column has room")
 //!     }
 //! }
 //!

@@ -130,6 +130,10 @@ async fn at_start(villain: &Villain, number: u32, answers: &mpsc::Sender<Put>) -
             return false;
         }
         Kind::NotReady => Answer::Point(game::point(0, 0)),
+        Kind::Slow => {
+            tokio::time::sleep(villain.delay).await;
+            game::ready(&villain.name, villain.max_games)
+        }
         _ => game::ready(&villain.name, villain.max_games),
     };
     put(answers, &game::answer(Some(number), answer)).await

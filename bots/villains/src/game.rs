@@ -69,5 +69,5 @@ fn open_columns(ask: &GetPoint) -> Vec<usize> {
 }
 
 fn landing(ask: &GetPoint, column: usize) -> Point {
-    point(ask.top[column] - 1, column)
+    point(i32::from(ask.top[column]) - 1, column)
 }

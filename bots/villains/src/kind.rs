@@ -5,7 +5,7 @@
 pub(crate) enum Kind {
     /// No foul: plays by the rules, at random, the same for the same bot_seed.
     Honest,
-    /// No foul: takes `--delay` for every answer.
+    /// No foul: takes `--delay` for every answer, Ready among them.
     Slow,
     /// No foul: takes `--delay` before it listens.
     SlowStart,

@@ -75,20 +75,30 @@ fn main() {
                 "latency" => latency().await,
                 "throughput" => throughput().await,
                 "memory" => memory().await,
-                "games" => only_games().await,
-                _ => panic!("expected latency, throughput, memory or games"),
+                part @ ("games" | "echoes") => {
+                    let at_once = arguments.last().and_then(|word| word.parse().ok());
+                    only(part, at_once.unwrap_or(128)).await;
+                }
+                _ => panic!("expected latency, throughput, memory, games or echoes"),
             },
         }
     });
 }
 
-/// Games and nothing else, for a profiler.
-async fn only_games() {
+/// Only games, or only echoes, this many at once, for a profiler.
+async fn only(part: &str, at_once: usize) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
+    let servers: Vec<&Server> = echo.iter().collect();
     let bots = Bots::start();
     let pool = Pool::new(1).expect("a pool");
-    let measured = games(&pool, &bots, 128).await;
+    let measured = if part == "games" {
+        games(&pool, &bots, at_once).await
+    } else {
+        echoes(&pool, &servers, at_once, FOR_EVER).await
+    };
     println!(
-        "{:.0} questions/s, {:.1} µs",
+        "{part}: {:.0} questions/s, {:.1} µs of CPU each",
         measured.rate, measured.cpu_us
     );
     bots.stop().await;
@@ -104,14 +114,16 @@ async fn latency() {
 
     let folder = tempfile::tempdir().expect("a folder");
     let raw = Server::start("serve-raw", folder.path(), "raw");
-    let echo = Server::start("serve-echo", folder.path(), "echo");
+    // Two servers asked in turn, as a game asks the bots in its seats.
+    let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
+    let servers: Vec<&Server> = echo.iter().collect();
     let bots = Bots::start();
     let pool = Pool::new(1).expect("a pool");
     let mut times = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..TURNS {
         times[0].push(raw_ping_pong(&raw.socket));
-        times[1].push(1e6 / echoes(&pool, &[&echo], 1, FOR_EVER).await.rate);
-        times[2].push(1e6 / echoes(&pool, &[&echo], 1, QUESTIONS_A_GAME).await.rate);
+        times[1].push(1e6 / echoes(&pool, &servers, 1, FOR_EVER).await.rate);
+        times[2].push(1e6 / echoes(&pool, &servers, 1, QUESTIONS_A_GAME).await.rate);
         times[3].push(1e6 / games(&pool, &bots, 1).await.rate);
     }
     let [raw_us, echo_us, short_us, referee_us] = times.map(median);
@@ -139,11 +151,8 @@ async fn latency() {
 /// (b) Many games at once, on all cores.
 async fn throughput() {
     let folder = tempfile::tempdir().expect("a folder");
-    let echoes_at = [
-        Server::start("serve-echo", folder.path(), "a"),
-        Server::start("serve-echo", folder.path(), "b"),
-    ];
-    let servers: Vec<&Server> = echoes_at.iter().collect();
+    let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
+    let servers: Vec<&Server> = echo.iter().collect();
     let bots = Bots::start();
     let pool = Pool::new(1).expect("a pool");
     println!("\n(b) Games of random against random at once, bots as processes of their own\n");

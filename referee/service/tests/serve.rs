@@ -81,7 +81,7 @@ impl Leftmost {
                     }
                     let y = ask.top.iter().position(|&top| top > 0).unwrap();
                     Answer::Point(Point {
-                        x: Some(ask.top[y] - 1),
+                        x: Some(i32::from(ask.top[y]) - 1),
                         y: Some(y as i32),
                     })
                 }

@@ -72,7 +72,6 @@ async fn a_flood_of_answers_fills_no_memory() {
         lost_by(&played.record, FIRST, FoulKind::Unsolicited, &[]);
     }
     let grown = most.saturating_sub(before);
-    eprintln!("DEBUG grown {grown}");
     assert!(grown < 64 * MEBIBYTE, "grown by {grown} bytes");
 }
 

@@ -69,12 +69,7 @@ impl View {
             })
             .collect::<Result<Vec<_>, _>>()?;
         let board = Board::with_stones(rows, columns, forbidden, &cells).map_err(Malformed)?;
-        if !ask
-            .top
-            .iter()
-            .copied()
-            .eq(board.top().iter().map(|&top| i32::from(top)))
-        {
+        if !ask.top.iter().copied().eq(board.top().iter().copied()) {
             return Err(Malformed(format!(
                 "top is {:?}, and by the stones {:?}",
                 ask.top,
