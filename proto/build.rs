@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .build_client(grpc)
         .build_server(grpc)
         .bytes(".")
+        .codec_path("crate::codec::SmallCodec")
         .compile_fds(descriptors)?;
     Ok(())
 }

@@ -3,6 +3,8 @@
 //! logic.
 
 #[cfg(feature = "grpc")]
+pub mod codec;
+#[cfg(feature = "grpc")]
 pub mod opaque;
 
 /// The envelope that all games share, and the referee's own service.

@@ -7,11 +7,7 @@ use tonic::{
     codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
 };
 
-/// Messages are a few hundred bytes: small buffers keep an idle stream cheap
-/// (the library's own default is 8 KiB for each direction).
-const BUFFER: usize = 512;
-/// How much may wait in the encoder before it is handed on.
-const YIELD: usize = 32 * 1024;
+use crate::codec::small_buffers;
 
 /// Encodes and decodes [`Bytes`] as they are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,7 +38,7 @@ impl Encoder for OpaqueCodec {
     }
 
     fn buffer_settings(&self) -> BufferSettings {
-        BufferSettings::new(BUFFER, YIELD)
+        small_buffers()
     }
 }
 
@@ -55,6 +51,6 @@ impl Decoder for OpaqueCodec {
     }
 
     fn buffer_settings(&self) -> BufferSettings {
-        BufferSettings::new(BUFFER, YIELD)
+        small_buffers()
     }
 }

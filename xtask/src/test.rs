@@ -39,10 +39,23 @@ pub(crate) fn run(lint: Lint) -> Result {
             "--locked",
         ]))
     })?;
-    // Nothing may follow what cargo test says, so this stage has no time.
+    // The examples in the documentation first: they are few, and what comes
+    // last should be what the tests say.
+    stage("doc", || {
+        stream(&mut cargo(["test", "--workspace", "--locked", "--doc"]))
+    })?;
+    // Nothing may follow what cargo test says, so this stage has no time. The
+    // benchmarks are built above and not run.
     heading("test");
-    stream(&mut cargo(["test", "--workspace", "--locked"]))
-        .map_err(|error| format!("stage test failed: {error}").into())
+    stream(&mut cargo([
+        "test",
+        "--workspace",
+        "--locked",
+        "--lib",
+        "--bins",
+        "--tests",
+    ]))
+    .map_err(|error| format!("stage test failed: {error}").into())
 }
 
 fn stage(name: &str, run: impl FnOnce() -> Result) -> Result {

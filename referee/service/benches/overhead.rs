@@ -48,6 +48,8 @@ const ANSWER_BYTES: usize = 10;
 /// first among them; nobody opens a stream for fewer.
 const QUESTIONS_A_GAME: u64 = 13;
 const FOR_EVER: u64 = u64::MAX;
+/// The board is drawn, as in a real game.
+const DRAWN: u8 = 0;
 /// How many games are held open to weigh one.
 const PARKED: usize = 500;
 
@@ -93,7 +95,7 @@ async fn only(part: &str, at_once: usize) {
     let bots = Bots::start();
     let pool = Pool::new(1).expect("a pool");
     let measured = if part == "games" {
-        games(&pool, &bots, at_once).await
+        games(&pool, &bots, at_once, DRAWN).await
     } else {
         echoes(&pool, &servers, at_once, FOR_EVER).await
     };
@@ -119,14 +121,20 @@ async fn latency() {
     let servers: Vec<&Server> = echo.iter().collect();
     let bots = Bots::start();
     let pool = Pool::new(1).expect("a pool");
-    let mut times = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
+    let mut times = [const { Vec::new() }; 5];
     for _ in 0..TURNS {
         times[0].push(raw_ping_pong(&raw.socket));
         times[1].push(1e6 / echoes(&pool, &servers, 1, FOR_EVER).await.rate);
         times[2].push(1e6 / echoes(&pool, &servers, 1, QUESTIONS_A_GAME).await.rate);
-        times[3].push(1e6 / games(&pool, &bots, 1).await.rate);
+        // Seconds for a game are what it costs to begin and end one, and what
+        // each question costs: games of two lengths tell them apart.
+        let short = games(&pool, &bots, 1, 4).await;
+        let long = games(&pool, &bots, 1, 12).await;
+        let seconds = long.seconds_a_game() - short.seconds_a_game();
+        times[3].push(1e6 * seconds / (long.questions_a_game - short.questions_a_game));
+        times[4].push(1e6 / long.rate);
     }
-    let [raw_us, echo_us, short_us, referee_us] = times.map(median);
+    let [raw_us, echo_us, short_us, referee_us, game_us] = times.map(median);
     println!("\n(a) One question in flight, both ends on one core (median of {TURNS} turns)\n");
     println!("| | µs | x bare stream |");
     println!("| --- | ---: | ---: |");
@@ -142,6 +150,10 @@ async fn latency() {
     println!(
         "| a question through the referee, with its stone and its line in the record | {referee_us:.1} | **{:.2}** |",
         referee_us / echo_us
+    );
+    println!(
+        "| the same in whole games on 12 by 12, their beginnings and ends counted in | {game_us:.1} | {:.2} |",
+        game_us / echo_us
     );
     bots.stop().await;
     drop(pool);
@@ -169,7 +181,7 @@ async fn throughput() {
             let measured = echoes(&pool, &servers, at_once, FOR_EVER).await;
             bare.push(measured.rate);
             bare_cpu.push(measured.cpu_us);
-            let measured = games(&pool, &bots, at_once).await;
+            let measured = games(&pool, &bots, at_once, DRAWN).await;
             refereed.push(measured.rate);
             refereed_cpu.push(measured.cpu_us);
         }
@@ -222,8 +234,16 @@ async fn memory() {
 struct Measured {
     /// Questions a second.
     rate: f64,
+    /// 0 where there are no games.
+    questions_a_game: f64,
     /// CPU time of all processes for a question, in µs.
     cpu_us: f64,
+}
+
+impl Measured {
+    fn seconds_a_game(&self) -> f64 {
+        self.questions_a_game / self.rate
+    }
 }
 
 /// Counts for a while, with the CPU time of everything that we have started.
@@ -238,6 +258,7 @@ async fn measure(counted: &AtomicU64) -> Measured {
     let questions = (counted.load(Ordering::Relaxed) - count) as f64;
     Measured {
         rate: questions / began.elapsed().as_secs_f64(),
+        questions_a_game: 0.0,
         cpu_us: 1e6 * (cpu_seconds() - cpu) / questions,
     }
 }
@@ -326,13 +347,14 @@ impl EchoStream {
 
 /// Whole games, one after the other, `at_once` at a time, and their records as
 /// text; every question counts, the first of each seat too.
-async fn games(pool: &Pool, bots: &Bots, at_once: usize) -> Measured {
+async fn games(pool: &Pool, bots: &Bots, at_once: usize, side: u8) -> Measured {
     let counted = Arc::new(AtomicU64::new(0));
     let next = AtomicU64::new(0);
+    let ended = AtomicU64::new(0);
     let players = (0..at_once).map(|_| async {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let record = play_on(pool, bots.bots.clone(), number).await;
+            let record = play_on(pool, bots.bots.clone(), number, side).await;
             let questions = record
                 .events
                 .iter()
@@ -341,27 +363,38 @@ async fn games(pool: &Pool, bots: &Bots, at_once: usize) -> Measured {
             assert!(record.result.verdict.outcome().is_some());
             black_box(record.to_json_lines());
             counted.fetch_add(questions as u64, Ordering::Relaxed);
+            ended.fetch_add(1, Ordering::Relaxed);
         }
     });
     let playing = futures_util::future::join_all(players);
     tokio::select! {
         biased;
-        measured = measure(&counted) => measured,
+        measured = measure(&counted) => Measured {
+            questions_a_game: counted.load(Ordering::Relaxed) as f64
+                / ended.load(Ordering::Relaxed).max(1) as f64,
+            ..measured
+        },
         _never = async { let _: Vec<()> = playing.await; } => unreachable!(),
     }
 }
 
 async fn play(pool: Arc<Pool>, bots: Vec<Arc<Bot>>, number: u64) -> Record {
-    play_on(&pool, bots, number).await
+    play_on(&pool, bots, number, DRAWN).await
 }
 
-async fn play_on(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64) -> Record {
+/// On a board of this many rows and columns.
+async fn play_on(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, side: u8) -> Record {
+    let setup = if side == DRAWN {
+        serde_json::Value::Null
+    } else {
+        serde_json::json!({"rows": side, "columns": side})
+    };
     let kind = game("connect_four").expect("the game");
     let game = Game {
         fixture: Fixture {
             kind,
             game_id: format!("bench-{number}"),
-            setup: serde_json::Value::Null,
+            setup,
             seed: Root::new([1; 32]).seed("connect_four", number),
             players: PerSeat::from(vec!["a".to_owned(), "b".to_owned()]),
             limits: Limits {

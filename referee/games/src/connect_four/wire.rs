@@ -2,7 +2,6 @@
 
 use arena_proto::games::connect_four::v1::{
     self as proto, ConnectFourAnswer, ConnectFourCall, GetPoint, connect_four_answer::Answer,
-    connect_four_call::Call,
 };
 use prost::Message;
 use referee_core::{Malformed, Observation, Wire};
@@ -49,13 +48,9 @@ impl Wire for ConnectFour {
             no_x,
             no_y,
         };
-        append(
-            &ConnectFourCall {
-                call: Some(Call::GetPoint(ask)),
-                ..ConnectFourCall::default()
-            },
-            out,
-        );
+        // Written straight into its field: a whole Call would be built and
+        // thrown away for every question.
+        prost::encoding::message::encode(GET_POINT, &ask, out);
     }
 
     fn read_answer(question: Question, bytes: &[u8]) -> Result<Point, Malformed> {
@@ -91,6 +86,9 @@ impl Wire for ConnectFour {
     }
 }
 
+/// The field of a `ConnectFourCall` that holds a `GetPoint`.
+const GET_POINT: u32 = 10;
+
 /// -1 and -1 stand for no point.
 const fn coordinates(point: Option<Point>) -> (i32, i32) {
     match point {
@@ -105,6 +103,7 @@ fn append(message: &impl Message, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use arena_proto::games::connect_four::v1::connect_four_call::Call;
     use referee_core::{Dice, Game as _, Seat, Seed, State};
 
     use super::{super::rules::Setup, *};

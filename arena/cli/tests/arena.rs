@@ -1,0 +1,627 @@
+//! `arena` as a person uses it: real bots, real files, real signals.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use tempfile::TempDir;
+
+/// No wait in these tests takes nearly as long; it only shows a hang.
+const FAR_TOO_LONG: Duration = Duration::from_secs(60);
+
+struct Arena {
+    folder: TempDir,
+}
+
+impl Arena {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arena"));
+        command
+            .args(words)
+            .current_dir(self.folder.path())
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    fn start(&self, words: &[&str]) -> Child {
+        self.command(words)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// All records of a run, by name, unpacked.
+    fn records(&self, run: &str) -> Vec<(String, String)> {
+        let mut records: Vec<_> = fs::read_dir(self.path(run))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "zst"))
+            .map(|path| {
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                let text = zstd::decode_all(&fs::read(&path).unwrap()[..]).unwrap();
+                (name, String::from_utf8(text).unwrap())
+            })
+            .collect();
+        records.sort();
+        records
+    }
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A record without what was measured: times, and the hash that covers them.
+fn without_times(record: &str) -> String {
+    let mut lines = Vec::new();
+    for line in record.lines() {
+        let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+        let object = value.as_object_mut().unwrap();
+        object.remove("thought_us");
+        if object["type"] == "seal" {
+            object.remove("file");
+        }
+        lines.push(value.to_string());
+    }
+    lines.join("\n")
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < FAR_TOO_LONG, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Processes that are alive and have this among their words.
+fn processes_with(word: &str) -> Vec<i32> {
+    fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let id = path.file_name()?.to_str()?.parse().ok()?;
+            let words = fs::read(path.join("cmdline")).ok()?;
+            let words = String::from_utf8_lossy(&words).into_owned();
+            words.split('\0').any(|w| w == word).then_some(id)
+        })
+        .collect()
+}
+
+#[test]
+fn the_classic_report_goes_to_a_file_and_nothing_else_does() {
+    let arena = Arena::new();
+    let output = arena.run(&[
+        "match",
+        "connect-four",
+        "--bot",
+        "a=house:uct?playouts=100",
+        "--bot",
+        "b=house:random",
+        "--rounds",
+        "2",
+        "--seed",
+        "1",
+        "--report",
+        "classic",
+    ]);
+    assert!(output.status.success(), "{}", err(&output));
+    assert_eq!(
+        out(&output),
+        "0:\n1\t0\t0\n1\t0\t0\n\n1:\n1\t0\t0\n1\t0\t0\n\nStat:\nratio of A wins : 1\n\
+         ratio of B wins : 0\nratio of Tie : 0\n\nratio of (A wins + tie) : 1\n\
+         ratio of (B wins + tie) : 0\n"
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_records_at_every_concurrency() {
+    let arena = Arena::new();
+    let play = |concurrency: &str, run: &str| {
+        let output = arena.run(&[
+            "match",
+            "connect-four",
+            "--bot",
+            "a=house:uct?playouts=30",
+            "--bot",
+            "b=house:random",
+            "--rounds",
+            "6",
+            "--seed",
+            "a word",
+            "--concurrency",
+            concurrency,
+            "--records",
+            run,
+        ]);
+        assert!(output.status.success(), "{}", err(&output));
+        let records = arena.records(run);
+        assert_eq!(records.len(), 12);
+        records
+            .into_iter()
+            .map(|(name, text)| (name, without_times(&text)))
+            .collect::<Vec<_>>()
+    };
+    let one = play("1", "one");
+    assert_eq!(play("3", "three"), one);
+    assert_eq!(play("12", "twelve"), one);
+}
+
+#[test]
+fn the_root_that_is_opened_at_the_end_plays_the_same_deals_again() {
+    let arena = Arena::new();
+    let play = |run: &str, more: &[&str]| {
+        let mut words = vec![
+            "match",
+            "connect-four",
+            "--bot",
+            "a=house:random",
+            "--bot",
+            "b=house:random",
+            "--rounds",
+            "2",
+            "--records",
+            run,
+        ];
+        words.extend(more);
+        let output = arena.run(&words);
+        assert!(output.status.success(), "{}", err(&output));
+        let about = fs::read_to_string(arena.path(run).join("run.json")).unwrap();
+        let about: serde_json::Value = serde_json::from_str(&about).unwrap();
+        (about, err(&output))
+    };
+    let (first, said) = play("first", &[]);
+    let root = first["root"].as_str().unwrap();
+    let commitment = first["root_commitment"].as_str().unwrap();
+    assert!(
+        said.contains(&format!("root committed: sha256 {commitment}")),
+        "{said}"
+    );
+    let (second, _) = play("second", &["--seed", root]);
+    assert_eq!(second["root_commitment"], first["root_commitment"]);
+    assert_eq!(second["reproduction"], true);
+    let stripped = |run| {
+        let records = arena.records(run);
+        records
+            .iter()
+            .map(|(_, text)| without_times(text))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(stripped("first"), stripped("second"));
+}
+
+#[test]
+fn records_are_proved_and_a_changed_one_is_not() {
+    let arena = Arena::new();
+    let output = arena.run(&[
+        "match",
+        "connect-four",
+        "--bot",
+        "a=house:random",
+        "--bot",
+        "b=house:random",
+        "--rounds",
+        "1",
+        "--records",
+        "run",
+    ]);
+    assert!(output.status.success(), "{}", err(&output));
+    let names = [
+        "run/round-0000-game-0.jsonl.zst",
+        "run/round-0000-game-1.jsonl.zst",
+    ];
+    let output = arena.run(&["replay", "verify", names[0], names[1]]);
+    assert!(output.status.success(), "{}", out(&output));
+    assert_eq!(out(&output).matches(": proved, ").count(), 2);
+
+    let shown = arena.run(&["replay", "show", "--ascii", names[0]]);
+    assert!(shown.status.success());
+    assert!(
+        out(&shown).contains("won: four in a line"),
+        "{}",
+        out(&shown)
+    );
+
+    let (_, text) = &arena.records("run")[0];
+    // Another winner, a move that was not made, a time that was not measured,
+    // the end cut off.
+    let move_line = text.lines().find(|line| line.contains("\"move\"")).unwrap();
+    for (what, forged) in [
+        (
+            "winner",
+            text.replace("\"places\":[1,2]", "\"places\":[9,9]")
+                .replace("\"places\":[2,1]", "\"places\":[1,2]")
+                .replace("[9,9]", "[2,1]"),
+        ),
+        (
+            "move",
+            text.replace(
+                move_line,
+                &move_line.replace("\"move\":\"(", "\"move\":\"(1"),
+            ),
+        ),
+        ("time", text.replace("\"thought_us\":", "\"thought_us\":1")),
+        ("end", text[..text.len() / 2].to_owned()),
+        ("nothing", String::new()),
+    ] {
+        assert_ne!(&forged, text, "{what}");
+        fs::write(arena.path("forged.jsonl"), forged).unwrap();
+        let output = arena.run(&["replay", "verify", "forged.jsonl"]);
+        assert_eq!(output.status.code(), Some(1), "{what}: {}", out(&output));
+        assert!(
+            out(&output).contains("NOT PROVED"),
+            "{what}: {}",
+            out(&output)
+        );
+    }
+    let output = arena.run(&["replay", "verify", "nowhere.jsonl"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        out(&output).contains("could not read nowhere.jsonl"),
+        "{}",
+        out(&output)
+    );
+}
+
+/// Who forges the seal as well is found out by the replay.
+#[test]
+fn a_forged_record_with_a_good_seal_is_not_proved() {
+    let arena = Arena::new();
+    let output = arena.run(&[
+        "match",
+        "connect-four",
+        "--bot",
+        "a=house:random",
+        "--bot",
+        "b=house:random",
+        "--rounds",
+        "1",
+        "--records",
+        "run",
+    ]);
+    assert!(output.status.success(), "{}", err(&output));
+    let (_, text) = &arena.records("run")[0];
+    let mut record = referee_core::Record::parse(text).unwrap();
+    let referee_core::Verdict::Finished { outcome, .. } = &mut record.result.verdict else {
+        panic!("it was played");
+    };
+    outcome.places = outcome
+        .places
+        .as_slice()
+        .iter()
+        .rev()
+        .copied()
+        .collect::<Vec<_>>()
+        .into();
+    fs::write(arena.path("forged.jsonl"), record.to_json_lines()).unwrap();
+    let output = arena.run(&["replay", "verify", "forged.jsonl"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        out(&output).contains("the result: expected"),
+        "{}",
+        out(&output)
+    );
+}
+
+#[test]
+fn bad_usage_has_its_own_exit_code_and_says_what_to_do() {
+    let arena = Arena::new();
+    let two = ["--bot", "a=house:random", "--bot", "b=house:random"];
+    let with = |words: &[&str]| {
+        let mut all = vec!["match"];
+        all.extend(words);
+        all.extend(two);
+        arena.run(&all)
+    };
+    for (output, says) in [
+        (
+            arena.run(&["match", "chess", "--bot", "house:random"]),
+            "there are connect-four",
+        ),
+        (
+            arena.run(&["match", "connect-four", "--bot", "house:random"]),
+            "expected --bot 2 times, found 1",
+        ),
+        (
+            arena.run(&[
+                "match",
+                "connect-four",
+                "--bot",
+                "house:radnom",
+                "--bot",
+                "house:uct",
+            ]),
+            "did you mean random?",
+        ),
+        (
+            with(&["connect-four", "--move-limit", "fast"]),
+            "expected a length of time such as 3s",
+        ),
+        (
+            with(&["connect-four", "--move-limit", "0s"]),
+            "expected more than no time",
+        ),
+        (with(&["connect-four", "--rounds", "0"]), "1..=1000000"),
+        (
+            with(&["connect-four", "--setup", "{"]),
+            "expected a JSON object",
+        ),
+        (
+            with(&["connect-four", "--setup", "{\"rows\":99}"]),
+            "rows must be 4 to 12, found 99",
+        ),
+        (
+            with(&["connect-four", "--seed", ""]),
+            "a seed can't be empty",
+        ),
+        (with(&["connect-four", "--records", "."]), ""),
+        (arena.run(&["mach"]), "match"),
+    ] {
+        let code = output.status.code();
+        if says.is_empty() {
+            // An empty folder may be used.
+            assert_eq!(code, Some(0), "{}", err(&output));
+            continue;
+        }
+        assert_eq!(code, Some(2), "{}", err(&output));
+        assert!(
+            err(&output).contains(says),
+            "expected {says:?} in {}",
+            err(&output)
+        );
+        assert_eq!(out(&output), "");
+    }
+    // Now it is not empty any more.
+    let output = with(&["connect-four", "--records", "."]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        err(&output).contains("the folder is not empty"),
+        "{}",
+        err(&output)
+    );
+}
+
+#[test]
+fn a_bot_that_can_not_be_started_loses_and_the_answer_is_no() {
+    let arena = Arena::new();
+    let output = arena.run(&[
+        "match",
+        "connect-four",
+        "--bot",
+        "a=exec:./not_there",
+        "--bot",
+        "b=house:random",
+        "--rounds",
+        "1",
+        "--report",
+        "classic",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        out(&output).starts_with("0:\n-1\t0\t0\n-1\t0\t0\n\n"),
+        "{}",
+        out(&output)
+    );
+    assert!(
+        err(&output).contains("could not start ./not_there: No such file"),
+        "{}",
+        err(&output)
+    );
+}
+
+#[test]
+fn what_a_bot_prints_is_in_its_log_and_its_last_words_in_the_record() {
+    let arena = Arena::new();
+    let output = arena.run(&[
+        "match",
+        "connect-four",
+        "--bot",
+        "a=exec:sh -c 'echo no luck today >&2; exit 7'",
+        "--bot",
+        "b=house:random",
+        "--rounds",
+        "1",
+        "--records",
+        "run",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        err(&output)
+            .contains("exited with code 7 before it listened; its last words: no luck today"),
+        "{}",
+        err(&output)
+    );
+    let log = fs::read_to_string(arena.path("run/logs/a-1.log")).unwrap();
+    assert_eq!(log, "no luck today\n");
+}
+
+#[test]
+fn json_is_one_event_a_line_and_nothing_else() {
+    let arena = Arena::new();
+    let output = arena.run(&[
+        "match",
+        "connect-four",
+        "--bot",
+        "a=house:random",
+        "--bot",
+        "b=house:random",
+        "--rounds",
+        "2",
+        "--format",
+        "json",
+    ]);
+    assert!(output.status.success(), "{}", err(&output));
+    let events: Vec<serde_json::Value> = out(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(events.len(), 5);
+    assert!(events[..4].iter().all(|event| event["type"] == "game"));
+    let record = events[0]["record"].as_str().unwrap();
+    assert!(arena.path(record).exists(), "{record}");
+    assert_eq!(events[4]["type"], "standings");
+    assert_eq!(events[4]["games"], 4);
+    // A bot against its like comes out even, round by round.
+    assert_eq!(events[4]["standings"][0]["points"], 2.0);
+}
+
+#[test]
+fn the_table_fits_eighty_columns() {
+    let arena = Arena::new();
+    let output = arena.run(&[
+        "match",
+        "connect-four",
+        "--bot",
+        "a-name-that-is-rather-too-long=house:random",
+        "--bot",
+        "another-name-that-is-too-long=house:random",
+        "--rounds",
+        "60",
+        "--concurrency",
+        "16",
+        "--no-records",
+    ]);
+    assert!(output.status.success(), "{}", err(&output));
+    assert!(
+        out(&output).contains("a-name-that-is-…"),
+        "{}",
+        out(&output)
+    );
+    for line in out(&output).lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(!arena.path("arena-runs").exists());
+}
+
+#[test]
+fn the_demo_plays_and_leaves_records_where_it_says() {
+    let arena = Arena::new();
+    let output = arena.run(&["demo", "--rounds", "1"]);
+    assert!(output.status.success(), "{}", err(&output));
+    let text = out(&output);
+    for word in ["Connect Four", "strong", "weak", "random", "replay show"] {
+        assert!(text.contains(word), "{text}");
+    }
+    let record = text
+        .lines()
+        .find_map(|line| {
+            line.split_once("replay verify ")
+                .map(|(_, record)| record.trim())
+        })
+        .unwrap();
+    let output = arena.run(&["replay", "verify", record]);
+    assert!(output.status.success(), "{}", out(&output));
+}
+
+/// The parameter tells the processes of one test from those of another.
+fn long_match(milliseconds: u32) -> (String, Vec<String>) {
+    let spec = format!("uct?time={milliseconds}ms");
+    let words = [
+        "match",
+        "connect-four",
+        "--bot",
+        &format!("a=house:{spec}"),
+        "--bot",
+        "b=house:random",
+        "--rounds",
+        "1000",
+        "--records",
+        "run",
+    ];
+    (spec.clone(), words.map(str::to_owned).to_vec())
+}
+
+fn some_record(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut files| {
+        files.any(|file| file.is_ok_and(|file| file.path().extension().is_some_and(|e| e == "zst")))
+    })
+}
+
+#[test]
+fn ctrl_c_finishes_what_runs_prints_the_table_and_leaves_nobody_behind() {
+    let arena = Arena::new();
+    let (spec, words) = long_match(41);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let child = arena.start(&words);
+    wait_until("a record", || some_record(&arena.path("run")));
+    assert!(!processes_with(&spec).is_empty());
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+    assert!(out(&output).contains("W-D-L"), "{}", out(&output));
+    assert!(err(&output).contains("stopped after"), "{}", err(&output));
+    assert_eq!(processes_with(&spec), Vec::<i32>::new());
+    // Everything that was written is whole.
+    for (name, text) in arena.records("run") {
+        referee_core::Record::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn ctrl_c_twice_cuts_off_what_runs() {
+    let arena = Arena::new();
+    // A move takes longer than anybody wants to wait.
+    let (spec, words) = long_match(2_900);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let child = arena.start(&words);
+    wait_until("a bot", || !processes_with(&spec).is_empty());
+    let id = Pid::from_raw(child.id() as i32);
+    kill(id, Signal::SIGINT).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    kill(id, Signal::SIGTERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+    wait_until("nobody left", || processes_with(&spec).is_empty());
+}
+
+#[test]
+fn bots_do_not_outlive_an_arena_that_is_killed() {
+    let arena = Arena::new();
+    let (spec, words) = long_match(43);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut child = arena.start(&words);
+    wait_until("a record", || some_record(&arena.path("run")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("nobody left", || processes_with(&spec).is_empty());
+}
+
+#[test]
+fn completions_and_the_manual_page_are_made() {
+    let arena = Arena::new();
+    for (words, says) in [
+        (&["completions", "bash"][..], "_arena"),
+        (&["man"][..], ".TH arena"),
+    ] {
+        let output = arena.run(words);
+        assert!(output.status.success());
+        assert!(out(&output).contains(says), "{}", out(&output));
+    }
+}
