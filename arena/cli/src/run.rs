@@ -148,6 +148,7 @@ pub(crate) async fn run(
         done(index, pairing, played).await?;
     };
     drop(games);
+    pool.drain().await;
     drop(pool);
     for bot in &table.bots {
         bot.stop().await;

@@ -1,5 +1,7 @@
 //! `arena` as a person uses it: real bots, real files, real signals.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -142,7 +142,14 @@ impl Event {
                 out.push('"');
                 if let Some(notation) = notation {
                     out.push_str(r#","move":"#);
-                    out.push_str(&serde_json::Value::from(notation.as_str()).to_string());
+                    let plain = |byte: u8| matches!(byte, b' '..=b'~') && !b"\"\\".contains(&byte);
+                    if notation.bytes().all(plain) {
+                        out.push('"');
+                        out.push_str(notation);
+                        out.push('"');
+                    } else {
+                        out.push_str(&serde_json::Value::from(notation.as_str()).to_string());
+                    }
                 }
                 let _ = writeln!(out, r#","thought_us":{}}}"#, micros::whole(*thought));
             }
@@ -192,6 +199,20 @@ mod tests {
                 answer: Bytes::from_static(b"\x08"),
                 notation: Some("say \"a\"".to_owned()),
                 thought: Duration::from_micros(12),
+            },
+            Event::Answered {
+                seat,
+                number: 7,
+                answer: Bytes::new(),
+                notation: Some("d4 → ♣3".to_owned()),
+                thought: Duration::from_secs(1),
+            },
+            Event::Answered {
+                seat,
+                number: 7,
+                answer: Bytes::new(),
+                notation: Some("(3, 4)".to_owned()),
+                thought: Duration::from_secs(1),
             },
             Event::Answered {
                 seat,

@@ -583,7 +583,10 @@ fn cpu_seconds() -> f64 {
     let ticks: u64 = fs::read_dir("/proc")
         .expect("/proc")
         .filter_map(|entry| {
-            let stat = fs::read_to_string(entry.ok()?.path().join("stat")).ok()?;
+            let path = entry.ok()?.path();
+            // Not `self`, which is here under its number too.
+            let _number: u32 = path.file_name()?.to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(path.join("stat")).ok()?;
             let pid = stat.split(' ').next()?.to_owned();
             // What comes after the name, which may hold spaces.
             let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();

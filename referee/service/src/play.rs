@@ -17,6 +17,8 @@ use crate::{
 /// How often a game is played again for a delay of ours before a late answer
 /// counts all the same.
 const ATTEMPTS: u32 = 3;
+/// What we may be late without its being anybody's excuse.
+const USUAL_DELAY: Duration = Duration::from_millis(5);
 /// How long a bot has to close its stream when the game is over.
 const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
@@ -112,13 +114,13 @@ impl Game {
                     }
                 }
                 Next::Ask(questions) => {
-                    let answers = ask(&mut table, questions).await;
+                    let answers = ask(&mut table, questions, &shard.heartbeat).await;
                     if answers.iter().any(|answer| answer.heard.is_none()) {
                         return Ok(Attempt::NotBegun);
                     }
                     for answer in answers {
                         let chair = &mut table[answer.seat];
-                        if !self.hear(&mut sitting, chair, answer, shard, last) {
+                        if !self.hear(&mut sitting, chair, answer, last) {
                             return Ok(Attempt::Void);
                         }
                     }
@@ -131,7 +133,7 @@ impl Game {
                             stream.tell(call);
                             // The bot's place is free when it has closed its
                             // stream too; nobody else waits for that.
-                            tokio::spawn(async move {
+                            shard.goodbyes.spawn(async move {
                                 stream.close(CLOSE_GRACE).await;
                                 drop(place);
                             });
@@ -172,21 +174,13 @@ impl Game {
     }
 
     /// Puts what came back to the sitting; false where the game is void.
-    fn hear(
-        &self,
-        sitting: &mut Sitting,
-        chair: &mut Chair,
-        answer: Answer,
-        shard: &Shard,
-        last: bool,
-    ) -> bool {
+    fn hear(&self, sitting: &mut Sitting, chair: &mut Chair, answer: Answer, last: bool) -> bool {
         let Answer {
             seat,
             number,
-            limit,
             heard,
-            asked,
             thought,
+            excused,
         } = answer;
         let heard = heard.expect("a game that has not begun is not judged");
         let timely = matches!(heard, Heard::Answer(_) | Heard::Nothing);
@@ -216,9 +210,7 @@ impl Game {
                 }
                 // Dropping the stream cancels it at once.
                 *chair = Chair::Left;
-                if late && !last {
-                    return !ours(&shard.heartbeat, asked, thought, limit);
-                }
+                return !(late && excused) || last;
             }
         }
         true
@@ -231,16 +223,33 @@ impl Game {
     }
 }
 
-/// Whether an answer that is late would not have been but for us.
-fn ours(heartbeat: &Heartbeat, asked: Instant, thought: Duration, limit: Duration) -> bool {
-    let delay = heartbeat.worst_since(asked);
+/// Whether what is late would not have been but for us. What has come is
+/// judged by its time without our delay; what has not come is waited for as
+/// long again as we kept it waiting.
+async fn is_ours(
+    heartbeat: &Heartbeat,
+    stream: &mut SeatStream,
+    heard: &Heard,
+    asked: Instant,
+    thought: Duration,
+    limit: Duration,
+) -> bool {
     // What was wrong with an answer that came in time was not its time.
-    let ours = thought >= limit && thought.saturating_sub(delay) < limit;
-    // A timer never rings exactly on time: what a healthy thread is late by
-    // does not excuse a bot that has not answered at all.
-    let ours = ours && delay > Duration::from_millis(5);
+    if thought < limit {
+        return false;
+    }
+    let delay = heartbeat.worst_since(asked);
+    // A timer never rings exactly on time.
+    if delay <= USUAL_DELAY {
+        return false;
+    }
+    let ours = match heard {
+        Heard::Answer(_) => thought.saturating_sub(delay) < limit,
+        Heard::Nothing => stream.answers_within(delay.min(limit)).await,
+        Heard::Foul(_) => false,
+    };
     if ours {
-        tracing::warn!(?delay, ?thought, "the referee was late; the game is void");
+        tracing::warn!(?delay, ?thought, "the referee was late");
     }
     ours
 }
@@ -257,12 +266,12 @@ enum Chair {
 struct Answer {
     seat: Seat,
     number: u32,
-    limit: Duration,
     /// Nothing where the process was gone before the game began: it had played
     /// others before.
     heard: Option<Heard>,
-    asked: Instant,
     thought: Duration,
+    /// It is late, and would not have been but for a delay of ours.
+    excused: bool,
 }
 
 /// What came of trying to play a game.
@@ -276,30 +285,34 @@ enum Attempt {
 }
 
 /// Asks all of them at once and waits for all of them.
-async fn ask(table: &mut PerSeat<Chair>, mut questions: Vec<Question>) -> Vec<Answer> {
+async fn ask(
+    table: &mut PerSeat<Chair>,
+    mut questions: Vec<Question>,
+    heartbeat: &Heartbeat,
+) -> Vec<Answer> {
     // Nearly always it is one.
     if questions.len() == 1
         && let Some(question) = questions.pop()
     {
-        return vec![ask_one(&mut table[question.seat], question).await];
+        return vec![ask_one(&mut table[question.seat], question, heartbeat).await];
     }
     let asking = table.iter_mut().filter_map(|(seat, chair)| {
         let at = questions.iter().position(|asked| asked.seat == seat)?;
         let question = questions.swap_remove(at);
-        Some(ask_one(chair, question))
+        Some(ask_one(chair, question, heartbeat))
     });
     let asking: Vec<_> = asking.collect();
     join_all(asking).await
 }
 
-async fn ask_one(chair: &mut Chair, question: Question) -> Answer {
+async fn ask_one(chair: &mut Chair, question: Question, heartbeat: &Heartbeat) -> Answer {
     let Question {
         seat,
         number,
         limit,
         ..
     } = question;
-    let (heard, asked, thought) = match chair {
+    let (heard, thought) = match chair {
         Chair::Taken(place, stream) => {
             let Reply {
                 heard,
@@ -307,7 +320,16 @@ async fn ask_one(chair: &mut Chair, question: Question) -> Answer {
                 thought,
             } = stream.ask(question).await;
             let heard = match heard {
-                Said::Heard(heard) => Some(heard),
+                Said::Heard(heard) => {
+                    let excused = is_ours(heartbeat, stream, &heard, asked, thought, limit).await;
+                    return Answer {
+                        seat,
+                        number,
+                        heard: Some(heard),
+                        thought,
+                        excused,
+                    };
+                }
                 Said::Broken(how) if number == 0 => {
                     place.retire();
                     if place.was_proven() {
@@ -319,21 +341,16 @@ async fn ask_one(chair: &mut Chair, question: Question) -> Answer {
                 }
                 Said::Broken(how) => Some(Heard::Foul(place.post_mortem(how).await)),
             };
-            (heard, asked, thought)
+            (heard, thought)
         }
-        Chair::Empty(foul) => (
-            Some(Heard::Foul(foul.clone())),
-            Instant::now(),
-            Duration::ZERO,
-        ),
+        Chair::Empty(foul) => (Some(Heard::Foul(foul.clone())), Duration::ZERO),
         Chair::Left => unreachable!("a seat that has left is not asked"),
     };
     Answer {
         seat,
         number,
-        limit,
         heard,
-        asked,
         thought,
+        excused: false,
     }
 }

@@ -7,20 +7,20 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    thread::JoinHandle,
+    thread::{JoinHandle, ThreadId},
 };
 
 use tokio::{
     runtime::{Builder, Handle},
     sync::oneshot,
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::heartbeat::Heartbeat;
 
-/// Which of the threads.
+/// Which of the threads, of all pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ShardId(usize);
+pub struct ShardId(ThreadId);
 
 /// A thread that plays games.
 #[derive(Clone)]
@@ -29,6 +29,9 @@ pub struct Shard {
     pub id: ShardId,
     /// How late it is.
     pub heartbeat: Heartbeat,
+    /// The streams of games that are over and that their bots have not closed
+    /// yet.
+    pub goodbyes: TaskTracker,
     handle: Handle,
     load: Arc<AtomicUsize>,
 }
@@ -56,18 +59,20 @@ impl Pool {
         };
         for number in 0..threads.max(1) {
             let runtime = Builder::new_current_thread().enable_all().build()?;
-            let shard = Shard {
-                id: ShardId(number),
-                heartbeat: Heartbeat::default(),
-                handle: runtime.handle().clone(),
-                load: Arc::default(),
-            };
-            runtime.spawn(shard.heartbeat.clone().beat());
-            pool.shards.push(shard);
+            let handle = runtime.handle().clone();
             let stop = pool.stop.clone();
             let thread = std::thread::Builder::new()
                 .name(format!("referee-{number}"))
                 .spawn(move || runtime.block_on(stop.cancelled()))?;
+            let shard = Shard {
+                id: ShardId(thread.thread().id()),
+                heartbeat: Heartbeat::default(),
+                goodbyes: TaskTracker::new(),
+                handle,
+                load: Arc::default(),
+            };
+            shard.handle.spawn(shard.heartbeat.clone().beat());
+            pool.shards.push(shard);
             pool.threads.push(thread);
         }
         Ok(pool)
@@ -98,6 +103,16 @@ impl Pool {
             }
         });
         result.await.map_err(|_| CutOff)
+    }
+
+    /// Waits until every bot has heard that its game is over, or has had the
+    /// time for it.
+    pub async fn drain(&self) {
+        for shard in &self.shards {
+            shard.goodbyes.close();
+            shard.goodbyes.wait().await;
+            shard.goodbyes.reopen();
+        }
     }
 
     /// The longest that any of the threads has kept anybody waiting.

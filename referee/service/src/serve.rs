@@ -62,8 +62,9 @@ impl Serve {
         listener: TcpListener,
         stop: CancellationToken,
     ) -> Result<(), ServeError> {
+        let pool = Arc::new(Pool::new(self.threads)?);
         let service = Service {
-            pool: Arc::new(Pool::new(self.threads)?),
+            pool: pool.clone(),
             bots: Mutex::default(),
             running: Arc::default(),
             max_games: self.max_games,
@@ -93,7 +94,10 @@ impl Serve {
             tokio::time::sleep(self.grace).await;
         };
         tokio::select! {
-            served = serving => Ok(served?),
+            served = serving => {
+                pool.drain().await;
+                Ok(served?)
+            }
             () = too_long => {
                 tracing::warn!(grace = ?self.grace, "games were still running and are cut off");
                 Ok(())

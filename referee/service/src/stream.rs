@@ -130,6 +130,12 @@ impl SeatStream {
         }
     }
 
+    /// Whether an answer comes within so much more time.
+    pub(crate) async fn answers_within(&mut self, more: Duration) -> bool {
+        let read = tokio::time::timeout(more, poll_fn(|cx| self.poll_read(cx))).await;
+        matches!(read, Ok(Read::Answer(_)))
+    }
+
     /// Ends the game's stream in order: our side is closed, and the bot has a
     /// moment to close its own.
     pub(crate) async fn close(mut self, grace: Duration) {
