@@ -53,8 +53,8 @@ impl Demo {
             let mut pairings = Vec::new();
             for first in 0..entries.len() {
                 for second in first + 1..entries.len() {
-                    let group = pairings.len() as u64;
-                    pairings.extend(Pairing::rounds(&[first, second], group, self.rounds));
+                    let deals = pairings.len() as u64 / 2;
+                    pairings.extend(Pairing::rounds(&[first, second], deals, self.rounds));
                 }
             }
             anstream::println!(
