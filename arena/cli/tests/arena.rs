@@ -22,6 +22,9 @@ struct Arena {
     folder: TempDir,
 }
 
+/// Two bots that are done in a moment.
+const RANDOMS: &str = "--bot a=house:random --bot b=house:random";
+
 impl Arena {
     fn new() -> Self {
         Self {
@@ -29,22 +32,23 @@ impl Arena {
         }
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    /// `arena` with the words of this line, split as a shell would.
+    fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_arena"));
         command
-            .args(words)
+            .args(shlex::split(line).unwrap())
             .current_dir(self.folder.path())
             .env_remove("RUST_LOG")
             .stdin(Stdio::null());
         command
     }
 
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
     }
 
-    fn start(&self, words: &[&str]) -> Child {
-        self.command(words)
+    fn start(&self, line: &str) -> Child {
+        self.command(line)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -120,20 +124,7 @@ fn processes_with(word: &str) -> Vec<i32> {
 #[test]
 fn the_classic_report_goes_to_a_file_and_nothing_else_does() {
     let arena = Arena::new();
-    let output = arena.run(&[
-        "match",
-        "connect-four",
-        "--bot",
-        "a=house:uct?playouts=100",
-        "--bot",
-        "b=house:random",
-        "--rounds",
-        "2",
-        "--seed",
-        "1",
-        "--report",
-        "classic",
-    ]);
+    let output = arena.run("match connect-four --bot 'a=house:uct?playouts=100' --bot b=house:random --rounds 2 --seed 1 --report classic");
     assert!(output.status.success(), "{}", err(&output));
     assert_eq!(
         out(&output),
@@ -147,22 +138,10 @@ fn the_classic_report_goes_to_a_file_and_nothing_else_does() {
 fn the_same_seed_gives_the_same_records_at_every_concurrency() {
     let arena = Arena::new();
     let play = |concurrency: &str, run: &str| {
-        let output = arena.run(&[
-            "match",
-            "connect-four",
-            "--bot",
-            "a=house:uct?playouts=30",
-            "--bot",
-            "b=house:random",
-            "--rounds",
-            "6",
-            "--seed",
-            "a word",
-            "--concurrency",
-            concurrency,
-            "--records",
-            run,
-        ]);
+        let output = arena.run(&format!(
+            "match connect-four --bot 'a=house:uct?playouts=30' --bot b=house:random --rounds 6 \
+             --seed 'a word' --concurrency {concurrency} --records {run}"
+        ));
         assert!(output.status.success(), "{}", err(&output));
         let records = arena.records(run);
         assert_eq!(records.len(), 12);
@@ -179,34 +158,23 @@ fn the_same_seed_gives_the_same_records_at_every_concurrency() {
 #[test]
 fn the_root_that_is_opened_at_the_end_plays_the_same_deals_again() {
     let arena = Arena::new();
-    let play = |run: &str, more: &[&str]| {
-        let mut words = vec![
-            "match",
-            "connect-four",
-            "--bot",
-            "a=house:random",
-            "--bot",
-            "b=house:random",
-            "--rounds",
-            "2",
-            "--records",
-            run,
-        ];
-        words.extend(more);
-        let output = arena.run(&words);
+    let play = |run: &str, more: &str| {
+        let output = arena.run(&format!(
+            "match connect-four {RANDOMS} --rounds 2 --records {run} {more}"
+        ));
         assert!(output.status.success(), "{}", err(&output));
         let about = fs::read_to_string(arena.path(run).join("run.json")).unwrap();
         let about: serde_json::Value = serde_json::from_str(&about).unwrap();
         (about, err(&output))
     };
-    let (first, said) = play("first", &[]);
+    let (first, said) = play("first", "");
     let root = first["root"].as_str().unwrap();
     let commitment = first["root_commitment"].as_str().unwrap();
     assert!(
         said.contains(&format!("root committed: sha256 {commitment}")),
         "{said}"
     );
-    let (second, _) = play("second", &["--seed", root]);
+    let (second, _) = play("second", &format!("--seed {root}"));
     assert_eq!(second["root_commitment"], first["root_commitment"]);
     assert_eq!(second["reproduction"], true);
     let stripped = |run| {
@@ -222,28 +190,19 @@ fn the_root_that_is_opened_at_the_end_plays_the_same_deals_again() {
 #[test]
 fn records_are_proved_and_a_changed_one_is_not() {
     let arena = Arena::new();
-    let output = arena.run(&[
-        "match",
-        "connect-four",
-        "--bot",
-        "a=house:random",
-        "--bot",
-        "b=house:random",
-        "--rounds",
-        "1",
-        "--records",
-        "run",
-    ]);
+    let output = arena.run(&format!(
+        "match connect-four {RANDOMS} --rounds 1 --records run"
+    ));
     assert!(output.status.success(), "{}", err(&output));
     let names = [
         "run/round-0000-game-0.jsonl.zst",
         "run/round-0000-game-1.jsonl.zst",
     ];
-    let output = arena.run(&["replay", "verify", names[0], names[1]]);
+    let output = arena.run(&format!("replay verify {} {}", names[0], names[1]));
     assert!(output.status.success(), "{}", out(&output));
     assert_eq!(out(&output).matches(": proved, ").count(), 2);
 
-    let shown = arena.run(&["replay", "show", "--ascii", names[0]]);
+    let shown = arena.run(&format!("replay show --ascii {}", names[0]));
     assert!(shown.status.success());
     assert!(
         out(&shown).contains("won: four in a line"),
@@ -275,7 +234,7 @@ fn records_are_proved_and_a_changed_one_is_not() {
     ] {
         assert_ne!(&forged, text, "{what}");
         fs::write(arena.path("forged.jsonl"), forged).unwrap();
-        let output = arena.run(&["replay", "verify", "forged.jsonl"]);
+        let output = arena.run("replay verify forged.jsonl");
         assert_eq!(output.status.code(), Some(1), "{what}: {}", out(&output));
         assert!(
             out(&output).contains("NOT PROVED"),
@@ -283,7 +242,7 @@ fn records_are_proved_and_a_changed_one_is_not() {
             out(&output)
         );
     }
-    let output = arena.run(&["replay", "verify", "nowhere.jsonl"]);
+    let output = arena.run("replay verify nowhere.jsonl");
     assert_eq!(output.status.code(), Some(1));
     assert!(
         out(&output).contains("could not read nowhere.jsonl"),
@@ -296,18 +255,9 @@ fn records_are_proved_and_a_changed_one_is_not() {
 #[test]
 fn a_forged_record_with_a_good_seal_is_not_proved() {
     let arena = Arena::new();
-    let output = arena.run(&[
-        "match",
-        "connect-four",
-        "--bot",
-        "a=house:random",
-        "--bot",
-        "b=house:random",
-        "--rounds",
-        "1",
-        "--records",
-        "run",
-    ]);
+    let output = arena.run(&format!(
+        "match connect-four {RANDOMS} --rounds 1 --records run"
+    ));
     assert!(output.status.success(), "{}", err(&output));
     let (_, text) = &arena.records("run")[0];
     let mut record = referee_core::Record::parse(text).unwrap();
@@ -323,7 +273,7 @@ fn a_forged_record_with_a_good_seal_is_not_proved() {
         .collect::<Vec<_>>()
         .into();
     fs::write(arena.path("forged.jsonl"), record.to_json_lines()).unwrap();
-    let output = arena.run(&["replay", "verify", "forged.jsonl"]);
+    let output = arena.run("replay verify forged.jsonl");
     assert_eq!(output.status.code(), Some(1));
     assert!(
         out(&output).contains("the result: expected"),
@@ -335,56 +285,34 @@ fn a_forged_record_with_a_good_seal_is_not_proved() {
 #[test]
 fn bad_usage_has_its_own_exit_code_and_says_what_to_do() {
     let arena = Arena::new();
-    let two = ["--bot", "a=house:random", "--bot", "b=house:random"];
-    let with = |words: &[&str]| {
-        let mut all = vec!["match"];
-        all.extend(words);
-        all.extend(two);
-        arena.run(&all)
-    };
+    let with = |more: &str| arena.run(&format!("match connect-four {RANDOMS} {more}"));
     for (output, says) in [
         (
-            arena.run(&["match", "chess", "--bot", "house:random"]),
+            arena.run("match chess --bot house:random"),
             "there are connect-four",
         ),
         (
-            arena.run(&["match", "connect-four", "--bot", "house:random"]),
+            arena.run("match connect-four --bot house:random"),
             "expected --bot 2 times, found 1",
         ),
         (
-            arena.run(&[
-                "match",
-                "connect-four",
-                "--bot",
-                "house:radnom",
-                "--bot",
-                "house:uct",
-            ]),
+            arena.run("match connect-four --bot house:radnom --bot house:uct"),
             "did you mean random?",
         ),
         (
-            with(&["connect-four", "--move-limit", "fast"]),
+            with("--move-limit fast"),
             "expected a length of time such as 3s",
         ),
+        (with("--move-limit 0s"), "expected more than no time"),
+        (with("--rounds 0"), "1..=1000000"),
+        (with("--setup '{'"), "expected a JSON object"),
         (
-            with(&["connect-four", "--move-limit", "0s"]),
-            "expected more than no time",
-        ),
-        (with(&["connect-four", "--rounds", "0"]), "1..=1000000"),
-        (
-            with(&["connect-four", "--setup", "{"]),
-            "expected a JSON object",
-        ),
-        (
-            with(&["connect-four", "--setup", "{\"rows\":99}"]),
+            with(r#"--setup '{"rows":99}'"#),
             "rows must be 4 to 12, found 99",
         ),
-        (
-            with(&["connect-four", "--seed", ""]),
-            "a seed can't be empty",
-        ),
-        (with(&["connect-four", "--records", "."]), ""),
-        (arena.run(&["mach"]), "match"),
+        (with("--seed ''"), "a seed can't be empty"),
+        (with("--records ."), ""),
+        (arena.run("mach"), "match"),
     ] {
         let code = output.status.code();
         if says.is_empty() {
@@ -401,7 +329,7 @@ fn bad_usage_has_its_own_exit_code_and_says_what_to_do() {
         assert_eq!(out(&output), "");
     }
     // Now it is not empty any more.
-    let output = with(&["connect-four", "--records", "."]);
+    let output = with("--records .");
     assert_eq!(output.status.code(), Some(2));
     assert!(
         err(&output).contains("the folder is not empty"),
@@ -413,18 +341,7 @@ fn bad_usage_has_its_own_exit_code_and_says_what_to_do() {
 #[test]
 fn a_bot_that_can_not_be_started_loses_and_the_answer_is_no() {
     let arena = Arena::new();
-    let output = arena.run(&[
-        "match",
-        "connect-four",
-        "--bot",
-        "a=exec:./not_there",
-        "--bot",
-        "b=house:random",
-        "--rounds",
-        "1",
-        "--report",
-        "classic",
-    ]);
+    let output = arena.run("match connect-four --bot a=exec:./not_there --bot b=house:random --rounds 1 --report classic");
     assert_eq!(output.status.code(), Some(1));
     assert!(
         out(&output).starts_with("0:\n-1\t0\t0\n-1\t0\t0\n\n"),
@@ -441,18 +358,7 @@ fn a_bot_that_can_not_be_started_loses_and_the_answer_is_no() {
 #[test]
 fn what_a_bot_prints_is_in_its_log_and_its_last_words_in_the_record() {
     let arena = Arena::new();
-    let output = arena.run(&[
-        "match",
-        "connect-four",
-        "--bot",
-        "a=exec:sh -c 'echo no luck today >&2; exit 7'",
-        "--bot",
-        "b=house:random",
-        "--rounds",
-        "1",
-        "--records",
-        "run",
-    ]);
+    let output = arena.run(r#"match connect-four --bot 'a=exec:sh -c '"'"'echo no luck today >&2; exit 7'"'"'' --bot b=house:random --rounds 1 --records run"#);
     assert_eq!(output.status.code(), Some(1));
     assert!(
         err(&output)
@@ -467,18 +373,9 @@ fn what_a_bot_prints_is_in_its_log_and_its_last_words_in_the_record() {
 #[test]
 fn json_is_one_event_a_line_and_nothing_else() {
     let arena = Arena::new();
-    let output = arena.run(&[
-        "match",
-        "connect-four",
-        "--bot",
-        "a=house:random",
-        "--bot",
-        "b=house:random",
-        "--rounds",
-        "2",
-        "--format",
-        "json",
-    ]);
+    let output = arena.run(&format!(
+        "match connect-four {RANDOMS} --rounds 2 --format json"
+    ));
     assert!(output.status.success(), "{}", err(&output));
     let events: Vec<serde_json::Value> = out(&output)
         .lines()
@@ -497,19 +394,7 @@ fn json_is_one_event_a_line_and_nothing_else() {
 #[test]
 fn the_table_fits_eighty_columns() {
     let arena = Arena::new();
-    let output = arena.run(&[
-        "match",
-        "connect-four",
-        "--bot",
-        "a-name-that-is-rather-too-long=house:random",
-        "--bot",
-        "another-name-that-is-too-long=house:random",
-        "--rounds",
-        "60",
-        "--concurrency",
-        "16",
-        "--no-records",
-    ]);
+    let output = arena.run("match connect-four --bot a-name-that-is-rather-too-long=house:random --bot another-name-that-is-too-long=house:random --rounds 60 --concurrency 16 --no-records");
     assert!(output.status.success(), "{}", err(&output));
     assert!(
         out(&output).contains("a-name-that-is-…"),
@@ -525,7 +410,7 @@ fn the_table_fits_eighty_columns() {
 #[test]
 fn the_demo_plays_and_leaves_records_where_it_says() {
     let arena = Arena::new();
-    let output = arena.run(&["demo", "--rounds", "1"]);
+    let output = arena.run("demo --rounds 1");
     assert!(output.status.success(), "{}", err(&output));
     let text = out(&output);
     for word in ["Connect Four", "strong", "weak", "random", "replay show"] {
@@ -538,26 +423,17 @@ fn the_demo_plays_and_leaves_records_where_it_says() {
                 .map(|(_, record)| record.trim())
         })
         .unwrap();
-    let output = arena.run(&["replay", "verify", record]);
+    let output = arena.run(&format!("replay verify {record}"));
     assert!(output.status.success(), "{}", out(&output));
 }
 
 /// The parameter tells the processes of one test from those of another.
-fn long_match(milliseconds: u32) -> (String, Vec<String>) {
+fn long_match(milliseconds: u32) -> (String, String) {
     let spec = format!("uct?time={milliseconds}ms");
-    let words = [
-        "match",
-        "connect-four",
-        "--bot",
-        &format!("a=house:{spec}"),
-        "--bot",
-        "b=house:random",
-        "--rounds",
-        "1000",
-        "--records",
-        "run",
-    ];
-    (spec.clone(), words.map(str::to_owned).to_vec())
+    let line = format!(
+        "match connect-four --bot 'a=house:{spec}' --bot b=house:random --rounds 1000 --records run"
+    );
+    (spec, line)
 }
 
 fn some_record(folder: &Path) -> bool {
@@ -569,9 +445,8 @@ fn some_record(folder: &Path) -> bool {
 #[test]
 fn ctrl_c_finishes_what_runs_prints_the_table_and_leaves_nobody_behind() {
     let arena = Arena::new();
-    let (spec, words) = long_match(41);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let child = arena.start(&words);
+    let (spec, line) = long_match(41);
+    let child = arena.start(&line);
     wait_until("a record", || some_record(&arena.path("run")));
     assert!(!processes_with(&spec).is_empty());
     kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
@@ -590,9 +465,8 @@ fn ctrl_c_finishes_what_runs_prints_the_table_and_leaves_nobody_behind() {
 fn ctrl_c_twice_cuts_off_what_runs() {
     let arena = Arena::new();
     // A move takes longer than anybody wants to wait.
-    let (spec, words) = long_match(2_900);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let child = arena.start(&words);
+    let (spec, line) = long_match(2_900);
+    let child = arena.start(&line);
     wait_until("a bot", || !processes_with(&spec).is_empty());
     let id = Pid::from_raw(child.id() as i32);
     kill(id, Signal::SIGINT).unwrap();
@@ -606,9 +480,8 @@ fn ctrl_c_twice_cuts_off_what_runs() {
 #[test]
 fn bots_do_not_outlive_an_arena_that_is_killed() {
     let arena = Arena::new();
-    let (spec, words) = long_match(43);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut child = arena.start(&words);
+    let (spec, line) = long_match(43);
+    let mut child = arena.start(&line);
     wait_until("a record", || some_record(&arena.path("run")));
     child.kill().unwrap();
     child.wait().unwrap();
@@ -618,11 +491,8 @@ fn bots_do_not_outlive_an_arena_that_is_killed() {
 #[test]
 fn completions_and_the_manual_page_are_made() {
     let arena = Arena::new();
-    for (words, says) in [
-        (&["completions", "bash"][..], "_arena"),
-        (&["man"][..], ".TH arena"),
-    ] {
-        let output = arena.run(words);
+    for (line, says) in [("completions bash", "_arena"), ("man", ".TH arena")] {
+        let output = arena.run(line);
         assert!(output.status.success());
         assert!(out(&output).contains(says), "{}", out(&output));
     }

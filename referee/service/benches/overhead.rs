@@ -8,7 +8,8 @@
 use std::{
     env, fs,
     hint::black_box,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
     os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -59,6 +60,7 @@ fn main() {
         Some("serve-echo") => return serve(&arguments[2], false),
         Some("serve-parked") => return serve(&arguments[2], true),
         Some("serve-raw") => return serve_raw(&arguments[2]),
+        Some("serve-tcp") => return serve_tcp(),
         _ => {}
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -116,14 +118,18 @@ async fn latency() {
 
     let folder = tempfile::tempdir().expect("a folder");
     let raw = Server::start("serve-raw", folder.path(), "raw");
+    let tcp = Server::start("serve-tcp", folder.path(), "tcp");
     // Two servers asked in turn, as a game asks the bots in its seats.
     let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
     let servers: Vec<&Server> = echo.iter().collect();
     let bots = Bots::start();
     let pool = Pool::new(1).expect("a pool");
-    let mut times = [const { Vec::new() }; 5];
+    let mut times = [const { Vec::new() }; 6];
     for _ in 0..TURNS {
-        times[0].push(raw_ping_pong(&raw.socket));
+        times[0].push(ping_pong(
+            UnixStream::connect(&raw.socket).expect("connected"),
+        ));
+        times[5].push(ping_pong(tcp.dial()));
         times[1].push(1e6 / echoes(&pool, &servers, 1, FOR_EVER).await.rate);
         times[2].push(1e6 / echoes(&pool, &servers, 1, QUESTIONS_A_GAME).await.rate);
         // Seconds for a game are what it costs to begin and end one, and what
@@ -134,15 +140,17 @@ async fn latency() {
         times[3].push(1e6 * seconds / (long.questions_a_game - short.questions_a_game));
         times[4].push(1e6 / long.rate);
     }
-    let [raw_us, echo_us, short_us, referee_us, game_us] = times.map(median);
+    let [raw_us, echo_us, short_us, referee_us, game_us, tcp_us] = times.map(median);
     println!("\n(a) One question in flight, both ends on one core (median of {TURNS} turns)\n");
     println!("| | µs | x bare stream |");
     println!("| --- | ---: | ---: |");
-    println!(
-        "| raw Unix socket ping-pong | {raw_us:.1} | {:.2} |",
-        raw_us / echo_us
-    );
-    println!("| bare tonic stream | {echo_us:.1} | 1.00 |");
+    for (what, us) in [
+        ("raw TCP ping-pong", tcp_us),
+        ("raw Unix socket ping-pong", raw_us),
+        ("bare tonic stream on a Unix socket", echo_us),
+    ] {
+        println!("| {what} | {us:.1} | {:.2} |", us / echo_us);
+    }
     println!(
         "| the same, a new stream for every {QUESTIONS_A_GAME} questions | {short_us:.1} | {:.2} |",
         short_us / echo_us
@@ -169,14 +177,15 @@ async fn throughput() {
     let pool = Pool::new(1).expect("a pool");
     println!("\n(b) Games of random against random at once, bots as processes of their own\n");
     println!(
-        "| games | questions/s, bare streams | questions/s, referee | ratio | CPU µs a question, bare | referee |"
+        "| games | questions/s, bare streams | questions/s, referee | ratio | plies/s | CPU µs a question, bare | referee |"
     );
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
+    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for at_once in [1, 2, 8, 32, 128] {
         let mut bare = Vec::new();
         let mut refereed = Vec::new();
         let mut bare_cpu = Vec::new();
         let mut refereed_cpu = Vec::new();
+        let mut plies = Vec::new();
         for _ in 0..TURNS {
             let measured = echoes(&pool, &servers, at_once, FOR_EVER).await;
             bare.push(measured.rate);
@@ -184,11 +193,13 @@ async fn throughput() {
             let measured = games(&pool, &bots, at_once, DRAWN).await;
             refereed.push(measured.rate);
             refereed_cpu.push(measured.cpu_us);
+            plies.push(measured.plies);
         }
         let (bare, refereed) = (median(bare), median(refereed));
         println!(
-            "| {at_once} | {bare:.0} | {refereed:.0} | **{:.2}** | {:.1} | {:.1} |",
+            "| {at_once} | {bare:.0} | {refereed:.0} | **{:.2}** | {:.0} | {:.1} | {:.1} |",
             refereed / bare,
+            median(plies),
             median(bare_cpu),
             median(refereed_cpu)
         );
@@ -236,6 +247,8 @@ struct Measured {
     rate: f64,
     /// 0 where there are no games.
     questions_a_game: f64,
+    /// Plies a second, likewise.
+    plies: f64,
     /// CPU time of all processes for a question, in µs.
     cpu_us: f64,
 }
@@ -259,6 +272,7 @@ async fn measure(counted: &AtomicU64) -> Measured {
     Measured {
         rate: questions / began.elapsed().as_secs_f64(),
         questions_a_game: 0.0,
+        plies: 0.0,
         cpu_us: 1e6 * (cpu_seconds() - cpu) / questions,
     }
 }
@@ -369,11 +383,16 @@ async fn games(pool: &Pool, bots: &Bots, at_once: usize, side: u8) -> Measured {
     let playing = futures_util::future::join_all(players);
     tokio::select! {
         biased;
-        measured = measure(&counted) => Measured {
-            questions_a_game: counted.load(Ordering::Relaxed) as f64
-                / ended.load(Ordering::Relaxed).max(1) as f64,
-            ..measured
-        },
+        measured = measure(&counted) => {
+            let ended = ended.load(Ordering::Relaxed).max(1);
+            let questions_a_game = counted.load(Ordering::Relaxed) as f64 / ended as f64;
+            Measured {
+                questions_a_game,
+                // All but the first question of each seat.
+                plies: measured.rate * (questions_a_game - 2.0) / questions_a_game,
+                ..measured
+            }
+        }
         _never = async { let _: Vec<()> = playing.await; } => unreachable!(),
     }
 }
@@ -443,6 +462,8 @@ impl Bots {
 struct Server {
     child: Child,
     socket: PathBuf,
+    /// What it said when it was listening.
+    said: String,
 }
 
 impl Server {
@@ -458,7 +479,17 @@ impl Server {
         BufReader::new(child.stdout.take().expect("piped"))
             .read_line(&mut line)
             .expect("it listens");
-        Self { child, socket }
+        Self {
+            child,
+            socket,
+            said: line.trim().to_owned(),
+        }
+    }
+
+    fn dial(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.said).expect("connected");
+        stream.set_nodelay(true).expect("no delay");
+        stream
     }
 }
 
@@ -547,20 +578,33 @@ impl tonic::server::StreamingService<Bytes> for Echo {
 fn serve_raw(socket: &str) {
     let listener = UnixListener::bind(socket).expect("bound");
     println!("listening");
-    let mut question = [0; QUESTION_BYTES];
     for stream in listener.incoming() {
-        let mut stream = stream.expect("a connection");
-        while stream.read_exact(&mut question).is_ok() {
-            if stream.write_all(&[7; ANSWER_BYTES]).is_err() {
-                break;
-            }
+        pong(stream.expect("a connection"));
+    }
+}
+
+/// The same over TCP.
+fn serve_tcp() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
+    println!("{}", listener.local_addr().expect("an address"));
+    for stream in listener.incoming() {
+        let stream = stream.expect("a connection");
+        stream.set_nodelay(true).expect("no delay");
+        pong(stream);
+    }
+}
+
+fn pong(mut stream: impl Read + Write) {
+    let mut question = [0; QUESTION_BYTES];
+    while stream.read_exact(&mut question).is_ok() {
+        if stream.write_all(&[7; ANSWER_BYTES]).is_err() {
+            break;
         }
     }
 }
 
 /// µs for a question and its answer.
-fn raw_ping_pong(socket: &Path) -> f64 {
-    let mut stream = UnixStream::connect(socket).expect("connected");
+fn ping_pong(mut stream: impl Read + Write) -> f64 {
     let mut answer = [0; ANSWER_BYTES];
     let began = Instant::now();
     let mut count = 0;

@@ -76,6 +76,9 @@ async fn main() -> ExitCode {
 }
 
 async fn run(listen: &str, serve: Serve) -> anyhow::Result<()> {
+    // What decides the deals is in our memory, and bots may run as the same
+    // user.
+    nix::sys::prctl::set_dumpable(false)?;
     let listener = tokio::net::TcpListener::bind(listen)
         .await
         .with_context(|| {

@@ -101,6 +101,8 @@ impl Cli {
 /// The main thread keeps the bots and shows how it goes; games are played on
 /// threads of their own.
 fn on_runtime<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    // What decides the deals is in our memory, and bots run as the same user.
+    nix::sys::prctl::set_dumpable(false)?;
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?
