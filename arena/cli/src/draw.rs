@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use owo_colors::OwoColorize as _;
-use referee_core::{Item, Scene};
+use referee_core::{Item, Scene, Seat};
 
 /// With which signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,24 @@ pub(crate) enum Signs {
 }
 
 impl Signs {
+    /// A disc of this seat.
+    pub(crate) fn disc(self, seat: Seat) -> String {
+        match (self, seat.index()) {
+            (Self::Ascii, 0) => "X".to_owned(),
+            (Self::Ascii, _) => "O".to_owned(),
+            (Self::Unicode, 0) => "●".red().to_string(),
+            (Self::Unicode, _) => "○".yellow().to_string(),
+        }
+    }
+
+    /// A cell that nobody may use.
+    pub(crate) fn blocked(self) -> String {
+        match self {
+            Self::Ascii => "#".to_owned(),
+            Self::Unicode => "▒".dimmed().to_string(),
+        }
+    }
+
     /// What the terminal's locale says that it can show.
     pub(crate) fn of_terminal() -> Self {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
@@ -56,15 +74,9 @@ fn cell(item: Option<&Item>, signs: Signs) -> String {
     match (item, signs) {
         (None, Signs::Ascii) => " . ".to_owned(),
         (None, Signs::Unicode) => format!(" {} ", "·".dimmed()),
-        (Some(Item::Blocked { .. }), Signs::Ascii) => " # ".to_owned(),
-        (Some(Item::Blocked { .. }), Signs::Unicode) => format!(" {} ", "▒".dimmed()),
+        (Some(Item::Blocked { .. }), signs) => format!(" {} ", signs.blocked()),
         (Some(Item::Disc { seat, marked, .. }), signs) => {
-            let disc = match (signs, seat.index()) {
-                (Signs::Ascii, 0) => "X".to_owned(),
-                (Signs::Ascii, _) => "O".to_owned(),
-                (Signs::Unicode, 0) => "●".red().to_string(),
-                (Signs::Unicode, _) => "○".yellow().to_string(),
-            };
+            let disc = signs.disc(*seat);
             if *marked {
                 format!("[{disc}]")
             } else {
@@ -87,8 +99,6 @@ fn trim(text: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use referee_core::Seat;
-
     use super::*;
 
     #[test]

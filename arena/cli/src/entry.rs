@@ -59,15 +59,16 @@ impl Entry {
         };
         if !playable {
             return usage(format!(
-                "--bot {text}: this version does not start {scheme} bots; start it yourself and give its grpc://HOST:PORT"
+                "--bot {text}: this version does not start {scheme} bots; {EXPECTED}"
             ));
         }
         let source = Self::source(scheme, spec)?;
         let name = name.map_or_else(|| source.name(), str::to_owned);
         let good = |c: char| c.is_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || name.len() > 40 || !name.chars().all(good) {
+        let begins = name.starts_with(char::is_alphanumeric);
+        if !begins || name.len() > 40 || !name.chars().all(good) {
             return usage(format!(
-                "--bot {text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores, found \"{name}\""
+                "--bot {text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores and begins with one of the first two, found \"{name}\""
             ));
         }
         Ok(Self {
@@ -105,15 +106,13 @@ impl Entry {
         match scheme {
             "house:" => {
                 if let Err(error) = house_bots::bot(rest) {
-                    return usage(format!("{spec}: {error}"));
+                    return usage(format!("{error}"));
                 }
                 Ok(Source::House(rest.to_owned()))
             }
             "exec:" => match shlex::split(rest) {
                 Some(words) if !words.is_empty() => Ok(Source::Exec(words)),
-                Some(_) => usage(format!(
-                    "{spec}: expected a command, as in exec:./my_bot --fast"
-                )),
+                Some(_) => usage("exec: expected a command, as in exec:./my_bot --fast"),
                 None => usage(format!("{spec}: a quotation mark is not closed")),
             },
             _ => match spec.parse() {
@@ -251,8 +250,9 @@ mod tests {
         assert!(error("./my_bot").contains("expected NAME=SPEC"));
         assert!(error("a=./my_bot").contains("expected NAME=SPEC"));
         assert!(error("a=house:radnom").contains("did you mean random?"));
-        assert!(error("a=image:x/y:1").contains("start it yourself"));
-        assert!(error("a=grpc://localhost").contains("expected unix:PATH or tcp:HOST:PORT"));
+        assert!(error("a=image:x/y:1").contains("does not start image: bots"));
+        assert!(error("..=house:random").contains("begins with"));
+        assert!(error("a=grpc://localhost").contains("expected grpc://HOST:PORT"));
         assert!(error("a=exec:").contains("expected a command"));
         assert!(error("a=exec:'x").contains("not closed"));
         assert!(error("a b=house:random").contains("a name is"));

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{Read as _, Write as _},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -41,8 +42,12 @@ impl RunFolder {
             }
             None => Self::unused(verb)?,
         };
-        fs::create_dir_all(folder.join("logs"))
-            .with_context(|| format!("could not make the folder {}", folder.display()))?;
+        if let Err(error) = fs::create_dir_all(folder.join("logs")) {
+            return usage(format!(
+                "could not make the folder {}: {error}; name another with --records, or keep none with --no-records",
+                folder.display()
+            ));
+        }
         Ok(Self(folder))
     }
 
@@ -106,7 +111,8 @@ impl RunFolder {
 
 /// Reads a record, packed or not.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Record> {
-    let bytes = fs::read(path).with_context(|| format!("could not read {}", path.display()))?;
+    let bytes = fs::read(path)
+        .or_else(|error| usage(format!("could not read {}: {error}", path.display())))?;
     let text = if bytes.starts_with(&ZSTD_MAGIC) {
         let mut text = String::new();
         zstd::Decoder::new(&bytes[..])?
@@ -123,7 +129,10 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Record> {
 /// Under another name first, so that there is never half a file.
 fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)
+    let mut file = tempfile::Builder::new()
+        // What the umask leaves of it, as for any file.
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
         .with_context(|| format!("could not write in {}", folder.display()))?;
     file.write_all(bytes)?;
     file.persist(path)

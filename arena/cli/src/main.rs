@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         .init();
     match cli.run() {
         Ok(end) => end.into(),
+        Err(error) if is_broken_pipe(&error) => End::Interrupted.into(),
         Err(error) => {
             anstream::eprintln!("arena: {error:#}");
             match error.downcast_ref::<Usage>() {
@@ -37,6 +38,15 @@ fn main() -> ExitCode {
             }
         }
     }
+}
+
+/// Whoever read our output has read enough: that needs no words.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
 }
 
 /// How the program ended.

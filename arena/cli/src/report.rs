@@ -13,8 +13,17 @@ use crate::{
     tally::{GameResult, Standing, Tally, Thinking},
 };
 
+/// Text as it is.
+pub(crate) fn text(text: &str) -> Result<()> {
+    anstream::stdout().lock().write_all(text.as_bytes())?;
+    Ok(())
+}
+
 /// Standings as a table that fits 80 columns.
 pub(crate) fn table(tally: &Tally, names: &[String]) -> Result<()> {
+    if tally.games() == 0 {
+        return text("no game has come to its end\n");
+    }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header([
@@ -127,7 +136,7 @@ pub(crate) fn standings_event(tally: &Tally, names: &[String]) -> serde_json::Va
         .enumerate()
         .map(|(rank, standing)| {
             json!({
-                "rank": rank + 1,
+                "rank": (standing.games() > 0).then_some(rank + 1),
                 "bot": names[standing.bot],
                 "games": standing.games(),
                 "points": standing.points,

@@ -171,7 +171,7 @@ fn the_root_that_is_opened_at_the_end_plays_the_same_deals_again() {
     let root = first["root"].as_str().unwrap();
     let commitment = first["root_commitment"].as_str().unwrap();
     assert!(
-        said.contains(&format!("root committed: sha256 {commitment}")),
+        said.contains(&format!("root committed, sha256:\n  {commitment}")),
         "{said}"
     );
     let (second, _) = play("second", &format!("--seed {root}"));
@@ -243,7 +243,7 @@ fn records_are_proved_and_a_changed_one_is_not() {
         );
     }
     let output = arena.run("replay verify nowhere.jsonl");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(
         out(&output).contains("could not read nowhere.jsonl"),
         "{}",
@@ -289,7 +289,7 @@ fn bad_usage_has_its_own_exit_code_and_says_what_to_do() {
     for (output, says) in [
         (
             arena.run("match chess --bot house:random"),
-            "there are connect-four",
+            "expected connect-four",
         ),
         (
             arena.run("match connect-four --bot house:random"),

@@ -54,6 +54,24 @@ pub fn named(spec: &str) -> Option<&'static HouseBot> {
     HOUSE.iter().find(|bot| bot.name == name)
 }
 
+/// Every bot with its parameters, for people.
+#[must_use]
+pub fn catalogue() -> String {
+    let mut text = String::new();
+    for bot in HOUSE {
+        text += &format!("  {:<8} {}\n", bot.name, bot.summary);
+        for Parameter {
+            name,
+            standard,
+            summary,
+        } in bot.parameters
+        {
+            text += &format!("    {name}: {summary} (standard: {standard})\n");
+        }
+    }
+    text
+}
+
 /// Runs a bot until it is asked to stop.
 #[must_use]
 pub fn main(spec: &str) -> ExitCode {

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use house_bots::HOUSE;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -17,17 +16,10 @@ struct Arguments {
 }
 
 fn after_help() -> String {
-    let mut help = "Bots:\n".to_owned();
-    for bot in HOUSE {
-        help += &format!("  {:<8} {}\n", bot.name, bot.summary);
-        for parameter in bot.parameters {
-            help += &format!(
-                "           {}: {} (standard: {})\n",
-                parameter.name, parameter.summary, parameter.standard
-            );
-        }
-    }
-    help + "\nExample:\n  BOT_LISTEN=tcp:127.0.0.1:5001 bot 'uct?time=200ms'"
+    format!(
+        "Bots:\n{}\nExample:\n  BOT_LISTEN=tcp:127.0.0.1:5001 bot 'uct?time=200ms'",
+        house_bots::catalogue()
+    )
 }
 
 fn main() -> ExitCode {

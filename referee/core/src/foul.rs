@@ -158,7 +158,7 @@ impl std::fmt::Display for Foul {
             Self::NoStart { detail } => write!(f, "did not start: {detail}"),
             Self::Unsupported { detail } => write!(f, "does not play this game: {detail}"),
             Self::Crashed { detail } => write!(f, "crashed: {detail}"),
-            Self::HungUp => f.write_str("closed the stream in the middle of the game"),
+            Self::HungUp => f.write_str("closed its stream before the game was over"),
             Self::ErrorStatus { code, message } => {
                 write!(f, "ended with gRPC status {code}: {message}")
             }

@@ -106,8 +106,9 @@ impl Record {
         text
     }
 
-    /// SHA-256 of what was played: game, rules, set-up, seed, limits, and every
-    /// event without its time. Games that went the same way hash the same.
+    /// SHA-256 of what was played and said: game, rules, set-up, seed, and
+    /// every event without its time. The same game played again by bots that
+    /// do the same hashes the same.
     #[must_use]
     pub fn play_hash(&self) -> String {
         let mut hash = Sha256::new();

@@ -136,6 +136,8 @@ impl<G: Sight> Kind<G> {
     fn read(setup: &serde_json::Value) -> Result<G::Setup, SetupError> {
         let setup = if setup.is_null() {
             G::Setup::default()
+        } else if !setup.is_object() {
+            return Err(SetupError(format!("expected a JSON object, found {setup}")));
         } else {
             serde_json::from_value(setup.clone())
                 .map_err(|error| SetupError(format!("not a set-up of {}: {error}", G::INFO.name)))?

@@ -225,14 +225,6 @@ impl Sitting {
         hearing
     }
 
-    /// The game can't be finished for a reason of our own.
-    #[must_use]
-    pub fn void(reason: impl Into<String>) -> Verdict {
-        Verdict::Void {
-            reason: reason.into(),
-        }
-    }
-
     /// What to draw of the game as everybody sees it.
     #[must_use]
     pub fn scene(&self) -> Scene {

@@ -17,7 +17,7 @@ pub enum Address {
 
 /// Why a text is no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is no address: expected unix:PATH or tcp:HOST:PORT")]
+#[error("\"{0}\" is no address: expected grpc://HOST:PORT, tcp:HOST:PORT or unix:PATH")]
 pub struct BadAddress(String);
 
 impl FromStr for Address {

@@ -6,7 +6,7 @@ use std::{
     ffi::OsString,
     io::{self, Write as _},
     os::unix::process::ExitStatusExt as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -106,7 +106,7 @@ impl Launch {
             })?;
         // The group's number is the leader's.
         let group = child.id().and_then(|id| i32::try_from(id).ok());
-        let group = Group::new(group.map(Pid::from_raw), self.supervisor);
+        let group = Group::new(group.map(Pid::from_raw), sockets.path(), self.supervisor);
 
         let last_words = LastWords::default();
         let log = Log::open(self.log.as_ref(), last_words.clone());
@@ -298,9 +298,9 @@ struct Group {
 }
 
 impl Group {
-    fn new(leader: Option<Pid>, supervisor: Option<Arc<Supervisor>>) -> Self {
+    fn new(leader: Option<Pid>, folder: &Path, supervisor: Option<Arc<Supervisor>>) -> Self {
         if let (Some(leader), Some(supervisor)) = (leader, &supervisor) {
-            supervisor.watch(leader);
+            supervisor.watch(leader, folder);
         }
         Self { leader, supervisor }
     }

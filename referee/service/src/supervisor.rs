@@ -2,9 +2,10 @@
 //! the other end of a pipe. Whatever happens to us, the pipe closes.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     io::{self, BufRead as _, Write as _},
     os::unix::process::CommandExt as _,
+    path::Path,
     process::{Child, ChildStdin, Command, Stdio},
     sync::{Mutex, PoisonError},
 };
@@ -43,20 +44,20 @@ impl Supervisor {
         })
     }
 
-    /// This process group must not outlive us.
-    pub(crate) fn watch(&self, group: Pid) {
-        self.say('+', group);
+    /// This process group and its folder must not outlive us.
+    pub(crate) fn watch(&self, group: Pid, folder: &Path) {
+        self.say(&format!("+{group} {}", folder.display()));
     }
 
-    /// It is gone.
+    /// They are gone.
     pub(crate) fn forget(&self, group: Pid) {
-        self.say('-', group);
+        self.say(&format!("-{group}"));
     }
 
-    fn say(&self, sign: char, group: Pid) {
+    fn say(&self, line: &str) {
         let mut pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipe) = pipe.as_mut()
-            && let Err(error) = writeln!(pipe, "{sign}{group}")
+            && let Err(error) = writeln!(pipe, "{line}")
         {
             tracing::warn!(%error, "the supervisor is gone");
         }
@@ -74,29 +75,29 @@ impl Drop for Supervisor {
     }
 }
 
-/// What the supervising process does: reads `+GROUP` and `-GROUP`, a line
-/// each, and at the end of the pipe kills what is left.
+/// What the supervising process does: reads `+GROUP FOLDER` and `-GROUP`, a
+/// line each, and at the end of the pipe kills and removes what is left.
 ///
 /// # Errors
 ///
 /// Never for the pipe's sake: a broken one is an ended one.
 pub fn supervise() -> io::Result<()> {
-    let mut groups = HashSet::new();
+    let mut groups = HashMap::new();
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
-        let (sign, group) = line.split_at(line.len().min(1));
-        if let Ok(group) = group.parse::<i32>()
-            && group > 1
-        {
-            if sign == "+" {
-                groups.insert(group);
-            } else {
-                groups.remove(&group);
-            }
-        }
+        let (group, folder) = line.split_once(' ').unwrap_or((&line, ""));
+        match group.split_at_checked(1) {
+            Some(("+", group)) => groups.insert(group.to_owned(), folder.to_owned()),
+            Some(("-", group)) => groups.remove(group),
+            _ => None,
+        };
     }
-    for group in groups {
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    for (group, folder) in groups {
+        // 0 and 1 would be our own group and everybody.
+        if let Some(group) = group.parse::<i32>().ok().filter(|group| *group > 1) {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+            let _ = std::fs::remove_dir_all(folder);
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `arena demo`: the first minute.
 
-use clap::{Args, Parser};
+use clap::Args;
 use referee_games::GAMES;
 
 use super::r#match::{Outcome, Terms};
@@ -9,6 +9,7 @@ use crate::{
     entry::Entry,
     report,
     run::{Pairing, RunEnd},
+    tally::plural,
 };
 
 /// A small tournament of every game between bots of the house, each a process
@@ -30,13 +31,6 @@ const BOTS: &[(&str, &[&str])] = &[(
     ],
 )];
 
-/// The terms of a match as if nobody had said anything.
-#[derive(Parser)]
-struct Standard {
-    #[command(flatten)]
-    terms: Terms,
-}
-
 impl Demo {
     /// Plays it and says what to do next.
     pub(crate) async fn run(self) -> anyhow::Result<End> {
@@ -57,20 +51,19 @@ impl Demo {
                     pairings.extend(Pairing::rounds(&[first, second], deals, self.rounds));
                 }
             }
-            anstream::println!(
-                "{}: {} bots, every pair plays {} deals from both sides, {} games\n",
+            report::text(&format!(
+                "{}\n{} bots, every pair plays {} from both sides: {} games\n\n",
                 info.title,
                 entries.len(),
-                self.rounds,
+                plural(self.rounds as u32, "deal"),
                 pairings.len()
-            );
-            let terms = Standard::parse_from(["demo"]).terms;
-            let outcome = terms
+            ))?;
+            let outcome = Terms::standard()
                 .play("demo", *kind, &entries, &pairings, |_| Ok(()))
                 .await?;
             report::table(&outcome.tally, &names)?;
             match outcome.close(&names)? {
-                End::Done => next_steps(&outcome),
+                End::Done => next_steps(&outcome)?,
                 other => end = other,
             }
             if outcome.end == RunEnd::Stopped {
@@ -81,18 +74,18 @@ impl Demo {
     }
 }
 
-fn next_steps(outcome: &Outcome) {
+fn next_steps(outcome: &Outcome) -> anyhow::Result<()> {
     let Some(record) = outcome.games.iter().find_map(|game| game.record.as_ref()) else {
-        return;
+        return Ok(());
     };
     let program = std::env::args()
         .next()
         .unwrap_or_else(|| "arena".to_owned());
-    anstream::println!(
+    report::text(&format!(
         "\nEvery game has left a record. See one, prove it, play your own:
   {program} replay show {0}
   {program} replay verify {0}
-  {program} match connect-four --bot me=exec:./my_bot --bot house:random",
+  {program} match connect-four --bot me=exec:./my_bot --bot house:random\n",
         record.display()
-    );
+    ))
 }

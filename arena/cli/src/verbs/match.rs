@@ -1,10 +1,10 @@
 //! `arena match`: two bots against each other, every deal from every seating.
 
-use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{fmt::Write as _, path::PathBuf, time::Duration};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use referee_core::{GameKind, Limits, Root};
 use referee_games::{GAMES, game};
 use serde_json::json;
@@ -22,16 +22,7 @@ use crate::{
 
 /// Bots against each other, every deal from every seating.
 #[derive(Args)]
-#[command(after_help = "Examples:
-  arena match connect-four --bot a=house:uct?time=200ms --bot b=house:random
-  arena match connect-four --bot me='exec:python3 my_bot.py' --bot house:random
-  arena match connect-four --bot new=exec:./v2 --bot old=exec:./v1 --rounds 100 --report json
-  arena match connect-four --bot house:uct --bot house:random --setup '{\"rows\":9,\"columns\":9}'
-  arena match connect-four --bot me=grpc://localhost:50051 --bot house:random --report classic > report.txt
-
-A bot is house:NAME?parameter=value (see `arena match --help` for the names),
-exec:COMMAND (the arena starts it and tells it in BOT_LISTEN where to listen),
-grpc://HOST:PORT or unix:PATH (it runs already).")]
+#[command(after_help = after_help())]
 pub(crate) struct Match {
     /// The game, for example connect-four.
     game: String,
@@ -65,11 +56,11 @@ pub(crate) struct Terms {
     #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = run::positive_duration)]
     start_limit: Duration,
     /// How much memory a bot process may add after it has started, in MiB.
-    #[arg(long, value_name = "MIB")]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     memory_limit: Option<u64>,
     /// How many games are played at once [default: the number of cores].
-    #[arg(long, env = "ARENA_CONCURRENCY")]
-    concurrency: Option<NonZeroUsize>,
+    #[arg(long, env = "ARENA_CONCURRENCY", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    concurrency: Option<u64>,
     /// The game's set-up as JSON, where it is not the standard one.
     #[arg(long)]
     setup: Option<String>,
@@ -108,7 +99,7 @@ impl Match {
         if entries.len() != seats {
             return usage(format!(
                 "{} has {seats} seats: expected --bot {seats} times, found {}",
-                kind.info().name,
+                self.game,
                 entries.len()
             ));
         }
@@ -140,7 +131,7 @@ impl Match {
         match report {
             Report::Table => report::table(&outcome.tally, &names)?,
             Report::Json => report::event(&report::standings_event(&outcome.tally, &names))?,
-            Report::Classic => print!("{}", classic::report(&whole_rounds(&outcome.games))),
+            Report::Classic => report::text(&classic::report(&whole_rounds(&outcome.games)))?,
         }
         outcome.close(&names)
     }
@@ -161,7 +152,7 @@ pub(crate) fn find_game(name: &str) -> anyhow::Result<&'static dyn GameKind> {
     let Some(kind) = game(name) else {
         let known: Vec<_> = GAMES.iter().map(|game| game.info().name).collect();
         return usage(format!(
-            "there is no game \"{name}\"; there are {}",
+            "there is no game \"{name}\"; expected {}",
             known.join(", ").replace('_', "-")
         ));
     };
@@ -169,6 +160,21 @@ pub(crate) fn find_game(name: &str) -> anyhow::Result<&'static dyn GameKind> {
 }
 
 impl Terms {
+    /// What holds if nobody says anything.
+    pub(crate) fn standard() -> Self {
+        let limits = Limits::default();
+        Self {
+            seed: None,
+            move_limit: limits.per_move,
+            start_limit: limits.start,
+            memory_limit: None,
+            concurrency: None,
+            setup: None,
+            records: None,
+            no_records: false,
+        }
+    }
+
     /// Plays these games on these terms, with progress on standard error.
     pub(crate) async fn play(
         &self,
@@ -221,7 +227,7 @@ impl Terms {
             folder.describe(&about)?;
         }
         if self.seed.is_none() {
-            anstream::eprintln!("root committed: sha256 {}", root.commitment());
+            anstream::eprintln!("root committed, sha256:\n  {}", root.commitment());
         }
         let table = Table {
             kind,
@@ -239,7 +245,7 @@ impl Terms {
             &table,
             pairings,
             self.concurrency
-                .map_or_else(run::standard_concurrency, NonZeroUsize::get),
+                .map_or_else(run::standard_concurrency, |games| games as usize),
             &stop,
             async |index, pairing, played| {
                 let mut result = GameResult::new(pairing, &played.record);
@@ -262,7 +268,10 @@ impl Terms {
             folder.describe(&about)?;
         }
         if self.seed.is_none() {
-            anstream::eprintln!("root: {} (--seed plays it again)", table.root.reveal());
+            anstream::eprintln!(
+                "root, to be typed as --seed of a match:\n  {}",
+                table.root.reveal()
+            );
         }
         Ok(Outcome {
             tally,
@@ -305,9 +314,51 @@ impl Outcome {
     }
 }
 
+/// The games and their set-ups, the bots and their parameters, examples.
+fn after_help() -> String {
+    let mut help = "Games:\n".to_owned();
+    for kind in GAMES {
+        let info = kind.info();
+        let setup = kind.setup(&serde_json::Value::Null).unwrap_or_default();
+        let name = info.name.replace('_', "-");
+        let _ = writeln!(help, "  {name}: {}, {} seats", info.title, info.seats);
+        let _ = writeln!(help, "    standard --setup '{setup}'");
+    }
+    help.push_str(
+        "
+A bot is house:NAME?parameter=value&…, exec:COMMAND (the arena starts it and
+tells it in BOT_LISTEN where to listen), grpc://HOST:PORT or unix:PATH (it runs
+already). The house's bots:
+",
+    );
+    help.push_str(&house_bots::catalogue());
+    help.push_str(
+        "
+Examples:
+  arena match connect-four --bot a=house:uct?time=200ms --bot b=house:random
+  arena match connect-four --bot me='exec:python3 my_bot.py' --bot house:random
+  arena match connect-four --bot new=exec:./v2 --bot old=exec:./v1 --rounds 100
+  arena match connect-four --bot house:uct --bot house:random \\
+    --setup '{\"rows\":9,\"columns\":9,\"forbidden\":{\"at\":{\"x\":4,\"y\":4}}}'
+  arena match connect-four --bot me=grpc://localhost:50051 --bot house:random \\
+    --report classic > report.txt",
+    );
+    help
+}
+
 /// Games done, games a second, time left; only on a terminal.
 fn progress(games: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} games  {per_sec}  {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(Some(games), ProgressDrawTarget::stderr()).with_style(style)
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} games  {rate}  {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key(
+            "rate",
+            |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let _ = write!(out, "{:.1}/s", state.per_sec());
+            },
+        );
+    let bar =
+        ProgressBar::with_draw_target(Some(games), ProgressDrawTarget::stderr()).with_style(style);
+    // It should be there before the first game has ended.
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-use crate::End;
+use crate::{End, usage};
 
 /// Runs bots against each other and shows how it went.
 #[derive(Parser)]
@@ -43,8 +43,11 @@ enum Verb {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page of arena, or of one of its verbs
+    Man {
+        /// The verb.
+        verb: Option<String>,
+    },
     /// Run a bot of the house (what `house:` bots are started with)
     #[command(hide = true)]
     Bot {
@@ -77,9 +80,18 @@ impl Cli {
                 clap_complete::generate(shell, &mut Self::command(), "arena", &mut script);
                 print_bytes(&script)
             }
-            Verb::Man => {
+            Verb::Man { verb } => {
+                let mut command = Self::command();
+                // So that a verb knows whose it is.
+                command.build();
+                if let Some(verb) = verb {
+                    let Some(found) = command.find_subcommand(&verb) else {
+                        return usage(format!("there is no verb \"{verb}\"; see `arena --help`"));
+                    };
+                    command = found.clone();
+                }
                 let mut page = Vec::new();
-                clap_mangen::Man::new(Self::command()).render(&mut page)?;
+                clap_mangen::Man::new(command).render(&mut page)?;
                 print_bytes(&page)
             }
             Verb::Bot { spec } => {

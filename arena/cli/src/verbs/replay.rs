@@ -10,10 +10,11 @@ use serde_json::json;
 
 use super::Format;
 use crate::{
-    End,
+    End, Usage,
     draw::{Signs, board},
     files,
-    report::{event, time},
+    report::{event, text, time},
+    tally::plural,
     usage,
 };
 
@@ -37,7 +38,7 @@ pub(crate) struct Show {
     boards: bool,
     /// Show what this seat had been told when it was asked last (or for its
     /// move after --ply).
-    #[arg(long)]
+    #[arg(long, conflicts_with = "boards")]
     seat: Option<u8>,
     /// Draw with letters only.
     #[arg(long)]
@@ -71,15 +72,21 @@ impl Verify {
                 replay(&record, |_| {})?;
                 Ok(record)
             });
-            if proved.is_err() {
-                end = End::No;
+            match &proved {
+                Err(error) if error.is::<Usage>() && end == End::Done => end = End::Usage,
+                Err(error) if !error.is::<Usage>() => end = End::No,
+                _ => {}
             }
             match (self.format, proved) {
                 (Format::Text, Ok(record)) => {
-                    anstream::println!("{}: proved, {}", file.display(), in_words(&record));
+                    text(&format!(
+                        "{}: proved, {}\n",
+                        file.display(),
+                        in_words(&record)
+                    ))?;
                 }
                 (Format::Text, Err(error)) => {
-                    anstream::println!("{}: NOT PROVED: {error:#}", file.display());
+                    text(&format!("{}: NOT PROVED: {error:#}\n", file.display()))?;
                 }
                 (Format::Json, Ok(record)) => event(&json!({
                     "type": "verify", "file": file, "proved": true,
@@ -96,7 +103,7 @@ impl Verify {
 
 impl Show {
     fn run(self) -> anyhow::Result<End> {
-        let record = files::read(&self.file)?;
+        let record = files::read(&self.file).or_else(|error| usage(format!("{error:#}")))?;
         let mut moments = Vec::new();
         let last = replay(&record, |moment| moments.push(moment))
             .with_context(|| format!("{} does not replay", self.file.display()))?;
@@ -111,9 +118,9 @@ impl Show {
             return usage(format!("--ply {ply}: the game has {} moves", moments.len()));
         }
         let mut out = anstream::stdout().lock();
-        heading(&mut out, &record)?;
-        if let Some(seat) = self.seat {
-            let knew = self.knew(&record, seat)?;
+        let knew = self.seat.map(|seat| self.knew(&record, seat)).transpose()?;
+        heading(&mut out, &record, signs)?;
+        if let (Some(seat), Some(knew)) = (self.seat, knew) {
             writeln!(
                 out,
                 "What seat {seat} had been told:\n{}",
@@ -123,7 +130,8 @@ impl Show {
         }
         if let Some(ply) = self.ply {
             let scene = scene_after(&moments, &last, ply);
-            writeln!(out, "After {ply} moves:\n{}", board(scene, signs))?;
+            let moves = plural(ply as u32, "move");
+            writeln!(out, "After {moves}:\n{}", board(scene, signs))?;
             return Ok(End::Done);
         }
         for (at, moment) in moments.iter().enumerate() {
@@ -185,15 +193,19 @@ fn scene_after<'a>(moments: &'a [Moment], last: &'a Scene, ply: usize) -> &'a Sc
     moments.get(ply).map_or(last, |moment| &moment.before)
 }
 
-fn heading(out: &mut impl std::io::Write, record: &Record) -> anyhow::Result<()> {
+fn heading(out: &mut impl std::io::Write, record: &Record, signs: Signs) -> anyhow::Result<()> {
     let header = &record.header;
     writeln!(out, "{}  {}", header.game, header.game_id)?;
     for (seat, name) in header.players.iter() {
-        let sign = ["X", "O"].get(seat.index()).copied().unwrap_or(" ");
+        let sign = signs.disc(seat);
         let thought = time(record.result.thought_us[seat]);
         writeln!(out, "  seat {seat} ({sign})  {name}, thought {thought}")?;
     }
-    writeln!(out)?;
+    writeln!(
+        out,
+        "moves are (row, column); {} can't be used\n",
+        signs.blocked()
+    )?;
     Ok(())
 }
 
