@@ -38,10 +38,11 @@ use tonic::{Request, Response, Status, Streaming, body::Body, client::Grpc, tran
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long each figure is measured.
-const WINDOW: Duration = Duration::from_secs(3);
-/// How many times the sides of a ratio take turns.
-const TURNS: usize = 5;
+/// How long each figure is measured each time.
+const WINDOW: Duration = Duration::from_secs(1);
+/// How many times the sides of a ratio take turns: short and often, since a
+/// machine's speed drifts.
+const TURNS: usize = 13;
 /// As in a game of Connect Four: a GetPoint on an 11 by 11 board, a Point.
 const QUESTION_BYTES: usize = 165;
 const ANSWER_BYTES: usize = 10;
@@ -125,6 +126,7 @@ async fn latency() {
     let bots = Bots::start();
     let pool = Pool::new(1).expect("a pool");
     let mut times = [const { Vec::new() }; 6];
+    let mut lengths = [0.0; 2];
     for _ in 0..TURNS {
         times[0].push(ping_pong(
             UnixStream::connect(&raw.socket).expect("connected"),
@@ -136,11 +138,13 @@ async fn latency() {
         // each question costs: games of two lengths tell them apart.
         let short = games(&pool, &bots, 1, 4).await;
         let long = games(&pool, &bots, 1, 12).await;
-        let seconds = long.seconds_a_game() - short.seconds_a_game();
-        times[3].push(1e6 * seconds / (long.questions_a_game - short.questions_a_game));
-        times[4].push(1e6 / long.rate);
+        times[3].push(1e6 * short.seconds_a_game());
+        times[4].push(1e6 * long.seconds_a_game());
+        lengths = [short, long].map(|measured| measured.questions_a_game);
     }
-    let [raw_us, echo_us, short_us, referee_us, game_us, tcp_us] = times.map(median);
+    let [raw_us, echo_us, short_us, small_us, large_us, tcp_us] = times.map(median);
+    let referee_us = (large_us - small_us) / (lengths[1] - lengths[0]);
+    let game_us = large_us / lengths[1];
     println!("\n(a) One question in flight, both ends on one core (median of {TURNS} turns)\n");
     println!("| | µs | x bare stream |");
     println!("| --- | ---: | ---: |");
