@@ -68,6 +68,20 @@ pub struct Public {
     pub gone: [bool; 2],
 }
 
+impl Public {
+    /// Before the first stone.
+    #[must_use]
+    pub const fn beginning(board: Board) -> Self {
+        Self {
+            board,
+            turn: Seat::new(0),
+            last: None,
+            winner: None,
+            gone: [false; 2],
+        }
+    }
+}
+
 /// The one question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
@@ -137,13 +151,7 @@ impl Game for ConnectFour {
             Forbidden::At(point) => Some(point),
         };
         State {
-            public: Public {
-                board: Board::new(rows, columns, forbidden),
-                turn: Seat::new(0),
-                last: None,
-                winner: None,
-                gone: [false; 2],
-            },
+            public: Public::beginning(Board::new(rows, columns, forbidden)),
             private: PerSeat::new(2, |_| ()),
             hidden: (),
         }

@@ -26,13 +26,7 @@ impl Sight for ConnectFour {
         let (rows, columns, forbidden) = shape(m, n, no_x, no_y)?;
         Ok(View {
             seat,
-            public: Public {
-                board: Board::new(rows, columns, forbidden),
-                turn: Seat::new(0),
-                last: None,
-                winner: None,
-                gone: [false; 2],
-            },
+            public: Public::beginning(Board::new(rows, columns, forbidden)),
         })
     }
 
@@ -79,11 +73,9 @@ impl View {
         Ok(Self {
             seat,
             public: Public {
-                board,
                 turn: seat,
                 last: point(ask.last_x, ask.last_y),
-                winner: None,
-                gone: [false; 2],
+                ..Public::beginning(board)
             },
         })
     }
