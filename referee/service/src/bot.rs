@@ -213,8 +213,12 @@ impl Bot {
                 Found::Place(instance)
             }
             Source::Address(_) => Found::Wait,
-            // The first one will say in a moment how many games it can play.
-            Source::Launch(..) if state.capacity == 0 && (asked || state.starting > 0) => {
+            // The first one will say in a moment how many games it can play, and
+            // one that is being started may have room for this one too.
+            Source::Launch(..)
+                if (state.capacity == 0 && asked)
+                    || (state.capacity != 1 && state.starting > 0) =>
+            {
                 Found::Wait
             }
             Source::Launch(..) => {
