@@ -74,6 +74,25 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// The members of the workspace as cargo lists them: `name vX.Y.Z (folder)`, a
+/// line each.
+///
+/// # Errors
+/// Cargo can't read the workspace.
+pub(crate) fn members() -> Result<String> {
+    capture(&mut cargo([
+        "tree",
+        "--workspace",
+        "--depth",
+        "0",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
+        "--locked",
+    ]))
+}
+
 /// Runs a command that answers a yes-or-no question with its exit status.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())

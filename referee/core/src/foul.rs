@@ -178,23 +178,6 @@ impl std::fmt::Display for Foul {
 }
 
 impl FoulKind {
-    /// Every foul, in the order of the rulings.
-    pub const ALL: [Self; 13] = [
-        Self::Unreachable,
-        Self::NoStart,
-        Self::Unsupported,
-        Self::Crashed,
-        Self::HungUp,
-        Self::ErrorStatus,
-        Self::Malformed,
-        Self::WrongNumber,
-        Self::Unsolicited,
-        Self::Oversized,
-        Self::MemoryExceeded,
-        Self::Illegal,
-        Self::Late,
-    ];
-
     /// In a word or two, for tables.
     #[must_use]
     pub const fn words(self) -> &'static str {

@@ -233,15 +233,15 @@ impl Bot {
         let Source::Launch(launch, keeper) = &self.source else {
             unreachable!("only a bot that we launch is started");
         };
-        let id = {
+        let number = {
             let mut state = self.lock();
             state.started += 1;
-            state.started - 1
+            state.started
         };
         let mut launch = launch.clone();
         launch.log = launch.log.map(|log| {
             let mut name = log.file_stem().unwrap_or_default().to_owned();
-            name.push(format!("-{}.log", id + 1));
+            name.push(format!("-{number}.log"));
             log.with_file_name(name)
         });
         // If the game is cut off, the process is dropped and so killed.

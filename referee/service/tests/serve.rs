@@ -290,21 +290,30 @@ async fn a_spec_that_is_none_is_refused_with_the_reason() {
     record(events.into_inner()).await;
 }
 
+/// A game in which the first has played, so the second is thinking.
+async fn under_way(
+    client: &mut RefereeClient<Channel>,
+    first: &str,
+    second: &str,
+) -> Streaming<GameEvent> {
+    let mut events = client
+        .play_game(spec(first, second))
+        .await
+        .unwrap()
+        .into_inner();
+    for _ in 0..2 {
+        events.message().await.unwrap().unwrap();
+    }
+    events
+}
+
 #[tokio::test]
 async fn cancelling_the_call_cuts_the_game_off() {
     let (channel, _serving) = serving(1).await;
     let mut client = RefereeClient::new(channel);
     let (first, _) = bot(Some(Duration::ZERO)).await;
     let (second, mut open) = bot(None).await;
-    let mut events = client
-        .play_game(spec(&first, &second))
-        .await
-        .unwrap()
-        .into_inner();
-    // The first has played, so the second is thinking.
-    for _ in 0..2 {
-        events.message().await.unwrap().unwrap();
-    }
+    let events = under_way(&mut client, &first, &second).await;
     let refused = client.play_game(spec(&first, &second)).await.unwrap_err();
     assert_eq!(refused.code(), Code::ResourceExhausted);
     assert!(refused.message().contains("1 games are running"));
@@ -347,14 +356,7 @@ async fn sigterm_lets_a_game_that_runs_come_to_its_end() {
     let mut client = RefereeClient::new(channel);
     let (first, _) = bot(Some(Duration::from_millis(50))).await;
     let (second, _) = bot(Some(Duration::from_millis(50))).await;
-    let mut events = client
-        .play_game(spec(&first, &second))
-        .await
-        .unwrap()
-        .into_inner();
-    for _ in 0..2 {
-        events.message().await.unwrap().unwrap();
-    }
+    let events = under_way(&mut client, &first, &second).await;
     terminate(&child);
     let ending = async {
         let record = record(events).await;
@@ -376,14 +378,7 @@ async fn sigterm_cuts_a_game_off_after_the_grace() {
     let mut client = RefereeClient::new(channel);
     let (first, _) = bot(Some(Duration::ZERO)).await;
     let (second, mut open) = bot(None).await;
-    let mut events = client
-        .play_game(spec(&first, &second))
-        .await
-        .unwrap()
-        .into_inner();
-    for _ in 0..2 {
-        events.message().await.unwrap().unwrap();
-    }
+    let mut events = under_way(&mut client, &first, &second).await;
     terminate(&child);
     let ending = async {
         let status = child.wait().await.unwrap();

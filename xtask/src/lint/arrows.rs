@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::shell::{Result, capture, cargo};
+use crate::shell::{Result, capture, cargo, members};
 
 /// A package, what it must not reach by any way, and why.
 type Arrow = (&'static str, &'static str, &'static str);
@@ -47,17 +47,7 @@ const FORBIDDEN: &[Arrow] = &[
 /// An arrow that must not be, or a row that names no member of the workspace
 /// or forbids what is nowhere in Cargo.lock: then the table is out of date.
 pub(super) fn check() -> Result {
-    let listed = capture(&mut cargo([
-        "tree",
-        "--workspace",
-        "--depth",
-        "0",
-        "--prefix",
-        "none",
-        "--format",
-        "{p}",
-        "--locked",
-    ]))?;
+    let listed = members()?;
     let members = packages(&listed);
     let lock = std::fs::read_to_string(crate::shell::root().join("Cargo.lock"))?;
     let known = locked(&lock);

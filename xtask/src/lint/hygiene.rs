@@ -4,7 +4,7 @@
 
 use std::{fs, io, path::PathBuf};
 
-use crate::shell::{Result, capture, cargo, command, root};
+use crate::shell::{Result, capture, command, members, root};
 
 /// Looks through everything that git tracks or would track.
 ///
@@ -63,17 +63,7 @@ pub(super) fn check() -> Result {
 
 /// The manifest of every member of the workspace.
 fn manifests() -> Result<Vec<PathBuf>> {
-    let listed = capture(&mut cargo([
-        "tree",
-        "--workspace",
-        "--depth",
-        "0",
-        "--prefix",
-        "none",
-        "--format",
-        "{p}",
-        "--locked",
-    ]))?;
+    let listed = members()?;
     Ok(listed
         .lines()
         .filter_map(member_dir)
@@ -109,7 +99,7 @@ fn findings(line: &str) -> Vec<String> {
 /// An absolute path below a home directory: root's, or a named user's.
 fn home_path(line: &str) -> Option<&str> {
     line.match_indices('/').find_map(|(start, _)| {
-        // A path goes on here, it does not begin: `a/root/b`, `$X/home/me/b`.
+        // A path goes on here, it does not begin: `a/home/b`, `$X/home/me/b`.
         let goes_on = |c: char| c.is_alphanumeric() || "_-.~})>*]".contains(c);
         if line[..start].ends_with(goes_on) {
             return None;
