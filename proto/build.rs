@@ -1,22 +1,24 @@
-//! Compiles the .proto files with protox, so that no protoc is needed.
+//! Compiles the .proto files with protox, so that no protoc is needed. Every
+//! file under `arena/` and `games/` is found here and becomes a module of the
+//! path that its package names: adding a game is adding its file.
 
-use std::{env, error::Error, fs, path::PathBuf};
+use std::{
+    env,
+    error::Error,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use prost::Message as _;
 
-/// Every .proto file; adding a game is adding its line.
-const FILES: &[&str] = &[
-    "arena/v1/envelope.proto",
-    "arena/v1/referee.proto",
-    "games/connect_four/v1/connect_four.proto",
-];
-
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    for file in FILES {
-        println!("cargo:rerun-if-changed={file}");
+    let mut files = Vec::new();
+    for folder in ["arena", "games"] {
+        find(Path::new(folder), &mut files)?;
     }
-    let descriptors = protox::compile(FILES, ["."])?;
+    files.sort();
+    let descriptors = protox::compile(&files, ["."])?;
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     let grpc = env::var_os("CARGO_FEATURE_GRPC").is_some();
     tonic_prost_build::configure()
@@ -24,6 +26,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         .build_server(grpc)
         .bytes(".")
         .codec_path("crate::codec::SmallCodec")
+        .include_file("packages.rs")
         .compile_fds(descriptors)?;
+    Ok(())
+}
+
+/// All .proto files below a folder. Cargo runs this again when a folder or a
+/// file in it changes.
+fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    println!("cargo:rerun-if-changed={}", folder.display());
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            find(&path, files)?;
+        } else if path.extension().is_some_and(|kind| kind == "proto") {
+            println!("cargo:rerun-if-changed={}", path.display());
+            files.push(path);
+        }
+    }
     Ok(())
 }
