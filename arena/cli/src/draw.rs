@@ -3,34 +3,47 @@
 use std::fmt::Write as _;
 
 use owo_colors::OwoColorize as _;
-use referee_core::{Item, Scene, Seat};
+use referee_core::{Area, CardSuit, Cell, Piece, Scene, Seat, Shape, TileSuit};
+
+/// The widest line.
+const WIDTH: usize = 78;
+/// By how much what belongs to a label is set in.
+const INDENT: usize = 4;
 
 /// With which signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signs {
-    /// Discs as discs.
+    /// Discs as discs, suits as suits.
     Unicode,
     /// Letters: for terminals and files that know nothing else.
     Ascii,
 }
 
+/// A piece as text: what is printed, and how wide it is without its colour.
+struct Sign {
+    text: String,
+    width: usize,
+}
+
+impl Sign {
+    fn plain(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let width = text.chars().count();
+        Self { text, width }
+    }
+
+    fn coloured(text: &str, colour: impl FnOnce(&str) -> String) -> Self {
+        Self {
+            width: text.chars().count(),
+            text: colour(text),
+        }
+    }
+}
+
 impl Signs {
     /// A disc of this seat.
     pub(crate) fn disc(self, seat: Seat) -> String {
-        match (self, seat.index()) {
-            (Self::Ascii, 0) => "X".to_owned(),
-            (Self::Ascii, _) => "O".to_owned(),
-            (Self::Unicode, 0) => "●".red().to_string(),
-            (Self::Unicode, _) => "○".yellow().to_string(),
-        }
-    }
-
-    /// A cell that nobody may use.
-    pub(crate) fn blocked(self) -> String {
-        match self {
-            Self::Ascii => "#".to_owned(),
-            Self::Unicode => "▒".dimmed().to_string(),
-        }
+        self.sign(Piece::Disc { seat }).text
     }
 
     /// What the terminal's locale says that it can show.
@@ -45,23 +58,73 @@ impl Signs {
             _ => Self::Ascii,
         }
     }
+
+    fn sign(self, piece: Piece) -> Sign {
+        let red = |text: &str| text.red().to_string();
+        let green = |text: &str| text.green().to_string();
+        let blue = |text: &str| text.blue().to_string();
+        let yellow = |text: &str| text.yellow().to_string();
+        let dimmed = |text: &str| text.dimmed().to_string();
+        match (self, piece) {
+            (Self::Ascii, Piece::Empty) => Sign::plain("."),
+            (Self::Unicode, Piece::Empty) => Sign::coloured("·", dimmed),
+            (Self::Ascii, Piece::Blocked) => Sign::plain("#"),
+            (Self::Unicode, Piece::Blocked) => Sign::coloured("▒", dimmed),
+            (Self::Ascii, Piece::Disc { seat }) if seat.index() == 0 => Sign::plain("X"),
+            (Self::Ascii, Piece::Disc { .. }) => Sign::plain("O"),
+            (Self::Unicode, Piece::Disc { seat }) if seat.index() == 0 => Sign::coloured("●", red),
+            (Self::Unicode, Piece::Disc { .. }) => Sign::coloured("○", yellow),
+            (signs, Piece::Tile { rank, suit }) => {
+                let (letter, colour): (_, fn(&str) -> String) = match suit {
+                    TileSuit::Characters => ('c', red),
+                    TileSuit::Bamboos => ('b', green),
+                    TileSuit::Dots => ('d', blue),
+                };
+                signs.in_colour(&format!("{rank}{letter}"), colour)
+            }
+            (signs, Piece::Card { rank, suit }) => {
+                let rank = match rank {
+                    1 => "A".to_owned(),
+                    11 => "J".to_owned(),
+                    12 => "Q".to_owned(),
+                    13 => "K".to_owned(),
+                    rank => rank.to_string(),
+                };
+                let (letter, symbol, warm) = match suit {
+                    CardSuit::Clubs => ('C', '♣', false),
+                    CardSuit::Diamonds => ('D', '♦', true),
+                    CardSuit::Hearts => ('H', '♥', true),
+                    CardSuit::Spades => ('S', '♠', false),
+                };
+                match signs {
+                    Self::Ascii => Sign::plain(format!("{rank}{letter}")),
+                    Self::Unicode if warm => Sign::coloured(&format!("{rank}{symbol}"), red),
+                    Self::Unicode => Sign::plain(format!("{rank}{symbol}")),
+                }
+            }
+            (signs, Piece::Joker) => signs.in_colour("JOK", yellow),
+            (Self::Ascii, Piece::FaceDown) => Sign::plain("?"),
+            (Self::Unicode, Piece::FaceDown) => Sign::coloured("▒", dimmed),
+        }
+    }
+
+    /// Letters are for terminals that know nothing else, colours among it.
+    fn in_colour(self, text: &str, colour: fn(&str) -> String) -> Sign {
+        match self {
+            Self::Ascii => Sign::plain(text),
+            Self::Unicode => Sign::coloured(text, colour),
+        }
+    }
 }
 
-/// The board with its rows and columns numbered. Discs are X and O, or round
-/// ones in two colours; what can't be used is #; the last disc is in brackets.
-pub(crate) fn board(scene: &Scene, signs: Signs) -> String {
-    let mut text = String::from("    ");
-    for column in 0..scene.columns {
-        let _ = write!(text, "{column:>2} ");
-    }
-    trim(&mut text);
-    for row in 0..scene.rows {
-        let _ = write!(text, "{row:>3} ");
-        for column in 0..scene.columns {
-            let item = scene.items.iter().find(|item| place(item) == (row, column));
-            text.push_str(&cell(item, signs));
+/// The whole table. What is marked is in brackets.
+pub(crate) fn scene(scene: &Scene, signs: Signs) -> String {
+    let mut text = String::new();
+    for area in &scene.areas {
+        match &area.shape {
+            Shape::Board { rows, columns } => board(area, rows, columns, signs, &mut text),
+            Shape::Row => row(area, signs, &mut text),
         }
-        trim(&mut text);
     }
     for caption in &scene.captions {
         text.push_str(caption);
@@ -70,30 +133,74 @@ pub(crate) fn board(scene: &Scene, signs: Signs) -> String {
     text
 }
 
-fn cell(item: Option<&Item>, signs: Signs) -> String {
-    match (item, signs) {
-        (None, Signs::Ascii) => " . ".to_owned(),
-        (None, Signs::Unicode) => format!(" {} ", "·".dimmed()),
-        (Some(Item::Blocked { .. }), signs) => format!(" {} ", signs.blocked()),
-        (Some(Item::Disc { seat, marked, .. }), signs) => {
-            let disc = signs.disc(*seat);
-            if *marked {
-                format!("[{disc}]")
-            } else {
-                format!(" {disc} ")
-            }
+/// What a scene's signs mean, where that is not plain.
+pub(crate) fn legend(scene: &Scene, signs: Signs) -> String {
+    let mut pieces = scene.areas.iter().flat_map(|area| &area.cells);
+    if pieces.any(|cell| cell.piece == Piece::Blocked) {
+        format!("; {} can't be used", signs.sign(Piece::Blocked).text)
+    } else {
+        String::new()
+    }
+}
+
+/// Whether discs tell the seats apart.
+pub(crate) fn has_discs(scene: &Scene) -> bool {
+    let mut pieces = scene.areas.iter().flat_map(|area| &area.cells);
+    pieces.any(|cell| matches!(cell.piece, Piece::Disc { .. }))
+}
+
+fn board(area: &Area, rows: &[String], columns: &[String], signs: Signs, text: &mut String) {
+    let mut line = String::from("    ");
+    for column in columns {
+        let _ = write!(line, "{column:>2} ");
+    }
+    push_line(&line, text);
+    for (cells, name) in area.cells.chunks(columns.len().max(1)).zip(rows) {
+        let mut line = format!("{name:>3} ");
+        for cell in cells {
+            line.push_str(&in_brackets(cell, signs).text);
         }
+        push_line(&line, text);
     }
 }
 
-const fn place(item: &Item) -> (u8, u8) {
-    match item {
-        Item::Blocked { row, column } | Item::Disc { row, column, .. } => (*row, *column),
+/// The label, and under it the cells on as many lines as they need.
+fn row(area: &Area, signs: Signs, text: &mut String) {
+    if !area.label.is_empty() {
+        push_line(&area.label, text);
+    }
+    let mut line = String::new();
+    let mut width = WIDTH;
+    for cell in &area.cells {
+        let sign = in_brackets(cell, signs);
+        if width + sign.width > WIDTH {
+            if !line.is_empty() {
+                push_line(&line, text);
+            }
+            line = " ".repeat(INDENT - 1);
+            width = INDENT - 1;
+        }
+        line.push_str(&sign.text);
+        width += sign.width;
+    }
+    let nothing = area.cells.is_empty();
+    push_line(if nothing { "    -" } else { &line }, text);
+}
+
+fn in_brackets(cell: &Cell, signs: Signs) -> Sign {
+    let Sign { text, width } = signs.sign(cell.piece);
+    Sign {
+        text: if cell.marked {
+            format!("[{text}]")
+        } else {
+            format!(" {text} ")
+        },
+        width: width + 2,
     }
 }
 
-fn trim(text: &mut String) {
-    text.truncate(text.trim_end().len());
+fn push_line(line: &str, text: &mut String) {
+    text.push_str(line.trim_end());
     text.push('\n');
 }
 
@@ -103,25 +210,79 @@ mod tests {
 
     #[test]
     fn a_board_in_letters() {
-        let disc = |row, column, seat, marked| Item::Disc {
-            row,
-            column,
-            seat: Seat::new(seat),
-            marked,
+        let disc = |seat| {
+            Cell::new(Piece::Disc {
+                seat: Seat::new(seat),
+            })
         };
-        let scene = Scene {
-            rows: 2,
-            columns: 4,
-            items: vec![
-                disc(1, 0, 0, false),
-                disc(1, 1, 1, true),
-                Item::Blocked { row: 0, column: 3 },
-            ],
+        let empty = || Cell::new(Piece::Empty);
+        let table = Scene {
+            areas: vec![Area {
+                label: String::new(),
+                seat: None,
+                shape: Shape::Board {
+                    rows: ["0", "1"].map(str::to_owned).to_vec(),
+                    columns: ["0", "1", "2", "3"].map(str::to_owned).to_vec(),
+                },
+                cells: vec![
+                    empty(),
+                    empty(),
+                    empty(),
+                    Cell::new(Piece::Blocked),
+                    disc(0),
+                    disc(1).marked(true),
+                    empty(),
+                    empty(),
+                ],
+            }],
             captions: vec!["it is over".to_owned()],
         };
         assert_eq!(
-            board(&scene, Signs::Ascii),
+            scene(&table, Signs::Ascii),
             "     0  1  2  3\n  0  .  .  .  #\n  1  X [O] .  .\nit is over\n"
         );
+    }
+
+    #[test]
+    fn rows_of_tiles_and_cards_are_wrapped() {
+        let tile = |rank| {
+            Cell::new(Piece::Tile {
+                rank,
+                suit: TileSuit::Bamboos,
+            })
+        };
+        let card = |rank, suit| Cell::new(Piece::Card { rank, suit });
+        let row = |label: &str, cells| Area {
+            label: label.to_owned(),
+            seat: None,
+            shape: Shape::Row,
+            cells,
+        };
+        let table = Scene {
+            areas: vec![
+                row("river", (0..21).map(|i| tile(i % 9 + 1)).collect()),
+                row(
+                    "trick",
+                    vec![
+                        card(10, CardSuit::Hearts).marked(true),
+                        card(1, CardSuit::Spades),
+                        Cell::new(Piece::Joker),
+                        Cell::new(Piece::FaceDown),
+                    ],
+                ),
+                row("nothing", Vec::new()),
+            ],
+            captions: Vec::new(),
+        };
+        let drawn = scene(&table, Signs::Ascii);
+        assert_eq!(
+            drawn,
+            "river\n    \
+             1b  2b  3b  4b  5b  6b  7b  8b  9b  1b  2b  3b  4b  5b  6b  7b  8b  9b\n    \
+             1b  2b  3b\ntrick\n   [10H] AS  JOK  ?\nnothing\n    -\n"
+        );
+        assert!(drawn.lines().all(|line| line.chars().count() <= WIDTH));
+        let coloured = scene(&table, Signs::Unicode);
+        assert!(coloured.contains("10♥"), "{coloured}");
     }
 }

@@ -22,6 +22,8 @@ pub struct GameInfo {
     pub seats: u8,
     /// Grows when the same seed or the same answers mean another game.
     pub rules_version: u32,
+    /// How a move is written, for people: `(row, column)`.
+    pub notation: &'static str,
 }
 
 /// The rules of a game as a pure machine. It can't wait, it can't fail for an
@@ -56,6 +58,17 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// [`SetupError`] says what is wrong and what would be right.
     fn validate(setup: &Self::Setup) -> Result<(), SetupError>;
 
+    /// Reads one line of a list of openings, in the notation that is usual for
+    /// the game. Where there is none, it is a set-up as JSON.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] says what was expected.
+    fn opening(line: &str) -> Result<Self::Setup, SetupError> {
+        serde_json::from_str(line)
+            .map_err(|error| SetupError(format!("expected a set-up as a JSON object: {error}")))
+    }
+
     /// The beginning of a game. Draws from the dice in a fixed order, and only
     /// here. `setup` has been validated.
     fn deal(setup: &Self::Setup, dice: &mut Dice) -> State<Self>;
@@ -86,8 +99,10 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// missing.
     fn resolve(state: &mut State<Self>, answers: &[(Seat, Self::Answer)]);
 
-    /// A seat leaves the game by a foul. May come at any time before the end.
-    fn forfeit(state: &mut State<Self>, seat: Seat);
+    /// A seat leaves the game by a foul, and takes the place that is returned.
+    /// May come at any time before the end, for several seats one after
+    /// another. The other seats are told at once, before anything else.
+    fn forfeit(state: &mut State<Self>, seat: Seat) -> u8;
 
     /// Whether everybody may see this answer at once, while the game goes on.
     fn is_public(question: Self::Question, answer: &Self::Answer) -> bool;
@@ -140,7 +155,8 @@ impl<G: Game> State<G> {
 }
 
 /// What one seat sees at one moment. It can be had from
-/// [`State::observe`] and nowhere else.
+/// [`State::observe`], and from what a seat's calls have told it
+/// ([`Watcher::observe`](crate::Watcher::observe)), and nowhere else.
 #[derive(Debug)]
 pub struct Observation<'a, G: Game> {
     seat: Seat,
@@ -149,6 +165,15 @@ pub struct Observation<'a, G: Game> {
 }
 
 impl<'a, G: Game> Observation<'a, G> {
+    /// Only for what a seat has been told.
+    pub(crate) const fn known(seat: Seat, public: &'a G::Public, private: &'a G::Private) -> Self {
+        Self {
+            seat,
+            public,
+            private,
+        }
+    }
+
     /// Who sees it.
     #[must_use]
     pub const fn seat(&self) -> Seat {

@@ -17,6 +17,7 @@ mod table;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transcript;
+mod watcher;
 mod wire;
 
 pub use clock::{Charge, Clock, Limits};
@@ -25,9 +26,10 @@ pub use foul::{Foul, FoulKind};
 pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step};
 pub use outcome::{Outcome, SeatFoul, Verdict};
 pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine};
-pub use scene::{Item, Scene};
+pub use scene::{Area, CardSuit, Cell, Piece, Scene, Shape, TileSuit};
 pub use seat::{PerSeat, Seat};
 pub use seed::{Root, Seed, SeedError};
 pub use table::{Accepted, GameKind, Kind, Refused, Table, TableStep};
 pub use transcript::{Event, Transcript};
+pub use watcher::{Watch, Watcher};
 pub use wire::{Malformed, Sight, Wire};

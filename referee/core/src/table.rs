@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::{
     Dice, Game, GameInfo, Malformed, Outcome, Scene, Seat, Seed, SetupError, Sight, State, Step,
-    Wire,
+    Watch, Watcher, Wire,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -15,6 +15,10 @@ pub trait GameKind: Send + Sync {
 
     /// The path of the call by which a bot is asked to play.
     fn path(&self) -> &'static str;
+
+    /// Whether anything in it is seen by one seat only, or by nobody. Then no
+    /// bot may see two seatings of one deal.
+    fn has_secrets(&self) -> bool;
 
     /// Puts a set-up into its full form, with every choice named.
     ///
@@ -30,22 +34,30 @@ pub trait GameKind: Send + Sync {
     /// [`SetupError`] as for [`setup`](Self::setup).
     fn deal(&self, setup: &serde_json::Value, seed: &Seed) -> Result<Box<dyn Table>, SetupError>;
 
-    /// What to draw of what a seat knew after these calls, the first of which
-    /// is the start.
+    /// Reads one line of a list of openings as a set-up in its full form; see
+    /// [`Game::opening`].
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where a call is none of this game.
-    fn knew(&self, seat: Seat, calls: &[&[u8]]) -> Result<Scene, Malformed>;
+    /// [`SetupError`] where it is none or no game can begin like this.
+    fn opening(&self, line: &str) -> Result<serde_json::Value, SetupError>;
+
+    /// What a seat knows, from its first call on.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] where that is none of this game.
+    fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn Watch>, Malformed>;
 
     /// Plays random games with this seed and checks every property that any
-    /// game must have.
+    /// game must have. `forfeit` writes the call that tells of a seat that has
+    /// left and the place that it took.
     ///
     /// # Errors
     ///
     /// Says which property fails, and where.
     #[cfg(feature = "testing")]
-    fn prove(&self, seed: &Seed) -> Result<(), String>;
+    fn prove(&self, seed: &Seed, forfeit: crate::testing::WriteForfeit) -> Result<(), String>;
 }
 
 /// A game in progress.
@@ -74,8 +86,8 @@ pub trait Table: Send {
     /// has not changed then.
     fn answer(&mut self, seat: Seat, bytes: &[u8]) -> Result<Accepted, Refused>;
 
-    /// A seat leaves the game by a foul.
-    fn forfeit(&mut self, seat: Seat);
+    /// A seat leaves the game by a foul, and takes this place.
+    fn forfeit(&mut self, seat: Seat) -> u8;
 
     /// Carries out the answers that were taken since the last step.
     fn resolve(&mut self);
@@ -83,6 +95,10 @@ pub trait Table: Send {
     /// What to draw: of everything when the game is over, else of what
     /// everybody sees.
     fn scene(&self) -> Scene;
+
+    /// What to draw with nothing covered: for those who may see a game that is
+    /// over.
+    fn open_scene(&self) -> Scene;
 
     /// What a seat could answer to the last step's question: notation and
     /// message.
@@ -156,6 +172,10 @@ impl<G: Sight> GameKind for Kind<G> {
         G::PATH
     }
 
+    fn has_secrets(&self) -> bool {
+        size_of::<G::Private>() > 0 || size_of::<G::Hidden>() > 0
+    }
+
     fn setup(&self, setup: &serde_json::Value) -> Result<serde_json::Value, SetupError> {
         Ok(in_full(&Self::read(setup)?))
     }
@@ -166,21 +186,19 @@ impl<G: Sight> GameKind for Kind<G> {
         Ok(Box::new(InProgress::<G>::new(setup, state)))
     }
 
-    fn knew(&self, seat: Seat, calls: &[&[u8]]) -> Result<Scene, Malformed> {
-        let (start, calls) = calls
-            .split_first()
-            .ok_or_else(|| Malformed("no calls".to_owned()))?;
-        let mut view = G::begin(seat, start)?;
-        for call in calls {
-            G::hear(&mut view, call)?;
-        }
-        let (public, private) = G::known(&view);
-        Ok(G::scene(&public, &[(seat, &private)]))
+    fn opening(&self, line: &str) -> Result<serde_json::Value, SetupError> {
+        let setup = G::opening(line)?;
+        G::validate(&setup)?;
+        Ok(in_full(&setup))
+    }
+
+    fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn Watch>, Malformed> {
+        Ok(Box::new(Watcher::<G>::new(seat, start)?))
     }
 
     #[cfg(feature = "testing")]
-    fn prove(&self, seed: &Seed) -> Result<(), String> {
-        crate::testing::prove::<G>(&G::Setup::default(), seed)
+    fn prove(&self, seed: &Seed, forfeit: crate::testing::WriteForfeit) -> Result<(), String> {
+        crate::testing::prove::<G>(&G::Setup::default(), seed, forfeit)
     }
 }
 
@@ -289,9 +307,9 @@ impl<G: Wire> Table for InProgress<G> {
         Ok(accepted)
     }
 
-    fn forfeit(&mut self, seat: Seat) {
+    fn forfeit(&mut self, seat: Seat) -> u8 {
         self.answers.retain(|(answered, _)| *answered != seat);
-        G::forfeit(&mut self.state, seat);
+        G::forfeit(&mut self.state, seat)
     }
 
     fn resolve(&mut self) {
@@ -303,11 +321,15 @@ impl<G: Wire> Table for InProgress<G> {
     }
 
     fn scene(&self) -> Scene {
-        let private: Vec<_> = if self.over {
-            self.state.private.iter().collect()
+        if self.over {
+            self.open_scene()
         } else {
-            Vec::new()
-        };
+            G::scene(&self.state.public, &[])
+        }
+    }
+
+    fn open_scene(&self) -> Scene {
+        let private: Vec<_> = self.state.private.iter().collect();
         G::scene(&self.state.public, &private)
     }
 

@@ -46,15 +46,21 @@ pub trait Sight: Wire {
     /// [`Malformed`] where the bytes are not such a call.
     fn begin(seat: Seat, start: &[u8]) -> Result<Self::View, Malformed>;
 
-    /// One more call.
+    /// One more call; says what it asks, where it asks something of the game's
+    /// own.
     ///
     /// # Errors
     ///
     /// [`Malformed`] where the bytes are not a call of this game.
-    fn hear(view: &mut Self::View, call: &[u8]) -> Result<(), Malformed>;
+    fn hear(view: &mut Self::View, call: &[u8]) -> Result<Option<Self::Question>, Malformed>;
+
+    /// The seat has given this answer to the question that it heard last, and
+    /// it was accepted.
+    fn answered(view: &mut Self::View, question: Self::Question, answer: &Self::Answer);
 
     /// What is known now. After each call that a seat is sent, this equals its
-    /// observation at that moment.
+    /// observation at that moment; but after the first of several forfeits at
+    /// once, only when all of them have been told.
     fn known(view: &Self::View) -> (Self::Public, Self::Private);
 }
 

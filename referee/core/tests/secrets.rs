@@ -15,14 +15,14 @@ fn seed(i: u64) -> Seed {
 #[test]
 fn a_game_with_secrets_keeps_them() {
     for i in 0..200 {
-        prove::<Bids<false>>(&(), &seed(i)).unwrap();
+        prove::<Bids<false>>(&(), &seed(i), Bids::<false>::write_forfeit).unwrap();
     }
 }
 
 #[test]
 fn a_planted_leak_is_caught() {
     let caught = (0..20)
-        .filter_map(|i| prove::<Bids<true>>(&(), &seed(i)).err())
+        .filter_map(|i| prove::<Bids<true>>(&(), &seed(i), Bids::<true>::write_forfeit).err())
         .collect::<Vec<_>>();
     assert_eq!(caught.len(), 20);
     assert!(

@@ -66,11 +66,13 @@ pub(crate) fn notice(table: &dyn Table, seat: Seat) -> Bytes {
     out.into()
 }
 
-/// Another seat has left.
-pub(crate) fn forfeit(seat: Seat, foul: FoulKind) -> Bytes {
+/// Another seat has left and taken this place.
+#[must_use]
+pub fn forfeit(seat: Seat, foul: FoulKind, place: u8) -> Bytes {
     let forfeit = arena_proto::arena::v1::Forfeit {
         seat: seat.index() as u32,
         foul: foul_kind(foul).into(),
+        place: place.into(),
     };
     notice_envelope(Call::Forfeit(forfeit))
 }

@@ -12,7 +12,7 @@ mod sitting;
 
 use referee_core::{GameKind, Kind};
 
-pub use envelope::{ending, foul_kind, results};
+pub use envelope::{ending, forfeit, foul_kind, results};
 pub use replay::{Mismatch, Moment, replay};
 pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};
 

@@ -18,7 +18,7 @@ pub struct Moment {
     pub foul: bool,
     /// How long it took.
     pub thought: Duration,
-    /// What everybody could see before it was carried out.
+    /// The table before it was carried out, with nothing covered.
     pub before: Scene,
 }
 
@@ -115,7 +115,7 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
                             ),
                             found: "none".to_owned(),
                         })?;
-                    let before = sitting.scene();
+                    let before = sitting.open_scene();
                     let foul = match &heard {
                         Heard::Foul(foul) => foul.to_string(),
                         _ => String::new(),

@@ -44,13 +44,20 @@ pub struct Sitting {
     /// Who has been asked and whether it has answered, in order of the seats.
     waiting: Vec<(Seat, Option<bool>)>,
     /// Forfeits that the others have not been told of.
-    untold: Vec<(Seat, FoulKind)>,
+    untold: Vec<Left>,
 }
 
 struct SeatState {
     clock: Clock,
     next_number: u32,
     gone: bool,
+}
+
+/// A seat that has left by a foul.
+struct Left {
+    seat: Seat,
+    foul: FoulKind,
+    place: u8,
 }
 
 enum Stage {
@@ -231,6 +238,11 @@ impl Sitting {
         self.table.scene()
     }
 
+    /// The same with nothing covered: for those who may see a game that is over.
+    pub(crate) fn open_scene(&self) -> Scene {
+        self.table.open_scene()
+    }
+
     /// What a seat could answer to its question now: notation and message.
     #[must_use]
     pub fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)> {
@@ -365,8 +377,12 @@ impl Sitting {
                     .iter()
                     .rfind(|foul| foul.seat == seat)
                     .map_or(FoulKind::Crashed, |foul| foul.foul.kind());
-                self.untold.push((seat, kind));
-                self.table.forfeit(seat);
+                let place = self.table.forfeit(seat);
+                self.untold.push(Left {
+                    seat,
+                    foul: kind,
+                    place,
+                });
             }
         }
         self.waiting = waiting;
@@ -379,8 +395,8 @@ impl Sitting {
         let untold = std::mem::take(&mut self.untold);
         let calls = untold
             .into_iter()
-            .flat_map(|(gone, kind)| {
-                let call = envelope::forfeit(gone, kind);
+            .flat_map(|left| {
+                let call = envelope::forfeit(left.seat, left.foul, left.place);
                 self.playing().map(move |seat| (seat, call.clone()))
             })
             .collect();

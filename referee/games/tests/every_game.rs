@@ -1,7 +1,7 @@
 //! What must hold in every game of the list.
 
-use referee_core::Seed;
-use referee_games::GAMES;
+use referee_core::{FoulKind, Seat, Seed};
+use referee_games::{GAMES, forfeit};
 
 #[test]
 fn a_seat_is_sent_the_same_bytes_whatever_it_can_not_see() {
@@ -9,11 +9,16 @@ fn a_seat_is_sent_the_same_bytes_whatever_it_can_not_see() {
         for i in 0..100_u8 {
             let mut bytes = [0; 32];
             bytes[0] = i;
-            if let Err(why) = game.prove(&Seed::new(bytes)) {
+            if let Err(why) = game.prove(&Seed::new(bytes), left) {
                 panic!("{} with seed {i}: {why}", game.info().name);
             }
         }
     }
+}
+
+/// Tells of a seat that has left as the referee does.
+fn left(seat: Seat, place: u8) -> Vec<u8> {
+    forfeit(seat, FoulKind::Crashed, place).to_vec()
 }
 
 #[test]

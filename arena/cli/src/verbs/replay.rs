@@ -4,14 +4,14 @@ use std::{io::Write as _, path::PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use referee_core::{Event, Record, Scene, Seat, Verdict};
+use referee_core::{Event, Record, Scene, Seat, Verdict, Watch};
 use referee_games::{Moment, game, replay};
 use serde_json::json;
 
 use super::Format;
 use crate::{
     End, Usage,
-    draw::{Signs, board},
+    draw::{self, Signs},
     files,
     report::{event, text, time},
     tally::plural,
@@ -119,19 +119,19 @@ impl Show {
         }
         let mut out = anstream::stdout().lock();
         let knew = self.seat.map(|seat| self.knew(&record, seat)).transpose()?;
-        heading(&mut out, &record, signs)?;
+        heading(&mut out, &record, &last, signs)?;
         if let (Some(seat), Some(knew)) = (self.seat, knew) {
             writeln!(
                 out,
                 "What seat {seat} had been told:\n{}",
-                board(&knew, signs)
+                draw::scene(&knew, signs)
             )?;
             return Ok(End::Done);
         }
         if let Some(ply) = self.ply {
             let scene = scene_after(&moments, &last, ply);
             let moves = plural(ply as u32, "move");
-            writeln!(out, "After {moves}:\n{}", board(scene, signs))?;
+            writeln!(out, "After {moves}:\n{}", draw::scene(scene, signs))?;
             return Ok(End::Done);
         }
         for (at, moment) in moments.iter().enumerate() {
@@ -145,17 +145,18 @@ impl Show {
             )?;
             if self.boards {
                 let scene = scene_after(&moments, &last, at + 1);
-                writeln!(out, "{}", board(scene, signs))?;
+                writeln!(out, "{}", draw::scene(scene, signs))?;
             }
         }
         if !self.boards {
-            writeln!(out, "\n{}", board(&last, signs))?;
+            writeln!(out, "\n{}", draw::scene(&last, signs))?;
         }
         writeln!(out, "{}", in_words(&record))?;
         Ok(End::Done)
     }
 
-    /// What a seat had been told up to a question.
+    /// What a seat knew after this many moves: what it had been told by then and
+    /// had answered.
     fn knew(&self, record: &Record, seat: u8) -> anyhow::Result<Scene> {
         let seats = record.header.players.seats();
         if seat >= seats {
@@ -166,25 +167,46 @@ impl Show {
         }
         let seat = Seat::new(seat);
         let until = self.ply.unwrap_or(usize::MAX);
+        let kind = game(&record.header.game).context("it has just been replayed")?;
         let mut moves = 0;
-        let mut calls: Vec<&[u8]> = Vec::new();
+        let mut watch: Option<Box<dyn Watch>> = None;
         for event in &record.events {
-            match event {
-                Event::Told { seat: to, call } | Event::Asked { seat: to, call, .. }
-                    if *to == seat =>
-                {
-                    calls.push(call);
+            match (event, &mut watch) {
+                (Event::Asked { seat: to, call, .. }, None) if *to == seat => {
+                    watch = Some(kind.watch(seat, call)?);
                 }
-                Event::Answered { number, .. } if *number > 0 => moves += 1,
+                (
+                    Event::Told { seat: to, call } | Event::Asked { seat: to, call, .. },
+                    Some(watch),
+                ) if *to == seat => {
+                    watch.hear(call)?;
+                }
+                (
+                    Event::Answered {
+                        seat: by,
+                        number,
+                        answer,
+                        notation,
+                        ..
+                    },
+                    watch,
+                ) if *number > 0 => {
+                    moves += 1;
+                    if moves > until {
+                        break;
+                    }
+                    if let (Some(watch), Some(_)) = (watch, notation)
+                        && *by == seat
+                    {
+                        watch.answered(answer)?;
+                    }
+                }
                 _ => {}
             }
-            if moves > until {
-                break;
-            }
         }
-        let kind = game(&record.header.game).context("it has just been replayed")?;
-        kind.knew(seat, &calls)
-            .with_context(|| format!("seat {seat} was told something that can't be read"))
+        watch
+            .map(|watch| watch.scene())
+            .with_context(|| format!("seat {seat} was told nothing"))
     }
 }
 
@@ -193,19 +215,26 @@ fn scene_after<'a>(moments: &'a [Moment], last: &'a Scene, ply: usize) -> &'a Sc
     moments.get(ply).map_or(last, |moment| &moment.before)
 }
 
-fn heading(out: &mut impl std::io::Write, record: &Record, signs: Signs) -> anyhow::Result<()> {
+fn heading(
+    out: &mut impl std::io::Write,
+    record: &Record,
+    last: &Scene,
+    signs: Signs,
+) -> anyhow::Result<()> {
     let header = &record.header;
     writeln!(out, "{}  {}", header.game, header.game_id)?;
     for (seat, name) in header.players.iter() {
-        let sign = signs.disc(seat);
         let thought = time(record.result.thought_us[seat]);
-        writeln!(out, "  seat {seat} ({sign})  {name}, thought {thought}")?;
+        let sign = if draw::has_discs(last) {
+            format!(" ({})", signs.disc(seat))
+        } else {
+            String::new()
+        };
+        writeln!(out, "  seat {seat}{sign}  {name}, thought {thought}")?;
     }
-    writeln!(
-        out,
-        "moves are (row, column); {} can't be used\n",
-        signs.blocked()
-    )?;
+    let notation = game(&header.game).map_or("", |kind| kind.info().notation);
+    let legend = draw::legend(last, signs);
+    writeln!(out, "moves are {notation}{legend}\n")?;
     Ok(())
 }
 

@@ -41,7 +41,17 @@ pub enum Question {
     Bid,
 }
 
+/// Field 6 of the envelope: that a seat has left.
+const FORFEIT: u8 = 6 << 3 | 2;
+
 impl<const LEAK: bool> Bids<LEAK> {
+    /// Writes the call that tells of a seat that has left and the place it
+    /// took, as the envelope does: seat (field 1) and place (field 3).
+    #[must_use]
+    pub fn write_forfeit(seat: Seat, place: u8) -> Vec<u8> {
+        vec![FORFEIT, 4, 1 << 3, seat.index() as u8, 3 << 3, place]
+    }
+
     fn draw(state: &mut State<Self>) {
         for seat in Seat::all(SEATS) {
             if let Some(card) = state.hidden.deck.pop() {
@@ -61,6 +71,7 @@ impl<const LEAK: bool> Game for Bids<LEAK> {
         title: "Sealed bids",
         seats: SEATS,
         rules_version: 1,
+        notation: "the card",
     };
     type Setup = ();
     type Public = Public;
@@ -139,9 +150,10 @@ impl<const LEAK: bool> Game for Bids<LEAK> {
         state.hidden.told = false;
     }
 
-    fn forfeit(state: &mut State<Self>, seat: Seat) {
+    fn forfeit(state: &mut State<Self>, seat: Seat) -> u8 {
         state.public.gone[seat] = true;
         state.hidden.told = false;
+        SEATS
     }
 
     fn is_public(_: Question, _: &u8) -> bool {
@@ -196,15 +208,15 @@ impl<const LEAK: bool> Wire for Bids<LEAK> {
     const PATH: &'static str = "/games.bids.v1.BidsBot/Play";
 
     fn write_start(sight: &Observation<'_, Self>, out: &mut Vec<u8>) {
-        write(sight, out);
+        write(sight, false, out);
     }
 
     fn write_notice(sight: &Observation<'_, Self>, _: Notice, out: &mut Vec<u8>) {
-        write(sight, out);
+        write(sight, false, out);
     }
 
     fn write_question(sight: &Observation<'_, Self>, _: Question, out: &mut Vec<u8>) {
-        write(sight, out);
+        write(sight, true, out);
     }
 
     fn read_answer(_: Question, bytes: &[u8]) -> Result<u8, Malformed> {
@@ -250,7 +262,7 @@ fn read_field(mut message: &[u8]) -> Result<&[u8], Malformed> {
     Err(Malformed("expected field 10".to_owned()))
 }
 
-fn write<const LEAK: bool>(sight: &Observation<'_, Bids<LEAK>>, all: &mut Vec<u8>) {
+fn write<const LEAK: bool>(sight: &Observation<'_, Bids<LEAK>>, asks: bool, all: &mut Vec<u8>) {
     let public = sight.public();
     let mut out = Vec::new();
     for seat in Seat::all(SEATS) {
@@ -258,7 +270,7 @@ fn write<const LEAK: bool>(sight: &Observation<'_, Bids<LEAK>>, all: &mut Vec<u8
         out.push(public.gone[seat].into());
         out.push(public.last[seat.index()].unwrap_or(0));
     }
-    out.extend([public.left, public.peek]);
+    out.extend([public.left, public.peek, asks.into()]);
     out.extend(sight.private());
     write_field(&out, all);
 }
@@ -270,9 +282,17 @@ impl<const LEAK: bool> Sight for Bids<LEAK> {
         read_field(start).map(<[u8]>::to_vec)
     }
 
-    fn hear(view: &mut Vec<u8>, call: &[u8]) -> Result<(), Malformed> {
+    fn hear(view: &mut Vec<u8>, call: &[u8]) -> Result<Option<Question>, Malformed> {
+        if let [FORFEIT, _, _, seat, ..] = call {
+            view[3 * usize::from(*seat) + 1] = 1;
+            return Ok(None);
+        }
         *view = read_field(call)?.to_vec();
-        Ok(())
+        Ok((view[11] == 1).then_some(Question::Bid))
+    }
+
+    fn answered(_: &mut Vec<u8>, _: Question, _: &u8) {
+        // Every call says all that there is to know.
     }
 
     fn known(view: &Vec<u8>) -> (Public, Vec<u8>) {
@@ -286,6 +306,6 @@ impl<const LEAK: bool> Sight for Bids<LEAK> {
             left: view[9],
             peek: view[10],
         };
-        (public, view[11..].to_vec())
+        (public, view[12..].to_vec())
     }
 }

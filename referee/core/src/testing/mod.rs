@@ -7,7 +7,10 @@ use std::collections::VecDeque;
 
 pub use bids::Bids;
 
-use crate::{Dice, Game, PerSeat, Seat, Seed, Sight, State, Step};
+use crate::{Dice, Game, PerSeat, Seat, Seed, Sight, State, Step, Watcher};
+
+/// Writes the call that tells of a seat that has left and the place it took.
+pub type WriteForfeit = fn(Seat, u8) -> Vec<u8>;
 
 /// No game of ours is longer than this many answers.
 const ENDLESS: usize = 100_000;
@@ -31,38 +34,161 @@ enum Reply<A> {
 /// # Errors
 ///
 /// Says which property fails, and where.
-pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed) -> Result<(), String> {
+pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> Result<(), String> {
     let mut dice = Dice::new(seed);
     let beginning = G::deal(setup, &mut dice);
+    let table = Proof {
+        beginning: &beginning,
+        forfeit,
+    };
 
-    let whole = play(beginning.clone(), |state, seat, question| {
-        random_answer::<G>(state, seat, question, &mut dice)
-    })?;
-    nothing_leaks(&beginning, &whole, &mut dice)?;
+    let whole =
+        table.play(|state, seat, question| random_answer::<G>(state, seat, question, &mut dice))?;
+    table.nothing_leaks(&whole, &mut dice)?;
 
     // A cut at random: what was sent up to then must not depend on the unseen
     // either, and leaving there must bring the game to an end.
     let cut = dice.below(whole.answers.len() as u32 + 1) as usize;
     let mut left = cut;
     let leaver = dice.below(u32::from(G::INFO.seats)) as u8;
-    let short = play(beginning.clone(), |state, seat, question| {
+    let short = table.play(|state, seat, question| {
         if left == 0 {
             return Ok(Reply::Stop);
         }
         left -= 1;
         random_answer::<G>(state, seat, question, &mut dice)
     })?;
-    nothing_leaks(&beginning, &short, &mut dice)?;
+    table.nothing_leaks(&short, &mut dice)?;
 
     let mut left = cut;
-    play(beginning, |state, seat, question| {
+    table.play(|state, seat, question| {
         if left == 0 && seat == Seat::new(leaver) {
             return Ok(Reply::Forfeit);
         }
         left = left.saturating_sub(1);
         random_answer::<G>(state, seat, question, &mut dice)
     })?;
+
+    // Any number of seats leave, some before the first question.
+    let absent = Seat::all(G::INFO.seats)
+        .filter(|_| dice.below(4) == 0)
+        .collect::<Vec<_>>();
+    let patience = 1 + dice.below(whole.answers.len() as u32 + 1);
+    table.play_without(&absent, |state, seat, question| {
+        if dice.below(patience) == 0 {
+            return Ok(Reply::Forfeit);
+        }
+        random_answer::<G>(state, seat, question, &mut dice)
+    })?;
     Ok(())
+}
+
+/// A deal, and how to tell of a seat that has left.
+struct Proof<'a, G: Game> {
+    beginning: &'a State<G>,
+    forfeit: WriteForfeit,
+}
+
+/// What each seat was told so far, and who looks on.
+struct Telling<G: Sight> {
+    said: Said<G>,
+    watchers: Vec<Watcher<G>>,
+    gone: PerSeat<bool>,
+}
+
+impl<G: Sight> Telling<G> {
+    fn new(state: &State<G>) -> Result<Self, String> {
+        let seats = G::INFO.seats;
+        let mut calls = PerSeat::new(seats, |_| Vec::new());
+        let mut watchers = Vec::new();
+        for seat in Seat::all(seats) {
+            let mut start = Vec::new();
+            G::write_start(&state.observe(seat), &mut start);
+            watchers.push(Watcher::new(seat, &start).map_err(|error| error.to_string())?);
+            calls[seat].push(start);
+        }
+        Ok(Self {
+            said: Said {
+                calls,
+                answers: Vec::new(),
+            },
+            watchers,
+            gone: PerSeat::new(seats, |_| false),
+        })
+    }
+
+    /// A call to a seat, which must know by it what it sees, and what it is
+    /// asked.
+    fn hear(
+        &mut self,
+        state: &State<G>,
+        seat: Seat,
+        asked: Option<G::Question>,
+        call: Vec<u8>,
+    ) -> Result<(), String> {
+        self.whisper(seat, asked, call)?;
+        let known = G::known(self.watchers[seat.index()].view());
+        if known != (state.public.clone(), state.private[seat].clone()) {
+            return Err(format!(
+                "seat {seat} was told enough to know {known:?}, but sees {:?}",
+                (&state.public, &state.private[seat])
+            ));
+        }
+        Ok(())
+    }
+
+    /// The same, but it is not the whole news yet.
+    fn whisper(
+        &mut self,
+        seat: Seat,
+        asked: Option<G::Question>,
+        call: Vec<u8>,
+    ) -> Result<(), String> {
+        let heard = self.watchers[seat.index()]
+            .hear(&call)
+            .map_err(|error| error.to_string())?;
+        if heard != asked {
+            return Err(format!(
+                "seat {seat} is asked {asked:?} and hears {heard:?}"
+            ));
+        }
+        self.said.calls[seat].push(call);
+        Ok(())
+    }
+
+    /// Seats leave; those that are left are told, unless the game is over.
+    fn leave(
+        &mut self,
+        state: &mut State<G>,
+        leaving: &[Seat],
+        write: WriteForfeit,
+    ) -> Result<(), String> {
+        let mut news = Vec::new();
+        for &seat in leaving {
+            self.gone[seat] = true;
+            let place = G::forfeit(state, seat);
+            if !(1..=G::INFO.seats).contains(&place) {
+                return Err(format!("seat {seat} left and took place {place}"));
+            }
+            news.push((seat, place));
+        }
+        if matches!(G::step(&mut state.clone()), Step::Over(_)) {
+            return Ok(());
+        }
+        let Some((last, first)) = news.split_last() else {
+            return Ok(());
+        };
+        for seat in Seat::all(G::INFO.seats) {
+            if self.gone[seat] {
+                continue;
+            }
+            for &(left, place) in first {
+                self.whisper(seat, None, write(left, place))?;
+            }
+            self.hear(state, seat, None, write(last.0, last.1))?;
+        }
+        Ok(())
+    }
 }
 
 fn random_answer<G: Sight>(
@@ -90,90 +216,140 @@ fn random_answer<G: Sight>(
     Ok(Reply::Answer(legal.swap_remove(pick)))
 }
 
-/// Plays until the game is over or a player stops it; after every call the
-/// fold of a seat's calls must equal its observation.
-fn play<G: Sight>(
-    mut state: State<G>,
-    mut ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<Reply<G::Answer>, String>,
-) -> Result<Said<G>, String> {
-    let seats = G::INFO.seats;
-    let mut said = Said {
-        calls: PerSeat::new(seats, |_| Vec::new()),
-        answers: Vec::new(),
-    };
-    let mut views = Vec::new();
-    for seat in Seat::all(seats) {
-        let mut start = Vec::new();
-        G::write_start(&state.observe(seat), &mut start);
-        views.push(G::begin(seat, &start).map_err(|error| error.to_string())?);
-        said.calls[seat].push(start);
+impl<G: Sight> Proof<'_, G> {
+    fn play(
+        &self,
+        ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<Reply<G::Answer>, String>,
+    ) -> Result<Said<G>, String> {
+        Self::play_from(self.beginning.clone(), &[], self.forfeit, ask)
     }
-    let mut gone = PerSeat::new(seats, |_| false);
-    let mut hear = |said: &mut Said<G>, state: &State<G>, seat: Seat, call: Vec<u8>| {
-        let view = &mut views[seat.index()];
-        G::hear(view, &call).map_err(|error| error.to_string())?;
-        said.calls[seat].push(call);
-        let known = G::known(view);
-        if known != (state.public.clone(), state.private[seat].clone()) {
-            return Err(format!(
-                "seat {seat} was told enough to know {known:?}, but sees {:?}",
-                (&state.public, &state.private[seat])
-            ));
-        }
-        Ok(())
-    };
-    while said.answers.len() < ENDLESS {
-        match G::step(&mut state) {
-            Step::Over(outcome) => {
-                check_outcome::<G>(&outcome)?;
-                return Ok(said);
-            }
-            Step::Tell(audience, notice) => {
-                for seat in Seat::all(seats).filter(|&s| audience.includes(s) && !gone[s]) {
-                    let mut call = Vec::new();
-                    G::write_notice(&state.observe(seat), notice, &mut call);
-                    hear(&mut said, &state, seat, call)?;
+
+    /// Some are gone before they are asked anything.
+    fn play_without(
+        &self,
+        absent: &[Seat],
+        ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<Reply<G::Answer>, String>,
+    ) -> Result<Said<G>, String> {
+        Self::play_from(self.beginning.clone(), absent, self.forfeit, ask)
+    }
+
+    /// Plays until the game is over or a player stops it; after every call the
+    /// fold of a seat's calls and answers must equal its observation.
+    fn play_from(
+        mut state: State<G>,
+        absent: &[Seat],
+        forfeit: WriteForfeit,
+        mut ask: impl FnMut(&State<G>, Seat, G::Question) -> Result<Reply<G::Answer>, String>,
+    ) -> Result<Said<G>, String> {
+        let mut telling = Telling::new(&state)?;
+        telling.leave(&mut state, absent, forfeit)?;
+        while telling.said.answers.len() < ENDLESS {
+            match G::step(&mut state) {
+                Step::Over(outcome) => {
+                    check_outcome::<G>(&outcome)?;
+                    return Ok(telling.said);
                 }
-            }
-            Step::Ask(asked) => {
-                if asked.is_empty() {
-                    return Err("a step asks nobody".to_owned());
-                }
-                let again = G::step(&mut state);
-                if again != Step::Ask(asked.clone()) {
-                    return Err(format!("{asked:?} became {again:?} without an answer"));
-                }
-                let mut answers = Vec::new();
-                let mut forfeits = Vec::new();
-                for (seat, question) in asked {
-                    if gone[seat] {
-                        return Err(format!("seat {seat} has left and is asked {question:?}"));
-                    }
-                    let mut call = Vec::new();
-                    G::write_question(&state.observe(seat), question, &mut call);
-                    hear(&mut said, &state, seat, call)?;
-                    match ask(&state, seat, question)? {
-                        Reply::Stop => return Ok(said),
-                        Reply::Forfeit => forfeits.push(seat),
-                        Reply::Answer(answer) => {
-                            G::judge(&state.observe(seat), question, &answer)
-                                .map_err(|rule| format!("{answer:?} is refused: {rule}"))?;
-                            said.answers.push((seat, question, answer.clone()));
-                            answers.push((seat, answer));
+                Step::Tell(audience, notice) => {
+                    for seat in Seat::all(G::INFO.seats) {
+                        if audience.includes(seat) && !telling.gone[seat] {
+                            let mut call = Vec::new();
+                            G::write_notice(&state.observe(seat), notice, &mut call);
+                            telling.hear(&state, seat, None, call)?;
                         }
                     }
                 }
-                for seat in forfeits {
-                    gone[seat] = true;
-                    G::forfeit(&mut state, seat);
-                }
-                if !answers.is_empty() {
-                    G::resolve(&mut state, &answers);
+                Step::Ask(asked) => {
+                    if asked.is_empty() {
+                        return Err("a step asks nobody".to_owned());
+                    }
+                    let again = G::step(&mut state);
+                    if again != Step::Ask(asked.clone()) {
+                        return Err(format!("{asked:?} became {again:?} without an answer"));
+                    }
+                    let mut answers = Vec::new();
+                    let mut leaving = Vec::new();
+                    for (seat, question) in asked {
+                        if telling.gone[seat] {
+                            return Err(format!("seat {seat} has left and is asked {question:?}"));
+                        }
+                        let mut call = Vec::new();
+                        G::write_question(&state.observe(seat), question, &mut call);
+                        telling.hear(&state, seat, Some(question), call)?;
+                        match ask(&state, seat, question)? {
+                            Reply::Stop => return Ok(telling.said),
+                            Reply::Forfeit => leaving.push(seat),
+                            Reply::Answer(answer) => {
+                                G::judge(&state.observe(seat), question, &answer)
+                                    .map_err(|rule| format!("{answer:?} is refused: {rule}"))?;
+                                telling.watchers[seat.index()].answered(&answer);
+                                let said = (seat, question, answer.clone());
+                                telling.said.answers.push(said);
+                                answers.push((seat, answer));
+                            }
+                        }
+                    }
+                    telling.leave(&mut state, &leaving, forfeit)?;
+                    if !answers.is_empty() {
+                        G::resolve(&mut state, &answers);
+                    }
                 }
             }
         }
+        Err("the game does not end".to_owned())
     }
-    Err("the game does not end".to_owned())
+
+    /// Deals again what a seat has not seen, plays the same answers, and demands
+    /// that the seat is sent the same bytes.
+    fn nothing_leaks(&self, said: &Said<G>, dice: &mut Dice) -> Result<(), String> {
+        for watcher in Seat::all(G::INFO.seats) {
+            let other = G::redeal(self.beginning, &said.answers, watcher, dice);
+            let mut scripts = PerSeat::new(G::INFO.seats, |seat| {
+                said.answers
+                    .iter()
+                    .filter(|(answered, ..)| *answered == seat)
+                    .map(|(_, question, answer)| (*question, answer.clone()))
+                    .collect::<VecDeque<_>>()
+            });
+            let again = Self::play_from(other, &[], self.forfeit, |_, seat, question| {
+                let script = &mut scripts[seat];
+                // A claim that was offered in the one deal need not be in the other.
+                while let Some((scripted, answer)) = script.front() {
+                    if *scripted == question {
+                        break;
+                    }
+                    if G::decline(*scripted).as_ref() != Some(answer) {
+                        break;
+                    }
+                    script.pop_front();
+                }
+                match script.front() {
+                    Some((scripted, _)) if *scripted == question => {
+                        let (_, answer) = script.pop_front().expect("it has a front");
+                        Ok(Reply::Answer(answer))
+                    }
+                    _ => Ok(G::decline(question).map_or(Reply::Stop, Reply::Answer)),
+                }
+            })?;
+            let sent = &said.calls[watcher];
+            let sent_again = &again.calls[watcher];
+            // The replay may stop a call earlier or later, with the other's script.
+            let common = sent.len().min(sent_again.len());
+            if sent.len().abs_diff(sent_again.len()) > 1 {
+                return Err(format!(
+                    "seat {watcher} was sent {} calls, and {} when the unseen was dealt again",
+                    sent.len(),
+                    sent_again.len()
+                ));
+            }
+            if let Some(at) = (0..common).find(|&i| sent[i] != sent_again[i]) {
+                return Err(format!(
+                    "leak: call {at} to seat {watcher} is {:?}, and {:?} when the unseen was dealt again",
+                    sent[at], sent_again[at]
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn check_outcome<G: Game>(outcome: &crate::Outcome) -> Result<(), String> {
@@ -190,61 +366,4 @@ fn check_outcome<G: Game>(outcome: &crate::Outcome) -> Result<(), String> {
     } else {
         Err(format!("not an outcome for {seats} seats: {outcome:?}"))
     }
-}
-
-/// Deals again what a seat has not seen, plays the same answers, and demands
-/// that the seat is sent the same bytes.
-fn nothing_leaks<G: Sight>(
-    beginning: &State<G>,
-    said: &Said<G>,
-    dice: &mut Dice,
-) -> Result<(), String> {
-    for watcher in Seat::all(G::INFO.seats) {
-        let other = G::redeal(beginning, &said.answers, watcher, dice);
-        let mut scripts = PerSeat::new(G::INFO.seats, |seat| {
-            said.answers
-                .iter()
-                .filter(|(answered, ..)| *answered == seat)
-                .map(|(_, question, answer)| (*question, answer.clone()))
-                .collect::<VecDeque<_>>()
-        });
-        let again = play(other, |_, seat, question| {
-            let script = &mut scripts[seat];
-            // A claim that was offered in the one deal need not be in the other.
-            while let Some((scripted, answer)) = script.front() {
-                if *scripted == question {
-                    break;
-                }
-                if G::decline(*scripted).as_ref() != Some(answer) {
-                    break;
-                }
-                script.pop_front();
-            }
-            match script.front() {
-                Some((scripted, _)) if *scripted == question => {
-                    let (_, answer) = script.pop_front().expect("it has a front");
-                    Ok(Reply::Answer(answer))
-                }
-                _ => Ok(G::decline(question).map_or(Reply::Stop, Reply::Answer)),
-            }
-        })?;
-        let sent = &said.calls[watcher];
-        let sent_again = &again.calls[watcher];
-        // The replay may stop a call earlier or later, with the other's script.
-        let common = sent.len().min(sent_again.len());
-        if sent.len().abs_diff(sent_again.len()) > 1 {
-            return Err(format!(
-                "seat {watcher} was sent {} calls, and {} when the unseen was dealt again",
-                sent.len(),
-                sent_again.len()
-            ));
-        }
-        if let Some(at) = (0..common).find(|&i| sent[i] != sent_again[i]) {
-            return Err(format!(
-                "leak: call {at} to seat {watcher} is {:?}, and {:?} when the unseen was dealt again",
-                sent[at], sent_again[at]
-            ));
-        }
-    }
-    Ok(())
 }

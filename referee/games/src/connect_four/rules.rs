@@ -95,6 +95,7 @@ impl Game for ConnectFour {
         title: "Connect Four with a forbidden cell",
         seats: 2,
         rules_version: 1,
+        notation: "(row, column)",
     };
 
     type Setup = Setup;
@@ -195,18 +196,14 @@ impl Game for ConnectFour {
     }
 
     fn resolve(state: &mut State<Self>, answers: &[(Seat, Point)]) {
-        let public = &mut state.public;
         for &(seat, point) in answers {
-            if public.board.drop_stone(seat, point.y as usize) {
-                public.winner = Some(seat);
-            }
-            public.last = Some(point);
-            public.turn = seat.other();
+            Self::play(&mut state.public, seat, point);
         }
     }
 
-    fn forfeit(state: &mut State<Self>, seat: Seat) {
+    fn forfeit(state: &mut State<Self>, seat: Seat) -> u8 {
         state.public.gone[seat.index()] = true;
+        2
     }
 
     fn is_public(_: Question, _: &Point) -> bool {
@@ -228,6 +225,17 @@ impl Game for ConnectFour {
 
     fn decline(_: Question) -> Option<Point> {
         None
+    }
+}
+
+impl ConnectFour {
+    /// A legal stone.
+    pub(super) fn play(public: &mut Public, seat: Seat, point: Point) {
+        if public.board.drop_stone(seat, point.y as usize) {
+            public.winner = Some(seat);
+        }
+        public.last = Some(point);
+        public.turn = seat.other();
     }
 }
 

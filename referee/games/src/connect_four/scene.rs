@@ -1,35 +1,43 @@
 //! What to draw.
 
-use referee_core::{Item, Scene};
+use referee_core::{Area, Cell, Piece, Scene, Shape, Wire as _};
 
-use super::rules::{Point, Public};
+use super::rules::{ConnectFour, Point, Public};
 
 pub(super) fn scene(public: &Public) -> Scene {
     let board = &public.board;
-    let mut items = Vec::new();
+    let mut cells = Vec::with_capacity(board.rows() * board.columns());
     for row in 0..board.rows() {
         for column in 0..board.columns() {
             let here = Point {
                 x: row as i32,
                 y: column as i32,
             };
-            let (row, column) = (row as u8, column as u8);
-            if board.forbidden() == Some(here) {
-                items.push(Item::Blocked { row, column });
-            } else if let Some(seat) = board.stone(row.into(), column.into()) {
-                items.push(Item::Disc {
-                    row,
-                    column,
-                    seat,
-                    marked: public.last == Some(here),
-                });
-            }
+            let piece = if board.forbidden() == Some(here) {
+                Piece::Blocked
+            } else {
+                board
+                    .stone(row, column)
+                    .map_or(Piece::Empty, |seat| Piece::Disc { seat })
+            };
+            cells.push(
+                Cell::new(piece)
+                    .marked(public.last == Some(here))
+                    .says(ConnectFour::notation(&here)),
+            );
         }
     }
+    let numbers = |count: usize| (0..count).map(|number| number.to_string()).collect();
     Scene {
-        rows: board.rows() as u8,
-        columns: board.columns() as u8,
-        items,
+        areas: vec![Area {
+            label: String::new(),
+            seat: None,
+            shape: Shape::Board {
+                rows: numbers(board.rows()),
+                columns: numbers(board.columns()),
+            },
+            cells,
+        }],
         captions: Vec::new(),
     }
 }

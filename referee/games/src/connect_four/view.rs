@@ -5,7 +5,7 @@ use arena_proto::games::connect_four::v1::{self as proto, connect_four_call::Cal
 use prost::Message as _;
 use referee_core::{Malformed, Seat, Sight};
 
-use super::rules::{Board, ConnectFour, LARGEST, Point, Public};
+use super::rules::{Board, ConnectFour, LARGEST, Point, Public, Question};
 
 /// What a seat knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,11 +30,16 @@ impl Sight for ConnectFour {
         })
     }
 
-    fn hear(view: &mut View, call: &[u8]) -> Result<(), Malformed> {
-        if let Some(Call::GetPoint(ask)) = decode(call)?.call {
-            *view = View::of(view.seat, &ask)?;
-        }
-        Ok(())
+    fn hear(view: &mut View, call: &[u8]) -> Result<Option<Question>, Malformed> {
+        let Some(Call::GetPoint(ask)) = decode(call)?.call else {
+            return Ok(None);
+        };
+        *view = View::of(view.seat, &ask)?;
+        Ok(Some(Question::Point))
+    }
+
+    fn answered(view: &mut View, Question::Point: Question, point: &Point) {
+        ConnectFour::play(&mut view.public, view.seat, *point);
     }
 
     fn known(view: &View) -> (Public, ()) {

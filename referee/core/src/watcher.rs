@@ -1,0 +1,143 @@
+//! What a seat knows while a game goes on: the fold of its calls and of its own
+//! answers. Bots, terminal, page and replay see through this.
+
+use crate::{Malformed, Observation, Scene, Seat, Sight};
+
+/// A seat that looks on: the fold of its calls and of its own answers.
+pub struct Watcher<G: Sight> {
+    seat: Seat,
+    view: G::View,
+    asked: Option<G::Question>,
+}
+
+impl<G: Sight> Watcher<G> {
+    /// From the first call.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] where the bytes are not such a call.
+    pub fn new(seat: Seat, start: &[u8]) -> Result<Self, Malformed> {
+        Ok(Self {
+            seat,
+            view: G::begin(seat, start)?,
+            asked: None,
+        })
+    }
+
+    /// One more call; says what it asks.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] where the bytes are not a call of this game.
+    pub fn hear(&mut self, call: &[u8]) -> Result<Option<G::Question>, Malformed> {
+        let question = G::hear(&mut self.view, call)?;
+        self.asked = question.or(self.asked);
+        Ok(question)
+    }
+
+    /// The seat has answered the last question, and the answer was accepted.
+    pub fn answered(&mut self, answer: &G::Answer) {
+        if let Some(question) = self.asked.take() {
+            G::answered(&mut self.view, question, answer);
+        }
+    }
+
+    /// Who looks on.
+    #[must_use]
+    pub const fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    /// What it knows, in the game's own form.
+    #[must_use]
+    pub const fn view(&self) -> &G::View {
+        &self.view
+    }
+
+    /// The question that is to be answered now.
+    #[must_use]
+    pub const fn asked(&self) -> Option<G::Question> {
+        self.asked
+    }
+
+    /// Looks at what it knows as the rules do.
+    pub fn observe<T>(&self, look: impl FnOnce(&Observation<'_, G>) -> T) -> T {
+        let (public, private) = G::known(&self.view);
+        look(&Observation::known(self.seat, &public, &private))
+    }
+
+    /// Every answer that would be accepted now.
+    #[must_use]
+    pub fn legal(&self) -> Vec<G::Answer> {
+        self.asked.map_or_else(Vec::new, |question| {
+            self.observe(|sight| G::legal(sight, question))
+        })
+    }
+}
+
+/// The same behind an interface that names no game.
+pub trait Watch: Send {
+    /// One more call; says whether it asks something of the game's own.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] where the bytes are not a call of this game.
+    fn hear(&mut self, call: &[u8]) -> Result<bool, Malformed>;
+
+    /// The seat has answered the last question, and the answer was accepted.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] where the bytes are not an answer to it.
+    fn answered(&mut self, answer: &[u8]) -> Result<(), Malformed>;
+
+    /// Every answer that would be accepted now: notation and message.
+    fn legal(&self) -> Vec<(String, Vec<u8>)>;
+
+    /// One of them as a message; `choose` is told how many there are. None
+    /// where nothing is asked.
+    fn pick(&self, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>>;
+
+    /// What to draw of what the seat knows.
+    fn scene(&self) -> Scene;
+}
+
+impl<G: Sight> Watch for Watcher<G> {
+    fn hear(&mut self, call: &[u8]) -> Result<bool, Malformed> {
+        Ok(self.hear(call)?.is_some())
+    }
+
+    fn answered(&mut self, answer: &[u8]) -> Result<(), Malformed> {
+        if let Some(question) = self.asked {
+            let answer = G::read_answer(question, answer)?;
+            self.answered(&answer);
+        }
+        Ok(())
+    }
+
+    fn legal(&self) -> Vec<(String, Vec<u8>)> {
+        self.legal()
+            .iter()
+            .map(|answer| (G::notation(answer), written::<G>(answer)))
+            .collect()
+    }
+
+    fn pick(&self, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>> {
+        let legal = self.legal();
+        if legal.is_empty() {
+            return None;
+        }
+        legal.get(choose(legal.len())).map(written::<G>)
+    }
+
+    fn scene(&self) -> Scene {
+        let (public, private) = G::known(&self.view);
+        G::scene(&public, &[(self.seat, &private)])
+    }
+}
+
+fn written<G: Sight>(answer: &G::Answer) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    G::write_answer(answer, &mut bytes);
+    bytes
+}
