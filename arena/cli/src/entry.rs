@@ -126,14 +126,14 @@ impl Entry {
     pub(crate) fn must_play(&self, game: &GameInfo) -> anyhow::Result<()> {
         if let Source::House(spec) = &self.source
             && let Some(bot) = house_bots::named(spec)
-            && !bot.games.contains(&game.name)
+            && !bot.games.include(game.name)
         {
             return usage(format!(
                 "{}: house bot \"{}\" does not play {}; it plays {}",
                 self.spec,
                 bot.name,
                 game.name,
-                bot.games.join(", ")
+                bot.games.names()
             ));
         }
         Ok(())

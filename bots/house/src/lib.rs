@@ -17,11 +17,40 @@ pub struct HouseBot {
     pub name: &'static str,
     /// What it does, in a sentence.
     pub summary: &'static str,
-    /// The games that it plays, by their names.
-    pub games: &'static [&'static str],
+    /// The games that it plays.
+    pub games: Games,
     /// What can be chosen: `house:NAME?parameter=value&…`.
     pub parameters: &'static [Parameter],
     build: fn(Parameters) -> Result<Bot, SpecError>,
+}
+
+/// Which games a bot plays.
+#[derive(Clone, Copy)]
+pub enum Games {
+    /// Every one that there is.
+    All,
+    /// These, by their names.
+    These(&'static [&'static str]),
+}
+
+impl Games {
+    /// Whether this one is among them.
+    #[must_use]
+    pub fn include(self, game: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(names) => names.contains(&game),
+        }
+    }
+
+    /// Their names, for people.
+    #[must_use]
+    pub fn names(self) -> String {
+        match self {
+            Self::All => "every game".to_owned(),
+            Self::These(names) => names.join(", "),
+        }
+    }
 }
 
 /// Something that can be chosen about a bot.
@@ -59,7 +88,12 @@ pub fn named(spec: &str) -> Option<&'static HouseBot> {
 pub fn catalogue() -> String {
     let mut text = String::new();
     for bot in HOUSE {
-        text += &format!("  {:<8} {}\n", bot.name, bot.summary);
+        text += &format!(
+            "  {:<8} {} ({})\n",
+            bot.name,
+            bot.summary,
+            bot.games.names()
+        );
         for Parameter {
             name,
             standard,

@@ -13,12 +13,12 @@ use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
 use referee_games::connect_four::{Board, View, columns_of};
 
-use crate::{HouseBot, Parameter, Parameters, SpecError};
+use crate::{Games, HouseBot, Parameter, Parameters, SpecError};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "uct",
     summary: "searches a tree by random playouts (UCB1) until its time is used",
-    games: &["connect_four"],
+    games: Games::These(&["connect_four"]),
     parameters: &[
         Parameter {
             name: "time",

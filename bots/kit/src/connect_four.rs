@@ -1,21 +1,17 @@
 //! Connect Four with a forbidden cell.
 
-use std::{ops::Deref, sync::Arc, time::Duration};
+use std::{ops::Deref, time::Duration};
 
-use arena_proto::{
-    arena::v1::Ready,
-    games::connect_four::v1::{
-        self as proto, ConnectFourAnswer, ConnectFourCall,
-        connect_four_answer::Answer,
-        connect_four_bot_server::{ConnectFourBot as Service, ConnectFourBotServer},
-        connect_four_call::Call as Kind,
-    },
+use arena_proto::games::connect_four::v1::{
+    self as proto, ConnectFourAnswer, ConnectFourCall, connect_four_answer::Answer,
+    connect_four_call::Call as Kind,
 };
-use tonic::{Request, Response, Status, Streaming, server::NamedService};
+use prost::Message as _;
+use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Envelope, Manner, NewPlayer, Player, Session, What},
+    session::{Call, Player, read},
 };
 
 /// A bot in one game of Connect Four.
@@ -79,109 +75,48 @@ impl Bot {
     /// Plays Connect Four: `new` makes the value for one game.
     #[must_use]
     pub fn connect_four<B: ConnectFourBot>(
-        mut self,
+        self,
         new: impl Fn(&GameStart) -> B + Send + Sync + 'static,
     ) -> Self {
-        let served = Served {
-            manner: self.manner.clone(),
-            new: Arc::new(move |start: &GameStart| {
-                let player: Box<dyn Player<ConnectFourCall>> = Box::new(Seated(new(start)));
-                player
-            }),
-        };
-        self.routes.add_service(ConnectFourBotServer::new(served));
-        self.services
-            .push(<ConnectFourBotServer<Served> as NamedService>::NAME);
-        self
+        self.plays(PATH, move |start, _| Ok(Box::new(Seated(new(start)))))
     }
 }
 
-struct Served {
-    manner: Manner,
-    new: Arc<NewPlayer<ConnectFourCall>>,
-}
-
-#[tonic::async_trait]
-impl Service for Served {
-    type PlayStream = Session<ConnectFourCall>;
-
-    async fn play(
-        &self,
-        calls: Request<Streaming<ConnectFourCall>>,
-    ) -> Result<Response<Self::PlayStream>, Status> {
-        Ok(Response::new(Session::new(
-            calls.into_inner(),
-            self.manner.clone(),
-            self.new.clone(),
-        )))
-    }
-}
+const PATH: &str = "/games.connect_four.v1.ConnectFourBot/Play";
 
 struct Seated<B>(B);
 
-impl<B: ConnectFourBot> Player<ConnectFourCall> for Seated<B> {
-    fn hear(
-        &mut self,
-        number: Option<u32>,
-        limit: Duration,
-        past_answer: Option<ConnectFourAnswer>,
-        call: ConnectFourCall,
-    ) -> Result<Option<ConnectFourAnswer>, Status> {
-        let Some(Kind::GetPoint(call)) = call.call else {
+impl<B: ConnectFourBot> Player for Seated<B> {
+    fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
+        let Some(Kind::GetPoint(ask)) = read::<ConnectFourCall>(&call.bytes)?.call else {
             return Ok(None);
         };
-        let ask = GetPoint { call, limit };
-        if let Some(past) = past_answer {
+        let ask = GetPoint {
+            call: ask,
+            limit: call.limit,
+        };
+        if let Some(past) = call.past_answer {
             if let Some(Answer::Point(proto::Point {
                 x: Some(x),
                 y: Some(y),
-            })) = past.answer
+            })) = read::<ConnectFourAnswer>(&past)?.answer
             {
                 self.0.resumed_point(&ask, Point { x, y });
             }
             return Ok(None);
         }
         let Point { x, y } = self.0.get_point(&ask);
-        Ok(Some(ConnectFourAnswer {
-            number,
+        let answer = ConnectFourAnswer {
+            number: None,
             answer: Some(Answer::Point(proto::Point {
                 x: Some(x),
                 y: Some(y),
             })),
-        }))
+        };
+        Ok(Some(answer.encode_to_vec()))
     }
 
     fn over(&mut self, over: &GameOver) {
         self.0.game_over(over);
-    }
-}
-
-impl Call for ConnectFourCall {
-    type Answer = ConnectFourAnswer;
-
-    fn open(mut self) -> Envelope<Self> {
-        Envelope {
-            number: self.number,
-            limit: self
-                .limit
-                .take()
-                .and_then(|limit| limit.try_into().ok())
-                .unwrap_or_default(),
-            past_answer: self.past_answer.take(),
-            what: match self.call {
-                Some(Kind::Start(start)) => What::Start(start),
-                Some(Kind::Over(over)) => What::Over(over),
-                Some(Kind::Forfeit(_)) => What::Forfeit,
-                Some(Kind::GetPoint(_)) => What::Own(self),
-                None => What::Unknown,
-            },
-        }
-    }
-
-    fn ready(number: u32, ready: Ready) -> ConnectFourAnswer {
-        ConnectFourAnswer {
-            number: Some(number),
-            answer: Some(Answer::Ready(ready)),
-        }
     }
 }

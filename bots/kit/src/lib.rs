@@ -17,26 +17,35 @@
 //! }
 //! ```
 //!
+//! A bot that would rather think with the game's rules than be called back for
+//! each thing that happens is a [`Thinker`].
+//!
 //! The kit does the rest: the server, where to listen, Ready, health,
 //! reflection, one value of yours for each game, stopping in order. A panic in
 //! a callback loses the game it happened in and no other.
 
 pub mod connect_four;
 mod listen;
+mod service;
 mod session;
+mod thinker;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 pub use arena_proto::arena::v1::{GameOver, GameStart};
 pub use listen::{ListenError, serve};
-use tonic::service::{Routes, RoutesBuilder};
+pub use thinker::{Chooser, Thinker, Turn};
+use tonic::{Status, service::Routes};
 
-use crate::session::Manner;
+use crate::{
+    service::Served,
+    session::{Manner, Player},
+};
 
 /// A bot: its name, what it says of itself, the games that it plays.
 pub struct Bot {
     manner: Manner,
-    routes: RoutesBuilder,
+    routes: Routes,
     services: Vec<&'static str>,
 }
 
@@ -52,7 +61,7 @@ impl Bot {
                 can_resume: false,
                 quick: false,
             },
-            routes: Routes::builder(),
+            routes: Routes::default(),
             services: Vec::new(),
         }
     }
@@ -83,6 +92,24 @@ impl Bot {
         self
     }
 
+    /// Serves the call at this path; `new` makes the player of one game from its
+    /// first call.
+    fn plays(
+        mut self,
+        path: &'static str,
+        new: impl Fn(&GameStart, &[u8]) -> Result<Box<dyn Player>, Status> + Send + Sync + 'static,
+    ) -> Self {
+        let served = Served {
+            manner: Arc::new(self.manner.clone()),
+            new: Arc::new(new),
+        };
+        let router = self.routes.axum_router_mut();
+        *router = std::mem::take(router).route_service(path, served);
+        self.services
+            .extend(path.trim_start_matches('/').split('/').next());
+        self
+    }
+
     /// Serves until it is asked to stop. Where it listens is what the
     /// environment variable `BOT_LISTEN` says: `unix:PATH` or
     /// `tcp:HOST:PORT`.
@@ -110,6 +137,6 @@ impl Bot {
     ///
     /// [`ListenError`] where it can't listen there.
     pub async fn serve(self) -> Result<(), ListenError> {
-        serve(self.routes.routes(), &self.services).await
+        serve(self.routes, &self.services).await
     }
 }

@@ -1,5 +1,5 @@
-//! One seat in one game: the calls of its stream, in order, to the callbacks
-//! of one value.
+//! One seat in one game: the calls of its stream, in order, to one player. The
+//! envelope is dealt with here; a game's own part passes through as bytes.
 
 use std::{
     any::Any,
@@ -10,8 +10,12 @@ use std::{
     time::Duration,
 };
 
-use arena_proto::arena::v1::{GameOver, GameStart, Ready};
+use arena_proto::arena::v1::{
+    AnswerEnvelope, CallEnvelope, GameOver, GameStart, Ready, call_envelope::Call as Kind,
+};
+use bytes::Bytes;
 use futures_util::Stream;
+use prost::Message as _;
 use tokio::task::JoinHandle;
 use tonic::{Status, Streaming};
 
@@ -25,71 +29,43 @@ pub(crate) struct Manner {
     pub(crate) quick: bool,
 }
 
-/// A game's Call, taken apart.
-pub(crate) trait Call: Send + Sync + 'static {
-    /// The game's Answer.
-    type Answer: Send + Sync + 'static;
-
-    /// Takes the envelope off.
-    fn open(self) -> Envelope<Self>
-    where
-        Self: Sized;
-
-    /// The answer to GameStart.
-    fn ready(number: u32, ready: Ready) -> Self::Answer;
-}
-
-/// What a call is, apart from the game's own part.
-pub(crate) struct Envelope<C: Call> {
-    pub(crate) number: Option<u32>,
+/// A call of the game's own, or that a seat has left.
+pub(crate) struct Call {
+    /// The whole message.
+    pub(crate) bytes: Bytes,
+    /// The time that the answer may take.
     pub(crate) limit: Duration,
-    pub(crate) past_answer: Option<C::Answer>,
-    pub(crate) what: What<C>,
-}
-
-pub(crate) enum What<C> {
-    Start(GameStart),
-    Over(GameOver),
-    /// Another seat has left.
-    Forfeit,
-    /// The game's own.
-    Own(C),
-    /// Newer than this kit.
-    Unknown,
+    /// What the player answered before the stream was opened: it is not asked
+    /// again.
+    pub(crate) past_answer: Option<Bytes>,
 }
 
 /// A bot in one game.
-pub(crate) trait Player<C: Call>: Send {
-    /// A call of the game's own; questions are answered.
-    fn hear(
-        &mut self,
-        number: Option<u32>,
-        limit: Duration,
-        past_answer: Option<C::Answer>,
-        call: C,
-    ) -> Result<Option<C::Answer>, Status>;
+pub(crate) trait Player: Send {
+    /// A call. What it answers to a question is a message without its envelope.
+    fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status>;
 
     /// The game is over.
     fn over(&mut self, over: &GameOver);
 }
 
-pub(crate) type NewPlayer<C> = dyn Fn(&GameStart) -> Box<dyn Player<C>> + Send + Sync;
+/// Makes the player of one game from its first call.
+pub(crate) type NewPlayer =
+    dyn Fn(&GameStart, &[u8]) -> Result<Box<dyn Player>, Status> + Send + Sync;
 
 /// The stream of answers to a stream of calls.
-pub(crate) struct Session<C: Call> {
-    calls: Streaming<C>,
-    manner: Manner,
-    new: Arc<NewPlayer<C>>,
-    player: Option<Box<dyn Player<C>>>,
-    thinking: Option<JoinHandle<Thought<C>>>,
+pub(crate) struct Session {
+    calls: Streaming<Bytes>,
+    manner: Arc<Manner>,
+    new: Arc<NewPlayer>,
+    player: Option<Box<dyn Player>>,
+    thinking: Option<JoinHandle<(Box<dyn Player>, Heard)>>,
 }
 
-/// A bot that has been called, and what it answered.
-type Thought<C> = (Box<dyn Player<C>>, Heard<C>);
-type Heard<C> = Result<Option<<C as Call>::Answer>, Status>;
+type Heard = Result<Option<Bytes>, Status>;
 
-impl<C: Call> Session<C> {
-    pub(crate) fn new(calls: Streaming<C>, manner: Manner, new: Arc<NewPlayer<C>>) -> Self {
+impl Session {
+    pub(crate) fn new(calls: Streaming<Bytes>, manner: Arc<Manner>, new: Arc<NewPlayer>) -> Self {
         Self {
             calls,
             manner,
@@ -99,46 +75,41 @@ impl<C: Call> Session<C> {
         }
     }
 
-    fn hear(&mut self, call: C) -> Heard<C> {
-        let Envelope {
-            number,
-            limit,
-            past_answer,
-            what,
-        } = call.open();
-        let call = match what {
-            What::Start(start) => {
-                let new = &self.new;
-                let player = catch_unwind(AssertUnwindSafe(|| new(&start))).map_err(panicked)?;
-                self.player = Some(player);
-                let number = number
-                    .ok_or_else(|| Status::invalid_argument("a question without a number"))?;
-                // A start that was answered before the stream was opened is
-                // not answered again.
-                return Ok(past_answer
-                    .is_none()
-                    .then(|| C::ready(number, self.manner.ready())));
+    fn hear(&mut self, bytes: Bytes) -> Heard {
+        let envelope = CallEnvelope::decode(bytes.clone())
+            .map_err(|error| Status::invalid_argument(format!("not a call: {error}")))?;
+        let number = envelope.number;
+        match envelope.call {
+            Some(Kind::Start(start)) => {
+                return self.start(number, &start, &bytes, envelope.past_answer.is_some());
             }
-            What::Over(over) => {
+            Some(Kind::Over(over)) => {
                 if let Some(mut player) = self.player.take() {
                     catch_unwind(AssertUnwindSafe(|| player.over(&over))).map_err(panicked)?;
                 }
                 return Ok(None);
             }
-            What::Forfeit | What::Unknown => return Ok(None),
-            What::Own(call) => call,
+            // What it means that a seat has left is the game's own affair.
+            Some(Kind::Forfeit(_)) | None => {}
+        }
+        let limit = envelope.limit.and_then(|limit| limit.try_into().ok());
+        let call = Call {
+            bytes,
+            limit: limit.unwrap_or_default(),
+            past_answer: envelope.past_answer,
         };
         let mut player = self
             .player
             .take()
             .ok_or_else(|| Status::failed_precondition("the game has not begun"))?;
         let think = move || {
-            let heard = catch_unwind(AssertUnwindSafe(|| {
-                player.hear(number, limit, past_answer, call)
-            }));
-            (player, heard.unwrap_or_else(|panic| Err(panicked(panic))))
+            let heard = catch_unwind(AssertUnwindSafe(|| player.hear(call)))
+                .unwrap_or_else(|panic| Err(panicked(panic)))
+                .map(|answer| answer.map(|answer| numbered(number, &answer)));
+            (player, heard)
         };
-        if self.manner.quick {
+        // A notice is quick: only a question is worth another thread.
+        if self.manner.quick || number.is_none() {
             let (player, heard) = think();
             self.player = Some(player);
             heard
@@ -147,10 +118,27 @@ impl<C: Call> Session<C> {
             Ok(None)
         }
     }
+
+    fn start(
+        &mut self,
+        number: Option<u32>,
+        start: &GameStart,
+        bytes: &[u8],
+        answered: bool,
+    ) -> Heard {
+        let new = &self.new;
+        let player = catch_unwind(AssertUnwindSafe(|| new(start, bytes))).map_err(panicked)??;
+        self.player = Some(player);
+        let number =
+            number.ok_or_else(|| Status::invalid_argument("a question without a number"))?;
+        // A start that was answered before the stream was opened is not
+        // answered again.
+        Ok((!answered).then(|| self.manner.ready(number)))
+    }
 }
 
-impl<C: Call> Stream for Session<C> {
-    type Item = Result<C::Answer, Status>;
+impl Stream for Session {
+    type Item = Result<Bytes, Status>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
@@ -182,14 +170,35 @@ impl<C: Call> Stream for Session<C> {
 }
 
 impl Manner {
-    fn ready(&self) -> Ready {
-        Ready {
-            bot: self.name.clone(),
-            version: self.version.clone(),
-            max_games: Some(self.max_games),
-            can_resume: self.can_resume,
-        }
+    fn ready(&self, number: u32) -> Bytes {
+        let envelope = AnswerEnvelope {
+            number: Some(number),
+            ready: Some(Ready {
+                bot: self.name.clone(),
+                version: self.version.clone(),
+                max_games: Some(self.max_games),
+                can_resume: self.can_resume,
+            }),
+        };
+        envelope.encode_to_vec().into()
     }
+}
+
+/// A message of a game's own.
+pub(crate) fn read<M: prost::Message + Default>(bytes: &[u8]) -> Result<M, Status> {
+    M::decode(bytes).map_err(|error| Status::invalid_argument(error.to_string()))
+}
+
+/// An answer in its envelope.
+fn numbered(number: Option<u32>, answer: &[u8]) -> Bytes {
+    let envelope = AnswerEnvelope {
+        number,
+        ready: None,
+    };
+    let mut bytes = Vec::with_capacity(envelope.encoded_len() + answer.len());
+    envelope.encode(&mut bytes).expect("a vector has room");
+    bytes.extend_from_slice(answer);
+    bytes.into()
 }
 
 /// What a callback that panicked said, as the status that ends its stream.

@@ -1,0 +1,161 @@
+//! Bots that think with a game's rules: they are handed what the seat knows, in
+//! the form that the rules work on, instead of one callback after another.
+
+use std::time::Duration;
+
+use referee_core::{GameKind, Malformed, Seat, Sight, Watch, Watcher};
+use tonic::Status;
+
+use crate::{
+    Bot, GameOver, GameStart,
+    session::{Call, Player},
+};
+
+/// A bot in one game of `G`.
+pub trait Thinker<G: Sight>: Send + 'static {
+    /// What do you answer? It must be one of [`Turn::legal`].
+    fn answer(&mut self, turn: &Turn<'_, G>) -> G::Answer;
+
+    /// The game is over.
+    fn game_over(&mut self, _over: &GameOver) {}
+}
+
+/// A question and all that the seat knows.
+pub struct Turn<'a, G: Sight> {
+    /// What is asked.
+    pub question: G::Question,
+    /// The time that the answer may take.
+    pub limit: Duration,
+    watcher: &'a Watcher<G>,
+}
+
+impl<G: Sight> Turn<'_, G> {
+    /// Who is asked.
+    #[must_use]
+    pub const fn seat(&self) -> Seat {
+        self.watcher.seat()
+    }
+
+    /// What it knows, in the game's own form.
+    #[must_use]
+    pub const fn view(&self) -> &G::View {
+        self.watcher.view()
+    }
+
+    /// The same as what everybody sees and what only this seat sees.
+    #[must_use]
+    pub fn known(&self) -> (G::Public, G::Private) {
+        G::known(self.watcher.view())
+    }
+
+    /// Every answer that would be accepted, in a fixed order.
+    #[must_use]
+    pub fn legal(&self) -> Vec<G::Answer> {
+        self.watcher.legal()
+    }
+}
+
+/// A bot in one game of any kind: it knows no rules, but which answers would be
+/// accepted.
+pub trait Chooser: Send + 'static {
+    /// Which of so many answers?
+    fn choose(&mut self, answers: usize) -> usize;
+}
+
+impl Bot {
+    /// Plays `G`: `new` makes the value for one game.
+    #[must_use]
+    pub fn thinks<G: Sight, T: Thinker<G>>(
+        self,
+        new: impl Fn(&GameStart) -> T + Send + Sync + 'static,
+    ) -> Self {
+        self.plays(G::PATH, move |start, bytes| {
+            Ok(Box::new(Thinking {
+                watcher: Watcher::<G>::new(seat(start), bytes).map_err(unreadable)?,
+                thinker: new(start),
+            }))
+        })
+    }
+
+    /// Plays a game of this kind: `new` makes the value for one game.
+    #[must_use]
+    pub fn chooses<C: Chooser>(
+        self,
+        kind: &'static dyn GameKind,
+        new: impl Fn(&GameStart) -> C + Send + Sync + 'static,
+    ) -> Self {
+        self.plays(kind.path(), move |start, bytes| {
+            Ok(Box::new(Choosing {
+                watch: kind.watch(seat(start), bytes).map_err(unreadable)?,
+                chooser: new(start),
+            }))
+        })
+    }
+}
+
+struct Thinking<G: Sight, T> {
+    watcher: Watcher<G>,
+    thinker: T,
+}
+
+impl<G: Sight, T: Thinker<G>> Player for Thinking<G, T> {
+    fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
+        let Some(question) = self.watcher.hear(&call.bytes).map_err(unreadable)? else {
+            return Ok(None);
+        };
+        let past = match call.past_answer {
+            Some(past) => Some(G::read_answer(question, &past).map_err(unreadable)?),
+            None => None,
+        };
+        let told = past.is_some();
+        let answer = past.unwrap_or_else(|| {
+            self.thinker.answer(&Turn {
+                question,
+                limit: call.limit,
+                watcher: &self.watcher,
+            })
+        });
+        self.watcher.answered(&answer);
+        let mut bytes = Vec::new();
+        G::write_answer(&answer, &mut bytes);
+        Ok((!told).then_some(bytes))
+    }
+
+    fn over(&mut self, over: &GameOver) {
+        self.thinker.game_over(over);
+    }
+}
+
+struct Choosing<C> {
+    watch: Box<dyn Watch>,
+    chooser: C,
+}
+
+impl<C: Chooser> Player for Choosing<C> {
+    fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
+        if !self.watch.hear(&call.bytes).map_err(unreadable)? {
+            return Ok(None);
+        }
+        if let Some(past) = call.past_answer {
+            self.watch.answered(&past).map_err(unreadable)?;
+            return Ok(None);
+        }
+        let answer = self
+            .watch
+            .pick(&mut |answers| self.chooser.choose(answers))
+            .ok_or_else(|| Status::internal("a question without a legal answer"))?;
+        self.watch.answered(&answer).map_err(unreadable)?;
+        Ok(Some(answer))
+    }
+
+    fn over(&mut self, _: &GameOver) {}
+}
+
+fn seat(start: &GameStart) -> Seat {
+    Seat::new(u8::try_from(start.seat).unwrap_or(u8::MAX))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape of map_err")]
+fn unreadable(error: Malformed) -> Status {
+    Status::invalid_argument(error.to_string())
+}
