@@ -1,9 +1,16 @@
 //! Who plays: `NAME=SPEC` as a person writes it, and the bot that it means.
 
-use std::{path::Path, process::Command, sync::Arc};
+use std::{
+    cell::Cell,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+    time::Duration,
+};
 
-use referee::{Address, Bot, Launch, Supervisor};
-use referee_core::{GameInfo, Limits};
+use anyhow::Context as _;
+use referee::{Address, Bot, Launch, Memory, Supervisor};
+use referee_core::GameInfo;
 use tokio::runtime::Handle;
 
 use crate::usage;
@@ -139,17 +146,22 @@ impl Entry {
         Ok(())
     }
 
-    /// The bot, ready to be started when a game needs it.
-    pub(crate) fn bot(
-        &self,
-        limits: &Limits,
-        memory_limit: Option<u64>,
-        logs: Option<&Path>,
-        supervisor: &Arc<Supervisor>,
-    ) -> anyhow::Result<Arc<Bot>> {
+    /// Whether the arena starts its processes, and so can start fresh ones.
+    pub(crate) const fn is_ours_to_start(&self) -> bool {
+        !matches!(self.source, Source::Address(_))
+    }
+
+    /// Whether it is a stranger's program that runs as we do.
+    pub(crate) const fn is_exec(&self) -> bool {
+        matches!(self.source, Source::Exec(_))
+    }
+
+    /// The bot, ready to be started when a game needs it, with processes of
+    /// its own for this lot of games.
+    pub(crate) fn bot(&self, start: &Start, lot: u64) -> anyhow::Result<Arc<Bot>> {
         let (program, arguments) = match &self.source {
             Source::Address(address) => {
-                return Ok(Arc::new(Bot::at(address.clone(), limits.start)));
+                return Ok(Arc::new(Bot::at(address.clone(), start.limit)));
             }
             Source::House(spec) => (
                 std::env::current_exe()?,
@@ -160,15 +172,55 @@ impl Entry {
                 words[1..].iter().map(Into::into).collect(),
             ),
         };
+        let log = match lot {
+            0 => format!("{}.log", self.name),
+            lot => format!("{}-lot{lot}.log", self.name),
+        };
         let launch = Launch {
             program,
             arguments,
-            start_limit: limits.start,
-            memory_limit,
-            log: logs.map(|logs| logs.join(format!("{}.log", self.name))),
-            supervisor: Some(supervisor.clone()),
+            start_limit: start.limit,
+            memory: start.memory.clone(),
+            log: start.logs.as_ref().map(|logs| logs.join(log)),
+            supervisor: Some(start.supervisor.clone()),
         };
         Ok(Arc::new(Bot::launched(launch, Handle::current())))
+    }
+}
+
+/// What all processes of a run are started with.
+pub(crate) struct Start {
+    /// How long one has until it is ready to play.
+    pub(crate) limit: Duration,
+    pub(crate) memory: Memory,
+    /// Where their output goes.
+    pub(crate) logs: Option<PathBuf>,
+    supervisor: Arc<Supervisor>,
+    lots: Cell<u64>,
+}
+
+impl Start {
+    /// Starts what kills the bots if we die.
+    pub(crate) fn new(
+        limit: Duration,
+        memory: Memory,
+        logs: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("supervise");
+        let supervisor = Supervisor::start(command).context("could not start the supervisor")?;
+        Ok(Self {
+            limit,
+            memory,
+            logs,
+            supervisor: Arc::new(supervisor),
+            lots: Cell::new(0),
+        })
+    }
+
+    /// The number of the next lot of games, from 0.
+    pub(crate) fn next_lot(&self) -> u64 {
+        self.lots.replace(self.lots.get() + 1)
     }
 }
 
@@ -195,13 +247,6 @@ impl Source {
             .take(40)
             .collect()
     }
-}
-
-/// Starts what kills the bots if we die.
-pub(crate) fn supervisor() -> anyhow::Result<Arc<Supervisor>> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("supervise");
-    Ok(Arc::new(Supervisor::start(command)?))
 }
 
 #[cfg(test)]

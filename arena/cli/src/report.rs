@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::{
     run::Pairing,
-    tally::{GameResult, Standing, Tally, Thinking},
+    tally::{GameResult, Standing, Tally, Thinking, plural},
 };
 
 /// Text as it is.
@@ -26,8 +26,14 @@ pub(crate) fn table(tally: &Tally, names: &[String]) -> Result<()> {
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
+    let four = tally.seats() > 2;
+    let (middle, how) = if four {
+        ("place", "1-2-3-4")
+    } else {
+        ("score", "W-D-L")
+    };
     table.set_header([
-        "#", "bot", "games", "points", "score", "W-D-L", "fouls", "median", "p99", "max",
+        "#", "bot", "games", "points", middle, how, "fouls", "median", "p99", "max",
     ]);
     for (rank, standing) in tally.ranked().into_iter().enumerate() {
         let thinking = standing.thinking();
@@ -37,8 +43,16 @@ pub(crate) fn table(tally: &Tally, names: &[String]) -> Result<()> {
             shorten(&names[standing.bot]),
             standing.games().to_string(),
             points(standing.points),
-            score(standing),
-            format!("{}-{}-{}", standing.wins, standing.draws, standing.losses),
+            if four {
+                place(standing)
+            } else {
+                score(standing)
+            },
+            if four {
+                dashed(&standing.places)
+            } else {
+                dashed(&[standing.wins, standing.draws, standing.losses])
+            },
             standing.fouls.values().sum::<u32>().to_string(),
             time(|t| t.median_us),
             time(|t| t.p99_us),
@@ -58,6 +72,9 @@ pub(crate) fn table(tally: &Tally, names: &[String]) -> Result<()> {
         } else {
             writeln!(out, "{line}")?;
         }
+    }
+    if tally.is_scored() {
+        writeln!(out, "\n{}", margins(tally, names))?;
     }
     let fouls: Vec<String> = tally
         .ranked()
@@ -144,6 +161,9 @@ pub(crate) fn standings_event(tally: &Tally, names: &[String]) -> serde_json::Va
                 "wins": standing.wins,
                 "draws": standing.draws,
                 "losses": standing.losses,
+                "places": standing.places,
+                "mean_place": standing.mean_place(),
+                "margin": standing.margin().filter(|_| tally.is_scored()),
                 "fouls": standing.fouls,
                 "thinking": standing.thinking(),
             })
@@ -155,6 +175,49 @@ pub(crate) fn standings_event(tally: &Tally, names: &[String]) -> serde_json::Va
         "standings": standings,
         "warnings": tally.warnings(names),
     })
+}
+
+/// By how much each bot's score was above the others'.
+fn margins(tally: &Tally, names: &[String]) -> String {
+    let ranked = tally.ranked();
+    let deals = ranked.first().and_then(|standing| standing.margin());
+    let margins: Vec<_> = ranked
+        .iter()
+        .filter_map(|standing| {
+            let margin = standing.margin()?;
+            let error = match margin.error {
+                Some(error) => format!(" ± {error:.1}"),
+                None => String::new(),
+            };
+            let name = &names[standing.bot];
+            Some(format!("  {name}: {:+.1}{error}", margin.mean))
+        })
+        .collect();
+    let over = match deals {
+        Some(margin) if margin.error.is_some() => {
+            format!("mean of {} deals ± 95 %", margin.deals)
+        }
+        Some(margin) => format!(
+            "mean of {}, too few to say how sure that is",
+            plural(margin.deals as u32, "deal")
+        ),
+        None => "no game was scored".to_owned(),
+    };
+    format!(
+        "score a game above the others' ({over}):\n{}",
+        margins.join("\n")
+    )
+}
+
+fn dashed(counts: &[u32]) -> String {
+    let counts: Vec<_> = counts.iter().map(u32::to_string).collect();
+    counts.join("-")
+}
+
+fn place(standing: &Standing) -> String {
+    standing
+        .mean_place()
+        .map_or_else(|| "-".to_owned(), |place| format!("{place:.2}"))
 }
 
 fn points(points: f64) -> String {

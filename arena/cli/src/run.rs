@@ -1,9 +1,14 @@
 //! Plays a list of games, as many at once as said, until it is done or
 //! stopped.
+//!
+//! In a game with secrets no process sees two seatings of one deal: the games
+//! are played in lots, each one seating of many deals, and every lot by
+//! processes of its own.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
+use clap::ValueEnum;
 use futures_util::{StreamExt as _, stream};
 use referee::{Bot, Game, PlayError, Played, Pool};
 use referee_core::{GameKind, Limits, PerSeat, Root};
@@ -11,10 +16,12 @@ use referee_games::Fixture;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+use crate::entry::{Entry, Start};
+
 /// One game of a run. All games of a group have the same deal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pairing {
-    /// Which deal, from 0.
+    /// Which deal, from 0. All games of a deal count as one group.
     pub(crate) group: u64,
     /// Which seating of it, from 0.
     pub(crate) seating: u32,
@@ -22,23 +29,77 @@ pub(crate) struct Pairing {
     pub(crate) bots: Vec<usize>,
 }
 
+/// From which seatings a deal is played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Seatings {
+    /// Each bot once in each seat, always in the same order around the table.
+    #[default]
+    Rotations,
+    /// Every order that there is: 2 for two bots, 24 for four.
+    All,
+}
+
+impl Seatings {
+    /// The orders in which these bots sit.
+    pub(crate) fn of(self, bots: &[usize]) -> Vec<Vec<usize>> {
+        match self {
+            Self::Rotations => (0..bots.len())
+                .map(|first| {
+                    let mut seats = bots.to_vec();
+                    seats.rotate_left(first);
+                    seats
+                })
+                .collect(),
+            Self::All => orders(bots),
+        }
+    }
+}
+
+/// Every order of these, the given one first.
+fn orders(bots: &[usize]) -> Vec<Vec<usize>> {
+    if bots.len() < 2 {
+        return vec![bots.to_vec()];
+    }
+    (0..bots.len())
+        .flat_map(|first| {
+            let mut others = bots.to_vec();
+            let first = others.remove(first);
+            orders(&others).into_iter().map(move |mut order| {
+                order.insert(0, first);
+                order
+            })
+        })
+        .collect()
+}
+
 impl Pairing {
-    /// Every seating of `rounds` deals between these bots: in each the one that
-    /// began comes last in the next.
-    pub(crate) fn rounds(bots: &[usize], first_group: u64, rounds: u64) -> Vec<Self> {
+    /// Every seating of `rounds` deals between these bots.
+    pub(crate) fn rounds(
+        bots: &[usize],
+        seatings: Seatings,
+        first_group: u64,
+        rounds: u64,
+    ) -> Vec<Self> {
+        let seatings = seatings.of(bots);
         (first_group..first_group + rounds)
             .flat_map(|group| {
-                (0..bots.len()).map(move |seating| {
-                    let mut seats = bots.to_vec();
-                    seats.rotate_left(seating);
-                    Self {
+                seatings
+                    .iter()
+                    .enumerate()
+                    .map(move |(seating, bots)| Self {
                         group,
                         seating: seating as u32,
-                        bots: seats,
-                    }
-                })
+                        bots: bots.clone(),
+                    })
             })
             .collect()
+    }
+
+    /// The same games, each with a deal of its own.
+    pub(crate) fn independent(pairings: &mut [Self]) {
+        for (group, pairing) in (0..).zip(pairings) {
+            pairing.group = group;
+        }
     }
 
     /// Names the game within its run.
@@ -50,11 +111,13 @@ impl Pairing {
 /// What all games of a run have in common.
 pub(crate) struct Table {
     pub(crate) kind: &'static dyn GameKind,
-    pub(crate) setup: serde_json::Value,
+    /// The set-ups, of which each deal takes the next, from the first again
+    /// after the last.
+    pub(crate) setups: Vec<serde_json::Value>,
     pub(crate) limits: Limits,
     pub(crate) root: Root,
-    pub(crate) names: Vec<String>,
-    pub(crate) bots: Vec<Arc<Bot>>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) start: Start,
 }
 
 /// How a run came to its end.
@@ -102,8 +165,14 @@ impl Stop {
     }
 }
 
-/// Plays them all, at most `concurrency` at once, and hands over each as it
-/// ends.
+/// How many deals are in flight together in a game with secrets: a lot is one
+/// seating of that many, and their records are kept back until all of their
+/// seatings have been played.
+const DEALS_IN_A_LOT: usize = 64;
+
+/// Plays them all, at most `concurrency` at once, and hands over each: as it
+/// ends or, in a game with secrets, when every seating of its deal has ended,
+/// for a record holds what the other seatings must not know.
 ///
 /// # Errors
 ///
@@ -113,13 +182,95 @@ pub(crate) async fn run(
     pairings: &[Pairing],
     concurrency: usize,
     stop: &Stop,
+    mut ended: impl FnMut(),
     mut done: impl AsyncFnMut(usize, &Pairing, Played) -> anyhow::Result<()>,
 ) -> anyhow::Result<RunEnd> {
     let pool = Pool::new(threads())?;
-    let games = stream::iter(pairings.iter().enumerate())
+    let secrets = table.kind.has_secrets();
+    let mut end = RunEnd::Whole;
+    for deals in deals_together(pairings, secrets) {
+        let mut kept = Vec::new();
+        for lot in lots(&deals, secrets) {
+            if end == RunEnd::Stopped {
+                break;
+            }
+            let bots = table.bots()?;
+            end = play_lot(table, &lot, &bots, &pool, concurrency, stop, async |game| {
+                ended();
+                let (index, pairing, played) = game;
+                if secrets {
+                    kept.push((index, pairing, played));
+                    Ok(())
+                } else {
+                    done(index, pairing, played).await
+                }
+            })
+            .await?;
+            for bot in &bots {
+                bot.stop().await;
+            }
+        }
+        kept.sort_by_key(|(index, ..)| *index);
+        for (index, pairing, played) in kept {
+            done(index, pairing, played).await?;
+        }
+        if end == RunEnd::Stopped {
+            break;
+        }
+    }
+    drop(pool);
+    Ok(end)
+}
+
+/// A game of the list, and its place in it.
+type Numbered<'a> = (usize, &'a Pairing);
+
+/// The games whose deals are in flight together.
+fn deals_together(pairings: &[Pairing], secrets: bool) -> Vec<Vec<Numbered<'_>>> {
+    let mut together: Vec<Vec<Numbered<'_>>> = Vec::new();
+    let mut deals = 0;
+    let mut last = None;
+    for game in pairings.iter().enumerate() {
+        if last.replace(game.1.group) != Some(game.1.group) {
+            deals += 1;
+        }
+        match together.last_mut() {
+            Some(games) if !secrets || deals <= DEALS_IN_A_LOT => games.push(game),
+            _ => {
+                together.push(vec![game]);
+                deals = 1;
+            }
+        }
+    }
+    together
+}
+
+/// One seating after the other where there are secrets, else all together.
+fn lots<'a>(games: &[Numbered<'a>], secrets: bool) -> Vec<Vec<Numbered<'a>>> {
+    if !secrets {
+        return vec![games.to_vec()];
+    }
+    let mut lots: BTreeMap<u32, Vec<Numbered<'a>>> = BTreeMap::new();
+    for game in games {
+        lots.entry(game.1.seating).or_default().push(*game);
+    }
+    lots.into_values().collect()
+}
+
+/// Plays games on these processes and hands over each as it ends.
+async fn play_lot<'a>(
+    table: &Table,
+    lot: &[Numbered<'a>],
+    bots: &[Arc<Bot>],
+    pool: &Pool,
+    concurrency: usize,
+    stop: &Stop,
+    mut ended: impl AsyncFnMut((usize, &'a Pairing, Played)) -> anyhow::Result<()>,
+) -> anyhow::Result<RunEnd> {
+    let games = stream::iter(lot)
         .take_until(stop.once.cancelled())
-        .map(|(index, pairing)| {
-            let playing = table.game(pairing).play(&pool);
+        .map(|&(index, pairing)| {
+            let playing = table.game(pairing, bots).play(pool);
             async move { (index, pairing, playing.await) }
         })
         .buffer_unordered(concurrency.max(1));
@@ -132,7 +283,7 @@ pub(crate) async fn run(
             () = stop.twice.cancelled() => break RunEnd::Stopped,
         };
         let Some((index, pairing, played)) = game else {
-            break if count == pairings.len() {
+            break if count == lot.len() {
                 RunEnd::Whole
             } else {
                 RunEnd::Stopped
@@ -145,38 +296,41 @@ pub(crate) async fn run(
             }
         };
         count += 1;
-        done(index, pairing, played).await?;
+        ended((index, pairing, played)).await?;
     };
     drop(games);
     pool.drain().await;
-    drop(pool);
-    for bot in &table.bots {
-        bot.stop().await;
-    }
     Ok(end)
 }
 
 impl Table {
-    fn game(&self, pairing: &Pairing) -> Game {
+    /// The bots, none of which has a process yet.
+    fn bots(&self) -> anyhow::Result<Vec<Arc<Bot>>> {
+        let lot = self.start.next_lot();
+        self.entries
+            .iter()
+            .map(|entry| entry.bot(&self.start, lot))
+            .collect()
+    }
+
+    fn game(&self, pairing: &Pairing, bots: &[Arc<Bot>]) -> Game {
         let players: Vec<String> = pairing
             .bots
             .iter()
-            .map(|&bot| self.names[bot].clone())
+            .map(|&bot| self.entries[bot].name.clone())
             .collect();
+        let setup = pairing.group as usize % self.setups.len();
         Game {
             fixture: Fixture {
                 kind: self.kind,
                 game_id: pairing.id(),
-                setup: self.setup.clone(),
+                setup: self.setups[setup].clone(),
                 seed: self.root.seed(self.kind.info().name, pairing.group),
                 players: PerSeat::from(players),
                 limits: self.limits,
+                spent: PerSeat::default(),
             },
-            bots: pairing
-                .bots
-                .iter()
-                .map(|&bot| self.bots[bot].clone())
-                .collect(),
+            bots: pairing.bots.iter().map(|&bot| bots[bot].clone()).collect(),
             watch: None,
         }
     }
@@ -217,28 +371,54 @@ mod tests {
 
     #[test]
     fn every_deal_is_played_from_every_seating() {
-        let games = Pairing::rounds(&[0, 1], 3, 2);
-        let seats: Vec<_> = games
-            .iter()
-            .map(|game| (game.group, game.seating, game.bots.clone()))
-            .collect();
-        assert_eq!(
-            seats,
-            [
-                (3, 0, vec![0, 1]),
-                (3, 1, vec![1, 0]),
-                (4, 0, vec![0, 1]),
-                (4, 1, vec![1, 0])
-            ]
-        );
-        let four = Pairing::rounds(&[0, 1, 2, 3], 0, 1);
-        for bot in 0..4 {
-            let mut places: Vec<_> = four
+        for seatings in [Seatings::Rotations, Seatings::All] {
+            let games = Pairing::rounds(&[0, 1], seatings, 3, 2);
+            let seats: Vec<_> = games
                 .iter()
-                .map(|game| game.bots.iter().position(|&b| b == bot))
+                .map(|game| (game.group, game.seating, game.bots.clone()))
                 .collect();
-            places.sort_unstable();
-            assert_eq!(places, [Some(0), Some(1), Some(2), Some(3)]);
+            assert_eq!(
+                seats,
+                [
+                    (3, 0, vec![0, 1]),
+                    (3, 1, vec![1, 0]),
+                    (4, 0, vec![0, 1]),
+                    (4, 1, vec![1, 0])
+                ]
+            );
         }
+        for (seatings, each) in [(Seatings::Rotations, 1), (Seatings::All, 6)] {
+            let four = Pairing::rounds(&[0, 1, 2, 3], seatings, 0, 1);
+            assert_eq!(four.len(), 4 * each);
+            let distinct: std::collections::BTreeSet<_> = four.iter().map(|g| &g.bots).collect();
+            assert_eq!(distinct.len(), four.len());
+            for bot in 0..4 {
+                for seat in 0..4 {
+                    let there = four.iter().filter(|game| game.bots[seat] == bot);
+                    assert_eq!(there.count(), each, "bot {bot} in seat {seat}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_lot_has_two_seatings_of_one_deal() {
+        let pairings = Pairing::rounds(&[0, 1, 2, 3], Seatings::All, 0, 150);
+        let mut seen = vec![false; pairings.len()];
+        for deals in deals_together(&pairings, true) {
+            for lot in lots(&deals, true) {
+                let mut groups: Vec<_> = lot.iter().map(|(_, game)| game.group).collect();
+                groups.dedup();
+                assert_eq!(groups.len(), lot.len());
+                assert!(lot.len() <= DEALS_IN_A_LOT);
+                for (index, _) in lot {
+                    assert!(!std::mem::replace(&mut seen[index], true));
+                }
+            }
+        }
+        assert!(seen.into_iter().all(|seen| seen));
+        let all = deals_together(&pairings, false);
+        assert_eq!(all.len(), 1);
+        assert_eq!(lots(&all[0], false).len(), 1);
     }
 }

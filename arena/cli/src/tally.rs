@@ -35,8 +35,14 @@ pub(crate) struct Standing {
     pub(crate) wins: u32,
     pub(crate) draws: u32,
     pub(crate) losses: u32,
-    /// A win is 1, a draw is shared.
+    /// How often it took each place; a place that is shared is each one's.
+    pub(crate) places: Vec<u32>,
+    /// One for each seat that it came out before; what lies between seats that
+    /// share a place is shared.
     pub(crate) points: f64,
+    /// By how much its score was above the mean of the others', by deal: the sum
+    /// and the number of games.
+    margins: BTreeMap<u64, (f64, u32)>,
     /// How often it committed which foul.
     pub(crate) fouls: BTreeMap<FoulKind, u32>,
     /// The first foul, its game and its evidence.
@@ -53,10 +59,27 @@ pub(crate) struct Thinking {
     pub(crate) max_us: u64,
 }
 
+/// A mean over deals, and how far it may be off (95 %).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Margin {
+    pub(crate) mean: f64,
+    /// None where there are too few deals to say.
+    pub(crate) error: Option<f64>,
+    pub(crate) deals: usize,
+}
+
+/// Below this an error bar would say more than is known.
+const FEWEST_DEALS: usize = 10;
+/// The normal distribution's quantile for a two-sided interval of 95 %.
+const Z95: f64 = 1.959_963_984_540_054;
+
 /// How all bots of a run did.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
+    seats: u8,
     standings: Vec<Standing>,
+    /// Whether the scores say more than who won.
+    scored: bool,
     games: u32,
     distinct: BTreeSet<u64>,
     voided: u32,
@@ -105,9 +128,11 @@ fn course(record: &Record) -> u64 {
 }
 
 impl Tally {
-    pub(crate) fn new(bots: usize) -> Self {
+    pub(crate) fn new(bots: usize, seats: u8) -> Self {
         Self {
-            standings: (0..bots).map(Standing::new).collect(),
+            seats,
+            standings: (0..bots).map(|bot| Standing::new(bot, seats)).collect(),
+            scored: false,
             games: 0,
             distinct: BTreeSet::new(),
             voided: 0,
@@ -129,28 +154,21 @@ impl Tally {
         let Verdict::Finished { outcome, fouls } = &result.verdict else {
             return;
         };
-        let best = outcome.places.as_slice().iter().min().copied().unwrap_or(1);
-        let first: Vec<bool> = outcome
-            .places
-            .as_slice()
-            .iter()
-            .map(|&place| place == best && best == 1)
-            .collect();
-        let shared = first.iter().filter(|first| **first).count();
-        for (&bot, first) in result.pairing.bots.iter().zip(&first) {
+        let places = outcome.places.as_slice();
+        let first = places.iter().filter(|&&place| place == 1).count();
+        for (&bot, &place) in result.pairing.bots.iter().zip(places) {
             let standing = &mut self.standings[bot];
-            match (first, shared) {
-                (false, _) => standing.losses += 1,
-                (true, 1) => {
-                    standing.wins += 1;
-                    standing.points += 1.0;
-                }
-                (true, _) => {
-                    standing.draws += 1;
-                    standing.points += 1.0 / shared as f64;
-                }
+            match (place, first) {
+                (1, 1) => standing.wins += 1,
+                (1, _) => standing.draws += 1,
+                _ => standing.losses += 1,
             }
+            if let Some(count) = standing.places.get_mut(usize::from(place).wrapping_sub(1)) {
+                *count += 1;
+            }
+            standing.points += points(place, places);
         }
+        self.add_margins(result, outcome.scores.as_slice(), !fouls.is_empty());
         for foul in fouls {
             let standing = &mut self.standings[result.pairing.bots[foul.seat.index()]];
             *standing.fouls.entry(foul.foul.kind()).or_default() += 1;
@@ -158,6 +176,34 @@ impl Tally {
                 .first_foul
                 .get_or_insert_with(|| (result.pairing.id(), foul.foul.to_string()));
         }
+    }
+
+    /// A game that ended by a foul counts here only if the rules credit it.
+    fn add_margins(&mut self, result: &GameResult, scores: &[i32], foul: bool) {
+        self.scored |= self.seats == 2 && scores.iter().any(|score| score.abs() > 1);
+        self.scored |= self.seats > 2 && scores.iter().any(|score| *score < 0);
+        if foul && scores.iter().all(|&score| score.abs() <= 1) {
+            return;
+        }
+        let all: f64 = scores.iter().copied().map(f64::from).sum();
+        for (&bot, &score) in result.pairing.bots.iter().zip(scores) {
+            let score = f64::from(score);
+            let others = (all - score) / (scores.len() as f64 - 1.0).max(1.0);
+            let margin = self.standings[bot].margins.entry(result.pairing.group);
+            let (sum, games) = margin.or_default();
+            *sum += score - others;
+            *games += 1;
+        }
+    }
+
+    /// How many seats the game has.
+    pub(crate) const fn seats(&self) -> u8 {
+        self.seats
+    }
+
+    /// Whether the scores say more than who came out where.
+    pub(crate) const fn is_scored(&self) -> bool {
+        self.scored
     }
 
     /// The bots, best first; by name of place in the run among equals.
@@ -220,8 +266,10 @@ impl Tally {
 }
 
 impl Standing {
-    fn new(bot: usize) -> Self {
+    fn new(bot: usize, seats: u8) -> Self {
         Self {
+            places: vec![0; seats.into()],
+            margins: BTreeMap::new(),
             bot,
             wins: 0,
             draws: 0,
@@ -243,8 +291,40 @@ impl Standing {
         if self.games() == 0 {
             0.0
         } else {
-            self.points / f64::from(self.games())
+            let most = self.places.len().saturating_sub(1).max(1);
+            self.points / most as f64 / f64::from(self.games())
         }
+    }
+
+    /// None before the first game.
+    pub(crate) fn mean_place(&self) -> Option<f64> {
+        let games: u32 = self.places.iter().sum();
+        let sum: f64 = (1..)
+            .zip(&self.places)
+            .map(|(place, count)| f64::from(place) * f64::from(*count))
+            .sum();
+        (games > 0).then(|| sum / f64::from(games))
+    }
+
+    /// By how much its score was above the mean of the others', a game.
+    pub(crate) fn margin(&self) -> Option<Margin> {
+        let deals = self.margins.len();
+        if deals == 0 {
+            return None;
+        }
+        // Games of one deal are no independent sample: their mean is one.
+        let means: Vec<f64> = self
+            .margins
+            .values()
+            .map(|(sum, games)| sum / f64::from(*games))
+            .collect();
+        let mean = means.iter().sum::<f64>() / deals as f64;
+        let error = (deals >= FEWEST_DEALS).then(|| {
+            let squares: f64 = means.iter().map(|m| (m - mean).powi(2)).sum();
+            let variance = squares / (deals as f64 - 1.0);
+            Z95 * (variance / deals as f64).sqrt()
+        });
+        Some(Margin { mean, error, deals })
     }
 
     /// None before the first answer.
@@ -257,8 +337,37 @@ impl Standing {
     }
 }
 
+/// What a place is worth: one for each seat that is behind, and seats that share
+/// a place share what it and the ones that they leave free are worth.
+fn points(place: u8, places: &[u8]) -> f64 {
+    let shared = places.iter().filter(|&&other| other == place).count();
+    let seats = places.len();
+    let worth = |taken: usize| seats.saturating_sub(taken) as f64;
+    let first = usize::from(place);
+    (first..first + shared).map(worth).sum::<f64>() / shared.max(1) as f64
+}
+
 /// `1 game`, `2 games`.
 pub(crate) fn plural(count: u32, what: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {what}{s}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_worth_those_who_are_behind() {
+        for (places, worth) in [
+            (&[1, 2][..], &[1.0, 0.0][..]),
+            (&[1, 1], &[0.5, 0.5]),
+            (&[2, 2], &[0.0, 0.0]),
+            (&[2, 1, 4, 3], &[2.0, 3.0, 0.0, 1.0]),
+            (&[1, 2, 2, 4], &[3.0, 1.5, 1.5, 0.0]),
+        ] {
+            let found: Vec<_> = places.iter().map(|&place| points(place, places)).collect();
+            assert_eq!(found, worth, "{places:?}");
+        }
+    }
 }

@@ -14,7 +14,8 @@ pub struct Limits {
     /// For one question.
     #[serde(rename = "move_us", with = "micros")]
     pub per_move: Duration,
-    /// For all questions of a seat together, where there is such a limit.
+    /// For all questions of a seat together, where there is such a limit; it may
+    /// go over several games.
     #[serde(rename = "budget_us", with = "optional_micros")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Duration>,
@@ -33,11 +34,13 @@ impl Default for Limits {
     }
 }
 
-/// What a seat has used of its time in one game. Start-up is apart: it has its
+/// What a seat has used of its time in one game, and of its budget in those
+/// before. Start-up is apart: it has its
 /// own limit and is never counted as thinking.
 #[derive(Clone, Debug)]
 pub struct Clock {
     limits: Limits,
+    before: Duration,
     used: Duration,
 }
 
@@ -57,8 +60,16 @@ impl Clock {
     /// A clock that has not run yet.
     #[must_use]
     pub const fn new(limits: Limits) -> Self {
+        Self::after(limits, Duration::ZERO)
+    }
+
+    /// A clock that has not run yet, of a seat that has used this much of its
+    /// budget in earlier games.
+    #[must_use]
+    pub const fn after(limits: Limits, before: Duration) -> Self {
         Self {
             limits,
+            before,
             used: Duration::ZERO,
         }
     }
@@ -67,10 +78,9 @@ impl Clock {
     /// budget where that is less.
     #[must_use]
     pub fn limit(&self) -> Duration {
-        match self.limits.budget {
-            Some(budget) => self.limits.per_move.min(budget.saturating_sub(self.used)),
-            None => self.limits.per_move,
-        }
+        let per_move = self.limits.per_move;
+        self.budget_left()
+            .map_or(per_move, |left| per_move.min(left))
     }
 
     /// What is left of the budget, where there is one.
@@ -78,10 +88,10 @@ impl Clock {
     pub fn budget_left(&self) -> Option<Duration> {
         self.limits
             .budget
-            .map(|budget| budget.saturating_sub(self.used))
+            .map(|budget| budget.saturating_sub(self.before + self.used))
     }
 
-    /// What the seat has thought in all.
+    /// What the seat has thought in this game.
     #[must_use]
     pub const fn used(&self) -> Duration {
         self.used
@@ -107,6 +117,31 @@ impl Clock {
         } else {
             Charge::Late { limit }
         }
+    }
+}
+
+/// A duration for each seat.
+pub(crate) mod seats_micros {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::PerSeat;
+
+    pub(crate) fn serialize<S: Serializer>(
+        times: &PerSeat<Duration>,
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
+        let whole = times.iter().map(|(_, time)| super::micros::whole(*time));
+        whole.collect::<Vec<_>>().serialize(s)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        d: D,
+    ) -> Result<PerSeat<Duration>, D::Error> {
+        let whole = Vec::<u64>::deserialize(d)?;
+        let times = whole.into_iter().map(Duration::from_micros);
+        Ok(PerSeat::from(times.collect::<Vec<_>>()))
     }
 }
 
@@ -188,6 +223,19 @@ mod tests {
                 limit: Duration::ZERO
             }
         );
+    }
+
+    #[test]
+    fn a_budget_goes_over_several_games() {
+        let limits = Limits {
+            budget: Some(4000 * MS),
+            ..Limits::default()
+        };
+        let mut clock = Clock::after(limits, 3000 * MS);
+        assert_eq!(clock.limit(), 1000 * MS);
+        assert_eq!(clock.charge(400 * MS), Charge::InTime);
+        assert_eq!(clock.budget_left(), Some(600 * MS));
+        assert_eq!(clock.used(), 400 * MS);
     }
 
     #[test]

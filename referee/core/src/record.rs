@@ -1,6 +1,8 @@
 //! A finished game as one record: JSON lines, one object a line. A header, the
 //! events, the verdict, and a seal of two hashes.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -46,6 +48,15 @@ pub struct Header {
     pub players: PerSeat<String>,
     /// The limits.
     pub limits: Limits,
+    /// What each seat had used of its budget in earlier games; empty where
+    /// there was none.
+    #[serde(rename = "spent_us", with = "crate::clock::seats_micros")]
+    #[serde(default, skip_serializing_if = "nothing_spent")]
+    pub spent: PerSeat<Duration>,
+}
+
+fn nothing_spent(spent: &PerSeat<Duration>) -> bool {
+    spent.seats() == 0
 }
 
 /// The line after the events.

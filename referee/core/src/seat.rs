@@ -44,7 +44,7 @@ impl fmt::Display for Seat {
 }
 
 /// One value for each seat of a table, in order of the seats.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PerSeat<T>(Vec<T>);
 

@@ -97,6 +97,7 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
         seed: header.seed,
         players: header.players.clone(),
         limits: header.limits,
+        spent: header.spent.clone(),
     })
     .map_err(|error| Mismatch::Setup(error.to_string()))?;
     let mut script = script(record);

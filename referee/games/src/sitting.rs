@@ -31,6 +31,9 @@ pub struct Fixture {
     pub players: PerSeat<String>,
     /// The limits.
     pub limits: Limits,
+    /// What each seat has used of its budget in earlier games; empty where
+    /// there was none.
+    pub spent: PerSeat<Duration>,
 }
 
 /// One game in progress: what to send next, and what came back.
@@ -146,8 +149,11 @@ impl Sitting {
             )));
         }
         let table = fixture.kind.deal(&fixture.setup, &fixture.seed)?;
-        let seats = PerSeat::new(info.seats, |_| SeatState {
-            clock: Clock::new(fixture.limits),
+        let seats = PerSeat::new(info.seats, |seat| SeatState {
+            clock: Clock::after(
+                fixture.limits,
+                fixture.spent.get(seat).copied().unwrap_or_default(),
+            ),
             next_number: 0,
             gone: false,
         });
@@ -441,6 +447,7 @@ impl Sitting {
                 seed: self.fixture.seed,
                 players: self.fixture.players.clone(),
                 limits: self.fixture.limits,
+                spent: self.fixture.spent.clone(),
             },
             events: std::mem::take(&mut self.transcript).into_events(),
             result: ResultLine {

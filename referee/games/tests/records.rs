@@ -19,6 +19,7 @@ fn play(number: u8, mut spoil: impl FnMut(&Question, Heard) -> Heard) -> Record 
         seed: Seed::new([number; 32]),
         players: PerSeat::new(kind.info().seats, |seat| format!("bot {seat}")),
         limits: Limits::default(),
+        spent: PerSeat::default(),
     })
     .expect("a game can begin like this");
     let mut rng = StdRng::seed_from_u64(number.into());
@@ -138,6 +139,7 @@ fn the_clock_is_asked_before_anybody_looks_at_the_answer() {
         seed: Seed::new([1; 32]),
         players: PerSeat::new(2, |_| String::new()),
         limits,
+        spent: PerSeat::default(),
     })
     .unwrap();
     let Next::Ask(questions) = sitting.advance() else {

@@ -418,6 +418,7 @@ async fn play_on(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, side: u8) -> Rec
             kind,
             game_id: format!("bench-{number}"),
             setup,
+            spent: PerSeat::default(),
             seed: Root::new([1; 32]).seed("connect_four", number),
             players: PerSeat::from(vec!["a".to_owned(), "b".to_owned()]),
             limits: Limits {
@@ -445,7 +446,7 @@ impl Bots {
             program,
             arguments: vec!["random".into()],
             start_limit: Duration::from_secs(10),
-            memory_limit: None,
+            memory: referee::Memory::default(),
             log: None,
             supervisor: None,
         };

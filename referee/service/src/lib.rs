@@ -16,6 +16,6 @@ pub use address::{Address, BadAddress};
 pub use bot::Bot;
 pub use play::{Game, Live, PlayError, Played};
 pub use pool::{CutOff, Pool};
-pub use process::{Launch, Process};
+pub use process::{Launch, Memory, MemoryGauge, Process};
 pub use serve::{Serve, ServeError};
 pub use supervisor::{Supervisor, supervise};

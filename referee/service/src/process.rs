@@ -8,7 +8,10 @@ use std::{
     os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -51,13 +54,39 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     /// How long it has until it listens.
     pub start_limit: Duration,
-    /// How much anonymous memory it may add to what it has when it listens, in
-    /// bytes.
-    pub memory_limit: Option<u64>,
+    /// How much anonymous memory it may add to what it has when it listens.
+    pub memory: Memory,
     /// Where what it prints goes.
     pub log: Option<PathBuf>,
     /// Kills it if we die without doing so.
     pub supervisor: Option<Arc<Supervisor>>,
+}
+
+/// What is done about a process's memory: nothing, or it is looked at every few
+/// milliseconds and once more before it is stopped.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// How much anonymous memory it may add to what it has when it listens, in
+    /// bytes.
+    pub limit: Option<u64>,
+    /// Where the most that a process has added is written down.
+    pub gauge: Option<Arc<MemoryGauge>>,
+}
+
+/// The most that any process which was looked at has added, in bytes.
+#[derive(Debug, Default)]
+pub struct MemoryGauge(AtomicU64);
+
+impl MemoryGauge {
+    /// The most so far.
+    #[must_use]
+    pub fn peak(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn seen(&self, bytes: u64) {
+        self.0.fetch_max(bytes, Ordering::Relaxed);
+    }
 }
 
 /// A bot process that is listening.
@@ -152,7 +181,7 @@ impl Launch {
             child,
             group,
             output,
-            self.memory_limit,
+            self.memory.clone(),
             stop.clone(),
             ended,
             sockets,
@@ -229,22 +258,25 @@ async fn watch_over(
     mut child: Child,
     group: Group,
     output: Output,
-    memory_limit: Option<u64>,
+    memory: Memory,
     stop: CancellationToken,
     ended: watch::Sender<Option<End>>,
     sockets: tempfile::TempDir,
 ) {
-    let id = child.id();
+    let watched = Watched::new(child.id(), memory);
     let exceeded = async {
-        match (memory_limit, id) {
-            (Some(limit), Some(id)) => exceeds(id, limit).await,
-            _ => std::future::pending().await,
+        match &watched {
+            Some(watched) => watched.exceeds().await,
+            None => std::future::pending().await,
         }
     };
     let end = tokio::select! {
         biased;
         end = exceeded => end,
         () = stop.cancelled() => {
+            if let Some(watched) = &watched {
+                watched.look();
+            }
             group.signal(Signal::SIGTERM);
             match tokio::time::timeout(STOP_GRACE, child.wait()).await {
                 Ok(Ok(status)) => End::Exited(status),
@@ -267,18 +299,43 @@ async fn watch_over(
     drop(ended);
 }
 
-/// Waits until the process has added more anonymous memory than allowed to
-/// what it had at first.
-async fn exceeds(id: u32, limit: u64) -> End {
-    let at_first = anonymous_memory(id).unwrap_or(0);
-    loop {
-        tokio::time::sleep(MEMORY_CHECK).await;
-        let Some(now) = anonymous_memory(id) else {
-            return std::future::pending().await;
-        };
-        let peak = now.saturating_sub(at_first);
-        if peak > limit {
-            return End::Memory { peak, limit };
+/// A process whose memory is looked at.
+struct Watched {
+    id: u32,
+    at_first: u64,
+    memory: Memory,
+}
+
+impl Watched {
+    fn new(id: Option<u32>, memory: Memory) -> Option<Self> {
+        let wanted = memory.limit.is_some() || memory.gauge.is_some();
+        let id = id.filter(|_| wanted)?;
+        Some(Self {
+            id,
+            at_first: anonymous_memory(id).unwrap_or(0),
+            memory,
+        })
+    }
+
+    /// How much it has added by now.
+    fn look(&self) -> Option<u64> {
+        let added = anonymous_memory(self.id)?.saturating_sub(self.at_first);
+        if let Some(gauge) = &self.memory.gauge {
+            gauge.seen(added);
+        }
+        Some(added)
+    }
+
+    /// Waits until it has added more than it may.
+    async fn exceeds(&self) -> End {
+        loop {
+            tokio::time::sleep(MEMORY_CHECK).await;
+            let Some(peak) = self.look() else {
+                return std::future::pending().await;
+            };
+            if let Some(limit) = self.memory.limit.filter(|limit| peak > *limit) {
+                return End::Memory { peak, limit };
+            }
         }
     }
 }

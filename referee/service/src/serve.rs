@@ -16,7 +16,7 @@ use arena_proto::arena::v1::{
     referee_server::{Referee, RefereeServer},
 };
 use futures_util::Stream;
-use referee_core::{Limits, Seed};
+use referee_core::{Limits, PerSeat, Seed};
 use referee_games::{Fixture, GAMES, ending, game, results};
 use tokio::{net::TcpListener, sync::mpsc};
 use tokio_stream::wrappers::{TcpListenerStream, UnboundedReceiverStream};
@@ -228,6 +228,7 @@ impl Service {
                 seed: Seed::new(seed),
                 players: names.into(),
                 limits,
+                spent: PerSeat::default(),
             },
             bots,
             watch: Some(watch),

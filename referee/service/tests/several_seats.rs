@@ -151,6 +151,7 @@ async fn played(conducts: [Conduct; SEATS as usize]) -> Record {
             kind: &BIDS,
             game_id: "sealed".to_owned(),
             setup: serde_json::Value::Null,
+            spent: referee_core::PerSeat::default(),
             seed: Seed::new([5; 32]),
             players: vec!["a".to_owned(), "b".to_owned(), "c".to_owned()].into(),
             limits: Limits {

@@ -60,7 +60,7 @@ fn play_referee(mark: &str) -> ! {
         program: env::current_exe().unwrap(),
         arguments: ["part", "bot", mark].map(Into::into).to_vec(),
         start_limit: HANGS,
-        memory_limit: None,
+        memory: referee::Memory::default(),
         log: None,
         supervisor: Some(Arc::new(
             Supervisor::start(part("supervisor", mark)).unwrap(),

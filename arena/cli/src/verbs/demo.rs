@@ -8,7 +8,7 @@ use crate::{
     End,
     entry::Entry,
     report,
-    run::{Pairing, RunEnd},
+    run::{Pairing, RunEnd, Seatings},
     tally::plural,
 };
 
@@ -48,7 +48,12 @@ impl Demo {
             for first in 0..entries.len() {
                 for second in first + 1..entries.len() {
                     let deals = pairings.len() as u64 / 2;
-                    pairings.extend(Pairing::rounds(&[first, second], deals, self.rounds));
+                    pairings.extend(Pairing::rounds(
+                        &[first, second],
+                        Seatings::Rotations,
+                        deals,
+                        self.rounds,
+                    ));
                 }
             }
             report::text(&format!(

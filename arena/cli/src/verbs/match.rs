@@ -1,10 +1,15 @@
 //! `arena match`: two bots against each other, every deal from every seating.
 
-use std::{fmt::Write as _, path::PathBuf, time::Duration};
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use referee::Memory;
 use referee_core::{GameKind, Limits, Root};
 use referee_games::{GAMES, game};
 use serde_json::json;
@@ -12,10 +17,10 @@ use serde_json::json;
 use super::Format;
 use crate::{
     End, classic,
-    entry::{self, Entry},
+    entry::{Entry, Start},
     files::RunFolder,
     report,
-    run::{self, Pairing, RunEnd, Stop, Table},
+    run::{self, Pairing, RunEnd, Seatings, Stop, Table},
     tally::{GameResult, Tally},
     usage,
 };
@@ -32,6 +37,9 @@ pub(crate) struct Match {
     /// How many deals; each is played from every seating.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     rounds: u64,
+    /// From which seatings each deal is played: for four bots 4 or all 24.
+    #[arg(long, value_enum, default_value_t = Seatings::Rotations)]
+    seatings: Seatings,
     #[command(flatten)]
     terms: Terms,
     /// What to print at the end.
@@ -64,6 +72,11 @@ pub(crate) struct Terms {
     /// The game's set-up as JSON, where it is not the standard one.
     #[arg(long)]
     setup: Option<String>,
+    /// A list of set-ups, one a line, in the game's notation or as JSON: each
+    /// deal takes the next. Empty lines and those that begin with # say
+    /// nothing.
+    #[arg(long, value_name = "FILE", conflicts_with = "setup")]
+    openings: Option<PathBuf>,
     /// Where records and logs go [default: a new folder in arena-runs].
     #[arg(long)]
     records: Option<PathBuf>,
@@ -115,7 +128,7 @@ impl Match {
             return usage("--report classic is for games of two seats");
         }
         let bots: Vec<usize> = (0..seats).collect();
-        let pairings = Pairing::rounds(&bots, 0, self.rounds);
+        let pairings = Pairing::rounds(&bots, self.seatings, 0, self.rounds);
         let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
         let json = report == Report::Json;
         let outcome = self
@@ -170,6 +183,7 @@ impl Terms {
             memory_limit: None,
             concurrency: None,
             setup: None,
+            openings: None,
             records: None,
             no_records: false,
         }
@@ -187,7 +201,24 @@ impl Terms {
         for entry in entries {
             entry.must_play(kind.info())?;
         }
-        let setup = self.setup(kind)?;
+        let setups = self.setups(kind)?;
+        let mut pairings = pairings.to_vec();
+        if kind.has_secrets() {
+            if entries.iter().all(Entry::is_ours_to_start) {
+                if entries.iter().any(Entry::is_exec) {
+                    anstream::eprintln!(
+                        "note: not isolated: every seating of a deal is played by fresh processes, \
+                         but what a bot writes to disk outlives them"
+                    );
+                }
+            } else {
+                anstream::eprintln!(
+                    "note: a bot that the arena does not start would remember a deal from one \
+                     seating to the next, so every game has a deal of its own and counts by itself"
+                );
+                Pairing::independent(&mut pairings);
+            }
+        }
         let root: Root = match &self.seed {
             Some(seed) => seed
                 .parse()
@@ -204,21 +235,19 @@ impl Terms {
         } else {
             Some(RunFolder::create(self.records.as_deref(), verb)?)
         };
-        let supervisor = entry::supervisor().context("could not start the supervisor")?;
+        let memory = Memory {
+            limit: self.memory_limit.map(|mib| mib * 1024 * 1024),
+            gauge: None,
+        };
         let logs = folder.as_ref().map(RunFolder::logs);
-        let memory_limit = self.memory_limit.map(|mib| mib * 1024 * 1024);
-        let bots = entries
-            .iter()
-            .map(|entry| entry.bot(&limits, memory_limit, logs.as_deref(), &supervisor))
-            .collect::<anyhow::Result<Vec<_>>>()?;
-        let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+        let start = Start::new(self.start_limit, memory, logs)?;
         let mut about = json!({
             "verb": verb,
             "game": kind.info().name,
             "rules_version": kind.info().rules_version,
             "bots": entries.iter().map(|e| json!({"name": e.name, "spec": e.spec})).collect::<Vec<_>>(),
             "games": pairings.len(),
-            "setup": setup,
+            "setups": setups,
             "limits": limits,
             "root_commitment": root.commitment(),
             "reproduction": self.seed.is_some(),
@@ -231,22 +260,23 @@ impl Terms {
         }
         let table = Table {
             kind,
-            setup,
+            setups,
             limits,
             root,
-            names: names.clone(),
-            bots,
+            entries: entries.to_vec(),
+            start,
         };
         let stop = Stop::on_signals()?;
         let progress = progress(pairings.len() as u64);
-        let mut tally = Tally::new(entries.len());
+        let mut tally = Tally::new(entries.len(), kind.info().seats);
         let mut results: Vec<Option<GameResult>> = vec![None; pairings.len()];
         let end = run::run(
             &table,
-            pairings,
+            &pairings,
             self.concurrency
                 .map_or_else(run::standard_concurrency, |games| games as usize),
             &stop,
+            || progress.inc(1),
             async |index, pairing, played| {
                 let mut result = GameResult::new(pairing, &played.record);
                 tally.add(&result, &played.record, played.voided);
@@ -255,7 +285,6 @@ impl Terms {
                 }
                 each(&result)?;
                 results[index] = Some(result);
-                progress.inc(1);
                 Ok(())
             },
         )
@@ -281,15 +310,47 @@ impl Terms {
         })
     }
 
-    fn setup(&self, kind: &dyn GameKind) -> anyhow::Result<serde_json::Value> {
+    /// The set-ups that the deals take in turn.
+    fn setups(&self, kind: &dyn GameKind) -> anyhow::Result<Vec<serde_json::Value>> {
+        if let Some(file) = &self.openings {
+            return openings(file, kind);
+        }
         let setup = match &self.setup {
             None => serde_json::Value::Null,
             Some(text) => serde_json::from_str(text)
                 .or_else(|error| usage(format!("--setup: expected a JSON object: {error}")))?,
         };
-        kind.setup(&setup)
-            .or_else(|error| usage(format!("--setup: {error}")))
+        let setup = kind
+            .setup(&setup)
+            .or_else(|error| usage(format!("--setup: {error}")))?;
+        Ok(vec![setup])
     }
+}
+
+/// Reads a list of openings.
+fn openings(file: &Path, kind: &dyn GameKind) -> anyhow::Result<Vec<serde_json::Value>> {
+    let text = fs::read_to_string(file)
+        .or_else(|error| usage(format!("--openings {}: {error}", file.display())))?;
+    let lines = text.lines().map(str::trim).enumerate();
+    let setups = lines
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(at, line)| {
+            kind.opening(line).or_else(|error| {
+                usage(format!(
+                    "--openings {}, line {}: {error}",
+                    file.display(),
+                    at + 1
+                ))
+            })
+        })
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    if setups.is_empty() {
+        return usage(format!(
+            "--openings {}: expected one opening a line, found none",
+            file.display()
+        ));
+    }
+    Ok(setups)
 }
 
 impl Outcome {

@@ -100,7 +100,7 @@ async fn a_bot_that_takes_more_memory_than_allowed_is_stopped() {
 async fn a_bot_may_use_the_memory_that_it_is_allowed() {
     let arena = Arena::new().await;
     let mut launch = launch("honest");
-    launch.memory_limit = Some(32 << 20);
+    launch.memory.limit = Some(32 << 20);
     let game = against_honest(1, &started_as(launch), FIRST);
     played_out(&arena.play(game).await.record);
 }

@@ -5,8 +5,8 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use arena_proto::arena::v1::{CallEnvelope, Ending, GameOver, call_envelope::Call};
 use prost::Message as _;
-use referee::{Bot, Game, Launch, Live, Played, Pool};
-use referee_core::{Event, Foul, FoulKind, Limits, Record, Seat, Seed};
+use referee::{Bot, Game, Launch, Live, Memory, Played, Pool};
+use referee_core::{Event, Foul, FoulKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Fixture, foul_kind};
 use tokio::{
     runtime::Handle,
@@ -66,7 +66,7 @@ pub(crate) fn launch(line: &str) -> Launch {
         program: env!("CARGO_BIN_EXE_villain").into(),
         arguments: line.split_whitespace().map(Into::into).collect(),
         start_limit: AMPLE,
-        memory_limit: None,
+        memory: Memory::default(),
         log: None,
         supervisor: None,
     }
@@ -99,6 +99,7 @@ pub(crate) fn game(seed: u8, first: &Arc<Bot>, second: &Arc<Bot>) -> Game {
             seed: Seed::new([seed; 32]),
             players: vec!["first".to_owned(), "second".to_owned()].into(),
             limits: ample(),
+            spent: PerSeat::default(),
         },
         bots: vec![first.clone(), second.clone()],
         watch: None,
@@ -159,7 +160,7 @@ impl Trial {
     }
 
     pub(crate) fn memory(mut self, limit: u64) -> Self {
-        self.launch.memory_limit = Some(limit);
+        self.launch.memory.limit = Some(limit);
         self
     }
 
