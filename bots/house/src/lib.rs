@@ -4,6 +4,7 @@
 mod random;
 mod spec;
 pub mod uct;
+pub mod weights;
 
 use std::process::ExitCode;
 
