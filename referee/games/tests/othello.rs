@@ -2,8 +2,17 @@
 
 use std::thread;
 
+use arena_proto::games::othello::v1::{
+    self as proto, OthelloAnswer, OthelloCall, othello_answer::Answer, othello_call::Call,
+};
+use prost::Message as _;
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
-use referee_games::othello::{BLACK, Board, Position, squares_of};
+use referee_core::{
+    Dice, FoulKind, Game as _, Outcome, Seat, Seed, State, Step, Wire as _, testing::prove,
+};
+use referee_games::othello::{
+    BLACK, Board, Othello, Position, Previous, Question, Setup, WHITE, squares_of,
+};
 
 /// Lines of 1 to 12 plies from the beginning; a pass is a ply of its own.
 const PERFT: [u64; 12] = [
@@ -212,4 +221,215 @@ fn an_endgame_of_14_empty_squares() {
     let values = solved("--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X");
     assert_eq!(values[0], ("g8".to_owned(), 18));
     assert!(values[1].1 < 18, "{values:?}");
+}
+
+fn dealt(setup: &Setup) -> State<Othello> {
+    Othello::validate(setup).expect("a good set-up");
+    Othello::deal(setup, &mut Dice::new(&Seed::new([0; 32])))
+}
+
+/// A game from the rows of a board, where the others are empty.
+fn from_rows(rows: &[(usize, &str)], turn: &str) -> State<Othello> {
+    let mut cells = ["--------"; 8];
+    for &(row, text) in rows {
+        cells[row - 1] = text;
+    }
+    dealt(&Setup {
+        position: Some(format!("{} {turn}", cells.concat())),
+        moves: None,
+    })
+}
+
+fn play(state: &mut State<Othello>, square: &str) {
+    let seat = asked(state).expect("a game that goes on");
+    let square = square.parse().expect("a square");
+    let sight = state.observe(seat);
+    Othello::judge(&sight, Question::Move, &square).expect("a legal move");
+    Othello::resolve(state, &[(seat, square)]);
+}
+
+fn asked(state: &mut State<Othello>) -> Option<Seat> {
+    match Othello::step(state) {
+        Step::Ask(asked) => Some(asked[0].0),
+        _ => None,
+    }
+}
+
+fn outcome(state: &mut State<Othello>) -> Outcome {
+    match Othello::step(state) {
+        Step::Over(outcome) => outcome,
+        step => panic!("expected the end, found {step:?}"),
+    }
+}
+
+#[test]
+fn black_begins_with_four_moves() {
+    let mut state = dealt(&Setup::default());
+    assert_eq!(asked(&mut state), Some(BLACK));
+    let legal: Vec<String> = Othello::legal(&state.observe(BLACK), Question::Move)
+        .iter()
+        .map(Othello::notation)
+        .collect();
+    assert_eq!(legal, ["d3", "c4", "f5", "e6"]);
+    let refused = |square: &str| {
+        let square = square.parse().unwrap();
+        let judged = Othello::judge(&state.observe(BLACK), Question::Move, &square);
+        judged.unwrap_err().to_string()
+    };
+    assert_eq!(refused("d4"), "d4 has a disc already");
+    assert_eq!(
+        refused("a1"),
+        "Black encloses nothing on a1; expected one of d3 c4 f5 e6"
+    );
+}
+
+#[test]
+fn who_has_no_move_passes_and_is_not_asked() {
+    let mut state = from_rows(&[(1, "XO------"), (3, "XO------")], "X");
+    play(&mut state, "c1");
+    assert_eq!(asked(&mut state), Some(BLACK));
+    assert_eq!(state.public.previous, Previous::Pass);
+    let mut call = Vec::new();
+    Othello::write_question(&state.observe(BLACK), Question::Move, &mut call);
+    let Some(Call::RequestMove(ask)) = OthelloCall::decode(&call[..]).unwrap().call else {
+        panic!("expected a RequestMove");
+    };
+    let previous = ask.previous.unwrap().previous.unwrap();
+    assert_eq!(previous, proto::previous::Previous::Pass(proto::Pass {}));
+    assert_eq!(ask.board[..3], [2, 2, 2]);
+    assert_eq!(ask.board[16..19], [2, 1, 0]);
+}
+
+#[test]
+fn the_side_to_move_of_a_set_up_may_have_to_pass() {
+    let mut state = from_rows(&[(1, "OX------")], "X");
+    assert_eq!(asked(&mut state), Some(WHITE));
+    assert_eq!(state.public.previous, Previous::Pass);
+}
+
+/// The shortest game: White is wiped out after nine moves.
+#[test]
+fn a_game_ends_when_neither_side_has_a_move() {
+    let mut state = dealt(&Setup::default());
+    for square in ["e6", "f4", "e3", "f6", "g5", "d6", "e7", "f5", "c5"] {
+        play(&mut state, square);
+    }
+    let outcome = outcome(&mut state);
+    assert_eq!(outcome.places.as_slice(), [1, 2]);
+    assert_eq!(outcome.scores.as_slice(), [13, -13]);
+    assert_eq!(
+        outcome.reason,
+        "Black 13, White 0; with the empty squares 64 to 0"
+    );
+}
+
+#[test]
+fn a_draw_shares_the_empty_squares() {
+    let mut state = from_rows(&[(1, "XXO-----"), (8, "OOOO----")], "X");
+    play(&mut state, "d1");
+    let outcome = outcome(&mut state);
+    assert_eq!(outcome.places.as_slice(), [1, 1]);
+    assert_eq!(
+        outcome.reason,
+        "Black 4, White 4; with the empty squares 32 to 32"
+    );
+}
+
+#[test]
+fn a_foul_is_a_loss_without_discs() {
+    let mut state = dealt(&Setup::default());
+    play(&mut state, "d3");
+    assert_eq!(Othello::forfeit(&mut state, WHITE), 2);
+    let outcome = outcome(&mut state);
+    assert_eq!(outcome.places.as_slice(), [1, 2]);
+    assert_eq!(outcome.scores.as_slice(), [0, 0]);
+}
+
+#[test]
+fn openings_are_moves_or_positions() {
+    let by_moves = Othello::opening(" f5d6c3 ").unwrap();
+    let state = dealt(&by_moves);
+    assert_eq!(state.public.position.turn, WHITE);
+    let written = state.public.position.to_string();
+    let by_position = dealt(&Othello::opening(&written).unwrap());
+    assert_eq!(by_position.public.position, state.public.position);
+    assert_eq!(by_position.public.previous, Previous::None);
+    let by_json = Othello::opening(r#"{"moves": "f5d6c3"}"#).unwrap();
+    assert_eq!(
+        by_json,
+        Setup {
+            moves: Some("f5d6c3".to_owned()),
+            position: None
+        }
+    );
+}
+
+#[test]
+fn illegal_set_ups_are_refused_with_the_reason() {
+    let game = referee_games::game("othello").unwrap();
+    let refused = |json: &str| {
+        let json = serde_json::from_str(json).unwrap();
+        game.setup(&json).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(r#"{"position": "XO X"}"#),
+        "expected 64 squares, found 2"
+    );
+    assert_eq!(
+        refused(r#"{"moves": "f5d6z9"}"#),
+        "move 3 of the transcript: expected a square of a1 to h8, found \"z9\""
+    );
+    assert_eq!(
+        refused(r#"{"moves": "f5d6c3", "position": ""}"#),
+        "expected a position or moves, found both"
+    );
+    assert!(
+        refused(r#"{"moves": "e6f4e3f6g5d6e7f5c5"}"#).starts_with("neither side has a move in")
+    );
+    assert!(refused(r#"{"moves": "e6f4e3f6g5d6e7f5c5a1"}"#).contains("has no move, found a1"));
+    assert!(refused(r#"{"move": "f5"}"#).contains("unknown field"));
+    assert!(
+        game.opening("12")
+            .unwrap_err()
+            .to_string()
+            .starts_with("expected moves such as f5d6c3, or a position")
+    );
+}
+
+#[test]
+fn answers_that_are_no_square_are_told_what_was_expected() {
+    let told = |row, column| {
+        let answer = OthelloAnswer {
+            number: None,
+            answer: Some(Answer::Square(proto::Square { row, column })),
+        };
+        let read = Othello::read_answer(Question::Move, &answer.encode_to_vec());
+        read.unwrap_err().to_string()
+    };
+    assert_eq!(
+        told(Some(8), Some(0)),
+        "expected a square with row and column of 0 to 7, found row 8, column 0"
+    );
+    assert_eq!(told(Some(3), None), "the square lacks its row or column");
+    assert_eq!(
+        Othello::read_answer(Question::Move, &[])
+            .unwrap_err()
+            .to_string(),
+        "expected a square, found nothing"
+    );
+}
+
+/// As for every game from its beginning in `every_game.rs`.
+#[test]
+fn set_ups_are_told_whole() {
+    let passed = format!("OX{} X", "-".repeat(62));
+    for line in ["f5d6c3", "f5f6e6", passed.as_str()] {
+        let setup = Othello::opening(line).unwrap();
+        for seed in 0..20 {
+            let forfeit =
+                |seat, place| referee_games::forfeit(seat, FoulKind::Crashed, place).to_vec();
+            let proof = prove::<Othello>(&setup, &Seed::new([seed; 32]), forfeit);
+            assert_eq!(proof, Ok(()), "{line}, seed {seed}");
+        }
+    }
 }

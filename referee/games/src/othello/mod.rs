@@ -2,8 +2,14 @@
 
 mod board;
 mod position;
+mod rules;
+mod scene;
 mod square;
+mod view;
+mod wire;
 
 pub use board::Board;
 pub use position::{BLACK, Position, WHITE};
+pub use rules::{Othello, Previous, Public, Question, Setup};
 pub use square::{Square, squares_of};
+pub use view::View;
