@@ -8,7 +8,29 @@
 
 use std::str::FromStr;
 
-use referee_games::othello::{Board, Square, squares_of};
+use bot_kit::{Bot, Thinker, Turn};
+use referee_games::othello::{Board, Othello, Square, squares_of};
+
+use crate::{Games, HouseBot, Parameter, Parameters, SpecError};
+
+pub(crate) const BOT: HouseBot = HouseBot {
+    name: "weights",
+    summary: "looks nine plies ahead for the squares that are worth most",
+    games: Games::These(&["othello"]),
+    parameters: &[
+        Parameter {
+            name: "plies",
+            standard: "9",
+            summary: "how far it looks, its own move included",
+        },
+        Parameter {
+            name: "exponents",
+            standard: "24,0,20,16,0,0,12,4,20,12,12,8,16,4,8",
+            summary: "a square is worth two to the power of these: a quarter of the board, row by row from the corner, without the centre",
+        },
+    ],
+    build,
+};
 
 /// How far it looks, its own move included.
 pub const PLIES: u32 = 9;
@@ -22,6 +44,44 @@ const LARGEST: u8 = 50;
 const INFINITY: i64 = 1 << 60;
 /// a1, h1, a8, h8.
 const CORNERS: u64 = 1 | 1 << 7 | 1 << 56 | 1 << 63;
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape of every house bot"
+)]
+fn build(parameters: Parameters) -> Result<Bot, SpecError> {
+    let plies = parameters
+        .get("plies", "a number of plies, 1 to 60", |plies| {
+            (1..=60).contains(plies)
+        })?
+        .unwrap_or(PLIES);
+    let weights: Weights = parameters
+        .get(
+            "exponents",
+            "fifteen numbers of 0 to 50, with commas",
+            |_| true,
+        )?
+        .unwrap_or_default();
+    Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
+        .can_resume()
+        .thinks(move |_| Player {
+            weights: weights.clone(),
+            plies,
+        }))
+}
+
+struct Player {
+    weights: Weights,
+    plies: u32,
+}
+
+impl Thinker<Othello> for Player {
+    fn answer(&mut self, turn: &Turn<'_, Othello>) -> Square {
+        let board = turn.view().public.position.board;
+        let best = self.weights.best(board, self.plies);
+        best.expect("who is asked has a move")
+    }
+}
 
 /// The weights of the squares.
 #[derive(Clone, Debug, PartialEq, Eq)]
