@@ -18,6 +18,11 @@ const BENCHES: &[Bench] = &[
     },
     Bench {
         name: "playouts",
+        package: "referee-games",
+        needs_bots: false,
+    },
+    Bench {
+        name: "playouts",
         package: "house-bots",
         needs_bots: false,
     },

@@ -4,6 +4,7 @@
 mod random;
 mod spec;
 pub mod uct;
+pub mod weights;
 
 use std::process::ExitCode;
 
@@ -64,7 +65,7 @@ pub struct Parameter {
 }
 
 /// Every bot of the house. Adding one is its file and its line here.
-pub static HOUSE: &[HouseBot] = &[random::BOT, uct::BOT];
+pub static HOUSE: &[HouseBot] = &[random::BOT, uct::BOT, weights::BOT];
 
 /// Reads `NAME?parameter=value&…`.
 ///

@@ -161,7 +161,13 @@ mod tests {
 
     #[test]
     fn good_specs_are_bots() {
-        for spec in ["random", "uct", "uct?time=200ms", "uct?playouts=100&c=0.7"] {
+        for spec in [
+            "random",
+            "uct",
+            "uct?time=200ms",
+            "uct?playouts=100&c=0.7",
+            "weights?plies=5",
+        ] {
             assert!(bot(spec).is_ok(), "{spec}");
         }
     }
@@ -170,7 +176,7 @@ mod tests {
     fn errors_say_what_there_is() {
         assert_eq!(
             error("radnom"),
-            "there is no house bot \"radnom\" (did you mean random?); there are random, uct"
+            "there is no house bot \"radnom\" (did you mean random?); there are random, uct, weights"
         );
         assert_eq!(
             error("uct?tiem=1s"),

@@ -1,7 +1,9 @@
 //! Connect Four against counts that were not made here, and against a slow
 //! reading of the rules.
 
-use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use std::{ops::RangeInclusive, thread};
+
+use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 use referee_core::{Dice, Game as _, Seat, Seed, Step};
 use referee_games::connect_four::{
     Board, ConnectFour, Forbidden, Point, Question, Setup, columns_of,
@@ -64,112 +66,125 @@ fn leaf_counts_of_the_common_board() {
     );
 }
 
-/// The rules page read to the letter, without a thought for speed.
+/// The rules page read to the letter, without a thought for cleverness.
 struct Slow {
-    cells: Vec<Vec<Option<Seat>>>,
-    top: Vec<usize>,
-    forbidden: Option<(usize, usize)>,
+    rows: usize,
+    columns: usize,
+    /// By row and column.
+    cells: [[Option<Seat>; 12]; 12],
+    top: [usize; 12],
+    forbidden: (usize, usize),
 }
 
 impl Slow {
-    fn new(rows: usize, columns: usize, forbidden: Option<(usize, usize)>) -> Self {
+    fn new(rows: usize, columns: usize, forbidden: (usize, usize)) -> Self {
         let mut slow = Self {
-            cells: vec![vec![None; columns]; rows],
-            top: vec![rows; columns],
+            rows,
+            columns,
+            cells: [[None; 12]; 12],
+            top: [rows; 12],
             forbidden,
         };
-        for y in 0..columns {
-            slow.lower(y);
-        }
+        slow.lower(forbidden.1);
         slow
     }
 
     fn lower(&mut self, y: usize) {
-        if self.top[y] > 0 && Some((self.top[y] - 1, y)) == self.forbidden {
+        if self.top[y] > 0 && (self.top[y] - 1, y) == self.forbidden {
             self.top[y] -= 1;
         }
     }
 
+    /// Drops a stone and says whether it makes four or more in a line.
     fn drop(&mut self, seat: Seat, y: usize) -> bool {
         let x = self.top[y] - 1;
         self.cells[x][y] = Some(seat);
         self.top[y] = x;
         self.lower(y);
-        [(0, 1), (1, 0), (1, 1), (1, -1)].iter().any(|&(dx, dy)| {
-            let run = |sign: i32| {
-                (1..)
-                    .take_while(|step| {
-                        let (i, j) = (x as i32 + sign * step * dx, y as i32 + sign * step * dy);
-                        i >= 0
-                            && j >= 0
-                            && self
-                                .cells
-                                .get(i as usize)
-                                .and_then(|row| row.get(j as usize))
-                                == Some(&Some(seat))
-                    })
-                    .count()
-            };
-            1 + run(1) + run(-1) >= 4
-        })
+        [(0, 1), (1, 0), (1, 1), (1, -1)]
+            .iter()
+            .any(|&(down, right)| {
+                1 + self.run(seat, (x, y), (down, right)) + self.run(seat, (x, y), (-down, -right))
+                    >= 4
+            })
+    }
+
+    /// How many stones of this seat lie in a row beside this one.
+    fn run(&self, seat: Seat, (x, y): (usize, usize), (down, right): (isize, isize)) -> usize {
+        let (mut x, mut y, mut length) = (x, y, 0);
+        loop {
+            x = x.wrapping_add_signed(down);
+            y = y.wrapping_add_signed(right);
+            if x >= self.rows || y >= self.columns || self.cells[x][y] != Some(seat) {
+                return length;
+            }
+            length += 1;
+        }
     }
 }
 
-#[test]
-fn random_games_agree_with_a_slow_reading_of_the_rules() {
-    let mut rng = StdRng::seed_from_u64(1);
-    let mut wins = 0;
-    let mut draws = 0;
-    for round in 0..20_000 {
-        // Small boards too: they fill up, and end in a draw now and then.
-        let (rows, columns) = if round % 2 == 0 {
-            (rng.random_range(9..=12), rng.random_range(9..=12))
-        } else {
-            (rng.random_range(4..=5), rng.random_range(4..=5))
-        };
-        let forbidden = (rng.random_range(0..rows), rng.random_range(0..columns));
-        let mut slow = Slow::new(
-            rows.into(),
-            columns.into(),
-            Some((forbidden.0.into(), forbidden.1.into())),
-        );
-        let mut board = Board::new(
-            rows,
-            columns,
-            Some(Point {
-                x: forbidden.0.into(),
-                y: forbidden.1.into(),
-            }),
-        );
-        let mut seat = FIRST;
-        loop {
-            let tops: Vec<usize> = board.top().iter().map(|&top| top.into()).collect();
-            assert_eq!(tops, slow.top);
-            let open: Vec<usize> = columns_of(board.open()).collect();
-            let expected: Vec<usize> = (0..columns.into()).filter(|&y| slow.top[y] > 0).collect();
-            assert_eq!(open, expected);
-            if open.is_empty() {
-                draws += 1;
-                break;
-            }
-            let column = open[rng.random_range(0..open.len())];
-            let foreseen = board.completes(seat, column);
-            let line = board.drop_stone(seat, column);
-            assert_eq!(line, slow.drop(seat, column));
-            assert_eq!(line, foreseen);
-            for (x, row) in slow.cells.iter().enumerate() {
-                for (y, cell) in row.iter().enumerate() {
-                    assert_eq!(board.stone(x, y), *cell);
-                }
-            }
-            if line {
-                wins += 1;
-                break;
-            }
-            seat = seat.other();
+/// Plays a random game on both boards, which must agree at every ply; whether
+/// somebody won.
+fn random_game(rng: &mut SmallRng, sizes: RangeInclusive<u8>) -> bool {
+    let (rows, columns) = (rng.random_range(sizes.clone()), rng.random_range(sizes));
+    let (x, y) = (rng.random_range(0..rows), rng.random_range(0..columns));
+    let mut board = Board::new(rows, columns, at(x.into(), y.into()));
+    let mut slow = Slow::new(rows.into(), columns.into(), (x.into(), y.into()));
+    let mut seat = FIRST;
+    let won = loop {
+        let mut open = 0;
+        for y in 0..slow.columns {
+            assert_eq!(usize::from(board.top()[y]), slow.top[y]);
+            open |= u16::from(slow.top[y] > 0) << y;
         }
-    }
-    assert!(wins > 15_000 && draws > 500, "{wins} wins, {draws} draws");
+        assert_eq!(board.open(), open);
+        if open == 0 {
+            break false;
+        }
+        let pick = rng.random_range(0..open.count_ones()) as usize;
+        let column = columns_of(open).nth(pick).expect("an open column");
+        let line = slow.drop(seat, column);
+        assert_eq!(board.completes(seat, column), line);
+        assert_eq!(board.drop_stone(seat, column), line);
+        if line {
+            break true;
+        }
+        seat = seat.other();
+    };
+    let cells = slow.cells[..slow.rows]
+        .iter()
+        .flat_map(|row| &row[..slow.columns]);
+    let sign = |cell: &Option<Seat>| cell.map_or(0, |seat| if seat == FIRST { 1 } else { 2 });
+    assert!(
+        board
+            .cells(FIRST, [1, 2, 0])
+            .into_iter()
+            .eq(cells.map(sign))
+    );
+    won
+}
+
+#[test]
+fn a_million_random_games_agree_with_a_slow_reading_of_the_rules() {
+    const GAMES: u32 = 1_000_000;
+    const THREADS: u32 = 2;
+    let games: Vec<_> = (0..THREADS)
+        .map(|thread| {
+            thread::spawn(move || {
+                let mut rng = SmallRng::seed_from_u64(thread.into());
+                let mut won = 0;
+                for game in 0..GAMES / THREADS {
+                    // Small boards too: they fill up, and end in a draw now and then.
+                    let sizes = if game % 2 == 0 { 9..=12 } else { 4..=5 };
+                    won += u32::from(random_game(&mut rng, sizes));
+                }
+                won
+            })
+        })
+        .collect();
+    let won: u32 = games.into_iter().map(|games| games.join().unwrap()).sum();
+    let drawn = GAMES - won;
+    assert!(won > 800_000 && drawn > 25_000, "{won} won, {drawn} drawn");
 }
 
 fn at(x: i32, y: i32) -> Option<Point> {

@@ -1,0 +1,15 @@
+//! Othello.
+
+mod board;
+mod position;
+mod rules;
+mod scene;
+mod square;
+mod view;
+mod wire;
+
+pub use board::Board;
+pub use position::{BLACK, Position, WHITE};
+pub use rules::{Othello, Previous, Public, Question, Setup};
+pub use square::{Square, squares_of};
+pub use view::View;

@@ -1,0 +1,266 @@
+//! The rules: Black begins, a disc must enclose at least one run of the other
+//! side's discs and turns all that it encloses, who has no move passes, and
+//! when neither side has one the game is over.
+//!
+//! A pass is the referee's: the side without a move is not asked.
+
+use referee_core::{
+    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
+    Step,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    position::{BLACK, Position, WHITE},
+    square::{Square, squares_of},
+};
+
+/// The game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Othello;
+
+/// What can be chosen by hand: one of the two, or nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Setup {
+    /// A position in the notation of [`Position`].
+    pub position: Option<String>,
+    /// The moves of an opening, such as `f5d6c3`; passes are not written.
+    pub moves: Option<String>,
+}
+
+/// What everybody sees, which is everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Public {
+    /// The discs, and whose turn it is: while the game goes on, a side that has
+    /// a move.
+    pub position: Position,
+    /// What the other side did last.
+    pub previous: Previous,
+    /// Who has left the game by a foul.
+    pub gone: [bool; 2],
+}
+
+/// What was done last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Previous {
+    /// Nothing yet.
+    None,
+    /// A disc was placed here.
+    Square(Square),
+    /// A side had no move.
+    Pass,
+}
+
+/// The one question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Where do you place a disc?
+    Move,
+}
+
+/// There is nothing that a seat is told without being asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Never {}
+
+impl Public {
+    /// Before the first move of a game from this position, in which this was
+    /// done last.
+    #[must_use]
+    pub fn beginning(position: Position, previous: Previous) -> Self {
+        let mut public = Self {
+            position,
+            previous,
+            gone: [false; 2],
+        };
+        public.pass_if_it_must();
+        public
+    }
+
+    /// A legal move of the side to move.
+    pub fn play(&mut self, square: Square) {
+        self.position = self.position.play(square);
+        self.previous = Previous::Square(square);
+        self.pass_if_it_must();
+    }
+
+    fn pass_if_it_must(&mut self) {
+        if self.position.must_pass() {
+            self.position = self.position.pass();
+            self.previous = Previous::Pass;
+        }
+    }
+}
+
+impl Game for Othello {
+    const INFO: GameInfo = GameInfo {
+        name: "othello",
+        title: "Othello",
+        seats: 2,
+        rules_version: 1,
+        notation: "column and row, such as d3",
+    };
+
+    type Setup = Setup;
+    type Public = Public;
+    type Private = ();
+    type Hidden = ();
+    type Notice = Never;
+    type Question = Question;
+    type Answer = Square;
+
+    fn validate(setup: &Setup) -> Result<(), SetupError> {
+        beginning(setup).map(|_| ())
+    }
+
+    /// Reads a position (`…64 squares… X`), a transcript (`f5d6c3`), or a
+    /// set-up as JSON.
+    fn opening(line: &str) -> Result<Setup, SetupError> {
+        let line = line.trim();
+        let text = Some(line.to_owned());
+        match line.chars().next() {
+            Some('{') => serde_json::from_str(line)
+                .map_err(|error| SetupError(format!("not a set-up of othello: {error}"))),
+            Some('X' | 'x' | 'O' | 'o' | '-' | '.') => Ok(Setup {
+                position: text,
+                moves: None,
+            }),
+            Some('a'..='h' | 'A'..='H') => Ok(Setup {
+                position: None,
+                moves: text,
+            }),
+            _ => Err(SetupError(format!(
+                "expected moves such as f5d6c3, or a position such as \"{}\", found \"{line}\"",
+                Position::BEGINNING
+            ))),
+        }
+    }
+
+    /// There is no chance in it.
+    fn deal(setup: &Setup, _: &mut Dice) -> State<Self> {
+        State {
+            public: beginning(setup).expect("the set-up has been validated"),
+            private: PerSeat::new(2, |_| ()),
+            hidden: (),
+        }
+    }
+
+    fn step(state: &mut State<Self>) -> Step<Self> {
+        match outcome(&state.public) {
+            Some(outcome) => Step::Over(outcome),
+            None => Step::Ask(vec![(state.public.position.turn, Question::Move)]),
+        }
+    }
+
+    fn judge(
+        sight: &Observation<'_, Self>,
+        Question::Move: Question,
+        &square: &Square,
+    ) -> Result<(), Illegal> {
+        match sight.public().position.refuse(square) {
+            None => Ok(()),
+            Some(why) => Err(Illegal(why)),
+        }
+    }
+
+    fn legal(sight: &Observation<'_, Self>, Question::Move: Question) -> Vec<Square> {
+        squares_of(sight.public().position.board.moves()).collect()
+    }
+
+    fn resolve(state: &mut State<Self>, answers: &[(Seat, Square)]) {
+        for &(_, square) in answers {
+            state.public.play(square);
+        }
+    }
+
+    fn forfeit(state: &mut State<Self>, seat: Seat) -> u8 {
+        state.public.gone[seat.index()] = true;
+        2
+    }
+
+    fn is_public(_: Question, _: &Square) -> bool {
+        true
+    }
+
+    fn scene(public: &Public, _: &[(Seat, &())]) -> Scene {
+        super::scene::scene(public)
+    }
+
+    fn redeal(
+        beginning: &State<Self>,
+        _: &[(Seat, Question, Square)],
+        _: Seat,
+        _: &mut Dice,
+    ) -> State<Self> {
+        beginning.clone()
+    }
+
+    fn decline(_: Question) -> Option<Square> {
+        None
+    }
+}
+
+fn beginning(setup: &Setup) -> Result<Public, SetupError> {
+    let (position, last) = match (&setup.position, &setup.moves) {
+        (None, None) => (Position::BEGINNING, None),
+        (Some(position), None) => (position.parse().map_err(SetupError)?, None),
+        (None, Some(moves)) => Position::BEGINNING.after(moves).map_err(SetupError)?,
+        (Some(_), Some(_)) => {
+            return Err(SetupError(
+                "expected a position or moves, found both".to_owned(),
+            ));
+        }
+    };
+    if position.board.is_over() {
+        return Err(SetupError(format!(
+            "neither side has a move in \"{position}\": the game would be over at once"
+        )));
+    }
+    Ok(Public::beginning(
+        position,
+        last.map_or(Previous::None, Previous::Square),
+    ))
+}
+
+/// Scores are the disc difference on the board. A game that a foul has ended
+/// has none: both scores are 0, and whoever means discs leaves it out.
+fn outcome(public: &Public) -> Option<Outcome> {
+    let (difference, scores, reason) = match public.gone {
+        [true, true] => return Some(result([2, 2], 0, "both forfeited".to_owned())),
+        [true, false] => (-1, 0, "forfeit".to_owned()),
+        [false, true] => (1, 0, "forfeit".to_owned()),
+        [false, false] if public.position.board.is_over() => {
+            let difference = public.position.board_of(BLACK).difference();
+            (difference, difference, count(public.position))
+        }
+        [false, false] => return None,
+    };
+    let places = match difference.signum() {
+        1 => [1, 2],
+        0 => [1, 1],
+        _ => [2, 1],
+    };
+    Some(result(places, scores, reason))
+}
+
+fn result(places: [u8; 2], blacks_score: i32, reason: String) -> Outcome {
+    Outcome {
+        places: places.to_vec().into(),
+        scores: vec![blacks_score, -blacks_score].into(),
+        reason,
+    }
+}
+
+/// The discs on the board, and the count by which tournaments report a result:
+/// with the empty squares given to the winner, or shared in a draw.
+fn count(position: Position) -> String {
+    let [black, white] = [BLACK, WHITE].map(|seat| position.discs(seat).count_ones());
+    let on_board = format!("Black {black}, White {white}");
+    let empty = position.board.empty().count_ones();
+    if empty == 0 {
+        return on_board;
+    }
+    let difference = position.board_of(BLACK).tournament_difference();
+    let [black, white] = [32 + difference / 2, 32 - difference / 2];
+    format!("{on_board}; with the empty squares {black} to {white}")
+}

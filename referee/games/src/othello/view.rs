@@ -1,0 +1,113 @@
+//! A seat's calls folded into what it knows. Each call that asks has it all, so
+//! the fold forgets what came before.
+
+use arena_proto::games::othello::v1::{self as proto, Side, othello_call::Call};
+use prost::Message as _;
+use referee_core::{Malformed, Seat, Sight};
+
+use super::{
+    board::Board,
+    position::{BLACK, Position, WHITE},
+    rules::{Othello, Previous, Public, Question},
+    square::Square,
+    wire::read_square,
+};
+
+/// What a seat knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Who knows it.
+    pub seat: Seat,
+    /// What it knows.
+    pub public: Public,
+}
+
+impl Sight for Othello {
+    type View = View;
+
+    fn begin(seat: Seat, start: &[u8]) -> Result<View, Malformed> {
+        let beginning = decode(start)?
+            .beginning
+            .ok_or_else(|| Malformed("the start has no beginning".to_owned()))?;
+        let turn = match beginning.side_to_move() {
+            Side::Black => BLACK,
+            Side::White => WHITE,
+            Side::Unspecified => {
+                return Err(Malformed("the start lacks the side to move".to_owned()));
+            }
+        };
+        let own = Position {
+            board: read_board(&beginning.board)?,
+            turn: seat,
+        };
+        let position = Position {
+            board: own.board_of(turn),
+            turn,
+        };
+        let previous = read_previous(beginning.previous.as_ref())?;
+        Ok(View {
+            seat,
+            public: Public::beginning(position, previous),
+        })
+    }
+
+    fn hear(view: &mut View, call: &[u8]) -> Result<Option<Question>, Malformed> {
+        let Some(Call::RequestMove(ask)) = decode(call)?.call else {
+            return Ok(None);
+        };
+        view.public.position = Position {
+            board: read_board(&ask.board)?,
+            turn: view.seat,
+        };
+        view.public.previous = read_previous(ask.previous.as_ref())?;
+        Ok(Some(Question::Move))
+    }
+
+    fn answered(view: &mut View, Question::Move: Question, square: &Square) {
+        view.public.play(*square);
+    }
+
+    fn known(view: &View) -> (Public, ()) {
+        (view.public, ())
+    }
+}
+
+fn decode(call: &[u8]) -> Result<proto::OthelloCall, Malformed> {
+    proto::OthelloCall::decode(call).map_err(|error| Malformed(error.to_string()))
+}
+
+fn read_board(cells: &[u8]) -> Result<Board, Malformed> {
+    if cells.len() != usize::from(Square::COUNT) {
+        return Err(Malformed(format!(
+            "expected 64 squares, found {}",
+            cells.len()
+        )));
+    }
+    let mut board = Board {
+        own: 0,
+        opponent: 0,
+    };
+    for (square, cell) in Square::all().zip(cells) {
+        match cell {
+            0 => {}
+            1 => board.opponent |= square.bit(),
+            2 => board.own |= square.bit(),
+            other => {
+                return Err(Malformed(format!(
+                    "expected a square of 0 to 2, found {other}"
+                )));
+            }
+        }
+    }
+    Ok(board)
+}
+
+fn read_previous(previous: Option<&proto::Previous>) -> Result<Previous, Malformed> {
+    use proto::previous::Previous as Kind;
+    match previous.and_then(|previous| previous.previous.as_ref()) {
+        Some(Kind::Square(square)) => read_square(square).map(Previous::Square),
+        Some(Kind::Pass(_)) => Ok(Previous::Pass),
+        Some(Kind::None(_)) => Ok(Previous::None),
+        None => Err(Malformed("the previous move is missing".to_owned())),
+    }
+}
