@@ -7,6 +7,7 @@
 
 pub mod connect_four;
 mod envelope;
+pub mod mahjong;
 mod replay;
 mod sitting;
 
