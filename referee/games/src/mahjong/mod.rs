@@ -1,6 +1,8 @@
 //! Arcade Mahjong: two seats, three suits, nothing is called but a win.
 
 mod distance;
+#[cfg(test)]
+mod distribution;
 mod hand;
 mod shapes;
 mod tile;

@@ -77,7 +77,7 @@ pub(super) struct Table {
 }
 
 /// Which shape.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id(u8);
 
 impl Table {
