@@ -3,7 +3,7 @@
 
 use super::{
     hand::{Hand, LARGEST, SuitCounts},
-    shapes::{Id, Table, table},
+    shapes::{BothId, Id, Table, table},
     tile::{COPIES, RANKS, Suit, Tile, TileSet},
     value::MissingSuit,
 };
@@ -32,9 +32,9 @@ impl Goal {
     #[must_use]
     #[inline]
     pub fn distance(self, hand: &Hand) -> i8 {
-        let (table, suits) = (table(), hand.suits());
-        let ids = suits.map(|suit| table.id(suit));
-        self.lacks(table, &suits, &ids) as i8 - 1
+        let table = table();
+        let [c, b, d] = hand.suits().map(|suit| Part::of(table, suit));
+        self.rest(table, c, b).lacks(table, d) as i8 - 1
     }
 
     /// The tiles that lower the distance of a hand that has room for one more.
@@ -45,55 +45,104 @@ impl Goal {
         if hand.len() >= usize::from(LARGEST) {
             return accepted;
         }
-        let (table, mut suits) = (table(), hand.suits());
-        let mut ids = suits.map(|suit| table.id(suit));
-        let before = self.lacks(table, &suits, &ids);
-        for suit in Suit::ALL {
-            let at = suit as usize;
-            let (counts, id) = (suits[at], ids[at]);
+        let table = table();
+        let suits = hand.suits();
+        let [c, b, d] = suits.map(|suit| Part::of(table, suit));
+        let before = self.rest(table, c, b).lacks(table, d);
+        for (suit, one, other) in [
+            (Suit::Characters, b, d),
+            (Suit::Bamboos, c, d),
+            (Suit::Dots, c, b),
+        ] {
+            let rest = self.rest(table, one, other);
+            let counts = suits[suit as usize];
+            let pairs = Pairs::of(counts);
             for rank in (1..=RANKS).filter(|&rank| counts.of(rank) < COPIES) {
-                suits[at] = counts.with(rank);
-                ids[at] = table.id(suits[at]);
-                if self.lacks(table, &suits, &ids) < before
+                let more = Part {
+                    id: table.id(counts.with(rank)),
+                    pairs: pairs.with(counts.of(rank)),
+                };
+                if rest.lacks(table, more) < before
                     && let Some(tile) = Tile::new(suit, rank)
                 {
                     accepted.insert(tile);
                 }
             }
-            (suits[at], ids[at]) = (counts, id);
         }
         accepted
     }
 
     #[inline]
-    fn lacks(self, table: &Table, suits: &[SuitCounts; 3], ids: &[Id; 3]) -> u8 {
-        let [c, b, d] = *ids;
-        let melds = match self.missing_suit {
-            MissingSuit::Free => {
-                let [c, b, d] = [c, b, d].map(|id| table.shape(id));
-                c.and(b).lacking(d)
-            }
-            MissingSuit::Required => {
-                let (cb, cd, bd) = (
-                    table.lacking(c, b),
-                    table.lacking(c, d),
-                    table.lacking(b, d),
-                );
-                cb.min(cd).min(bd)
-            }
-        };
-        if !self.seven_pairs {
-            return melds;
+    fn rest(self, table: &Table, one: Part, other: Part) -> Rest {
+        Rest {
+            goal: self,
+            one,
+            other,
+            both: table.both(one.id, other.id),
+            without: match self.missing_suit {
+                MissingSuit::Free => u8::MAX,
+                MissingSuit::Required => self.lacks_of_two(table, one, other),
+            },
         }
-        let [c, b, d] = suits.map(Pairs::of);
-        let pairs = match self.missing_suit {
-            MissingSuit::Free => c.and(b).and(d).lacking(),
-            MissingSuit::Required => {
-                let (cb, cd, bd) = (c.and(b), c.and(d), b.and(d));
-                cb.lacking().min(cd.lacking()).min(bd.lacking())
-            }
-        };
-        melds.min(pairs)
+    }
+
+    #[inline]
+    fn lacks_of_two(self, table: &Table, one: Part, other: Part) -> u8 {
+        let melds = table.lacking(one.id, other.id);
+        self.or_pairs(melds, one.pairs.and(other.pairs))
+    }
+
+    #[inline]
+    fn or_pairs(self, melds: u8, pairs: Pairs) -> u8 {
+        if self.seven_pairs {
+            melds.min(pairs.lacking())
+        } else {
+            melds
+        }
+    }
+}
+
+/// What matters of one suit.
+#[derive(Clone, Copy)]
+struct Part {
+    id: Id,
+    pairs: Pairs,
+}
+
+impl Part {
+    #[inline]
+    fn of(table: &Table, suit: SuitCounts) -> Self {
+        Self {
+            id: table.id(suit),
+            pairs: Pairs::of(suit),
+        }
+    }
+}
+
+/// Two suits of a hand, to which the third is added.
+struct Rest {
+    goal: Goal,
+    one: Part,
+    other: Part,
+    both: BothId,
+    /// What these two lack if the third is given up, where that is asked.
+    without: u8,
+}
+
+impl Rest {
+    #[inline]
+    fn lacks(&self, table: &Table, third: Part) -> u8 {
+        let goal = self.goal;
+        match goal.missing_suit {
+            MissingSuit::Free => goal.or_pairs(
+                table.lacking_of_three(self.both, third.id),
+                self.one.pairs.and(self.other.pairs).and(third.pairs),
+            ),
+            MissingSuit::Required => self
+                .without
+                .min(goal.lacks_of_two(table, self.one, third))
+                .min(goal.lacks_of_two(table, self.other, third)),
+        }
     }
 }
 
@@ -111,6 +160,22 @@ impl Pairs {
         Self {
             pairs: suit.pairs() as u8,
             singles: suit.odd() as u8,
+        }
+    }
+
+    /// With one tile more, of which there were `held`.
+    #[inline]
+    const fn with(self, held: u8) -> Self {
+        if held % 2 == 1 {
+            Self {
+                pairs: self.pairs + 1,
+                singles: self.singles - 1,
+            }
+        } else {
+            Self {
+                pairs: self.pairs,
+                singles: self.singles + 1,
+            }
         }
     }
 

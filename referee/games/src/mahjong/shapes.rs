@@ -65,7 +65,8 @@ pub(super) fn table() -> &'static Table {
 static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
 
 /// What is known about every suit of at most 14 tiles. There are 405,350 of
-/// them and only 159 shapes, so that two can be put together in advance.
+/// them but only 159 shapes, and only 180 shapes of two suits, so all that can
+/// be put together is put together in advance.
 pub(super) struct Table {
     places: Places,
     /// By the suit's place: its shape.
@@ -74,11 +75,20 @@ pub(super) struct Table {
     shapes: Vec<Shape>,
     /// By two shapes: what four melds and a pair within both lack.
     lacking: Vec<u8>,
+    /// By two shapes: that of both.
+    both: Vec<BothId>,
+    /// By a shape of two suits and one of a third: what four melds and a pair
+    /// within all lack.
+    lacking_of_three: Vec<u8>,
 }
 
-/// Which shape.
+/// The shape of a suit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id(u8);
+
+/// The shape of two suits together.
+#[derive(Clone, Copy)]
+pub(super) struct BothId(u8);
 
 impl Table {
     #[inline]
@@ -94,7 +104,19 @@ impl Table {
     /// What four melds and a pair within two suits lack.
     #[inline]
     pub(super) fn lacking(&self, one: Id, other: Id) -> u8 {
-        self.lacking[usize::from(one.0) * self.shapes.len() + usize::from(other.0)]
+        self.lacking[self.shapes.len() * usize::from(one.0) + usize::from(other.0)]
+    }
+
+    /// The shape of two suits together.
+    #[inline]
+    pub(super) fn both(&self, one: Id, other: Id) -> BothId {
+        self.both[self.shapes.len() * usize::from(one.0) + usize::from(other.0)]
+    }
+
+    /// What four melds and a pair within three suits lack.
+    #[inline]
+    pub(super) fn lacking_of_three(&self, both: BothId, third: Id) -> u8 {
+        self.lacking_of_three[self.shapes.len() * usize::from(both.0) + usize::from(third.0)]
     }
 }
 
@@ -233,15 +255,43 @@ impl Table {
                 });
             }
         }
-        let lacking = different
+        Self::put_together(places, ids, different)
+    }
+
+    fn put_together(places: Places, ids: Vec<Id>, shapes: Vec<Shape>) -> Self {
+        let pairs = || {
+            shapes
+                .iter()
+                .flat_map(|one| shapes.iter().map(move |two| (one, two)))
+        };
+        let mut found = HashMap::new();
+        let mut different = Vec::new();
+        let both = pairs()
+            .map(|(one, two)| {
+                // What is complete is asked of single suits alone.
+                let complete = Complete(0);
+                let both = Shape {
+                    complete,
+                    ..one.and(two)
+                };
+                *found.entry(both).or_insert_with(|| {
+                    different.push(both);
+                    BothId(u8::try_from(different.len() - 1).expect("there are 180"))
+                })
+            })
+            .collect();
+        let lacking = pairs().map(|(one, two)| one.lacking(two)).collect();
+        let lacking_of_three = different
             .iter()
-            .flat_map(|one| different.iter().map(|other| one.lacking(other)))
+            .flat_map(|both| shapes.iter().map(|third| both.lacking(third)))
             .collect();
         Self {
             places,
             ids,
-            shapes: different,
+            shapes,
             lacking,
+            both,
+            lacking_of_three,
         }
     }
 }
@@ -391,6 +441,8 @@ mod tests {
 
     #[test]
     fn there_are_few_shapes() {
-        assert_eq!(table().shapes.len(), 159);
+        let shapes = table().shapes.len();
+        assert_eq!(shapes, 159);
+        assert_eq!(table().lacking_of_three.len(), 180 * shapes);
     }
 }
