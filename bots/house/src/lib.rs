@@ -2,7 +2,10 @@
 //! them.
 
 mod random;
+mod shanten;
+mod simple;
 mod spec;
+mod straightforward;
 pub mod uct;
 
 use std::process::ExitCode;
@@ -64,7 +67,13 @@ pub struct Parameter {
 }
 
 /// Every bot of the house. Adding one is its file and its line here.
-pub static HOUSE: &[HouseBot] = &[random::BOT, uct::BOT];
+pub static HOUSE: &[HouseBot] = &[
+    random::BOT,
+    uct::BOT,
+    simple::BOT,
+    straightforward::BOT,
+    shanten::BOT,
+];
 
 /// Reads `NAME?parameter=value&…`.
 ///

@@ -7,7 +7,7 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _}
 use referee_games::mahjong::{Hand, MissingSuit, Tile, faan, parse};
 
 fn hand(text: &str) -> Hand {
-    Hand::of(&parse(text).unwrap()).unwrap()
+    Hand::of(&parse(text).expect("notation")).expect("tiles that exist")
 }
 
 /// (hand, faan), as the rules page works them out.
@@ -211,11 +211,11 @@ fn fourteen(rng: &mut StdRng) -> Vec<Tile> {
     loop {
         let mut suits = Tile::all().map(Tile::suit).collect::<Vec<_>>();
         suits.dedup();
-        let first = *suits.choose(rng).unwrap();
+        let first = *suits.choose(rng).expect("there are some");
         let second = if rng.random_bool(0.4) {
             first
         } else {
-            *suits.choose(rng).unwrap()
+            *suits.choose(rng).expect("there are some")
         };
         let style = rng.random_range(0..5);
         let ranks: &[u8] = match style {
@@ -224,12 +224,12 @@ fn fourteen(rng: &mut StdRng) -> Vec<Tile> {
             // Few ranks: many roots.
             2 => [&[1, 2, 3, 4][..], &[6, 7, 8, 9], &[3, 4, 5]]
                 .choose(rng)
-                .unwrap(),
+                .expect("there are some"),
             _ => &[1, 2, 3, 4, 5, 6, 7, 8, 9],
         };
         let any = |rng: &mut StdRng| {
             let suit = if rng.random_bool(0.5) { first } else { second };
-            Tile::new(suit, *ranks.choose(rng).unwrap()).unwrap()
+            Tile::new(suit, *ranks.choose(rng).expect("there are some")).expect("a rank")
         };
         let mut tiles = Vec::new();
         let sequences = [0.0, 0.5, 1.0][rng.random_range(0..3)];
@@ -266,7 +266,7 @@ fn exchange(mut tiles: Vec<Tile>, changed: usize, rng: &mut StdRng) -> Vec<Tile>
     }
     let kinds: Vec<Tile> = Tile::all().collect();
     while tiles.len() < 14 {
-        let tile = *kinds.choose(rng).unwrap();
+        let tile = *kinds.choose(rng).expect("there are some");
         if tiles.iter().filter(|held| **held == tile).count() < 4 {
             tiles.push(tile);
         }
