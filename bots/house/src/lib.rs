@@ -2,7 +2,10 @@
 //! them.
 
 mod random;
+mod shanten;
+mod simple;
 mod spec;
+mod straightforward;
 pub mod uct;
 pub mod weights;
 
@@ -65,7 +68,14 @@ pub struct Parameter {
 }
 
 /// Every bot of the house. Adding one is its file and its line here.
-pub static HOUSE: &[HouseBot] = &[random::BOT, uct::BOT, weights::BOT];
+pub static HOUSE: &[HouseBot] = &[
+    random::BOT,
+    uct::BOT,
+    weights::BOT,
+    simple::BOT,
+    straightforward::BOT,
+    shanten::BOT,
+];
 
 /// Reads `NAME?parameter=value&…`.
 ///

@@ -7,6 +7,7 @@
 
 pub mod connect_four;
 mod envelope;
+pub mod mahjong;
 pub mod othello;
 mod replay;
 mod sitting;
@@ -21,6 +22,7 @@ pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Que
 pub static GAMES: &[&dyn GameKind] = &[
     &Kind::<connect_four::ConnectFour>::new(),
     &Kind::<othello::Othello>::new(),
+    &Kind::<mahjong::Mahjong>::new(),
 ];
 
 /// The game of this name; hyphens are as good as underscores.

@@ -312,6 +312,13 @@ impl<G: Sight> Proof<'_, G> {
             });
             let again = Self::play_from(other, &[], self.forfeit, |_, seat, question| {
                 let script = &mut scripts[seat];
+                // The seat itself is asked the same, and says no more than it did.
+                if seat == watcher {
+                    return Ok(match script.pop_front() {
+                        Some((scripted, answer)) if scripted == question => Reply::Answer(answer),
+                        _ => Reply::Stop,
+                    });
+                }
                 // A claim that was offered in the one deal need not be in the other.
                 while let Some((scripted, answer)) = script.front() {
                     if *scripted == question {

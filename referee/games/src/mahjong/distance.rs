@@ -1,0 +1,194 @@
+//! How far a hand is from winning (shanten), and the tiles that bring it
+//! nearer. Exact: no fifth tile of a kind is ever counted on.
+
+use super::{
+    hand::{Hand, LARGEST, SuitCounts},
+    shapes::{BothId, Id, Table, table},
+    tile::{COPIES, RANKS, Suit, Tile, TileSet},
+    value::MissingSuit,
+};
+
+/// What counts as winning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Goal {
+    /// Whether at most two suits may be kept.
+    pub missing_suit: MissingSuit,
+    /// Whether seven pairs win too; four alike are two pairs.
+    pub seven_pairs: bool,
+}
+
+impl Goal {
+    /// What the rules say with this about the missing suit.
+    #[must_use]
+    pub const fn new(missing_suit: MissingSuit) -> Self {
+        Self {
+            missing_suit,
+            seven_pairs: true,
+        }
+    }
+
+    /// The fewest tiles of some winning hand, made of tiles that exist, that
+    /// the hand lacks, minus 1: -1 has won, 0 is ready.
+    #[must_use]
+    #[inline]
+    pub fn distance(self, hand: &Hand) -> i8 {
+        let table = table();
+        let [c, b, d] = hand.suits().map(|suit| Part::of(table, suit));
+        self.rest(table, c, b).lacks(table, d) as i8 - 1
+    }
+
+    /// The tiles that lower the distance of a hand that has room for one more.
+    /// Those of a ready hand are the ones that it wins with.
+    #[must_use]
+    pub fn accepts(self, hand: &Hand) -> TileSet {
+        let mut accepted = TileSet::EMPTY;
+        if hand.len() >= usize::from(LARGEST) {
+            return accepted;
+        }
+        let table = table();
+        let suits = hand.suits();
+        let [c, b, d] = suits.map(|suit| Part::of(table, suit));
+        let before = self.rest(table, c, b).lacks(table, d);
+        for (suit, one, other) in [
+            (Suit::Characters, b, d),
+            (Suit::Bamboos, c, d),
+            (Suit::Dots, c, b),
+        ] {
+            let rest = self.rest(table, one, other);
+            let counts = suits[suit as usize];
+            let pairs = Pairs::of(counts);
+            for rank in (1..=RANKS).filter(|&rank| counts.of(rank) < COPIES) {
+                let more = Part {
+                    id: table.id(counts.with(rank)),
+                    pairs: pairs.with(counts.of(rank)),
+                };
+                if rest.lacks(table, more) < before
+                    && let Some(tile) = Tile::new(suit, rank)
+                {
+                    accepted.insert(tile);
+                }
+            }
+        }
+        accepted
+    }
+
+    #[inline]
+    fn rest(self, table: &Table, one: Part, other: Part) -> Rest {
+        Rest {
+            goal: self,
+            one,
+            other,
+            both: table.both(one.id, other.id),
+            without: match self.missing_suit {
+                MissingSuit::Free => u8::MAX,
+                MissingSuit::Required => self.lacks_of_two(table, one, other),
+            },
+        }
+    }
+
+    #[inline]
+    fn lacks_of_two(self, table: &Table, one: Part, other: Part) -> u8 {
+        let melds = table.lacking(one.id, other.id);
+        self.or_pairs(melds, one.pairs.and(other.pairs))
+    }
+
+    #[inline]
+    fn or_pairs(self, melds: u8, pairs: Pairs) -> u8 {
+        if self.seven_pairs {
+            melds.min(pairs.lacking())
+        } else {
+            melds
+        }
+    }
+}
+
+/// What matters of one suit.
+#[derive(Clone, Copy)]
+struct Part {
+    id: Id,
+    pairs: Pairs,
+}
+
+impl Part {
+    #[inline]
+    fn of(table: &Table, suit: SuitCounts) -> Self {
+        Self {
+            id: table.id(suit),
+            pairs: Pairs::of(suit),
+        }
+    }
+}
+
+/// Two suits of a hand, to which the third is added.
+struct Rest {
+    goal: Goal,
+    one: Part,
+    other: Part,
+    both: BothId,
+    /// What these two lack if the third is given up, where that is asked.
+    without: u8,
+}
+
+impl Rest {
+    #[inline]
+    fn lacks(&self, table: &Table, third: Part) -> u8 {
+        let goal = self.goal;
+        match goal.missing_suit {
+            MissingSuit::Free => goal.or_pairs(
+                table.lacking_of_three(self.both, third.id),
+                self.one.pairs.and(self.other.pairs).and(third.pairs),
+            ),
+            MissingSuit::Required => self
+                .without
+                .min(goal.lacks_of_two(table, self.one, third))
+                .min(goal.lacks_of_two(table, self.other, third)),
+        }
+    }
+}
+
+/// What there is for seven pairs.
+#[derive(Clone, Copy)]
+struct Pairs {
+    pairs: u8,
+    /// Tiles that lack one for a pair.
+    singles: u8,
+}
+
+impl Pairs {
+    #[inline]
+    const fn of(suit: SuitCounts) -> Self {
+        Self {
+            pairs: suit.pairs() as u8,
+            singles: suit.odd() as u8,
+        }
+    }
+
+    /// With one tile more, of which there were `held`.
+    #[inline]
+    const fn with(self, held: u8) -> Self {
+        if held % 2 == 1 {
+            Self {
+                pairs: self.pairs + 1,
+                singles: self.singles - 1,
+            }
+        } else {
+            Self {
+                pairs: self.pairs,
+                singles: self.singles + 1,
+            }
+        }
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self {
+            pairs: self.pairs + other.pairs,
+            singles: self.singles + other.singles,
+        }
+    }
+
+    /// A pair lacks one tile where there is a single for it, and else two.
+    const fn lacking(self) -> u8 {
+        let lacking = 7 - self.pairs;
+        lacking + lacking.saturating_sub(self.singles)
+    }
+}

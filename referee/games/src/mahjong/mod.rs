@@ -1,0 +1,24 @@
+//! Arcade Mahjong: two seats, three suits, nothing is called but a win.
+
+mod distance;
+#[cfg(test)]
+mod distribution;
+mod hand;
+mod redeal;
+mod rules;
+mod scene;
+mod setup;
+mod shapes;
+mod tile;
+mod value;
+mod view;
+mod wire;
+
+pub use distance::Goal;
+pub use hand::Hand;
+pub use rules::{Answer, DEALT, Hidden, Mahjong, Notice, Private, Public, Question, WALL, Won};
+pub use setup::Setup;
+pub use shapes::prepare;
+pub use tile::{COPIES, KINDS, NotationError, Suit, TILES, Tile, TileSet, parse, print};
+pub use value::{MissingSuit, faan};
+pub use view::View;

@@ -1,0 +1,392 @@
+//! The rules of a round: two seats draw and discard in turn until one of them
+//! wins or the wall is empty.
+
+use referee_core::{
+    Audience, Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat,
+    SetupError, State, Step,
+};
+
+use super::{
+    hand::Hand,
+    redeal::redeal,
+    setup::{Setup, Wall},
+    tile::{Tile, print},
+    value::{MissingSuit, faan},
+};
+
+/// How many tiles a seat is dealt.
+pub const DEALT: usize = 13;
+/// How many tiles the wall holds when both hands have been dealt.
+pub const WALL: u8 = 82;
+/// What a seat is paid for a faan, and for the other's foul.
+const PAY: i32 = 3;
+
+/// The game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mahjong;
+
+/// What everybody sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Public {
+    /// Whether a winning hand must do without one of the suits.
+    pub missing_suit: MissingSuit,
+    /// How many tiles the wall held when this turn began. Whether the seat has
+    /// drawn yet is for it to know: the other may still claim its discard.
+    pub wall: u8,
+    /// What each seat has discarded, in order; the last one may be claimed.
+    pub rivers: [Vec<Tile>; 2],
+    /// Who has won, and how.
+    pub won: Option<Won>,
+    /// Who has left the game by a foul.
+    pub gone: [bool; 2],
+}
+
+/// How a round was won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Won {
+    /// By whom.
+    pub seat: Seat,
+    /// With this tile.
+    pub tile: Tile,
+    /// Whether it was drawn; else the other seat discarded it.
+    pub self_draw: bool,
+    /// The hand with that tile.
+    pub hand: Hand,
+    /// Its value.
+    pub faan: u32,
+}
+
+/// What a seat sees besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Private {
+    /// Its 13 tiles; none before they are dealt.
+    pub hand: Hand,
+    /// The tile that it has drawn in this turn.
+    pub drawn: Option<Tile>,
+}
+
+/// What nobody sees.
+#[derive(Clone, Debug)]
+pub struct Hidden {
+    /// Tiles that are to be drawn, the next one at the back.
+    pub(super) wall: Vec<Tile>,
+    next: Phase,
+}
+
+/// What happens next in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Deal(Seat),
+    Draw,
+    Claim { self_draw: bool },
+    TellDrawn,
+    Discard,
+    TellDiscarded,
+}
+
+/// What a seat is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Its hand, or the tile that it has drawn.
+    Drawn,
+    /// What the other has discarded.
+    Discarded,
+}
+
+/// What a seat is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Which tile do you discard?
+    Discard,
+    /// Do you win on the tile that you have drawn, or on the other's discard?
+    Win {
+        /// Whether it was drawn.
+        self_draw: bool,
+    },
+}
+
+/// What a seat answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// This tile leaves the hand.
+    Discard(Tile),
+    /// The round is won.
+    Win,
+    /// It is not.
+    Pass,
+}
+
+impl Public {
+    /// Before anything was discarded.
+    #[must_use]
+    pub const fn beginning(missing_suit: MissingSuit, wall: u8) -> Self {
+        Self {
+            missing_suit,
+            wall,
+            rivers: [Vec::new(), Vec::new()],
+            won: None,
+            gone: [false; 2],
+        }
+    }
+
+    /// Whose turn it is: who draws next, or has drawn.
+    #[must_use]
+    pub const fn turn(&self) -> Seat {
+        let [first, second] = &self.rivers;
+        Seat::new((first.len() > second.len()) as u8)
+    }
+
+    /// The last discard.
+    #[must_use]
+    pub fn last_discard(&self) -> Option<Tile> {
+        self.rivers[self.turn().other().index()].last().copied()
+    }
+
+    /// Puts a tile of this seat on the table.
+    pub(super) fn discard(&mut self, seat: Seat, tile: Tile) {
+        self.rivers[seat.index()].push(tile);
+        self.wall = self.wall.saturating_sub(1);
+    }
+
+    /// The round as won by this seat, if its hand wins.
+    pub(super) fn win(&self, seat: Seat, private: &Private, self_draw: bool) -> Option<Won> {
+        let tile = if self_draw {
+            private.drawn
+        } else {
+            self.last_discard()
+        }?;
+        let hand = private
+            .hand
+            .has_room(tile)
+            .then(|| private.hand.with(tile))?;
+        faan(&hand, self.missing_suit).map(|faan| Won {
+            seat,
+            tile,
+            self_draw,
+            hand,
+            faan,
+        })
+    }
+}
+
+impl Private {
+    /// The hand with the tile that was drawn.
+    #[must_use]
+    pub fn all(&self) -> Hand {
+        match self.drawn {
+            Some(drawn) => self.hand.with(drawn),
+            None => self.hand,
+        }
+    }
+
+    /// Takes a tile that it holds out of the hand.
+    pub(super) fn discard(&mut self, tile: Tile) {
+        *self = Self {
+            hand: self.all().without(tile),
+            drawn: None,
+        };
+    }
+}
+
+impl Game for Mahjong {
+    const INFO: GameInfo = GameInfo {
+        name: "mahjong",
+        title: "Arcade Mahjong",
+        seats: 2,
+        rules_version: 1,
+        notation: "a tile such as 3c, or win, or pass",
+    };
+
+    type Setup = Setup;
+    type Public = Public;
+    type Private = Private;
+    type Hidden = Hidden;
+    type Notice = Notice;
+    type Question = Question;
+    type Answer = Answer;
+
+    fn validate(setup: &Setup) -> Result<(), SetupError> {
+        setup.wall().map(|_| ())
+    }
+
+    fn opening(line: &str) -> Result<Setup, SetupError> {
+        Setup::opening(line)
+    }
+
+    /// Shuffles the tiles that the set-up does not place; nothing is dealt yet.
+    fn deal(setup: &Setup, dice: &mut Dice) -> State<Self> {
+        let Wall { mut wall, shuffled } = setup.wall().expect("the set-up has been validated");
+        dice.shuffle(&mut wall[..shuffled]);
+        State {
+            public: Public::beginning(setup.missing_suit, WALL),
+            private: PerSeat::new(2, |_| Private::default()),
+            hidden: Hidden {
+                wall,
+                next: Phase::Deal(Seat::new(0)),
+            },
+        }
+    }
+
+    fn step(state: &mut State<Self>) -> Step<Self> {
+        if let Some(outcome) = outcome(state) {
+            return Step::Over(outcome);
+        }
+        let turn = state.public.turn();
+        let State {
+            private, hidden, ..
+        } = state;
+        match hidden.next {
+            Phase::Deal(seat) => {
+                for _ in 0..DEALT {
+                    let tile = hidden.wall.pop().expect("the wall holds both hands");
+                    private[seat].hand.add(tile);
+                }
+                hidden.next = match seat.index() {
+                    0 => Phase::Deal(seat.other()),
+                    _ => Phase::Draw,
+                };
+                Step::Tell(Audience::Only(seat), Notice::Drawn)
+            }
+            Phase::Draw => {
+                private[turn].drawn = hidden.wall.pop();
+                if state.public.win(turn, &state.private[turn], true).is_some() {
+                    hidden.next = Phase::Claim { self_draw: true };
+                    return Self::step(state);
+                }
+                hidden.next = Phase::TellDrawn;
+                Self::step(state)
+            }
+            Phase::Claim { self_draw } => Step::Ask(vec![(turn, Question::Win { self_draw })]),
+            Phase::TellDrawn => {
+                hidden.next = Phase::Discard;
+                Step::Tell(Audience::Only(turn), Notice::Drawn)
+            }
+            Phase::Discard => Step::Ask(vec![(turn, Question::Discard)]),
+            Phase::TellDiscarded => {
+                hidden.next = Phase::Draw;
+                Step::Tell(Audience::Only(turn), Notice::Discarded)
+            }
+        }
+    }
+
+    fn judge(
+        sight: &Observation<'_, Self>,
+        question: Question,
+        answer: &Answer,
+    ) -> Result<(), Illegal> {
+        match (question, answer) {
+            (Question::Discard, Answer::Discard(tile)) => {
+                let hand = sight.private().all();
+                if hand.contains(*tile) {
+                    Ok(())
+                } else {
+                    Err(Illegal(format!("expected a tile of {hand}, found {tile}")))
+                }
+            }
+            (Question::Win { .. }, Answer::Win | Answer::Pass) => Ok(()),
+            (Question::Discard, _) => Err(Illegal("expected a discard".to_owned())),
+            (Question::Win { .. }, _) => Err(Illegal("expected win or pass".to_owned())),
+        }
+    }
+
+    fn legal(sight: &Observation<'_, Self>, question: Question) -> Vec<Answer> {
+        match question {
+            Question::Discard => sight.private().all().kinds().map(Answer::Discard).collect(),
+            Question::Win { .. } => vec![Answer::Win, Answer::Pass],
+        }
+    }
+
+    fn resolve(state: &mut State<Self>, answers: &[(Seat, Answer)]) {
+        for &(seat, answer) in answers {
+            let State {
+                public,
+                private,
+                hidden,
+            } = state;
+            let self_draw = hidden.next == Phase::Claim { self_draw: true };
+            match answer {
+                Answer::Discard(tile) => {
+                    private[seat].discard(tile);
+                    public.discard(seat, tile);
+                    let other = seat.other();
+                    hidden.next = match public.win(other, &private[other], false) {
+                        Some(_) => Phase::Claim { self_draw: false },
+                        None => Phase::TellDiscarded,
+                    };
+                }
+                Answer::Win => public.won = public.win(seat, &private[seat], self_draw),
+                Answer::Pass if self_draw => hidden.next = Phase::TellDrawn,
+                Answer::Pass => hidden.next = Phase::TellDiscarded,
+            }
+        }
+    }
+
+    fn forfeit(state: &mut State<Self>, seat: Seat) -> u8 {
+        state.public.gone[seat.index()] = true;
+        2
+    }
+
+    fn is_public(question: Question, answer: &Answer) -> bool {
+        // Who declines a claim does not show that it had one.
+        question == Question::Discard || *answer == Answer::Win
+    }
+
+    fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
+        super::scene::scene(public, private)
+    }
+
+    fn redeal(
+        beginning: &State<Self>,
+        answers: &[(Seat, Question, Answer)],
+        seat: Seat,
+        dice: &mut Dice,
+    ) -> State<Self> {
+        redeal(beginning, answers, seat, dice)
+    }
+
+    fn decline(question: Question) -> Option<Answer> {
+        match question {
+            Question::Discard => None,
+            Question::Win { .. } => Some(Answer::Pass),
+        }
+    }
+}
+
+fn outcome(state: &State<Mahjong>) -> Option<Outcome> {
+    let State { public, hidden, .. } = state;
+    // A seat may leave before the hands are dealt.
+    let left = i32::from(WALL).min(hidden.wall.len() as i32);
+    let (winner, score, reason) = match (public.gone, &public.won) {
+        ([true, true], _) => {
+            return Some(Outcome {
+                places: vec![2, 2].into(),
+                scores: vec![0, 0].into(),
+                reason: "both forfeited".to_owned(),
+            });
+        }
+        ([true, false], _) => (Seat::new(1), PAY + left, "forfeit".to_owned()),
+        ([false, true], _) => (Seat::new(0), PAY + left, "forfeit".to_owned()),
+        (_, Some(won)) => {
+            let how = if won.self_draw {
+                "self draw"
+            } else {
+                "discard"
+            };
+            let reason = format!("{} faan with {} by {how}", won.faan, print(&[won.tile]));
+            (won.seat, PAY * won.faan as i32 + left, reason)
+        }
+        _ if hidden.next == Phase::Draw && left == 0 => {
+            return Some(Outcome {
+                places: vec![1, 1].into(),
+                scores: vec![0, 0].into(),
+                reason: "the wall is empty".to_owned(),
+            });
+        }
+        _ => return None,
+    };
+    Some(Outcome {
+        places: PerSeat::new(2, |seat| if seat == winner { 1 } else { 2 }),
+        scores: PerSeat::new(2, |seat| if seat == winner { score } else { 0 }),
+        reason,
+    })
+}

@@ -1,0 +1,81 @@
+//! What to draw: the other's hand and river, one's own river and hand.
+
+use referee_core::{Area, Cell, Piece, Scene, Seat, Shape, TileSuit};
+
+use super::{
+    rules::{DEALT, Private, Public},
+    tile::{Suit, Tile},
+};
+
+pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
+    // Who looks sits at the bottom; where all is seen, seat 0 does.
+    let below = match private {
+        [(seat, _)] => *seat,
+        _ => Seat::new(0),
+    };
+    let above = below.other();
+    let hand = |seat: Seat| {
+        let found = private.iter().find(|(of, _)| *of == seat);
+        let won = public.won.filter(|won| won.seat == seat);
+        match (found, won) {
+            // A hand that has won is shown to all.
+            (_, Some(won)) => area(
+                "hand",
+                seat,
+                tiles(won.hand.without(won.tile).tiles(), Some(won.tile)),
+            ),
+            (Some((_, private)), None) => {
+                area("hand", seat, tiles(private.hand.tiles(), private.drawn))
+            }
+            (None, None) => area("hand", seat, vec![Cell::new(Piece::FaceDown); DEALT]),
+        }
+    };
+    let river = |seat: Seat| {
+        let river = &public.rivers[seat.index()];
+        let last = river.len().checked_sub(1).filter(|_| public.turn() != seat);
+        let cells = river.iter().enumerate();
+        let cells = cells.map(|(at, &tile)| Cell::new(piece(tile)).marked(Some(at) == last));
+        area("river", seat, cells.collect())
+    };
+    let drawn = private.iter().any(|(_, private)| private.drawn.is_some());
+    let left = public.wall.saturating_sub(drawn.into());
+    let mut captions = vec![format!("{left} tiles left")];
+    captions.extend(public.won.map(|won| {
+        format!(
+            "seat {} wins with {}: {} faan",
+            won.seat, won.tile, won.faan
+        )
+    }));
+    Scene {
+        areas: vec![hand(above), river(above), river(below), hand(below)],
+        captions,
+    }
+}
+
+fn area(label: &str, seat: Seat, cells: Vec<Cell>) -> Area {
+    Area {
+        label: label.to_owned(),
+        seat: Some(seat),
+        shape: Shape::Row,
+        cells,
+    }
+}
+
+/// A hand and, marked, the tile that has just come to it.
+fn tiles(hand: impl Iterator<Item = Tile>, new: Option<Tile>) -> Vec<Cell> {
+    let cell = |tile: Tile| Cell::new(piece(tile)).says(tile.to_string());
+    hand.map(cell)
+        .chain(new.map(|tile| cell(tile).marked(true)))
+        .collect()
+}
+
+fn piece(tile: Tile) -> Piece {
+    Piece::Tile {
+        rank: tile.rank(),
+        suit: match tile.suit() {
+            Suit::Characters => TileSuit::Characters,
+            Suit::Bamboos => TileSuit::Bamboos,
+            Suit::Dots => TileSuit::Dots,
+        },
+    }
+}

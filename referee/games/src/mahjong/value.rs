@@ -1,0 +1,55 @@
+//! What a winning hand is worth: its faan.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    hand::{Hand, LARGEST},
+    shapes::{Complete, table},
+};
+
+/// Whether a winning hand must do without one of the suits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingSuit {
+    /// It must.
+    #[default]
+    Required,
+    /// It may hold all three.
+    Free,
+}
+
+/// The value of a hand of 14 tiles, if it wins: that of the highest row of the
+/// table which applies to some reading of it, doubled for every root (four
+/// alike).
+#[must_use]
+#[inline]
+pub fn faan(hand: &Hand, missing_suit: MissingSuit) -> Option<u32> {
+    let suits = hand.suits();
+    let used = suits.iter().filter(|suit| !suit.is_empty()).count();
+    if hand.len() != usize::from(LARGEST) || used == 3 && missing_suit == MissingSuit::Required {
+        return None;
+    }
+    let table = table();
+    let [c, b, d] = suits.map(|suit| table.shape(table.id(suit)).complete);
+    let complete = c.and(b).and(d);
+    let flush = used == 1;
+    let seven_pairs = suits.iter().all(|suit| suit.odd() == 0);
+    let value = if flush && (seven_pairs || complete.has(Complete::TERMINALS)) {
+        16
+    } else if flush && complete.has(Complete::TRIPLETS) || complete.has(Complete::TWO_FIVE_EIGHT) {
+        8
+    } else if seven_pairs
+        || complete.has(Complete::TERMINALS)
+        || flush && complete.has(Complete::MELDS)
+    {
+        4
+    } else if complete.has(Complete::TRIPLETS) {
+        2
+    } else if complete.has(Complete::MELDS) {
+        1
+    } else {
+        return None;
+    };
+    let roots: u32 = suits.iter().map(|suit| suit.fours()).sum();
+    Some(value << roots)
+}
