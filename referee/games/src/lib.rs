@@ -5,6 +5,7 @@
 //! (what to draw). [`GAMES`] is the only list of them. A [`Sitting`] is one
 //! game as the referee conducts it, all but the waiting.
 
+pub mod big_two;
 pub mod connect_four;
 mod envelope;
 mod replay;
