@@ -18,7 +18,10 @@ pub use replay::{Mismatch, Moment, replay};
 pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};
 
 /// Every game. Adding one is its folder and its line here.
-pub static GAMES: &[&dyn GameKind] = &[&Kind::<connect_four::ConnectFour>::new()];
+pub static GAMES: &[&dyn GameKind] = &[
+    &Kind::<connect_four::ConnectFour>::new(),
+    &Kind::<big_two::BigTwo>::new(),
+];
 
 /// The game of this name; hyphens are as good as underscores.
 #[must_use]

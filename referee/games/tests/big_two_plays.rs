@@ -29,11 +29,14 @@ fn ours(cards: &[Paper]) -> Cards {
         .iter()
         .map(|(rank, suit)| format!("{rank}{}", suit.map_or(String::new(), String::from)))
         .collect();
-    names.join(" ").parse().unwrap()
+    names.join(" ").parse().expect("good names")
 }
 
 fn place(rank: &str, order: &str) -> usize {
-    order.split(' ').position(|other| other == rank).unwrap()
+    order
+        .split(' ')
+        .position(|other| other == rank)
+        .expect("a rank")
 }
 
 /// Kind (0 to 4 as the rulings list them), length, key, jokers.
@@ -47,6 +50,7 @@ fn readings(cards: &[Paper], order: &str) -> BTreeSet<Reading> {
         .collect();
     let jokers = cards.len() - naturals.len();
     let weakest = naturals.iter().map(|(rank, _)| place(rank, order)).min();
+    let weakest = weakest.unwrap_or(13);
     let mut found = BTreeSet::new();
     for rank in NORMAL.split(' ') {
         if (1..=4).contains(&cards.len())
@@ -68,7 +72,7 @@ fn readings(cards: &[Paper], order: &str) -> BTreeSet<Reading> {
                     .iter()
                     .all(|(rank, of)| *of == suit && span.contains(rank));
                 if fits {
-                    found.insert((4, cards.len(), weakest.unwrap(), jokers));
+                    found.insert((4, cards.len(), weakest, jokers));
                 }
             }
         }
@@ -90,7 +94,11 @@ fn slow(hand: &[Paper], order: &str) -> Vec<(Reading, Cards)> {
         if let Some(reading) = read.first() {
             let mut indices: Vec<usize> = cards
                 .iter()
-                .map(|card| deck.iter().position(|other| other == card).unwrap())
+                .map(|card| {
+                    deck.iter()
+                        .position(|other| other == card)
+                        .expect("of the deck")
+                })
                 .collect();
             indices.sort_unstable();
             found.push((*reading, indices, ours(&cards)));
@@ -109,7 +117,7 @@ fn hand(deck: &[Paper], size: usize, taste: u32, rng: &mut StdRng) -> Vec<Paper>
     deck.shuffle(rng);
     let suit = ['C', 'D', 'H', 'S'][rng.random_range(0..4)];
     let ranks: Vec<&str> = (0..3)
-        .map(|_| NORMAL.split(' ').nth(rng.random_range(0..13)).unwrap())
+        .filter_map(|_| NORMAL.split(' ').nth(rng.random_range(0..13)))
         .collect();
     let jokers = rng.random_range(0..=2);
     let mut seen = 0;
@@ -216,7 +224,7 @@ fn cards_that_are_no_combination_are_none() {
 }
 
 fn of(cards: &str) -> Option<Combination> {
-    Combination::of(cards.parse().unwrap())
+    Combination::of(cards.parse().expect("cards"))
 }
 
 #[test]

@@ -151,6 +151,9 @@ impl Suit {
 pub struct Rank(u8);
 
 impl Rank {
+    /// The highest in the normal order.
+    pub const TWO: Self = Self(12);
+
     /// The thirteen ranks from 3 to 2.
     pub fn all() -> impl ExactSizeIterator<Item = Self> + Clone {
         (0..13).map(Self)
@@ -197,6 +200,14 @@ impl Order {
         match self {
             Self::Normal => Self::Reversed,
             Self::Reversed => Self::Normal,
+        }
+    }
+
+    /// What to say of it after a play: nothing where it is normal.
+    pub(super) const fn in_words(self) -> &'static str {
+        match self {
+            Self::Normal => "",
+            Self::Reversed => " in the reversed order",
         }
     }
 
