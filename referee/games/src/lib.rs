@@ -5,6 +5,7 @@
 //! (what to draw). [`GAMES`] is the only list of them. A [`Sitting`] is one
 //! game as the referee conducts it, all but the waiting.
 
+pub mod big_two;
 pub mod connect_four;
 mod envelope;
 pub mod mahjong;
@@ -23,6 +24,7 @@ pub static GAMES: &[&dyn GameKind] = &[
     &Kind::<connect_four::ConnectFour>::new(),
     &Kind::<othello::Othello>::new(),
     &Kind::<mahjong::Mahjong>::new(),
+    &Kind::<big_two::BigTwo>::new(),
 ];
 
 /// The game of this name; hyphens are as good as underscores.

@@ -1,0 +1,150 @@
+//! What a set of cards is, and what beats it.
+
+use std::fmt;
+
+use super::card::{Cards, JOKER_STRENGTH, Order, Rank};
+
+/// The longest straight flush: from the ace to the king.
+pub(super) const LONGEST: u8 = 13;
+
+/// What kind of combination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// One card.
+    Single,
+    /// Two of a rank.
+    Pair,
+    /// Three of a rank.
+    Three,
+    /// Four of a rank; it reverses the order.
+    Four,
+    /// Three or more of a suit with consecutive faces.
+    StraightFlush,
+}
+
+/// A set of cards that can be played.
+///
+/// The cards alone say what it is. Jokers without a natural card are a single
+/// or a pair. One natural card with jokers is of its rank. Two natural cards or
+/// more are of one rank, or they are not and then of one suit; and a straight
+/// flush is as long as it has cards, whatever its jokers stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Combination {
+    kind: Kind,
+    cards: Cards,
+}
+
+impl Combination {
+    /// What these cards are, where they can be played.
+    #[must_use]
+    pub fn of(cards: Cards) -> Option<Self> {
+        let naturals = cards.naturals();
+        let (Some(low), Some(high)) = (naturals.first(), naturals.last()) else {
+            return match cards.len() {
+                1 => Some(Kind::Single),
+                2 => Some(Kind::Pair),
+                _ => None,
+            }
+            .map(|kind| Self { kind, cards });
+        };
+        let kind = if low.rank() == high.rank() {
+            match cards.len() {
+                1 => Kind::Single,
+                2 => Kind::Pair,
+                3 => Kind::Three,
+                4 => Kind::Four,
+                _ => return None,
+            }
+        } else {
+            if !(3..=LONGEST).contains(&cards.len()) {
+                return None;
+            }
+            let suit = low.suit()?;
+            if !Cards::of_suit(suit).contains_all(naturals) {
+                return None;
+            }
+            // Whatever jokers are left inside go to an end; there is room.
+            let faces = naturals.faces_of(suit);
+            let span = 16 - faces.leading_zeros() - faces.trailing_zeros();
+            if span > u32::from(cards.len()) {
+                return None;
+            }
+            Kind::StraightFlush
+        };
+        Some(Self { kind, cards })
+    }
+
+    /// What kind it is.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        self.kind
+    }
+
+    /// Its cards.
+    #[must_use]
+    pub const fn cards(self) -> Cards {
+        self.cards
+    }
+
+    /// How many cards.
+    #[must_use]
+    pub const fn length(self) -> u8 {
+        self.cards.len()
+    }
+
+    /// What is compared: how high its weakest natural card is in this order, 0
+    /// to 12; 13 where it is all jokers.
+    #[must_use]
+    pub fn key(self, order: Order) -> u8 {
+        key(self.cards, order)
+    }
+
+    /// Whether it can be played upon another: of the same kind and length, and
+    /// with a higher key.
+    #[must_use]
+    pub fn beats(self, other: Self, order: Order) -> bool {
+        self.kind == other.kind
+            && self.length() == other.length()
+            && self.key(order) > other.key(order)
+    }
+
+    /// Whether it reverses the order.
+    #[must_use]
+    pub fn reverses(self) -> bool {
+        self.kind == Kind::Four
+    }
+
+    /// The rank of its weakest natural card, where it has one.
+    #[must_use]
+    pub fn key_rank(self, order: Order) -> Option<Rank> {
+        weakest(self.cards, order)
+    }
+}
+
+/// `pair`, `straight flush of 4 cards`.
+impl fmt::Display for Combination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            Kind::Single => "single",
+            Kind::Pair => "pair",
+            Kind::Three => "three of a kind",
+            Kind::Four => "four of a kind",
+            Kind::StraightFlush => return write!(f, "straight flush of {} cards", self.length()),
+        };
+        f.write_str(what)
+    }
+}
+
+/// The key of cards that are a combination.
+pub(super) fn key(cards: Cards, order: Order) -> u8 {
+    weakest(cards, order).map_or(JOKER_STRENGTH, |rank| order.strength(rank))
+}
+
+fn weakest(cards: Cards, order: Order) -> Option<Rank> {
+    let naturals = cards.naturals();
+    match order {
+        Order::Normal => naturals.first(),
+        Order::Reversed => naturals.last(),
+    }?
+    .rank()
+}

@@ -1,0 +1,18 @@
+//! Reversal Big Two.
+
+mod card;
+mod combination;
+mod outcome;
+mod plays;
+mod round;
+mod rules;
+mod scene;
+mod view;
+mod wire;
+
+pub use card::{Card, Cards, DECK, JOKER_STRENGTH, NoCard, Order, Rank, Suit};
+pub use combination::{Combination, Kind};
+pub use plays::plays;
+pub use round::{Move, Public, Rules, SEATS, Scoring, Standing, Trick};
+pub use rules::{BigTwo, Hidden, Notice, Question, Setup};
+pub use view::View;

@@ -1,0 +1,92 @@
+//! What a round is worth to each seat when it is over.
+
+use referee_core::{Outcome, PerSeat, Seat, State};
+
+use super::{
+    card::{Cards, Rank},
+    round::{Public, SEATS, Scoring, Standing},
+    rules::BigTwo,
+};
+
+/// What the rules say, where the round is over.
+///
+/// A seat that has forfeited has the place that it took by that, also where
+/// the round is paid out. Where all four have, all are last.
+pub(super) fn outcome(state: &State<BigTwo>) -> Option<Outcome> {
+    let public = &state.public;
+    if !public.is_over() {
+        return None;
+    }
+    let Some(winner) = best(public) else {
+        return Some(Outcome {
+            places: PerSeat::new(SEATS, |_| SEATS),
+            scores: PerSeat::new(SEATS, |_| 0),
+            reason: "all four forfeited".to_owned(),
+        });
+    };
+    let (places, scores) = match public.rules.scoring {
+        Scoring::Places => by_places(public),
+        Scoring::Payout => by_payout(public, winner, &state.private),
+    };
+    let reason = match public.standing[winner.index()] {
+        Standing::Out(_) if public.rules.scoring == Scoring::Payout => {
+            format!("seat {winner} has no cards left")
+        }
+        _ => "one seat was left in play".to_owned(),
+    };
+    Some(Outcome {
+        places,
+        scores,
+        reason,
+    })
+}
+
+/// Who went out first, or who is left alone.
+fn best(public: &Public) -> Option<Seat> {
+    let first = |seat: &Seat| public.standing[seat.index()] == Standing::Out(1);
+    Seat::all(SEATS)
+        .find(first)
+        .or_else(|| Seat::all(SEATS).find(|&seat| public.in_play(seat)))
+}
+
+/// Whoever is left takes the place that is left.
+fn by_places(public: &Public) -> (PerSeat<u8>, PerSeat<i32>) {
+    let taken: u8 = Seat::all(SEATS).filter_map(|seat| public.place(seat)).sum();
+    let left = (1..=SEATS).sum::<u8>() - taken;
+    let places = PerSeat::new(SEATS, |seat| public.place(seat).unwrap_or(left));
+    let scores = PerSeat::new(SEATS, |seat| i32::from(SEATS - places[seat]));
+    (places, scores)
+}
+
+/// The others pay the winner; who pays less is better, and who pays the same
+/// shares a place.
+fn by_payout(public: &Public, winner: Seat, hands: &PerSeat<Cards>) -> (PerSeat<u8>, PerSeat<i32>) {
+    let pays = |seat: Seat| {
+        if seat == winner {
+            0
+        } else {
+            payment(hands[seat])
+        }
+    };
+    let scores = PerSeat::new(SEATS, |seat| {
+        if seat == winner {
+            Seat::all(SEATS).map(pays).sum()
+        } else {
+            -pays(seat)
+        }
+    });
+    let places = PerSeat::new(SEATS, |seat| {
+        public.place(seat).unwrap_or_else(|| {
+            let better = |&other: &Seat| public.in_play(other) && pays(other) < pays(seat);
+            let before = Seat::all(SEATS).filter(better).count() as u8;
+            1 + before + u8::from(seat != winner && !public.in_play(winner))
+        })
+    });
+    (places, scores)
+}
+
+/// The number of cards, doubled for each joker and for each two.
+pub(super) fn payment(hand: Cards) -> i32 {
+    let doubled = (hand & Cards::of_rank(Rank::TWO)).len() + hand.jokers().len();
+    i32::from(hand.len()) << doubled
+}

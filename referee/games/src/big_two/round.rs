@@ -1,0 +1,211 @@
+//! What everybody sees of a round, and how plays, passes and forfeits change
+//! it. The rules and every seat's view change it by the same functions.
+
+use referee_core::Seat;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    card::{Cards, Order},
+    combination::Combination,
+};
+
+/// How many sit at the table.
+pub const SEATS: u8 = 4;
+
+/// How a round counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scoring {
+    /// Until one seat is left; 3, 2, 1 and 0 points for the places.
+    #[default]
+    Places,
+    /// Until one seat is out; the others pay it for the cards that they hold.
+    Payout,
+}
+
+/// What is agreed before a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// How it counts.
+    pub scoring: Scoring,
+    /// Whether a four of a kind reverses the order.
+    pub reversal: bool,
+}
+
+/// What a seat does when it is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// It plays these cards.
+    Play(Cards),
+    /// It passes.
+    Pass,
+}
+
+/// Where a seat stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is in play.
+    InPlay,
+    /// It has played its last card and has this place.
+    Out(u8),
+    /// It has forfeited and has this place.
+    Forfeited(u8),
+}
+
+/// The play that is to be beaten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trick {
+    /// Whose it is.
+    pub by: Seat,
+    /// What it is.
+    pub play: Combination,
+}
+
+/// What everybody sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Public {
+    /// What was agreed.
+    pub rules: Rules,
+    /// Which rank is above which now.
+    pub order: Order,
+    /// How many cards each seat holds.
+    pub cards_left: [u8; SEATS as usize],
+    /// What each seat has played.
+    pub played: [Cards; SEATS as usize],
+    /// Where each seat stands.
+    pub standing: [Standing; SEATS as usize],
+    /// What is to be beaten; nothing where one leads.
+    pub trick: Option<Trick>,
+    /// Whose turn it is. Before the first play nobody knows but the holder of
+    /// ♣3, and when the round is over it is nobody's.
+    pub turn: Option<Seat>,
+    /// What was done last, and by whom.
+    pub last: Option<(Seat, Move)>,
+}
+
+impl Public {
+    /// Before the first play.
+    #[must_use]
+    pub const fn beginning(rules: Rules, cards_left: [u8; SEATS as usize]) -> Self {
+        Self {
+            rules,
+            order: Order::Normal,
+            cards_left,
+            played: [Cards::NONE; SEATS as usize],
+            standing: [Standing::InPlay; SEATS as usize],
+            trick: None,
+            turn: None,
+            last: None,
+        }
+    }
+
+    /// All cards that have been played.
+    #[must_use]
+    pub fn all_played(&self) -> Cards {
+        self.played
+            .iter()
+            .fold(Cards::NONE, |all, &cards| all | cards)
+    }
+
+    /// Whether this seat is still in play.
+    #[must_use]
+    pub fn in_play(&self, seat: Seat) -> bool {
+        self.standing[seat.index()] == Standing::InPlay
+    }
+
+    /// Whether the round is over: one seat is left, or with payout one is out.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.count(|standing| matches!(standing, Standing::InPlay)) <= 1
+            || self.rules.scoring == Scoring::Payout && self.seats_out() > 0
+    }
+
+    /// The place that the seat has, once it has one.
+    #[must_use]
+    pub const fn place(&self, seat: Seat) -> Option<u8> {
+        match self.standing[seat.index()] {
+            Standing::InPlay => None,
+            Standing::Out(place) | Standing::Forfeited(place) => Some(place),
+        }
+    }
+
+    /// A seat that is in play takes its turn. A play is a combination and the
+    /// seat holds its cards.
+    pub(super) fn take(&mut self, seat: Seat, did: Move) {
+        if let Move::Play(cards) = did {
+            self.put(seat, cards);
+        }
+        self.last = Some((seat, did));
+        self.turn = self.next(seat);
+    }
+
+    fn put(&mut self, seat: Seat, cards: Cards) {
+        let own = seat.index();
+        self.played[own] |= cards;
+        self.cards_left[own] = self.cards_left[own].saturating_sub(cards.len());
+        if self.cards_left[own] == 0 {
+            self.standing[own] = Standing::Out(self.seats_out() + 1);
+        }
+        if let Some(play) = Combination::of(cards) {
+            self.trick = Some(Trick { by: seat, play });
+            if play.reverses() && self.rules.reversal {
+                self.order = self.order.turned();
+            }
+        }
+    }
+
+    /// A seat leaves the game by a foul; gives its place. Where it was to
+    /// answer, that counts as a pass.
+    pub(super) fn forfeit(&mut self, seat: Seat) -> u8 {
+        if let Some(place) = self.place(seat) {
+            return place;
+        }
+        let gone = self.count(|standing| matches!(standing, Standing::Forfeited(_)));
+        // Nobody wins by leaving as the last of all.
+        let place = if gone + 1 == SEATS {
+            SEATS
+        } else {
+            SEATS - gone
+        };
+        self.standing[seat.index()] = Standing::Forfeited(place);
+        if self.turn == Some(seat) {
+            self.turn = self.next(seat);
+        }
+        place
+    }
+
+    /// Who comes after this seat. The trick ends where it comes round to whoever
+    /// played last: that seat leads, or the next in play where it is not.
+    fn next(&mut self, after: Seat) -> Option<Seat> {
+        if self.is_over() {
+            return None;
+        }
+        let mut seat = after;
+        for _ in 0..SEATS {
+            seat = following(seat);
+            if self.trick.is_some_and(|trick| trick.by == seat) {
+                self.trick = None;
+            }
+            if self.in_play(seat) {
+                return Some(seat);
+            }
+        }
+        None
+    }
+
+    fn seats_out(&self) -> u8 {
+        self.count(|standing| matches!(standing, Standing::Out(_)))
+    }
+
+    fn count(&self, which: impl Fn(Standing) -> bool) -> u8 {
+        self.standing
+            .iter()
+            .filter(|standing| which(**standing))
+            .count() as u8
+    }
+}
+
+/// The seat to the left.
+pub(super) const fn following(seat: Seat) -> Seat {
+    Seat::new((seat.index() as u8 + 1) % SEATS)
+}

@@ -1,0 +1,304 @@
+//! The rules: what can be chosen, the deal, what is asked and told, what is
+//! legal, and the deal again of what a seat has not seen.
+
+use referee_core::{
+    Audience, Dice, Game, GameInfo, Illegal, Observation, PerSeat, Scene, Seat, SetupError, State,
+    Step,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    card::{Card, Cards},
+    combination::Combination,
+    outcome::outcome,
+    plays::plays,
+    round::{Move, Public, Rules, SEATS, Scoring, following},
+};
+
+/// The game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BigTwo;
+
+/// What can be chosen by hand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Setup {
+    /// How it counts.
+    pub scoring: Scoring,
+    /// Whether a four of a kind reverses the order.
+    pub reversal: bool,
+    /// The hands in order of the seats: all 54 cards, two hands of 14 and two
+    /// of 13, whoever holds which. Shuffled where they are not given.
+    pub hands: Option<[Cards; SEATS as usize]>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            scoring: Scoring::default(),
+            reversal: true,
+            hands: None,
+        }
+    }
+}
+
+/// What nobody sees, besides the others' hands.
+#[derive(Clone, Debug)]
+pub struct Hidden {
+    /// Who leads first: the holder of ♣3, or the next in play.
+    opener: Seat,
+    /// Whether all have been told what was done last.
+    told: bool,
+}
+
+/// What all are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// What was done last.
+    Move,
+}
+
+/// The one question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// What do you play?
+    Play,
+}
+
+impl Game for BigTwo {
+    const INFO: GameInfo = GameInfo {
+        name: "big_two",
+        title: "Reversal Big Two",
+        seats: SEATS,
+        rules_version: 1,
+        notation: "the cards with spaces between, as in 3C 3D JK1, or pass",
+    };
+
+    type Setup = Setup;
+    type Public = Public;
+    /// The hand.
+    type Private = Cards;
+    type Hidden = Hidden;
+    type Notice = Notice;
+    type Question = Question;
+    type Answer = Move;
+
+    fn validate(setup: &Setup) -> Result<(), SetupError> {
+        let Some(hands) = &setup.hands else {
+            return Ok(());
+        };
+        let refuse = |why: String| Err(SetupError(format!("hands: {why}")));
+        for card in Card::all() {
+            let mut holders = Seat::all(SEATS).filter(|seat| hands[seat.index()].contains(card));
+            match (holders.next(), holders.next()) {
+                (None, _) => return refuse(format!("{card} is missing")),
+                (Some(one), Some(other)) => {
+                    return refuse(format!("{card} is in the hands of seats {one} and {other}"));
+                }
+                (Some(_), None) => {}
+            }
+        }
+        for (seat, hand) in hands.iter().enumerate() {
+            if !(13..=14).contains(&hand.len()) {
+                return refuse(format!(
+                    "seat {seat} must have 13 or 14 cards, found {}",
+                    hand.len()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Four hands in order of the seats, with `|` between them, or a set-up as
+    /// JSON.
+    fn opening(line: &str) -> Result<Setup, SetupError> {
+        if line.trim_start().starts_with('{') {
+            return serde_json::from_str(line)
+                .map_err(|error| SetupError(format!("not a set-up of big_two: {error}")));
+        }
+        let hands = line
+            .split('|')
+            .map(str::parse)
+            .collect::<Result<Vec<Cards>, _>>()
+            .map_err(|error| SetupError(format!("hands: {error}")))?;
+        let hands = <[Cards; SEATS as usize]>::try_from(hands).map_err(|hands| {
+            SetupError(format!(
+                "expected four hands with | between them, found {}",
+                hands.len()
+            ))
+        })?;
+        Ok(Setup {
+            hands: Some(hands),
+            ..Setup::default()
+        })
+    }
+
+    fn deal(setup: &Setup, dice: &mut Dice) -> State<Self> {
+        let hands = setup.hands.unwrap_or_else(|| {
+            let mut deck: Vec<Card> = Card::all().collect();
+            dice.shuffle(&mut deck);
+            let mut hands = [Cards::NONE; SEATS as usize];
+            for (i, card) in deck.into_iter().enumerate() {
+                hands[i % SEATS as usize].insert(card);
+            }
+            hands
+        });
+        let rules = Rules {
+            scoring: setup.scoring,
+            reversal: setup.reversal,
+        };
+        let private = PerSeat::from(hands.to_vec());
+        State {
+            public: Public::beginning(rules, hands.map(Cards::len)),
+            hidden: Hidden {
+                opener: opener(&private),
+                told: true,
+            },
+            private,
+        }
+    }
+
+    fn step(state: &mut State<Self>) -> Step<Self> {
+        if !state.hidden.told {
+            state.hidden.told = true;
+            return Step::Tell(Audience::Everybody, Notice::Move);
+        }
+        if let Some(outcome) = outcome(state) {
+            return Step::Over(outcome);
+        }
+        let turn = state.public.turn.unwrap_or(state.hidden.opener);
+        Step::Ask(vec![(turn, Question::Play)])
+    }
+
+    fn judge(
+        sight: &Observation<'_, Self>,
+        Question::Play: Question,
+        answer: &Move,
+    ) -> Result<(), Illegal> {
+        let public = sight.public();
+        let illegal = |why: String| Err(Illegal(why));
+        let cards = match (answer, public.trick) {
+            (Move::Play(cards), _) => *cards,
+            (Move::Pass, Some(_)) => return Ok(()),
+            (Move::Pass, None) => {
+                return illegal("expected a play, for whoever leads may not pass".to_owned());
+            }
+        };
+        let others = cards - *sight.private();
+        if !others.is_empty() {
+            return illegal(format!("expected cards of the hand, which lacks {others}"));
+        }
+        let Some(play) = Combination::of(cards) else {
+            return illegal(format!(
+                "expected a single, a pair, three or four of a kind or a straight flush, \
+                 found {cards:?}"
+            ));
+        };
+        if must_open(sight) && !cards.contains(Card::THREE_OF_CLUBS) {
+            return illegal(format!(
+                "expected a play with 3C as the first of the game, found {cards}"
+            ));
+        }
+        match public.trick {
+            Some(trick) if !play.beats(trick.play, public.order) => illegal(format!(
+                "expected a {} above {}{}, or a pass, found {cards} ({play})",
+                trick.play,
+                trick.play.cards(),
+                public.order.in_words(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The plays in their order, then the pass.
+    fn legal(sight: &Observation<'_, Self>, Question::Play: Question) -> Vec<Move> {
+        let public = sight.public();
+        let to_beat = public.trick.map(|trick| trick.play);
+        let opens = must_open(sight);
+        let mut legal: Vec<Move> = plays(*sight.private(), to_beat, public.order)
+            .into_iter()
+            .filter(|cards| !opens || cards.contains(Card::THREE_OF_CLUBS))
+            .map(Move::Play)
+            .collect();
+        if to_beat.is_some() {
+            legal.push(Move::Pass);
+        }
+        legal
+    }
+
+    fn resolve(state: &mut State<Self>, answers: &[(Seat, Move)]) {
+        for &(seat, did) in answers {
+            if let Move::Play(cards) = did {
+                state.private[seat] -= cards;
+            }
+            state.public.take(seat, did);
+            state.hidden.told = false;
+        }
+    }
+
+    fn forfeit(state: &mut State<Self>, seat: Seat) -> u8 {
+        let place = state.public.forfeit(seat);
+        // Where ♣3 leaves with it, the next in play leads.
+        for _ in 0..SEATS {
+            if !state.public.in_play(state.hidden.opener) {
+                state.hidden.opener = following(state.hidden.opener);
+            }
+        }
+        place
+    }
+
+    fn is_public(_: Question, _: &Move) -> bool {
+        true
+    }
+
+    fn scene(public: &Public, private: &[(Seat, &Cards)]) -> Scene {
+        super::scene::scene(public, private)
+    }
+
+    /// The cards that the others have not played are dealt again among them.
+    /// After the first answer ♣3 stays where it was: all know who led.
+    fn redeal(
+        beginning: &State<Self>,
+        answers: &[(Seat, Question, Move)],
+        seat: Seat,
+        dice: &mut Dice,
+    ) -> State<Self> {
+        let mut seen = beginning.private[seat];
+        if !answers.is_empty() {
+            seen.insert(Card::THREE_OF_CLUBS);
+        }
+        for (_, _, did) in answers {
+            if let Move::Play(cards) = did {
+                seen |= *cards;
+            }
+        }
+        let mut unseen: Vec<Card> = (Cards::DECK - seen).iter().collect();
+        dice.shuffle(&mut unseen);
+        let mut again = beginning.clone();
+        for (_, hand) in again.private.iter_mut() {
+            let known = *hand & seen;
+            let dealt = unseen.split_off(unseen.len() - usize::from((*hand - seen).len()));
+            *hand = known | dealt.into_iter().collect();
+        }
+        again.hidden.opener = opener(&again.private);
+        again
+    }
+
+    fn decline(_: Question) -> Option<Move> {
+        None
+    }
+}
+
+/// Whether the play must contain ♣3: whoever is asked and holds it is the first
+/// of the game.
+pub(super) fn must_open(sight: &Observation<'_, BigTwo>) -> bool {
+    sight.private().contains(Card::THREE_OF_CLUBS)
+}
+
+/// Who holds ♣3.
+fn opener(hands: &PerSeat<Cards>) -> Seat {
+    hands
+        .iter()
+        .find(|(_, hand)| hand.contains(Card::THREE_OF_CLUBS))
+        .map_or(Seat::new(0), |(seat, _)| seat)
+}
