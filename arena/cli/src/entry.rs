@@ -159,6 +159,16 @@ impl Entry {
     /// The bot, ready to be started when a game needs it, with processes of
     /// its own for this lot of games.
     pub(crate) fn bot(&self, start: &Start, lot: u64) -> anyhow::Result<Arc<Bot>> {
+        self.bot_with(start, start.memory.clone(), lot)
+    }
+
+    /// The same with a memory limit, or a gauge, of its own.
+    pub(crate) fn bot_with(
+        &self,
+        start: &Start,
+        memory: Memory,
+        lot: u64,
+    ) -> anyhow::Result<Arc<Bot>> {
         let (program, arguments) = match &self.source {
             Source::Address(address) => {
                 return Ok(Arc::new(Bot::at(address.clone(), start.limit)));
@@ -180,7 +190,7 @@ impl Entry {
             program,
             arguments,
             start_limit: start.limit,
-            memory: start.memory.clone(),
+            memory,
             log: start.logs.as_ref().map(|logs| logs.join(log)),
             supervisor: Some(start.supervisor.clone()),
         };

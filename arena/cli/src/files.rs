@@ -127,7 +127,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Record> {
 }
 
 /// Under another name first, so that there is never half a file.
-fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
         // What the umask leaves of it, as for any file.

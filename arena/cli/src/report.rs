@@ -95,6 +95,35 @@ pub(crate) fn table(tally: &Tally, names: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// A line that stands out, after an empty one.
+pub(crate) fn heading(text: &str) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "\n{}", text.bold())?;
+    Ok(())
+}
+
+/// Rows under a header, each column as wide as it must be.
+pub(crate) fn plain_table<const N: usize>(
+    header: &[&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header);
+    table.add_rows(rows);
+    let mut out = anstream::stdout().lock();
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// Who is where in an exam.
+pub(crate) fn scoreboard(rows: impl IntoIterator<Item = [String; 4]>) -> Result<()> {
+    heading("scoreboard, the best of each part")?;
+    plain_table(&["#", "contestant", "points", "parts"], rows)
+}
+
 /// What a reader should know besides, on standard error.
 pub(crate) fn warnings(tally: &Tally, names: &[String]) {
     for warning in tally.warnings(names) {

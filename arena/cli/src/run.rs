@@ -163,6 +163,16 @@ impl Stop {
         });
         Ok(stop)
     }
+
+    /// Whether it has been asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.once.is_cancelled()
+    }
+
+    /// Waits until it has been asked for twice.
+    pub(crate) async fn cut_off(&self) {
+        self.twice.cancelled().await;
+    }
 }
 
 /// How many deals are in flight together in a game with secrets: a lot is one

@@ -57,6 +57,9 @@ pub(crate) struct Terms {
     /// run showed at its end.
     #[arg(long)]
     seed: Option<String>,
+    /// The same from a file that only you can read.
+    #[arg(long, value_name = "FILE", conflicts_with = "seed")]
+    seed_file: Option<PathBuf>,
     /// What one move may take; an answer at exactly this time is late.
     #[arg(long, env = "ARENA_MOVE_LIMIT", default_value = "3s", value_parser = run::positive_duration)]
     move_limit: Duration,
@@ -178,6 +181,7 @@ impl Terms {
         let limits = Limits::default();
         Self {
             seed: None,
+            seed_file: None,
             move_limit: limits.per_move,
             start_limit: limits.start,
             memory_limit: None,
@@ -219,12 +223,8 @@ impl Terms {
                 Pairing::independent(&mut pairings);
             }
         }
-        let root: Root = match &self.seed {
-            Some(seed) => seed
-                .parse()
-                .or_else(|error| usage(format!("--seed: {error}")))?,
-            None => run::secret_root()?,
-        };
+        let root = self.root()?;
+        let reproduction = self.seed.is_some() || self.seed_file.is_some();
         let limits = Limits {
             start: self.start_limit,
             per_move: self.move_limit,
@@ -250,12 +250,12 @@ impl Terms {
             "setups": setups,
             "limits": limits,
             "root_commitment": root.commitment(),
-            "reproduction": self.seed.is_some(),
+            "reproduction": reproduction,
         });
         if let Some(folder) = &folder {
             folder.describe(&about)?;
         }
-        if self.seed.is_none() {
+        if !reproduction {
             anstream::eprintln!("root committed, sha256:\n  {}", root.commitment());
         }
         let table = Table {
@@ -291,12 +291,15 @@ impl Terms {
         .await;
         progress.finish_and_clear();
         let end = end?;
-        about["root"] = json!(table.root.reveal());
+        // Whoever keeps it in a file wants to use it again.
+        if self.seed_file.is_none() {
+            about["root"] = json!(table.root.reveal());
+        }
         about["played"] = json!(tally.games());
         if let Some(folder) = &folder {
             folder.describe(&about)?;
         }
-        if self.seed.is_none() {
+        if !reproduction {
             anstream::eprintln!(
                 "root, to be typed as --seed of a match:\n  {}",
                 table.root.reveal()
@@ -308,6 +311,28 @@ impl Terms {
             end,
             folder,
         })
+    }
+
+    /// Sets the memory limit, in MiB, unless a person has chosen one.
+    pub(crate) fn allow_at_most(&mut self, mib: u64) {
+        self.memory_limit.get_or_insert(mib);
+    }
+
+    /// What decides all chance.
+    fn root(&self) -> anyhow::Result<Root> {
+        match (&self.seed, &self.seed_file) {
+            (Some(seed), _) => seed
+                .parse()
+                .or_else(|error| usage(format!("--seed: {error}"))),
+            (None, Some(file)) => {
+                let what = format!("--seed-file {}", file.display());
+                let text =
+                    fs::read_to_string(file).or_else(|error| usage(format!("{what}: {error}")))?;
+                text.parse()
+                    .or_else(|error| usage(format!("{what}: {error}")))
+            }
+            (None, None) => run::secret_root(),
+        }
     }
 
     /// The set-ups that the deals take in turn.

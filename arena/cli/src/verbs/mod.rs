@@ -1,6 +1,7 @@
 //! What `arena` can do: one file a verb.
 
 mod demo;
+mod exam;
 mod r#match;
 mod replay;
 
@@ -19,6 +20,7 @@ use crate::{End, usage};
   arena demo
   arena match connect-four --bot a=house:uct?time=200ms --bot b=house:random
   arena match connect-four --bot me='exec:./my_bot --fast' --bot house:uct --rounds 50
+  arena exam connect-four --bot me=exec:./my_bot --group 1
   arena replay show arena-runs/…/round-0000-game-0.jsonl.zst
 
 Exit codes: 0 done; 1 it ran and the answer is no; 2 bad usage; 3 our own
@@ -35,6 +37,9 @@ enum Verb {
     Demo(demo::Demo),
     /// Two bots against each other (or as many as the game has seats)
     Match(r#match::Match),
+    /// How good one bot is, in points: graded opponents, fixed cases
+    #[command(subcommand)]
+    Exam(exam::Exam),
     /// Step through a record, or prove it
     #[command(subcommand)]
     Replay(replay::Replay),
@@ -74,6 +79,7 @@ impl Cli {
         match self.verb {
             Verb::Demo(verb) => on_runtime(verb.run()),
             Verb::Match(verb) => on_runtime(verb.run()),
+            Verb::Exam(verb) => on_runtime(verb.run()),
             Verb::Replay(verb) => verb.run(),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();

@@ -1,0 +1,153 @@
+//! The scoreboard: every contestant's best in each part of an exam, in a file
+//! that is never half written.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    path::Path,
+};
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use crate::{files, usage};
+
+/// Exam, contestant, part: the most points.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Scores(BTreeMap<String, BTreeMap<String, BTreeMap<String, i64>>>);
+
+/// A contestant's place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Rank {
+    pub(super) rank: usize,
+    pub(super) name: String,
+    /// The best of each part, summed.
+    pub(super) points: i64,
+    pub(super) parts: usize,
+}
+
+impl Scores {
+    /// Adds what a contestant has scored to the file and gives the whole.
+    pub(super) fn keep(
+        file: &Path,
+        exam: &str,
+        contestant: &str,
+        parts: &[(String, i64)],
+    ) -> anyhow::Result<Self> {
+        // Two exams may end at the same moment.
+        let beside = file.with_extension("lock");
+        let lock = File::create(&beside)
+            .with_context(|| format!("could not write {}", beside.display()))?;
+        lock.lock()
+            .with_context(|| format!("could not lock {}", beside.display()))?;
+        let mut scores = Self::read(file)?;
+        scores.add(exam, contestant, parts);
+        let text = serde_json::to_string_pretty(&scores)?;
+        files::write_whole(file, text.as_bytes())?;
+        Ok(scores)
+    }
+
+    /// What the file holds; a file that is not there holds nothing.
+    pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
+            Err(error) => return usage(format!("--scores {}: {error}", file.display())),
+        };
+        serde_json::from_str(&text).or_else(|error| {
+            usage(format!(
+                "--scores {}: expected a file that an exam has written: {error}",
+                file.display()
+            ))
+        })
+    }
+
+    fn add(&mut self, exam: &str, contestant: &str, parts: &[(String, i64)]) {
+        let exam = self.0.entry(exam.to_owned()).or_default();
+        let best = exam.entry(contestant.to_owned()).or_default();
+        for (part, points) in parts {
+            let kept = best.entry(part.clone()).or_insert(*points);
+            *kept = (*kept).max(*points);
+        }
+    }
+
+    /// The contestants of an exam, best first; equal sums share a rank.
+    pub(super) fn ranked(&self, exam: &str) -> Vec<Rank> {
+        let mut ranks: Vec<Rank> = self
+            .0
+            .get(exam)
+            .into_iter()
+            .flatten()
+            .map(|(name, parts)| Rank {
+                rank: 0,
+                name: name.clone(),
+                points: parts.values().sum(),
+                parts: parts.len(),
+            })
+            .collect();
+        ranks.sort_by(|a, b| b.points.cmp(&a.points).then(a.name.cmp(&b.name)));
+        for at in 0..ranks.len() {
+            ranks[at].rank = match at.checked_sub(1) {
+                Some(before) if ranks[before].points == ranks[at].points => ranks[before].rank,
+                _ => at + 1,
+            };
+        }
+        ranks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(points: &[(&str, i64)]) -> Vec<(String, i64)> {
+        let owned = points.iter().map(|(part, n)| ((*part).to_owned(), *n));
+        owned.collect()
+    }
+
+    #[test]
+    fn the_best_of_each_part_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("scores.json");
+        let keep = |name: &str, points: &[(&str, i64)]| {
+            Scores::keep(&file, "connect_four", name, &parts(points)).unwrap()
+        };
+        keep("ann", &[("group 1", 80), ("group 2", 30)]);
+        keep("ann", &[("group 1", 60), ("group 2", 45)]);
+        keep("bob", &[("group 1", 100)]);
+        let scores = keep("eve", &[("group 1", 125)]);
+        assert_eq!(Scores::read(&file).unwrap(), scores);
+        let ranks: Vec<_> = scores
+            .ranked("connect_four")
+            .into_iter()
+            .map(|rank| (rank.rank, rank.name, rank.points))
+            .collect();
+        assert_eq!(
+            ranks,
+            [
+                (1, "ann".to_owned(), 125),
+                (1, "eve".to_owned(), 125),
+                (3, "bob".to_owned(), 100)
+            ]
+        );
+        assert_eq!(scores.ranked("mahjong"), []);
+    }
+
+    #[test]
+    fn a_file_of_another_kind_is_refused_and_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("notes.txt");
+        fs::write(&file, "buy milk").unwrap();
+        let error = Scores::keep(&file, "mahjong", "ann", &parts(&[("case 1", 5)]));
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .contains("that an exam has written")
+        );
+        assert_eq!(fs::read_to_string(&file).unwrap(), "buy milk");
+    }
+}
