@@ -4,7 +4,7 @@
 use std::{ops::RangeInclusive, thread};
 
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
-use referee_core::{Dice, Game as _, Seat, Seed, Step};
+use referee_core::{Dice, FoulKind, Game as _, Seat, Seed, State, Step, Wire as _, testing::prove};
 use referee_games::connect_four::{
     Board, ConnectFour, Forbidden, Point, Question, Setup, columns_of,
 };
@@ -252,6 +252,7 @@ fn a_line_on_the_last_free_cell_wins() {
         rows: Some(4),
         columns: Some(4),
         forbidden: Forbidden::None,
+        ..Setup::default()
     };
     let mut state = ConnectFour::deal(&setup, &mut Dice::new(&Seed::new([0; 32])));
     // Columns 0, 1, 2 in an order that makes no line, then column 3 so that
@@ -291,6 +292,7 @@ fn a_full_board_without_a_line_is_a_draw() {
         rows: Some(4),
         columns: Some(4),
         forbidden: Forbidden::At(Point { x: 0, y: 3 }),
+        ..Setup::default()
     };
     let mut state = ConnectFour::deal(&setup, &mut Dice::new(&Seed::new([0; 32])));
     let stones: Vec<_> = "OOX.OXOXXOXOXOX."
@@ -345,6 +347,141 @@ fn boards_and_cells_are_drawn_evenly() {
     // The mean of 1/(m n) over the sizes is 0.009195: 294 of 32000, four
     // standard errors 69.
     assert!(corners.abs_diff(294) < 69, "{corners}");
+}
+
+fn dealt(setup: &Setup) -> State<ConnectFour> {
+    ConnectFour::validate(setup).expect("a good set-up");
+    ConnectFour::deal(setup, &mut Dice::new(&Seed::new([9; 32])))
+}
+
+#[test]
+fn a_board_can_be_set_up_as_it_stands() {
+    let json = r##"{"board": ["....", "..O.", "#XX.", "XOOX"], "turn": 1}"##;
+    let setup: Setup = serde_json::from_str(json).unwrap();
+    let public = dealt(&setup).public;
+    assert_eq!((public.board.rows(), public.board.columns()), (4, 4));
+    assert_eq!(public.board.forbidden(), at(2, 0));
+    assert_eq!(public.board.top(), [2, 2, 1, 3]);
+    assert_eq!(public.board.stone(1, 2), Some(SECOND));
+    assert_eq!((public.turn, public.last), (SECOND, None));
+}
+
+#[test]
+fn an_opening_is_columns_played_in_turn() {
+    let setup = ConnectFour::opening(" 3 3 4 ").unwrap();
+    let public = dealt(&setup).public;
+    // The size is drawn as without an opening.
+    assert_eq!((public.board.rows(), public.board.columns()), (11, 12));
+    assert_eq!(public.board.stone(10, 3), Some(FIRST));
+    assert_eq!(public.board.stone(9, 3), Some(SECOND));
+    assert_eq!((public.turn, public.last), (SECOND, at(10, 4)));
+    let json = ConnectFour::opening(r#"{"moves": [3, 3, 4]}"#);
+    assert_eq!(json, Ok(setup));
+}
+
+/// As for every game from its beginning in `every_game.rs`.
+#[test]
+fn set_ups_are_told_whole() {
+    for line in [
+        "3 3 4",
+        r##"{"board": ["....", "..O.", "#XX.", "XOOX"]}"##,
+        r#"{"rows": 4, "columns": 5, "moves": [0, 1]}"#,
+    ] {
+        let setup = ConnectFour::opening(line).unwrap();
+        for seed in 0..20 {
+            let forfeit =
+                |seat, place| referee_games::forfeit(seat, FoulKind::Crashed, place).to_vec();
+            let proof = prove::<ConnectFour>(&setup, &Seed::new([seed; 32]), forfeit);
+            assert_eq!(proof, Ok(()), "{line}, seed {seed}");
+        }
+    }
+}
+
+/// Records of earlier versions have set-ups and starts like these.
+#[test]
+fn a_set_up_without_stones_is_written_as_ever() {
+    let written = serde_json::to_string(&Setup::default()).unwrap();
+    assert_eq!(
+        written,
+        r#"{"rows":null,"columns":null,"forbidden":"random"}"#
+    );
+    let mut start = Vec::new();
+    let state = dealt(&Setup::default());
+    ConnectFour::write_start(&state.observe(FIRST), &mut start);
+    assert_eq!(start, [0x5a, 8, 8, 11, 16, 12, 24, 8, 32, 4]);
+}
+
+#[test]
+fn set_ups_with_stones_are_refused_with_the_reason() {
+    let refused = |json: &str| {
+        let setup: Setup = serde_json::from_str(json).expect("a set-up");
+        ConnectFour::validate(&setup).unwrap_err().to_string()
+    };
+    let board = |rows: [&str; 4]| refused(&serde_json::json!({ "board": rows }).to_string());
+    for (rows, reason) in [
+        (
+            ["....", "....", "X...", "...."],
+            "no stone can lie on (2, 0) while (3, 0) is free",
+        ),
+        (
+            ["....", "....", "OOO.", "XXXX"],
+            "seat 0 has a line of four already",
+        ),
+        (
+            ["....", "....", "....", "O..."],
+            "seat 0 begins and has as many stones as seat 1 or one more, found 0 and 1",
+        ),
+        (["XXOO", "OOXX", "XXOO", "OOXX"], "the board is full"),
+        (
+            ["....", "...", "....", "...."],
+            "expected 4 cells in row 1 as in row 0, found 3",
+        ),
+        (
+            ["....", "....", "...x", "...."],
+            "expected ., X, O or # on (2, 3), found \"x\"",
+        ),
+        (
+            ["#...", "....", "...#", "...."],
+            "expected one forbidden cell, found (0, 0) and (2, 3)",
+        ),
+    ] {
+        assert_eq!(board(rows), reason);
+    }
+    assert_eq!(
+        refused(r#"{"board": ["...."]}"#),
+        "rows must be 4 to 12, found 1"
+    );
+    assert_eq!(
+        refused(r#"{"board": ["...."], "moves": [1]}"#),
+        "expected a board or moves, found both"
+    );
+    assert_eq!(
+        refused(r#"{"board": ["...."], "rows": 4}"#),
+        "expected a board or rows, found both"
+    );
+    assert_eq!(
+        refused(r#"{"moves": [3, 3], "turn": 1}"#),
+        "by the stones it is the turn of seat 0, found turn 1"
+    );
+    assert_eq!(
+        refused(r#"{"moves": [9]}"#),
+        "move 1 of the opening, column 9, does not exist on a board of 9 rows and 9 columns with the forbidden cell (0, 0)"
+    );
+    // With the forbidden cell in this column it has room for eight only.
+    assert_eq!(
+        refused(r#"{"moves": [1, 1, 1, 1, 1, 1, 1, 1, 1]}"#),
+        "move 9 of the opening, column 1, is full on a board of 9 rows and 9 columns with the forbidden cell (0, 1)"
+    );
+    assert_eq!(
+        refused(
+            r#"{"rows": 6, "columns": 7, "forbidden": "none", "moves": [0, 1, 0, 1, 0, 1, 0]}"#
+        ),
+        "move 7 of the opening, column 0, would make a line and end the game on a board of 6 rows and 7 columns with no forbidden cell"
+    );
+    assert_eq!(
+        ConnectFour::opening("3, 4").unwrap_err().to_string(),
+        "expected columns from 0 with blanks between them, such as 3 3 4, found \"3, 4\""
+    );
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 mod rules;
 mod scene;
+mod setup;
 mod view;
 mod wire;
 
-pub use rules::{
-    Board, ConnectFour, Forbidden, LARGEST, Point, Public, Question, SMALLEST, Setup, columns_of,
-};
+pub use rules::{Board, ConnectFour, LARGEST, Point, Public, Question, SMALLEST, columns_of};
+pub use setup::{Forbidden, Setup};
 pub use view::View;

@@ -7,12 +7,14 @@ use referee_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::setup::Setup;
+
 /// The fewest rows or columns that a board set up by hand may have.
 pub const SMALLEST: u8 = 4;
 /// The most.
 pub const LARGEST: u8 = 12;
 /// The fewest rows or columns that the dice give; the most is [`LARGEST`].
-const SMALLEST_DRAWN: u8 = 9;
+pub(super) const SMALLEST_DRAWN: u8 = 9;
 
 /// The game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,31 +28,6 @@ pub struct Point {
     pub x: i32,
     /// The column.
     pub y: i32,
-}
-
-/// What can be chosen by hand.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Setup {
-    /// M, the number of rows; drawn from 9..=12 where it is not given.
-    pub rows: Option<u8>,
-    /// N, the number of columns, likewise.
-    pub columns: Option<u8>,
-    /// The forbidden cell.
-    pub forbidden: Forbidden,
-}
-
-/// Where the forbidden cell is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Forbidden {
-    /// Drawn from all cells.
-    #[default]
-    Random,
-    /// Nowhere.
-    None,
-    /// Here.
-    At(Point),
 }
 
 /// What everybody sees, which is everything.
@@ -80,6 +57,29 @@ impl Public {
             gone: [false; 2],
         }
     }
+
+    /// In the middle of a game; whose turn it is follows from the stones.
+    ///
+    /// # Errors
+    ///
+    /// Says how many stones each seat has, where seat 0 can't have begun.
+    pub fn standing(board: Board, last: Option<Point>) -> Result<Self, String> {
+        let [first, second] = [0, 1].map(|seat| board.stones(Seat::new(seat)));
+        let turn = match first.checked_sub(second) {
+            Some(0) => Seat::new(0),
+            Some(1) => Seat::new(1),
+            _ => {
+                return Err(format!(
+                    "seat 0 begins and has as many stones as seat 1 or one more, found {first} and {second}"
+                ));
+            }
+        };
+        Ok(Self {
+            turn,
+            last,
+            ..Self::beginning(board)
+        })
+    }
 }
 
 /// The one question.
@@ -107,32 +107,12 @@ impl Game for ConnectFour {
     type Answer = Point;
 
     fn validate(setup: &Setup) -> Result<(), SetupError> {
-        for (what, size) in [("rows", setup.rows), ("columns", setup.columns)] {
-            if size.is_some_and(|size| !(SMALLEST..=LARGEST).contains(&size)) {
-                return Err(SetupError(format!(
-                    "{what} must be {SMALLEST} to {LARGEST}, found {}",
-                    size.unwrap_or_default()
-                )));
-            }
-        }
-        if let Forbidden::At(Point { x, y }) = setup.forbidden {
-            // A board that is still to be drawn has at least nine of each.
-            let rows = setup.rows.unwrap_or(SMALLEST_DRAWN);
-            let columns = setup.columns.unwrap_or(SMALLEST_DRAWN);
-            if !(0..i32::from(rows)).contains(&x) || !(0..i32::from(columns)).contains(&y) {
-                return Err(SetupError(format!(
-                    "the forbidden cell ({x}, {y}) must lie on the board: rows 0 to {}, columns 0 to {}{}",
-                    rows - 1,
-                    columns - 1,
-                    if setup.rows.is_none() || setup.columns.is_none() {
-                        " (choose rows and columns as well to use a larger board)"
-                    } else {
-                        ""
-                    }
-                )));
-            }
-        }
-        Ok(())
+        setup.validate().map_err(SetupError)
+    }
+
+    /// Reads columns, such as `3 3 4`, or a set-up as JSON.
+    fn opening(line: &str) -> Result<Setup, SetupError> {
+        Setup::from_line(line).map_err(SetupError)
     }
 
     /// Draws M, N, x, y in this order, whether they are used or not, so that a
@@ -141,18 +121,14 @@ impl Game for ConnectFour {
         let sizes = u32::from(LARGEST - SMALLEST_DRAWN + 1);
         let rows = SMALLEST_DRAWN + dice.below(sizes) as u8;
         let columns = SMALLEST_DRAWN + dice.below(sizes) as u8;
-        let (rows, columns) = (setup.rows.unwrap_or(rows), setup.columns.unwrap_or(columns));
+        let (rows, columns) = setup.sizes(rows, columns);
         let drawn = Point {
             x: dice.below(rows.into()) as i32,
             y: dice.below(columns.into()) as i32,
         };
-        let forbidden = match setup.forbidden {
-            Forbidden::Random => Some(drawn),
-            Forbidden::None => None,
-            Forbidden::At(point) => Some(point),
-        };
+        let public = setup.beginning(rows, columns, drawn);
         State {
-            public: Public::beginning(Board::new(rows, columns, forbidden)),
+            public: public.expect("the set-up has been validated"),
             private: PerSeat::new(2, |_| ()),
             hidden: (),
         }
@@ -406,6 +382,26 @@ impl Board {
         self.sides[seat.index()].line_through(usize::from(self.top[column]) - 1, column)
     }
 
+    /// Whether this seat has a line of four or more.
+    #[must_use]
+    pub fn has_line(&self, seat: Seat) -> bool {
+        let Lines {
+            across,
+            down,
+            falling,
+            rising,
+        } = &self.sides[seat.index()];
+        let mut lines = across.iter().chain(down).chain(falling).chain(rising);
+        lines.any(|&line| four(line))
+    }
+
+    /// How many stones this seat has.
+    #[must_use]
+    pub fn stones(&self, seat: Seat) -> u32 {
+        let rows = &self.sides[seat.index()].across;
+        rows.iter().map(|row| row.count_ones()).sum()
+    }
+
     /// Drops a stone into a column that has room and says whether it makes a
     /// line of four or more.
     #[inline]
@@ -443,8 +439,15 @@ impl Board {
                         x: row as i32,
                         y: column as i32,
                     };
-                    if board.landing(column) != Some(here) {
-                        return Err(format!("no stone can lie on ({row}, {column})"));
+                    match board.landing(column) {
+                        Some(next) if next == here => {}
+                        Some(below) if below.x > here.x => {
+                            return Err(format!(
+                                "no stone can lie on ({row}, {column}) while ({}, {column}) is free",
+                                below.x
+                            ));
+                        }
+                        _ => return Err(format!("no stone can lie on ({row}, {column})")),
                     }
                     board.drop_stone(seat, column);
                 }

@@ -20,14 +20,17 @@ impl Sight for ConnectFour {
     type View = View;
 
     fn begin(seat: Seat, start: &[u8]) -> Result<View, Malformed> {
-        let proto::Board { m, n, no_x, no_y } = decode(start)?
+        let begun = decode(start)?
             .board
             .ok_or_else(|| Malformed("the start has no board".to_owned()))?;
-        let (rows, columns, forbidden) = shape(m, n, no_x, no_y)?;
-        Ok(View {
-            seat,
-            public: Public::beginning(Board::new(rows, columns, forbidden)),
-        })
+        let shape = shape(begun.m, begun.n, begun.no_x, begun.no_y)?;
+        let board = match &begun.board {
+            None => Board::new(shape.0, shape.1, shape.2),
+            Some(cells) => read_board(seat, shape, cells)?,
+        };
+        let last = begun.last.and_then(|last| point(last.x?, last.y?));
+        let public = Public::standing(board, last).map_err(Malformed)?;
+        Ok(View { seat, public })
     }
 
     fn hear(view: &mut View, call: &[u8]) -> Result<Option<Question>, Malformed> {
@@ -54,20 +57,8 @@ impl View {
     ///
     /// [`Malformed`] where there is no such board.
     pub fn of(seat: Seat, ask: &proto::GetPoint) -> Result<Self, Malformed> {
-        let (rows, columns, forbidden) = shape(ask.m, ask.n, ask.no_x, ask.no_y)?;
-        let cells = ask
-            .board
-            .iter()
-            .map(|cell| match cell {
-                0 => Ok(None),
-                1 => Ok(Some(seat.other())),
-                2 => Ok(Some(seat)),
-                other => Err(Malformed(format!(
-                    "expected a cell of 0 to 2, found {other}"
-                ))),
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let board = Board::with_stones(rows, columns, forbidden, &cells).map_err(Malformed)?;
+        let shape = shape(ask.m, ask.n, ask.no_x, ask.no_y)?;
+        let board = read_board(seat, shape, &ask.board)?;
         if !ask.top.iter().copied().eq(board.top().iter().copied()) {
             return Err(Malformed(format!(
                 "top is {:?}, and by the stones {:?}",
@@ -90,7 +81,10 @@ fn decode(call: &[u8]) -> Result<proto::ConnectFourCall, Malformed> {
     proto::ConnectFourCall::decode(call).map_err(|error| Malformed(error.to_string()))
 }
 
-fn shape(m: i32, n: i32, no_x: i32, no_y: i32) -> Result<(u8, u8, Option<Point>), Malformed> {
+/// Rows, columns, forbidden cell.
+type Shape = (u8, u8, Option<Point>);
+
+fn shape(m: i32, n: i32, no_x: i32, no_y: i32) -> Result<Shape, Malformed> {
     let side = |side: i32| {
         u8::try_from(side)
             .ok()
@@ -98,6 +92,25 @@ fn shape(m: i32, n: i32, no_x: i32, no_y: i32) -> Result<(u8, u8, Option<Point>)
             .ok_or_else(|| Malformed(format!("there is no board of {m} by {n}")))
     };
     Ok((side(m)?, side(n)?, point(no_x, no_y)))
+}
+
+fn read_board(
+    seat: Seat,
+    (rows, columns, forbidden): Shape,
+    cells: &[u8],
+) -> Result<Board, Malformed> {
+    let cells = cells
+        .iter()
+        .map(|cell| match cell {
+            0 => Ok(None),
+            1 => Ok(Some(seat.other())),
+            2 => Ok(Some(seat)),
+            other => Err(Malformed(format!(
+                "expected a cell of 0 to 2, found {other}"
+            ))),
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Board::with_stones(rows, columns, forbidden, &cells).map_err(Malformed)
 }
 
 fn point(x: i32, y: i32) -> Option<Point> {

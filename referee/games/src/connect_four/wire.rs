@@ -3,8 +3,9 @@
 use arena_proto::games::connect_four::v1::{
     self as proto, ConnectFourAnswer, ConnectFourCall, GetPoint, connect_four_answer::Answer,
 };
+use bytes::Bytes;
 use prost::Message;
-use referee_core::{Malformed, Observation, Wire};
+use referee_core::{Malformed, Observation, Seat, Wire};
 
 use super::rules::{ConnectFour, Never, Point, Question};
 
@@ -12,7 +13,9 @@ impl Wire for ConnectFour {
     const PATH: &'static str = "/games.connect_four.v1.ConnectFourBot/Play";
 
     fn write_start(sight: &Observation<'_, Self>, out: &mut Vec<u8>) {
-        let board = &sight.public().board;
+        let public = sight.public();
+        let board = &public.board;
+        let empty = Seat::all(2).all(|seat| board.stones(seat) == 0);
         let (no_x, no_y) = coordinates(board.forbidden());
         append(
             &ConnectFourCall {
@@ -21,6 +24,8 @@ impl Wire for ConnectFour {
                     n: board.columns() as i32,
                     no_x,
                     no_y,
+                    board: (!empty).then(|| cells(sight)),
+                    last: public.last.map(write_point),
                 }),
                 ..ConnectFourCall::default()
             },
@@ -42,7 +47,7 @@ impl Wire for ConnectFour {
             m: board.rows() as i32,
             n: board.columns() as i32,
             top: board.top().to_vec().into(),
-            board: board.cells(sight.seat(), [2, 1, 0]).into(),
+            board: cells(sight),
             last_x,
             last_y,
             no_x,
@@ -72,10 +77,7 @@ impl Wire for ConnectFour {
         append(
             &ConnectFourAnswer {
                 number: None,
-                answer: Some(Answer::Point(proto::Point {
-                    x: Some(point.x),
-                    y: Some(point.y),
-                })),
+                answer: Some(Answer::Point(write_point(*point))),
             },
             out,
         );
@@ -88,6 +90,19 @@ impl Wire for ConnectFour {
 
 /// The field of a `ConnectFourCall` that holds a `GetPoint`.
 const GET_POINT: u32 = 10;
+
+/// One byte a cell: 0 empty, 1 the opponent's, 2 one's own.
+fn cells(sight: &Observation<'_, ConnectFour>) -> Bytes {
+    let board = &sight.public().board;
+    board.cells(sight.seat(), [2, 1, 0]).into()
+}
+
+const fn write_point(point: Point) -> proto::Point {
+    proto::Point {
+        x: Some(point.x),
+        y: Some(point.y),
+    }
+}
 
 /// -1 and -1 stand for no point.
 const fn coordinates(point: Option<Point>) -> (i32, i32) {
@@ -104,9 +119,9 @@ fn append(message: &impl Message, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use arena_proto::games::connect_four::v1::connect_four_call::Call;
-    use referee_core::{Dice, Game as _, Seat, Seed, State};
+    use referee_core::{Dice, Game as _, Seed, State};
 
-    use super::{super::rules::Setup, *};
+    use super::{super::setup::Setup, *};
 
     fn question(state: &State<ConnectFour>, seat: Seat) -> Vec<u8> {
         let mut call = Vec::new();

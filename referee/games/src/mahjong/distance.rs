@@ -4,7 +4,7 @@
 use super::{
     hand::{Hand, LARGEST, SuitCounts},
     shapes::{BothId, Id, Table, table},
-    tile::{COPIES, RANKS, Suit, Tile, TileSet},
+    tile::{COPIES, Suit, TileSet},
     value::MissingSuit,
 };
 
@@ -41,10 +41,10 @@ impl Goal {
     /// Those of a ready hand are the ones that it wins with.
     #[must_use]
     pub fn accepts(self, hand: &Hand) -> TileSet {
-        let mut accepted = TileSet::EMPTY;
         if hand.len() >= usize::from(LARGEST) {
-            return accepted;
+            return TileSet::EMPTY;
         }
+        let mut accepted = 0;
         let table = table();
         let suits = hand.suits();
         let [c, b, d] = suits.map(|suit| Part::of(table, suit));
@@ -57,19 +57,15 @@ impl Goal {
             let rest = self.rest(table, one, other);
             let counts = suits[suit as usize];
             let pairs = Pairs::of(counts);
-            for rank in (1..=RANKS).filter(|&rank| counts.of(rank) < COPIES) {
-                let more = Part {
-                    id: table.id(counts.with(rank)),
-                    pairs: pairs.with(counts.of(rank)),
-                };
-                if rest.lacks(table, more) < before
-                    && let Some(tile) = Tile::new(suit, rank)
-                {
-                    accepted.insert(tile);
-                }
+            for (rank, id) in table.ids_with(counts, |rank| counts.of(rank) < COPIES) {
+                let pairs = pairs.with(counts.of(rank));
+                let more = Part { id, pairs };
+                // No branch, for it could not be foretold.
+                let lower = rest.lacks(table, more) < before;
+                accepted |= u32::from(lower) << (9 * suit as u32 + u32::from(rank) - 1);
             }
         }
-        accepted
+        TileSet::from_bits(accepted)
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use super::{
     hand::Hand,
     redeal::redeal,
     setup::{Setup, Wall},
-    tile::{Tile, print},
+    tile::Tile,
     value::{MissingSuit, faan},
 };
 
@@ -52,8 +52,14 @@ pub struct Won {
     pub self_draw: bool,
     /// The hand with that tile.
     pub hand: Hand,
-    /// Its value.
-    pub faan: u32,
+}
+
+impl Won {
+    /// What the hand is worth; nothing where it does not win.
+    #[must_use]
+    pub fn faan(&self, missing_suit: MissingSuit) -> Option<u32> {
+        faan(&self.hand, missing_suit)
+    }
 }
 
 /// What a seat sees besides.
@@ -148,24 +154,25 @@ impl Public {
         self.wall = self.wall.saturating_sub(1);
     }
 
-    /// The round as won by this seat, if its hand wins.
+    /// The round as won by this seat with the tile that lies there. Whether
+    /// the hand wins is not looked at: a seat that was asked knows.
     pub(super) fn win(&self, seat: Seat, private: &Private, self_draw: bool) -> Option<Won> {
         let tile = if self_draw {
             private.drawn
         } else {
             self.last_discard()
         }?;
-        let hand = private
-            .hand
-            .has_room(tile)
-            .then(|| private.hand.with(tile))?;
-        faan(&hand, self.missing_suit).map(|faan| Won {
+        private.hand.has_room(tile).then(|| Won {
             seat,
             tile,
             self_draw,
-            hand,
-            faan,
+            hand: private.hand.with(tile),
         })
+    }
+
+    fn may_win(&self, seat: Seat, private: &Private, self_draw: bool) -> bool {
+        let won = self.win(seat, private, self_draw);
+        won.is_some_and(|won| won.faan(self.missing_suit).is_some())
     }
 }
 
@@ -249,11 +256,11 @@ impl Game for Mahjong {
             }
             Phase::Draw => {
                 private[turn].drawn = hidden.wall.pop();
-                if state.public.win(turn, &state.private[turn], true).is_some() {
-                    hidden.next = Phase::Claim { self_draw: true };
-                    return Self::step(state);
-                }
-                hidden.next = Phase::TellDrawn;
+                hidden.next = if state.public.may_win(turn, &private[turn], true) {
+                    Phase::Claim { self_draw: true }
+                } else {
+                    Phase::TellDrawn
+                };
                 Self::step(state)
             }
             Phase::Claim { self_draw } => Step::Ask(vec![(turn, Question::Win { self_draw })]),
@@ -309,9 +316,10 @@ impl Game for Mahjong {
                     private[seat].discard(tile);
                     public.discard(seat, tile);
                     let other = seat.other();
-                    hidden.next = match public.win(other, &private[other], false) {
-                        Some(_) => Phase::Claim { self_draw: false },
-                        None => Phase::TellDiscarded,
+                    hidden.next = if public.may_win(other, &private[other], false) {
+                        Phase::Claim { self_draw: false }
+                    } else {
+                        Phase::TellDiscarded
                     };
                 }
                 Answer::Win => public.won = public.win(seat, &private[seat], self_draw),
@@ -367,13 +375,14 @@ fn outcome(state: &State<Mahjong>) -> Option<Outcome> {
         ([true, false], _) => (Seat::new(1), PAY + left, "forfeit".to_owned()),
         ([false, true], _) => (Seat::new(0), PAY + left, "forfeit".to_owned()),
         (_, Some(won)) => {
+            let faan = won.faan(public.missing_suit).unwrap_or_default();
             let how = if won.self_draw {
                 "self draw"
             } else {
                 "discard"
             };
-            let reason = format!("{} faan with {} by {how}", won.faan, print(&[won.tile]));
-            (won.seat, PAY * won.faan as i32 + left, reason)
+            let reason = format!("{faan} faan with {} by {how}", won.tile);
+            (won.seat, PAY * faan as i32 + left, reason)
         }
         _ if hidden.next == Phase::Draw && left == 0 => {
             return Some(Outcome {

@@ -41,10 +41,8 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
     let left = public.wall.saturating_sub(drawn.into());
     let mut captions = vec![format!("{left} tiles left")];
     captions.extend(public.won.map(|won| {
-        format!(
-            "seat {} wins with {}: {} faan",
-            won.seat, won.tile, won.faan
-        )
+        let faan = won.faan(public.missing_suit).unwrap_or_default();
+        format!("seat {} wins with {}: {faan} faan", won.seat, won.tile)
     }));
     Scene {
         areas: vec![hand(above), river(above), river(below), hand(below)],

@@ -15,7 +15,6 @@ const MELDS: usize = 5;
 
 /// What can be made of the tiles of one suit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(align(16))]
 pub(super) struct Shape {
     /// By the number of melds: the tiles that they lack, at least.
     bare: [u8; MELDS],
@@ -96,6 +95,28 @@ impl Table {
         self.ids[self.places.of(suit)]
     }
 
+    /// The shape of a suit with one tile more, by the tile's rank; those of
+    /// ranks for which `room` says that there is no more are left out.
+    #[inline]
+    pub(super) fn ids_with(
+        &self,
+        suit: SuitCounts,
+        room: impl Fn(u8) -> bool,
+    ) -> impl Iterator<Item = (u8, Id)> {
+        let (low, high) = Places::parts(suit);
+        (1..=RANKS)
+            .filter(move |&rank| room(rank))
+            .map(move |rank| {
+                let step = STEPS[usize::from(rank - 1)];
+                let at = if rank <= 4 {
+                    self.places.at(low + step, high)
+                } else {
+                    self.places.at(low, high + step)
+                };
+                (rank, self.ids[at])
+            })
+    }
+
     #[inline]
     pub(super) fn shape(&self, id: Id) -> &Shape {
         &self.shapes[usize::from(id.0)]
@@ -119,6 +140,9 @@ impl Table {
         self.lacking_of_three[self.shapes.len() * usize::from(both.0) + usize::from(third.0)]
     }
 }
+
+/// What one tile more of a rank adds to its part.
+const STEPS: [usize; RANKS as usize] = [1, 5, 25, 125, 1, 5, 25, 125, 625];
 
 /// How many ways there are to hold tiles of four ranks, and of five.
 const LOWS: usize = 625;
@@ -154,15 +178,22 @@ impl Places {
 
     #[inline]
     fn of(&self, suit: SuitCounts) -> usize {
+        let (low, high) = Self::parts(suit);
+        self.at(low, high)
+    }
+
+    #[inline]
+    const fn parts(suit: SuitCounts) -> (usize, usize) {
         // Octal digits to base 5, two at a time and then four at a time: a
         // field of 8h + l becomes 5h + l, one of 64h + l becomes 25h + l.
         let twos = suit.0 - 3 * (suit.0 >> 3 & 0o007_070_707);
         let fours = twos - 39 * (twos >> 6 & 0o000_770_077);
         let low = fours & 0o7777;
         let high = (fours >> 12 & 0o7777) + 625 * (fours >> 24);
-        self.at(low as usize, high as usize)
+        (low as usize, high as usize)
     }
 
+    #[inline]
     const fn at(&self, low: usize, high: usize) -> usize {
         self.high[high] as usize + self.low[low] as usize
     }

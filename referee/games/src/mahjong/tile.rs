@@ -97,6 +97,11 @@ impl TileSet {
     /// None.
     pub const EMPTY: Self = Self(0);
 
+    /// By the kinds' places.
+    pub(super) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// Adds one.
     pub const fn insert(&mut self, tile: Tile) {
         self.0 |= 1 << tile.0;
