@@ -24,10 +24,15 @@
 //! reflection, one value of yours for each game, stopping in order. A panic in
 //! a callback loses the game it happened in and no other.
 
+pub mod big_two;
 pub mod connect_four;
 mod listen;
+pub mod mahjong;
+pub mod othello;
 mod service;
 mod session;
+#[cfg(test)]
+mod tests;
 mod thinker;
 
 use std::{process::ExitCode, sync::Arc};
@@ -39,14 +44,20 @@ use tonic::{Status, service::Routes};
 
 use crate::{
     service::Served,
-    session::{Manner, Player},
+    session::{Manner, NewPlayer, Player},
 };
 
 /// A bot: its name, what it says of itself, the games that it plays.
 pub struct Bot {
     manner: Manner,
-    routes: Routes,
-    services: Vec<&'static str>,
+    games: Vec<Game>,
+}
+
+/// A game that a bot plays.
+struct Game {
+    /// The path of its call.
+    path: &'static str,
+    new: Arc<NewPlayer>,
 }
 
 impl Bot {
@@ -61,13 +72,11 @@ impl Bot {
                 can_resume: false,
                 quick: false,
             },
-            routes: Routes::default(),
-            services: Vec::new(),
+            games: Vec::new(),
         }
     }
 
-    /// How many games one process can play at once; 1 if it is not said. Say
-    /// it before the games.
+    /// How many games one process can play at once; 1 if it is not said.
     #[must_use]
     pub fn max_games(mut self, games: u32) -> Self {
         self.manner.max_games = games;
@@ -75,8 +84,7 @@ impl Bot {
     }
 
     /// The bot can be caught up in the middle of a game: it implements the
-    /// callbacks `resumed_…`, or remembers nothing between the others. Say it
-    /// before the games.
+    /// callbacks `resumed_…`, or remembers nothing between the others.
     #[must_use]
     pub fn can_resume(mut self) -> Self {
         self.manner.can_resume = true;
@@ -84,8 +92,7 @@ impl Bot {
     }
 
     /// The bot answers within microseconds, so it is called on the thread of
-    /// the server, which saves changing threads twice for every question. Say
-    /// it before the games.
+    /// the server, which saves changing threads twice for every question.
     #[must_use]
     pub fn quick(mut self) -> Self {
         self.manner.quick = true;
@@ -99,14 +106,10 @@ impl Bot {
         path: &'static str,
         new: impl Fn(&GameStart, &[u8]) -> Result<Box<dyn Player>, Status> + Send + Sync + 'static,
     ) -> Self {
-        let served = Served {
-            manner: Arc::new(self.manner.clone()),
+        self.games.push(Game {
+            path,
             new: Arc::new(new),
-        };
-        let router = self.routes.axum_router_mut();
-        *router = std::mem::take(router).route_service(path, served);
-        self.services
-            .extend(path.trim_start_matches('/').split('/').next());
+        });
         self
     }
 
@@ -137,6 +140,15 @@ impl Bot {
     ///
     /// [`ListenError`] where it can't listen there.
     pub async fn serve(self) -> Result<(), ListenError> {
-        serve(self.routes, &self.services).await
+        let manner = Arc::new(self.manner);
+        let mut routes = Routes::default();
+        let mut services = Vec::new();
+        for Game { path, new } in self.games {
+            let manner = manner.clone();
+            let router = routes.axum_router_mut();
+            *router = std::mem::take(router).route_service(path, Served { manner, new });
+            services.extend(path.trim_start_matches('/').split('/').next());
+        }
+        serve(routes, &services).await
     }
 }

@@ -190,7 +190,7 @@ pub(crate) fn read<M: prost::Message + Default>(bytes: &[u8]) -> Result<M, Statu
 }
 
 /// An answer in its envelope.
-fn numbered(number: Option<u32>, answer: &[u8]) -> Bytes {
+pub(crate) fn numbered(number: Option<u32>, answer: &[u8]) -> Bytes {
     let envelope = AnswerEnvelope {
         number,
         ready: None,

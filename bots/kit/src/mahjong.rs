@@ -1,0 +1,114 @@
+//! Arcade Mahjong.
+
+use std::time::Duration;
+
+use arena_proto::games::mahjong::v1::{
+    Claim, MahjongAnswer, MahjongCall, mahjong_answer::Answer, mahjong_call::Call as Kind,
+};
+pub use arena_proto::games::mahjong::v1::{Round, Tile};
+use prost::Message as _;
+use tonic::Status;
+
+use crate::{
+    Bot, GameOver, GameStart,
+    session::{Call, Player, read},
+};
+
+/// A bot in one round of Mahjong. A [`Tile`] as a number is 10 * suit + rank,
+/// with the suits c, b, d as 0, 1, 2.
+pub trait MahjongBot: Send + 'static {
+    /// What the round is played by; before everything else.
+    fn get_round(&mut self, _round: &Round) {}
+
+    /// A tile is in your hand now: one call for each of the 13 at the start,
+    /// then for each that you draw.
+    fn get_draw(&mut self, tile: Tile);
+
+    /// Which tile of your hand do you discard? It is out of the hand then.
+    fn request_discard(&mut self, limit: Duration) -> Tile;
+
+    /// The other seat has discarded a tile.
+    fn get_opp_discard(&mut self, tile: Tile);
+
+    /// Do you win on this tile, which completes the hand? Of a tile that you
+    /// could have won on you are told as of any other when you don't.
+    fn request_win(&mut self, tile: Tile, is_self_draw: bool, limit: Duration) -> bool;
+
+    /// The stream was opened in the middle of a game: you discarded this.
+    fn resumed_discard(&mut self, _tile: Tile) {}
+
+    /// The same for a claim.
+    fn resumed_win(&mut self, _tile: Tile, _is_self_draw: bool, _win: bool) {}
+
+    /// The round is over.
+    fn game_over(&mut self, _over: &GameOver) {}
+}
+
+impl Bot {
+    /// Plays Mahjong: `new` makes the value for one round.
+    #[must_use]
+    pub fn mahjong<B: MahjongBot>(
+        self,
+        new: impl Fn(&GameStart) -> B + Send + Sync + 'static,
+    ) -> Self {
+        self.plays(PATH, move |start, bytes| {
+            let mut bot = new(start);
+            if let Some(round) = read::<MahjongCall>(bytes)?.round {
+                bot.get_round(&round);
+            }
+            Ok(Box::new(Seated(bot)))
+        })
+    }
+}
+
+const PATH: &str = "/games.mahjong.v1.MahjongBot/Play";
+
+struct Seated<B>(B);
+
+impl<B: MahjongBot> Player for Seated<B> {
+    fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
+        let Self(bot) = self;
+        let past = match &call.past_answer {
+            Some(past) => read::<MahjongAnswer>(past)?.answer,
+            None => None,
+        };
+        let answer = match read::<MahjongCall>(&call.bytes)?.call {
+            Some(Kind::GetDraw(draw)) => {
+                draw.tiles().for_each(|tile| bot.get_draw(tile));
+                return Ok(None);
+            }
+            Some(Kind::GetOppDiscard(discard)) => {
+                bot.get_opp_discard(discard.tile());
+                return Ok(None);
+            }
+            Some(Kind::RequestDiscard(_)) => match past {
+                Some(Answer::Discard(tile)) => {
+                    bot.resumed_discard(Tile::try_from(tile).unwrap_or_default());
+                    return Ok(None);
+                }
+                _ => Answer::Discard(bot.request_discard(call.limit).into()),
+            },
+            Some(Kind::RequestWin(ask)) => {
+                let (tile, own) = (ask.winning_tile(), ask.is_self_draw);
+                match past {
+                    Some(Answer::Win(claim)) => {
+                        bot.resumed_win(tile, own, claim == i32::from(Claim::Win));
+                        return Ok(None);
+                    }
+                    _ if bot.request_win(tile, own, call.limit) => Answer::Win(Claim::Win.into()),
+                    _ => Answer::Win(Claim::Pass.into()),
+                }
+            }
+            _ => return Ok(None),
+        };
+        let answer = MahjongAnswer {
+            number: None,
+            answer: Some(answer),
+        };
+        Ok(Some(answer.encode_to_vec()))
+    }
+
+    fn over(&mut self, over: &GameOver) {
+        self.0.game_over(over);
+    }
+}

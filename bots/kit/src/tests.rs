@@ -1,0 +1,291 @@
+//! The callbacks of each game, by bots that are written with nothing else,
+//! against the referee's own side of a game.
+
+use std::time::Duration;
+
+use arena_proto::arena::v1::{AnswerEnvelope, CallEnvelope, Ready, call_envelope::Call as Kind};
+use bytes::Bytes;
+use prost::Message as _;
+use referee_core::{Event, Limits, PerSeat, Record, Seat, Seed, Verdict};
+use referee_games::{Fixture, Heard, Next, Sitting, game};
+
+use crate::{
+    Bot, GameOver, GameStart,
+    big_two::{BigTwoBot, Card, GetPlay, RequestPlay, Scoring, Table, get_play},
+    connect_four::{ConnectFourBot, GetPoint, Point},
+    mahjong::{MahjongBot, Round, Tile},
+    othello::{OthelloBot, RequestMove, Square},
+    session::{Call, Player, numbered},
+};
+
+/// Tracks its hand by the callbacks alone, and discards what it drew last.
+#[derive(Default)]
+struct Brain {
+    hand: Vec<Tile>,
+    round: Option<Round>,
+    over: bool,
+}
+
+impl MahjongBot for Brain {
+    fn get_round(&mut self, round: &Round) {
+        self.round = Some(*round);
+    }
+
+    fn get_draw(&mut self, tile: Tile) {
+        assert!(self.round.is_some());
+        self.hand.push(tile);
+    }
+
+    fn request_discard(&mut self, limit: Duration) -> Tile {
+        assert_eq!(self.hand.len(), 14);
+        assert!(!limit.is_zero());
+        self.hand.pop().unwrap()
+    }
+
+    fn get_opp_discard(&mut self, tile: Tile) {
+        assert_eq!(self.hand.len(), 13);
+        assert_ne!(tile, Tile::Unspecified);
+    }
+
+    fn request_win(&mut self, _: Tile, _: bool, _: Duration) -> bool {
+        assert_eq!(self.hand.len(), 13);
+        false
+    }
+
+    fn resumed_discard(&mut self, tile: Tile) {
+        assert_eq!(self.hand.pop(), Some(tile));
+    }
+
+    fn game_over(&mut self, over: &GameOver) {
+        assert_eq!(over.results.len(), 2);
+        self.over = true;
+    }
+}
+
+/// Plays its lowest single that is good enough.
+struct Singles {
+    seat: u32,
+    hand: Vec<Card>,
+}
+
+impl BigTwoBot for Singles {
+    fn get_table(&mut self, table: &Table) {
+        assert_eq!(table.scoring(), Scoring::Places);
+        assert_eq!(table.cards_left, [14, 14, 13, 13]);
+    }
+
+    fn get_deal(&mut self, mut cards: Vec<Card>) {
+        cards.sort_unstable();
+        self.hand = cards;
+    }
+
+    fn get_play(&mut self, play: &GetPlay) {
+        if play.seat == self.seat {
+            if let Some(get_play::Move::Play(play)) = &play.r#move {
+                self.hand
+                    .retain(|card| !play.cards().any(|played| played == *card));
+            }
+            assert_eq!(self.hand.len(), play.cards_left as usize);
+        }
+    }
+
+    fn request_play(&mut self, ask: &RequestPlay, _: Duration) -> Option<Vec<Card>> {
+        let rank = |card: Card| (i32::from(card) - 1) / 4;
+        let lowest = match &ask.to_beat {
+            None => self.hand.first(),
+            Some(beat) if beat.cards.len() == 1 => {
+                let beat = beat.cards().next().unwrap();
+                self.hand.iter().find(|card| rank(**card) > rank(beat))
+            }
+            Some(_) => None,
+        };
+        if ask.must_include_three_of_clubs {
+            assert_eq!(lowest, Some(&Card::ThreeOfClubs));
+        }
+        lowest.map(|card| vec![*card])
+    }
+}
+
+/// Places its disc on the first square that turns one.
+struct FirstSquare;
+
+impl OthelloBot for FirstSquare {
+    fn request_move(&mut self, ask: &RequestMove, _: Duration) -> Square {
+        let turns = |row: i32, column: i32| {
+            let at = |row: i32, column: i32| {
+                let on = (0..8).contains(&row) && (0..8).contains(&column);
+                on.then(|| ask.board[(8 * row + column) as usize])
+            };
+            let directions = (-1..=1).flat_map(|x| (-1..=1).map(move |y| (x, y)));
+            at(row, column) == Some(0)
+                && directions.filter(|d| *d != (0, 0)).any(|(x, y)| {
+                    let theirs = (1..8)
+                        .take_while(|i| at(row + i * x, column + i * y) == Some(1))
+                        .count() as i32;
+                    let end = at(row + (theirs + 1) * x, column + (theirs + 1) * y);
+                    theirs > 0 && end == Some(2)
+                })
+        };
+        let mut squares = (0..8).flat_map(|row| (0..8).map(move |column| (row, column)));
+        let (row, column) = squares.find(|(row, column)| turns(*row, *column)).unwrap();
+        Square {
+            row: row as u32,
+            column: column as u32,
+        }
+    }
+}
+
+struct Leftmost;
+
+impl ConnectFourBot for Leftmost {
+    fn get_point(&mut self, ask: &GetPoint) -> Point {
+        ask.points().next().unwrap()
+    }
+}
+
+fn bot() -> Bot {
+    Bot::new("callbacks", "1")
+        .connect_four(|_| Leftmost)
+        .mahjong(|_| Brain::default())
+        .othello(|_| FirstSquare)
+        .big_two(|start: &GameStart| Singles {
+            seat: start.seat,
+            hand: Vec::new(),
+        })
+}
+
+impl Bot {
+    /// A player of one game, as its first call makes it.
+    fn player(&self, path: &str, start: &Bytes) -> Box<dyn Player> {
+        let Some(Kind::Start(begins)) = CallEnvelope::decode(start.clone()).unwrap().call else {
+            panic!("question 0 is the start");
+        };
+        let game = self.games.iter().find(|game| game.path == path).unwrap();
+        (game.new)(&begins, start).unwrap()
+    }
+}
+
+fn call(bytes: &Bytes, past_answer: Option<Bytes>) -> Call {
+    Call {
+        bytes: bytes.clone(),
+        limit: Duration::from_secs(3),
+        past_answer,
+    }
+}
+
+/// A game of the bot against itself.
+fn play(name: &str, number: u8) -> Record {
+    let bot = bot();
+    let kind = game(name).unwrap();
+    let mut sitting = Sitting::new(Fixture {
+        kind,
+        game_id: "callbacks".to_owned(),
+        setup: serde_json::Value::Null,
+        seed: Seed::new([number; 32]),
+        players: PerSeat::new(kind.info().seats, |seat| seat.to_string()),
+        limits: Limits::default(),
+        spent: PerSeat::default(),
+    })
+    .unwrap();
+    let mut players: Vec<Box<dyn Player>> = Vec::new();
+    loop {
+        match sitting.advance() {
+            Next::Tell(calls) => {
+                for (seat, told) in calls {
+                    let answer = players[seat.index()].hear(call(&told, None)).unwrap();
+                    assert_eq!(answer, None);
+                }
+            }
+            Next::Ask(questions) => {
+                for question in questions {
+                    let answer = if question.number == 0 {
+                        players.push(bot.player(kind.path(), &question.call));
+                        let ready = Some(Ready::default());
+                        let number = Some(0);
+                        AnswerEnvelope { number, ready }.encode_to_vec().into()
+                    } else {
+                        let player = &mut players[question.seat.index()];
+                        let answer = player.hear(call(&question.call, None)).unwrap();
+                        numbered(Some(question.number), &answer.unwrap())
+                    };
+                    sitting.hear(question.seat, Heard::Answer(answer), Duration::ZERO);
+                }
+            }
+            Next::Over(finished) => {
+                for (seat, told) in finished.goodbyes {
+                    let Some(Kind::Over(over)) = CallEnvelope::decode(told).unwrap().call else {
+                        panic!("the last call is the end");
+                    };
+                    players[seat.index()].over(&over);
+                }
+                return finished.record;
+            }
+        }
+    }
+}
+
+const GAMES: [&str; 4] = ["connect_four", "mahjong", "othello", "big_two"];
+
+#[test]
+fn callbacks_are_enough_to_play_every_game() {
+    assert_eq!(GAMES.len(), referee_games::GAMES.len());
+    for name in GAMES {
+        for number in 0..20 {
+            let record = play(name, number);
+            let Verdict::Finished { fouls, .. } = &record.result.verdict else {
+                panic!("the game counts");
+            };
+            assert_eq!(fouls, &[], "{name} with seed {number}");
+        }
+    }
+}
+
+/// A player that is caught up hears the same calls, each old question with the
+/// answer that was given, and answers nothing.
+#[test]
+fn a_player_can_be_caught_up_in_every_game() {
+    let bot = bot();
+    for name in GAMES {
+        let record = play(name, 7);
+        let path = game(name).unwrap().path();
+        for seat in Seat::all(record.header.players.seats()) {
+            let mut player: Option<Box<dyn Player>> = None;
+            let mut asked: Option<&Bytes> = None;
+            for event in &record.events {
+                match event {
+                    Event::Asked {
+                        seat: s,
+                        call,
+                        number,
+                    } if *s == seat => match &mut player {
+                        None => {
+                            assert_eq!(*number, 0);
+                            player = Some(bot.player(path, call));
+                        }
+                        Some(_) => asked = Some(call),
+                    },
+                    Event::Told {
+                        seat: s,
+                        call: told,
+                    } if *s == seat => {
+                        let envelope = CallEnvelope::decode(told.clone()).unwrap();
+                        if envelope.call.is_none() {
+                            let player = player.as_mut().unwrap();
+                            assert_eq!(player.hear(call(told, None)).unwrap(), None);
+                        }
+                    }
+                    Event::Answered {
+                        seat: s, answer, ..
+                    } if *s == seat => {
+                        if let Some(asked) = asked.take() {
+                            let again = call(asked, Some(answer.clone()));
+                            let player = player.as_mut().unwrap();
+                            assert_eq!(player.hear(again).unwrap(), None);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
