@@ -30,7 +30,7 @@ use nix::{
 };
 use referee::{Address, Bot, Game, Launch, Pool};
 use referee_core::{Event, Limits, PerSeat, Record, Root};
-use referee_games::{Fixture, game};
+use referee_games::{Fixture, GAMES, game};
 use tokio::{runtime::Handle, sync::mpsc};
 use tokio_stream::wrappers::{UnboundedReceiverStream, UnixListenerStream};
 use tonic::{Request, Response, Status, Streaming, body::Body, client::Grpc, transport::Channel};
@@ -50,8 +50,26 @@ const ANSWER_BYTES: usize = 10;
 /// first among them; nobody opens a stream for fewer.
 const QUESTIONS_A_GAME: u64 = 13;
 const FOR_EVER: u64 = u64::MAX;
-/// The board is drawn, as in a real game.
-const DRAWN: u8 = 0;
+/// Connect Four on a board that is drawn, as in a real game.
+const DRAWN: Played = Played {
+    game: "connect_four",
+    setup: serde_json::Value::Null,
+};
+
+/// What is played.
+struct Played {
+    game: &'static str,
+    setup: serde_json::Value,
+}
+
+/// Connect Four on a board of this many rows and columns.
+fn square(side: u8) -> Played {
+    Played {
+        game: "connect_four",
+        setup: serde_json::json!({"rows": side, "columns": side}),
+    }
+}
+
 /// How many games are held open to weigh one.
 const PARKED: usize = 500;
 
@@ -74,17 +92,19 @@ fn main() {
             None => {
                 latency().await;
                 throughput().await;
+                every_game().await;
                 memory().await;
             }
             Some(part) => match part.as_str() {
                 "latency" => latency().await,
                 "throughput" => throughput().await,
+                "every-game" => every_game().await,
                 "memory" => memory().await,
                 part @ ("games" | "echoes") => {
                     let at_once = arguments.last().and_then(|word| word.parse().ok());
                     only(part, at_once.unwrap_or(128)).await;
                 }
-                _ => panic!("expected latency, throughput, memory, games or echoes"),
+                _ => panic!("expected latency, throughput, every-game, memory, games or echoes"),
             },
         }
     });
@@ -95,10 +115,10 @@ async fn only(part: &str, at_once: usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
     let servers: Vec<&Server> = echo.iter().collect();
-    let bots = Bots::start();
+    let bots = Bots::start(2);
     let pool = Pool::new(1).expect("a pool");
     let measured = if part == "games" {
-        games(&pool, &bots, at_once, DRAWN).await
+        games(&pool, &bots, at_once, &DRAWN).await
     } else {
         echoes(&pool, &servers, at_once, FOR_EVER).await
     };
@@ -123,7 +143,7 @@ async fn latency() {
     // Two servers asked in turn, as a game asks the bots in its seats.
     let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
     let servers: Vec<&Server> = echo.iter().collect();
-    let bots = Bots::start();
+    let bots = Bots::start(2);
     let pool = Pool::new(1).expect("a pool");
     let mut times = [const { Vec::new() }; 6];
     let mut lengths = [0.0; 2];
@@ -136,8 +156,8 @@ async fn latency() {
         times[2].push(1e6 / echoes(&pool, &servers, 1, QUESTIONS_A_GAME).await.rate);
         // Seconds for a game are what it costs to begin and end one, and what
         // each question costs: games of two lengths tell them apart.
-        let short = games(&pool, &bots, 1, 4).await;
-        let long = games(&pool, &bots, 1, 12).await;
+        let short = games(&pool, &bots, 1, &square(4)).await;
+        let long = games(&pool, &bots, 1, &square(12)).await;
         times[3].push(1e6 * short.seconds_a_game());
         times[4].push(1e6 * long.seconds_a_game());
         lengths = [short, long].map(|measured| measured.questions_a_game);
@@ -177,7 +197,7 @@ async fn throughput() {
     let folder = tempfile::tempdir().expect("a folder");
     let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
     let servers: Vec<&Server> = echo.iter().collect();
-    let bots = Bots::start();
+    let bots = Bots::start(2);
     let pool = Pool::new(1).expect("a pool");
     println!("\n(b) Games of random against random at once, bots as processes of their own\n");
     println!(
@@ -194,7 +214,7 @@ async fn throughput() {
             let measured = echoes(&pool, &servers, at_once, FOR_EVER).await;
             bare.push(measured.rate);
             bare_cpu.push(measured.cpu_us);
-            let measured = games(&pool, &bots, at_once, DRAWN).await;
+            let measured = games(&pool, &bots, at_once, &DRAWN).await;
             refereed.push(measured.rate);
             refereed_cpu.push(measured.cpu_us);
             plies.push(measured.plies);
@@ -209,6 +229,57 @@ async fn throughput() {
         );
     }
     bots.stop().await;
+}
+
+/// (d) Every game, 128 at once: calls, notices counted, beside as many bare
+/// streams to as many servers as the game has seats.
+async fn every_game() {
+    const AT_ONCE: usize = 128;
+    let pool = Pool::new(1).expect("a pool");
+    println!("\n(d) {AT_ONCE} games of random bots at once, one process a seat\n");
+    println!(
+        "| game | calls/s, bare streams | calls/s, referee | ratio | questions/s | games/s | calls a game | CPU µs a call, bare | referee |"
+    );
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for kind in GAMES {
+        let info = kind.info();
+        let folder = tempfile::tempdir().expect("a folder");
+        let seats: Vec<String> = (0..info.seats).map(|seat| format!("s{seat}")).collect();
+        let echo: Vec<Server> = seats
+            .iter()
+            .map(|name| Server::start("serve-echo", folder.path(), name))
+            .collect();
+        let servers: Vec<&Server> = echo.iter().collect();
+        let bots = Bots::start(info.seats);
+        let what = Played {
+            game: info.name,
+            setup: serde_json::Value::Null,
+        };
+        let mut turns = [const { Vec::new() }; 7];
+        for _ in 0..TURNS {
+            let bare = echoes(&pool, &servers, AT_ONCE, FOR_EVER).await;
+            let game = games(&pool, &bots, AT_ONCE, &what).await;
+            let figures = [
+                bare.calls,
+                game.calls,
+                game.rate,
+                game.rate / game.questions_a_game,
+                game.calls / game.rate * game.questions_a_game,
+                bare.cpu_us,
+                game.cpu_us * game.rate / game.calls,
+            ];
+            for (turns, figure) in turns.iter_mut().zip(figures) {
+                turns.push(figure);
+            }
+        }
+        let [bare, calls, questions, a_second, a_game, bare_cpu, cpu] = turns.map(median);
+        println!(
+            "| {} | {bare:.0} | {calls:.0} | **{:.2}** | {questions:.0} | {a_second:.0} | {a_game:.0} | {bare_cpu:.1} | {cpu:.1} |",
+            info.name,
+            calls / bare
+        );
+        bots.stop().await;
+    }
 }
 
 /// What a game that is running weighs.
@@ -246,9 +317,19 @@ async fn memory() {
     }
 }
 
+/// What has been counted so far.
+#[derive(Default)]
+struct Counts {
+    questions: AtomicU64,
+    /// Calls that ask nothing.
+    notices: AtomicU64,
+}
+
 struct Measured {
     /// Questions a second.
     rate: f64,
+    /// Questions and notices a second.
+    calls: f64,
     /// 0 where there are no games.
     questions_a_game: f64,
     /// Plies a second, likewise.
@@ -264,17 +345,18 @@ impl Measured {
 }
 
 /// Counts for a while, with the CPU time of everything that we have started.
-async fn measure(counted: &AtomicU64) -> Measured {
+async fn measure(counts: &Counts) -> Measured {
+    let read =
+        || [&counts.questions, &counts.notices].map(|count| count.load(Ordering::Relaxed) as f64);
     tokio::time::sleep(WINDOW / 6).await;
-    let (cpu, count, began) = (
-        cpu_seconds(),
-        counted.load(Ordering::Relaxed),
-        Instant::now(),
-    );
+    let (cpu, before, began) = (cpu_seconds(), read(), Instant::now());
     tokio::time::sleep(WINDOW).await;
-    let questions = (counted.load(Ordering::Relaxed) - count) as f64;
+    let [questions, notices] = read();
+    let (questions, notices) = (questions - before[0], notices - before[1]);
+    let seconds = began.elapsed().as_secs_f64();
     Measured {
-        rate: questions / began.elapsed().as_secs_f64(),
+        rate: questions / seconds,
+        calls: (questions + notices) / seconds,
         questions_a_game: 0.0,
         plies: 0.0,
         cpu_us: 1e6 * (cpu_seconds() - cpu) / questions,
@@ -285,7 +367,7 @@ async fn measure(counted: &AtomicU64) -> Measured {
 /// stream to each server, asked in turn, as a game asks its seats; after `life`
 /// questions a stream makes place for another.
 async fn echoes(pool: &Pool, servers: &[&Server], at_once: usize, life: u64) -> Measured {
-    let counted = Arc::new(AtomicU64::new(0));
+    let counted = Arc::new(Counts::default());
     let sockets: Vec<PathBuf> = servers.iter().map(|server| server.socket.clone()).collect();
     let mut connections = Vec::new();
     for socket in &sockets {
@@ -306,12 +388,12 @@ async fn echoes(pool: &Pool, servers: &[&Server], at_once: usize, life: u64) -> 
                     let mut streams = Vec::new();
                     for channel in &connections {
                         streams.push(EchoStream::open(channel.clone()).await);
-                        counted.fetch_add(1, Ordering::Relaxed);
+                        counted.questions.fetch_add(1, Ordering::Relaxed);
                     }
                     for _ in 1..life {
                         for stream in &mut streams {
                             stream.ask().await;
-                            counted.fetch_add(1, Ordering::Relaxed);
+                            counted.questions.fetch_add(1, Ordering::Relaxed);
                         }
                     }
                 }
@@ -365,22 +447,23 @@ impl EchoStream {
 
 /// Whole games, one after the other, `at_once` at a time, and their records as
 /// text; every question counts, the first of each seat too.
-async fn games(pool: &Pool, bots: &Bots, at_once: usize, side: u8) -> Measured {
-    let counted = Arc::new(AtomicU64::new(0));
+async fn games(pool: &Pool, bots: &Bots, at_once: usize, what: &Played) -> Measured {
+    let counted = Arc::new(Counts::default());
     let next = AtomicU64::new(0);
     let ended = AtomicU64::new(0);
     let players = (0..at_once).map(|_| async {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let record = play_on(pool, bots.bots.clone(), number, side).await;
-            let questions = record
-                .events
-                .iter()
-                .filter(|event| matches!(event, Event::Asked { .. }))
-                .count();
+            let record = play_on(pool, bots.bots.clone(), number, what).await;
+            let count = |wanted: fn(&Event) -> bool| {
+                record.events.iter().filter(|event| wanted(event)).count() as u64
+            };
+            let questions = count(|event| matches!(event, Event::Asked { .. }));
+            let notices = count(|event| matches!(event, Event::Told { .. }));
             assert!(record.result.verdict.outcome().is_some());
             black_box(record.to_json_lines());
-            counted.fetch_add(questions as u64, Ordering::Relaxed);
+            counted.questions.fetch_add(questions, Ordering::Relaxed);
+            counted.notices.fetch_add(notices, Ordering::Relaxed);
             ended.fetch_add(1, Ordering::Relaxed);
         }
     });
@@ -389,7 +472,8 @@ async fn games(pool: &Pool, bots: &Bots, at_once: usize, side: u8) -> Measured {
         biased;
         measured = measure(&counted) => {
             let ended = ended.load(Ordering::Relaxed).max(1);
-            let questions_a_game = counted.load(Ordering::Relaxed) as f64 / ended as f64;
+            let questions = counted.questions.load(Ordering::Relaxed);
+            let questions_a_game = questions as f64 / ended as f64;
             Measured {
                 questions_a_game,
                 // All but the first question of each seat.
@@ -402,25 +486,20 @@ async fn games(pool: &Pool, bots: &Bots, at_once: usize, side: u8) -> Measured {
 }
 
 async fn play(pool: Arc<Pool>, bots: Vec<Arc<Bot>>, number: u64) -> Record {
-    play_on(&pool, bots, number, DRAWN).await
+    play_on(&pool, bots, number, &DRAWN).await
 }
 
-/// On a board of this many rows and columns.
-async fn play_on(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, side: u8) -> Record {
-    let setup = if side == DRAWN {
-        serde_json::Value::Null
-    } else {
-        serde_json::json!({"rows": side, "columns": side})
-    };
-    let kind = game("connect_four").expect("the game");
+async fn play_on(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, what: &Played) -> Record {
+    let kind = game(what.game).expect("the game");
+    let players = PerSeat::new(kind.info().seats, |seat| format!("bot {seat}"));
     let game = Game {
         fixture: Fixture {
             kind,
             game_id: format!("bench-{number}"),
-            setup,
+            setup: what.setup.clone(),
             spent: PerSeat::default(),
-            seed: Root::new([1; 32]).seed("connect_four", number),
-            players: PerSeat::from(vec!["a".to_owned(), "b".to_owned()]),
+            seed: Root::new([1; 32]).seed(what.game, number),
+            players,
             limits: Limits {
                 per_move: Duration::from_secs(600),
                 ..Limits::default()
@@ -432,13 +511,13 @@ async fn play_on(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, side: u8) -> Rec
     game.play(pool).await.expect("played").record
 }
 
-/// Two processes of the house's random bot.
+/// Processes of the house's random bot, one a seat.
 struct Bots {
     bots: Vec<Arc<Bot>>,
 }
 
 impl Bots {
-    fn start() -> Self {
+    fn start(seats: u8) -> Self {
         let program: PathBuf = env::var_os("BENCH_BOT")
             .expect("BENCH_BOT names the program `bot`; run `cargo xtask bench`")
             .into();
@@ -450,7 +529,7 @@ impl Bots {
             log: None,
             supervisor: None,
         };
-        let bots = (0..2)
+        let bots = (0..seats)
             .map(|_| Arc::new(Bot::launched(launch.clone(), Handle::current())))
             .collect();
         Self { bots }
