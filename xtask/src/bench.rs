@@ -22,6 +22,11 @@ const BENCHES: &[Bench] = &[
         needs_bots: false,
     },
     Bench {
+        name: "mahjong",
+        package: "referee-games",
+        needs_bots: false,
+    },
+    Bench {
         name: "playouts",
         package: "house-bots",
         needs_bots: false,

@@ -4,11 +4,13 @@ mod distance;
 #[cfg(test)]
 mod distribution;
 mod hand;
+mod place;
 mod redeal;
 mod rules;
 mod scene;
 mod setup;
 mod shapes;
+mod target;
 mod tile;
 mod value;
 mod view;

@@ -52,7 +52,7 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
 
 fn area(label: &str, seat: Seat, cells: Vec<Cell>) -> Area {
     Area {
-        label: label.to_owned(),
+        label: format!("seat {seat}: {label}"),
         seat: Some(seat),
         shape: Shape::Row,
         cells,

@@ -7,11 +7,13 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use super::{
     hand::{LARGEST, SuitCounts},
+    place::{Parts, Places},
+    target::{Complete, Target},
     tile::{COPIES, RANKS},
 };
 
 /// The most melds of a hand, and one more for none.
-const MELDS: usize = 5;
+pub(super) const MELDS: usize = 5;
 
 /// What can be made of the tiles of one suit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,31 +24,6 @@ pub(super) struct Shape {
     paired: [u8; MELDS],
     /// What it is as it stands.
     pub(super) complete: Complete,
-}
-
-/// What the tiles of one suit are when they are all used: bits, for what some
-/// reading of them is. None is set where they are not melds and at most a pair.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Complete(u8);
-
-impl Complete {
-    /// Melds and at most a pair.
-    pub(super) const MELDS: Self = Self(1);
-    /// The melds are triplets.
-    pub(super) const TRIPLETS: Self = Self(2);
-    /// The melds are triplets, and nothing but 2, 5, 8 is used.
-    pub(super) const TWO_FIVE_EIGHT: Self = Self(4);
-    /// There is a terminal in every meld and in the pair.
-    pub(super) const TERMINALS: Self = Self(8);
-    const ALL: Self = Self(15);
-
-    pub(super) const fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    pub(super) const fn has(self, what: Self) -> bool {
-        self.0 & what.0 != 0
-    }
 }
 
 /// Builds the table, where it has not been built yet. It takes some tens of
@@ -92,7 +69,7 @@ pub(super) struct BothId(u8);
 impl Table {
     #[inline]
     pub(super) fn id(&self, suit: SuitCounts) -> Id {
-        self.ids[self.places.of(suit)]
+        self.ids[self.places.of(Parts::of(suit))]
     }
 
     /// The shape of a suit with one tile more, by the tile's rank; those of
@@ -103,18 +80,10 @@ impl Table {
         suit: SuitCounts,
         room: impl Fn(u8) -> bool,
     ) -> impl Iterator<Item = (u8, Id)> {
-        let (low, high) = Places::parts(suit);
+        let parts = Parts::of(suit);
         (1..=RANKS)
             .filter(move |&rank| room(rank))
-            .map(move |rank| {
-                let step = STEPS[usize::from(rank - 1)];
-                let at = if rank <= 4 {
-                    self.places.at(low + step, high)
-                } else {
-                    self.places.at(low, high + step)
-                };
-                (rank, self.ids[at])
-            })
+            .map(move |rank| (rank, self.ids[self.places.of(parts.with(rank))]))
     }
 
     #[inline]
@@ -141,77 +110,6 @@ impl Table {
     }
 }
 
-/// What one tile more of a rank adds to its part.
-const STEPS: [usize; RANKS as usize] = [1, 5, 25, 125, 1, 5, 25, 125, 625];
-
-/// How many ways there are to hold tiles of four ranks, and of five.
-const LOWS: usize = 625;
-const HIGHS: usize = 3125;
-
-/// Numbers the suits of at most 14 tiles without gaps. A suit is cut into the
-/// ranks 1 to 4 and 5 to 9. The low parts are sorted by how many tiles they
-/// have, so those that go with a high part are the first of them.
-struct Places {
-    /// By the low part read as a number of base 5.
-    low: [u16; LOWS],
-    /// By the high part: where those with this one begin.
-    high: [u32; HIGHS],
-    len: usize,
-}
-
-impl Places {
-    fn new() -> Self {
-        let mut by_size: Vec<usize> = (0..LOWS).collect();
-        by_size.sort_by_key(|&low| size(low));
-        let mut low = [0; LOWS];
-        for (at, &part) in by_size.iter().enumerate() {
-            low[part] = at as u16;
-        }
-        let mut high = [0; HIGHS];
-        let mut len = 0;
-        for (part, start) in high.iter_mut().enumerate() {
-            *start = len as u32;
-            len += by_size.iter().filter(|&&low| fits(low, part)).count();
-        }
-        Self { low, high, len }
-    }
-
-    #[inline]
-    fn of(&self, suit: SuitCounts) -> usize {
-        let (low, high) = Self::parts(suit);
-        self.at(low, high)
-    }
-
-    #[inline]
-    const fn parts(suit: SuitCounts) -> (usize, usize) {
-        // Octal digits to base 5, two at a time and then four at a time: a
-        // field of 8h + l becomes 5h + l, one of 64h + l becomes 25h + l.
-        let twos = suit.0 - 3 * (suit.0 >> 3 & 0o007_070_707);
-        let fours = twos - 39 * (twos >> 6 & 0o000_770_077);
-        let low = fours & 0o7777;
-        let high = (fours >> 12 & 0o7777) + 625 * (fours >> 24);
-        (low as usize, high as usize)
-    }
-
-    #[inline]
-    const fn at(&self, low: usize, high: usize) -> usize {
-        self.high[high] as usize + self.low[low] as usize
-    }
-}
-
-/// How many tiles a part holds.
-fn size(part: usize) -> u8 {
-    (0..5).map(|at| digit(part, at)).sum()
-}
-
-fn fits(low: usize, high: usize) -> bool {
-    size(low) + size(high) <= LARGEST
-}
-
-const fn digit(part: usize, at: u32) -> u8 {
-    (part / 5_usize.pow(at) % 5) as u8
-}
-
 /// More than any suit lacks.
 const NEVER: u8 = 100;
 
@@ -222,69 +120,42 @@ impl Table {
     /// then every suit takes the best of its parts, going up.
     fn build() -> Self {
         let places = Places::new();
-        let mut shapes = vec![
-            Shape {
-                bare: [NEVER; MELDS],
-                paired: [NEVER; MELDS],
-                complete: Complete(0),
-            };
-            places.len
-        ];
-        Target::default().visit(0, &mut |target| {
-            let shape = &mut shapes[places.of(target.tiles)];
+        let unknown = Shape {
+            bare: [NEVER; MELDS],
+            paired: [NEVER; MELDS],
+            complete: Complete::NOTHING,
+        };
+        let mut shapes = vec![unknown; places.len()];
+        Target::visit_all(|target| {
+            let shape = &mut shapes[places.of(Parts::of(target.tiles))];
             let lacks = if target.pair {
                 &mut shape.paired
             } else {
                 &mut shape.bare
             };
             lacks[target.melds] = 0;
-            shape.complete.0 |= target.reading.0;
+            shape.complete = shape.complete.or(target.reading);
         });
-        let sizes: Vec<u8> = (0..HIGHS).map(size).collect();
-        let parts = |low: usize, high: usize| sizes[low] + sizes[high] <= LARGEST;
-        for high in (0..HIGHS).rev() {
-            for low in (0..LOWS).rev().filter(|&low| parts(low, high)) {
-                if sizes[low] + sizes[high] == LARGEST {
-                    continue;
-                }
-                let at = places.at(low, high);
-                for rank in 0..u32::from(RANKS) {
-                    let more = match rank {
-                        0..4 if digit(low, rank) < COPIES => {
-                            places.at(low + 5_usize.pow(rank), high)
-                        }
-                        4.. if digit(high, rank - 4) < COPIES => {
-                            places.at(low, high + 5_usize.pow(rank - 4))
-                        }
-                        _ => continue,
-                    };
-                    let more = shapes[more];
-                    shapes[at].improve(&more, 1);
-                }
+        for parts in places.all().rev().filter(|parts| parts.size() < LARGEST) {
+            let at = places.of(parts);
+            for rank in (1..=RANKS).filter(|&rank| parts.count(rank) < COPIES) {
+                let more = shapes[places.of(parts.with(rank))];
+                shapes[at].improve(&more, 1);
             }
         }
-        let mut ids = vec![Id(0); places.len];
+        let mut ids = vec![Id(0); places.len()];
         let mut found = HashMap::new();
         let mut different = Vec::new();
-        for high in 0..HIGHS {
-            for low in (0..LOWS).filter(|&low| parts(low, high)) {
-                let at = places.at(low, high);
-                for rank in 0..u32::from(RANKS) {
-                    let less = match rank {
-                        0..4 if digit(low, rank) > 0 => places.at(low - 5_usize.pow(rank), high),
-                        4.. if digit(high, rank - 4) > 0 => {
-                            places.at(low, high - 5_usize.pow(rank - 4))
-                        }
-                        _ => continue,
-                    };
-                    let less = shapes[less];
-                    shapes[at].improve(&less, 0);
-                }
-                ids[at] = *found.entry(shapes[at]).or_insert_with(|| {
-                    different.push(shapes[at]);
-                    Id(u8::try_from(different.len() - 1).expect("there are 159"))
-                });
+        for parts in places.all() {
+            let at = places.of(parts);
+            for rank in (1..=RANKS).filter(|&rank| parts.count(rank) > 0) {
+                let less = shapes[places.of(parts.without(rank))];
+                shapes[at].improve(&less, 0);
             }
+            ids[at] = *found.entry(shapes[at]).or_insert_with(|| {
+                different.push(shapes[at]);
+                Id(u8::try_from(different.len() - 1).expect("there are 159"))
+            });
         }
         Self::put_together(places, ids, different)
     }
@@ -300,9 +171,8 @@ impl Table {
         let both = pairs()
             .map(|(one, two)| {
                 // What is complete is asked of single suits alone.
-                let complete = Complete(0);
                 let both = Shape {
-                    complete,
+                    complete: Complete::NOTHING,
                     ..one.and(two)
                 };
                 *found.entry(both).or_insert_with(|| {
@@ -371,104 +241,9 @@ impl Shape {
     }
 }
 
-/// Melds of one suit and at most one pair: one reading of the tiles that they
-/// consist of.
-#[derive(Clone, Copy)]
-struct Target {
-    tiles: SuitCounts,
-    melds: usize,
-    pair: bool,
-    reading: Complete,
-}
-
-impl Default for Target {
-    fn default() -> Self {
-        Self {
-            tiles: SuitCounts(0),
-            melds: 0,
-            pair: false,
-            reading: Complete::ALL,
-        }
-    }
-}
-
-impl Target {
-    /// Visits this one and all that have more, of tiles that exist. `next` is
-    /// the first of the melds that may still be added, so that none comes
-    /// twice: the triplets of the nine ranks, then the seven sequences.
-    fn visit(self, next: u8, visitor: &mut impl FnMut(&Self)) {
-        visitor(&self);
-        if !self.pair {
-            for rank in 1..=RANKS {
-                if let Some(mut paired) = self.with(&[rank; 2], Complete::ALL) {
-                    paired.pair = true;
-                    visitor(&paired);
-                }
-            }
-        }
-        if self.melds + 1 == MELDS {
-            return;
-        }
-        for meld in next..RANKS + 7 {
-            let more = if meld < RANKS {
-                self.with(&[meld + 1; 3], Complete::ALL)
-            } else {
-                let rank = meld - RANKS + 1;
-                let only = Complete(Complete::MELDS.0 | Complete::TERMINALS.0);
-                self.with(&[rank, rank + 1, rank + 2], only)
-            };
-            if let Some(mut more) = more {
-                more.melds += 1;
-                more.visit(meld, visitor);
-            }
-        }
-    }
-
-    /// With these ranks more, if they exist.
-    fn with(mut self, ranks: &[u8], reading: Complete) -> Option<Self> {
-        for &rank in ranks {
-            if self.tiles.of(rank) == COPIES {
-                return None;
-            }
-            self.tiles = self.tiles.with(rank);
-        }
-        let terminal = ranks.iter().any(|rank| [1, RANKS].contains(rank));
-        let middle = ranks.iter().all(|rank| [2, 5, 8].contains(rank));
-        self.reading = self.reading.and(reading);
-        if !terminal {
-            self.reading.0 &= !Complete::TERMINALS.0;
-        }
-        if !middle {
-            self.reading.0 &= !Complete::TWO_FIVE_EIGHT.0;
-        }
-        Some(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_suit_has_a_place_of_its_own() {
-        let places = Places::new();
-        assert_eq!(places.len, 405_350);
-        let mut taken = vec![false; places.len];
-        for high in 0..HIGHS {
-            for low in (0..LOWS).filter(|&low| fits(low, high)) {
-                let octal = (0..9).rev().fold(0, |octal, at| {
-                    let count = if at < 4 {
-                        digit(low, at)
-                    } else {
-                        digit(high, at - 4)
-                    };
-                    octal << 3 | u32::from(count)
-                });
-                let at = places.of(SuitCounts(octal));
-                assert!(!std::mem::replace(&mut taken[at], true));
-            }
-        }
-    }
 
     #[test]
     fn there_are_few_shapes() {

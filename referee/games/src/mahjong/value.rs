@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     hand::{Hand, LARGEST},
-    shapes::{Complete, table},
+    shapes::table,
+    target::Complete,
 };
 
 /// Whether a winning hand must do without one of the suits.

@@ -1,0 +1,113 @@
+//! What the tiles of one suit can be: melds and at most a pair, in every way.
+
+use super::{
+    hand::SuitCounts,
+    shapes::MELDS,
+    tile::{COPIES, RANKS},
+};
+
+/// What the tiles of one suit are when they are all used: bits, for what some
+/// reading of them is. None is set where they are not melds and at most a pair.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Complete(u8);
+
+impl Complete {
+    /// Melds and at most a pair.
+    pub(super) const MELDS: Self = Self(1);
+    /// The melds are triplets.
+    pub(super) const TRIPLETS: Self = Self(2);
+    /// The melds are triplets, and nothing but 2, 5, 8 is used.
+    pub(super) const TWO_FIVE_EIGHT: Self = Self(4);
+    /// There is a terminal in every meld and in the pair.
+    pub(super) const TERMINALS: Self = Self(8);
+    const ALL: Self = Self(15);
+    /// What a sequence can be part of.
+    const OF_SEQUENCES: Self = Self(Self::MELDS.0 | Self::TERMINALS.0);
+
+    pub(super) const NOTHING: Self = Self(0);
+
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(super) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) const fn has(self, what: Self) -> bool {
+        self.0 & what.0 != 0
+    }
+}
+
+/// Melds of one suit and at most one pair: one reading of the tiles that they
+/// consist of.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    pub(super) tiles: SuitCounts,
+    pub(super) melds: usize,
+    pub(super) pair: bool,
+    pub(super) reading: Complete,
+}
+
+impl Target {
+    /// Visits every one of tiles that exist, from none.
+    pub(super) fn visit_all(mut visitor: impl FnMut(&Self)) {
+        let none = Self {
+            tiles: SuitCounts(0),
+            melds: 0,
+            pair: false,
+            reading: Complete::ALL,
+        };
+        none.visit(0, &mut visitor);
+    }
+
+    /// Visits this one and all that have more. `next` is the first of the melds
+    /// that may still be added, so that none comes twice: the triplets of the
+    /// nine ranks, then the seven sequences.
+    fn visit(self, next: u8, visitor: &mut impl FnMut(&Self)) {
+        visitor(&self);
+        if !self.pair {
+            for rank in 1..=RANKS {
+                if let Some(mut paired) = self.with(&[rank; 2], Complete::ALL) {
+                    paired.pair = true;
+                    visitor(&paired);
+                }
+            }
+        }
+        if self.melds + 1 == MELDS {
+            return;
+        }
+        for meld in next..RANKS + 7 {
+            let more = if meld < RANKS {
+                self.with(&[meld + 1; 3], Complete::ALL)
+            } else {
+                let rank = meld - RANKS + 1;
+                self.with(&[rank, rank + 1, rank + 2], Complete::OF_SEQUENCES)
+            };
+            if let Some(mut more) = more {
+                more.melds += 1;
+                more.visit(meld, visitor);
+            }
+        }
+    }
+
+    /// With these ranks more, if they exist.
+    fn with(mut self, ranks: &[u8], reading: Complete) -> Option<Self> {
+        for &rank in ranks {
+            if self.tiles.of(rank) == COPIES {
+                return None;
+            }
+            self.tiles = self.tiles.with(rank);
+        }
+        let terminal = ranks.iter().any(|rank| [1, RANKS].contains(rank));
+        let middle = ranks.iter().all(|rank| [2, 5, 8].contains(rank));
+        self.reading = self.reading.and(reading);
+        if !terminal {
+            self.reading.0 &= !Complete::TERMINALS.0;
+        }
+        if !middle {
+            self.reading.0 &= !Complete::TWO_FIVE_EIGHT.0;
+        }
+        Some(self)
+    }
+}
