@@ -1,6 +1,9 @@
 //! The house's bots, each a mode of one binary. [`HOUSE`] is the only list of
 //! them.
 
+pub mod ai1;
+pub mod ai2;
+pub mod ai3;
 mod random;
 mod shanten;
 mod simple;
@@ -71,6 +74,9 @@ pub struct Parameter {
 pub static HOUSE: &[HouseBot] = &[
     random::BOT,
     uct::BOT,
+    ai1::BOT,
+    ai2::BOT,
+    ai3::BOT,
     weights::BOT,
     simple::BOT,
     straightforward::BOT,

@@ -279,6 +279,19 @@ impl Cards {
         Self(0x1_1111_1111_1111 << suit as u8)
     }
 
+    /// The cards of a suit with these faces: bit 0 is A, bit 12 K.
+    #[must_use]
+    pub const fn of_faces(suit: Suit, faces: u16) -> Self {
+        let faces = faces as u64 & 0x1fff;
+        let mut bits = (faces >> 2 | faces << 11) & 0x1fff;
+        // Every bit becomes the first of four.
+        bits = (bits | bits << 24) & 0x0000_00ff_0000_00ff;
+        bits = (bits | bits << 12) & 0x000f_000f_000f_000f;
+        bits = (bits | bits << 6) & 0x0303_0303_0303_0303;
+        bits = (bits | bits << 3) & 0x1111_1111_1111_1111;
+        Self(bits << suit as u8)
+    }
+
     /// How many they are.
     #[must_use]
     pub const fn len(self) -> u8 {
@@ -350,7 +363,7 @@ impl Cards {
 
     /// The faces of a suit that are there: bit 0 is A, bit 12 K.
     #[must_use]
-    pub(super) const fn faces_of(self, suit: Suit) -> u16 {
+    pub const fn faces_of(self, suit: Suit) -> u16 {
         // Every fourth bit, drawn together.
         let mut bits = self.0 >> suit as u8 & 0x1_1111_1111_1111;
         bits = (bits | bits >> 3) & 0x0303_0303_0303_0303;
@@ -554,6 +567,7 @@ mod tests {
                     1 << (rank.face() - 1),
                     "{card}"
                 );
+                assert_eq!(Cards::of_faces(suit, 1 << (rank.face() - 1)), card.into());
                 assert_eq!(
                     (Cards::DECK - Cards::from(card))
                         .faces_of(suit)

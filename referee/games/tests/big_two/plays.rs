@@ -1,84 +1,12 @@
-//! Every play of a hand against a slow reading of the rules page: all subsets
-//! of the hand, one after another, and every way to read their jokers.
+//! Every play of a hand against the slow reading: all subsets of the hand, one
+//! after another, and every way to read their jokers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
 use referee_games::big_two::{Cards, Combination, Order, plays};
 
-/// From low to high, as the page has them.
-const NORMAL: &str = "3 4 5 6 7 8 9 10 J Q K A 2";
-const REVERSED: &str = "2 A K Q J 10 9 8 7 6 5 4 3";
-const FACES: &str = "A 2 3 4 5 6 7 8 9 10 J Q K";
-
-/// A card as the page would write it; no suit is a joker.
-type Paper = (&'static str, Option<char>);
-
-fn deck() -> Vec<Paper> {
-    let suits = ['C', 'D', 'H', 'S'].map(Some);
-    let mut deck: Vec<Paper> = NORMAL
-        .split(' ')
-        .flat_map(|rank| suits.map(|suit| (rank, suit)))
-        .collect();
-    deck.extend([("JK1", None), ("JK2", None)]);
-    deck
-}
-
-fn ours(cards: &[Paper]) -> Cards {
-    let names: Vec<String> = cards
-        .iter()
-        .map(|(rank, suit)| format!("{rank}{}", suit.map_or(String::new(), String::from)))
-        .collect();
-    names.join(" ").parse().expect("good names")
-}
-
-fn place(rank: &str, order: &str) -> usize {
-    order
-        .split(' ')
-        .position(|other| other == rank)
-        .expect("a rank")
-}
-
-/// Kind (0 to 4 as the rulings list them), length, key, jokers.
-type Reading = (usize, usize, usize, usize);
-
-/// All that these cards can be.
-fn readings(cards: &[Paper], order: &str) -> BTreeSet<Reading> {
-    let naturals: Vec<(&str, char)> = cards
-        .iter()
-        .filter_map(|&(rank, suit)| Some((rank, suit?)))
-        .collect();
-    let jokers = cards.len() - naturals.len();
-    let weakest = naturals.iter().map(|(rank, _)| place(rank, order)).min();
-    let weakest = weakest.unwrap_or(13);
-    let mut found = BTreeSet::new();
-    for rank in NORMAL.split(' ') {
-        if (1..=4).contains(&cards.len())
-            && !naturals.is_empty()
-            && naturals.iter().all(|(natural, _)| *natural == rank)
-        {
-            found.insert((cards.len() - 1, cards.len(), place(rank, order), jokers));
-        }
-    }
-    if naturals.is_empty() && (1..=2).contains(&jokers) {
-        found.insert((jokers - 1, jokers, 13, jokers));
-    }
-    if cards.len() >= 3 && naturals.len() >= 2 {
-        let faces: Vec<&str> = FACES.split(' ').collect();
-        for suit in ['C', 'D', 'H', 'S'] {
-            // Each place of the span is filled by its card or by a joker.
-            for span in faces.windows(cards.len()) {
-                let fits = naturals
-                    .iter()
-                    .all(|(rank, of)| *of == suit && span.contains(rank));
-                if fits {
-                    found.insert((4, cards.len(), weakest, jokers));
-                }
-            }
-        }
-    }
-    found
-}
+use crate::paper::{NORMAL, Paper, REVERSED, Reading, deck, ours, readings};
 
 /// All subsets that are combinations, in the order of plays.
 fn slow(hand: &[Paper], order: &str) -> Vec<(Reading, Cards)> {

@@ -1,0 +1,45 @@
+//! `ai3`: Big Two, as `ai2`, but in a hurry: it also counts the cards that stay
+//! and are still threatened, and takes a play whenever that count or the score
+//! is lower than its best so far.
+
+use bot_kit::{Bot, Thinker, Turn};
+use referee_games::big_two::{BigTwo, Move, View};
+
+use crate::{Games, HouseBot, Parameters, SpecError, ai2::Leavings};
+
+pub(crate) const BOT: HouseBot = HouseBot {
+    name: "ai3",
+    summary: "as ai2, but would also rather be left with few threatened cards",
+    games: Games::These(&["big_two"]),
+    parameters: &[],
+    build,
+};
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape of every house bot")]
+fn build(_: Parameters) -> Result<Bot, SpecError> {
+    Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
+        .max_games(10_000)
+        .can_resume()
+        .quick()
+        .thinks::<BigTwo, _>(|_| Hasty))
+}
+
+struct Hasty;
+
+impl Thinker<BigTwo> for Hasty {
+    fn answer(&mut self, turn: &Turn<'_, BigTwo>) -> Move {
+        lower_in_either(turn.view(), &turn.legal())
+    }
+}
+
+/// Goes through the plays in their order and keeps each whose score or whose
+/// count is lower than that of the one kept.
+#[must_use]
+pub fn lower_in_either(view: &View, legal: &[Move]) -> Move {
+    let leavings = Leavings::of(view);
+    let best = leavings.each(legal).reduce(|best, next| {
+        let lower = next.1.score() < best.1.score() || next.1.threatened() < best.1.threatened();
+        if lower { next } else { best }
+    });
+    best.map_or(Move::Pass, |(did, _)| did)
+}
