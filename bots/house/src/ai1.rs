@@ -12,6 +12,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
     summary: "plays the lowest single or whatever is just high enough",
     games: Games::These(&["big_two"]),
     parameters: &[],
+    shows: &["ai1"],
     build,
 };
 

@@ -13,6 +13,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
     summary: "leaves the hand that is least outranked, counting what can be combined",
     games: Games::These(&["big_two"]),
     parameters: &[],
+    shows: &["ai2"],
     build,
 };
 

@@ -12,6 +12,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
     summary: "as ai2, but would also rather be left with few threatened cards",
     games: Games::These(&["big_two"]),
     parameters: &[],
+    shows: &["ai3"],
     build,
 };
 

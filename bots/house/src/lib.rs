@@ -15,6 +15,7 @@ pub mod weights;
 use std::process::ExitCode;
 
 use bot_kit::Bot;
+use referee_core::GameInfo;
 
 pub use spec::{Parameters, SpecError};
 
@@ -28,6 +29,9 @@ pub struct HouseBot {
     pub games: Games,
     /// What can be chosen: `house:NAME?parameter=value&…`.
     pub parameters: &'static [Parameter],
+    /// As what it plays where the house shows a game: `NAME?parameter=value` or
+    /// `AS=NAME?parameter=value`, quick ones.
+    pub shows: &'static [&'static str],
     build: fn(Parameters) -> Result<Bot, SpecError>,
 }
 
@@ -100,6 +104,28 @@ pub fn named(spec: &str) -> Option<&'static HouseBot> {
     HOUSE.iter().find(|bot| bot.name == name)
 }
 
+/// The bots that show a game, as `AS=house:NAME?parameter=value`, so many that
+/// all its seats are taken.
+#[must_use]
+pub fn show(game: &GameInfo) -> Vec<String> {
+    let mut specs: Vec<String> = HOUSE
+        .iter()
+        .filter(|bot| bot.games.include(game.name))
+        .flat_map(|bot| bot.shows)
+        .map(|show| {
+            let bare = show.split('?').next().unwrap_or(show);
+            match show.split_once('=') {
+                Some((name, spec)) if bare.contains('=') => format!("{name}=house:{spec}"),
+                _ => format!("{bare}=house:{show}"),
+            }
+        })
+        .collect();
+    for number in specs.len()..game.seats.into() {
+        specs.push(format!("random-{number}=house:random"));
+    }
+    specs
+}
+
 /// Every bot with its parameters, for people.
 #[must_use]
 pub fn catalogue() -> String {
@@ -131,6 +157,39 @@ pub fn main(spec: &str) -> ExitCode {
         Err(error) => {
             eprintln!("{error}");
             ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_games::GAMES;
+
+    use super::*;
+
+    #[test]
+    fn every_game_can_be_shown() {
+        for kind in GAMES {
+            let info = kind.info();
+            let specs = show(info);
+            assert!(specs.len() >= info.seats.into(), "{specs:?}");
+            for spec in specs {
+                let (name, spec) = spec.split_once("=house:").unwrap();
+                assert!(!name.contains('='), "{name}");
+                assert!(bot(spec).is_ok(), "{spec}");
+                assert!(named(spec).unwrap().games.include(info.name), "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn bots_play_games_that_there_are() {
+        for house in HOUSE {
+            if let Games::These(games) = house.games {
+                for game in games {
+                    assert!(referee_games::game(game).is_some(), "{game}");
+                }
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
     summary: "plays any legal move, each equally likely",
     games: Games::All,
     parameters: &[],
+    shows: &["random"],
     build,
 };
 

@@ -14,6 +14,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
     summary: "keeps the hand that is nearest to winning and accepts every win",
     games: Games::These(&["mahjong"]),
     parameters: &[],
+    shows: &["shanten"],
     build,
 };
 

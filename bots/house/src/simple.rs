@@ -13,6 +13,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
     summary: "discards at random and never wins",
     games: Games::These(&["mahjong"]),
     parameters: &[],
+    shows: &[],
     build,
 };
 

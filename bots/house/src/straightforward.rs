@@ -12,6 +12,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
     summary: "discards its largest tile and accepts every win",
     games: Games::These(&["mahjong"]),
     parameters: &[],
+    shows: &["straightforward"],
     build,
 };
 

@@ -29,6 +29,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
             summary: "a square is worth two to the power of these: a quarter of the board, row by row from the corner, without the centre",
         },
     ],
+    shows: &["weights", "hasty=weights?plies=1"],
     build,
 };
 

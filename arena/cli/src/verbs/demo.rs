@@ -1,9 +1,11 @@
 //! `arena demo`: the first minute.
 
+use std::path::Path;
+
 use clap::Args;
 use referee_games::GAMES;
 
-use super::r#match::{Outcome, Terms};
+use super::r#match::Terms;
 use crate::{
     End,
     entry::Entry,
@@ -21,68 +23,73 @@ pub(crate) struct Demo {
     rounds: u64,
 }
 
-/// The bots that show a game, so that everybody can tell them apart.
-const BOTS: &[(&str, &[&str])] = &[(
-    "connect_four",
-    &[
-        "strong=house:uct?time=100ms",
-        "weak=house:uct?playouts=50",
-        "random=house:random",
-    ],
-)];
-
 impl Demo {
     /// Plays it and says what to do next.
     pub(crate) async fn run(self) -> anyhow::Result<End> {
         let mut end = End::Done;
+        let mut shown = None;
         for kind in GAMES {
             let info = kind.info();
-            let specs = BOTS
-                .iter()
-                .find(|(game, _)| *game == info.name)
-                .map_or(&[][..], |(_, bots)| bots);
-            let specs: Vec<String> = specs.iter().map(|spec| (*spec).to_owned()).collect();
-            let entries = Entry::read_all(&specs)?;
+            let entries = Entry::read_all(&house_bots::show(info))?;
             let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-            let mut pairings = Vec::new();
-            for first in 0..entries.len() {
-                for second in first + 1..entries.len() {
-                    let deals = pairings.len() as u64 / 2;
-                    pairings.extend(Pairing::rounds(
-                        &[first, second],
-                        Seatings::Rotations,
-                        deals,
-                        self.rounds,
-                    ));
-                }
-            }
+            let bots: Vec<usize> = (0..entries.len()).collect();
+            let tables = tables(&bots, info.seats.into());
+            let pairings: Vec<Pairing> = (0..)
+                .zip(&tables)
+                .flat_map(|(number, table)| {
+                    let first = number * self.rounds;
+                    Pairing::rounds(table, Seatings::Rotations, first, self.rounds)
+                })
+                .collect();
+            report::heading(info.title)?;
             report::text(&format!(
-                "{}\n{} bots, every pair plays {} from both sides: {} games\n\n",
-                info.title,
+                "{} bots, {} of {} from every seating: {} games\n\n",
                 entries.len(),
                 plural(self.rounds as u32, "deal"),
+                match &tables[..] {
+                    [_] => "the one table".to_owned(),
+                    tables => format!("each of {} pairs", tables.len()),
+                },
                 pairings.len()
             ))?;
             let outcome = Terms::standard()
                 .play("demo", *kind, &entries, &pairings, |_| Ok(()))
                 .await?;
             report::table(&outcome.tally, &names)?;
-            match outcome.close(&names)? {
-                End::Done => next_steps(&outcome)?,
-                other => end = other,
+            let closed = outcome.close(&names)?;
+            if closed == End::Done {
+                shown = outcome.games.into_iter().find_map(|game| game.record);
+            } else {
+                end = closed;
             }
             if outcome.end == RunEnd::Stopped {
-                break;
+                return Ok(end);
             }
+        }
+        if let Some(record) = shown {
+            next_steps(&record)?;
         }
         Ok(end)
     }
 }
 
-fn next_steps(outcome: &Outcome) -> anyhow::Result<()> {
-    let Some(record) = outcome.games.iter().find_map(|game| game.record.as_ref()) else {
-        return Ok(());
-    };
+/// Every choice of as many bots as there are seats.
+fn tables(bots: &[usize], seats: usize) -> Vec<Vec<usize>> {
+    if seats == 0 {
+        return vec![Vec::new()];
+    }
+    (0..bots.len())
+        .flat_map(|first| {
+            let others = tables(&bots[first + 1..], seats - 1);
+            others.into_iter().map(move |mut others| {
+                others.insert(0, bots[first]);
+                others
+            })
+        })
+        .collect()
+}
+
+fn next_steps(record: &Path) -> anyhow::Result<()> {
     let program = std::env::args()
         .next()
         .unwrap_or_else(|| "arena".to_owned());

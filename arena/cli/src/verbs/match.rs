@@ -86,6 +86,10 @@ pub(crate) struct Terms {
     /// Keep no records.
     #[arg(long, conflicts_with = "records")]
     no_records: bool,
+    /// Whether to show what decides the deals: the hash of it before, itself
+    /// after.
+    #[arg(skip = true)]
+    show_root: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -190,6 +194,7 @@ impl Terms {
             openings: None,
             records: None,
             no_records: false,
+            show_root: false,
         }
     }
 
@@ -255,7 +260,8 @@ impl Terms {
         if let Some(folder) = &folder {
             folder.describe(&about)?;
         }
-        if !reproduction {
+        let show_root = self.show_root && !reproduction;
+        if show_root {
             anstream::eprintln!("root committed, sha256:\n  {}", root.commitment());
         }
         let table = Table {
@@ -299,7 +305,7 @@ impl Terms {
         if let Some(folder) = &folder {
             folder.describe(&about)?;
         }
-        if !reproduction {
+        if show_root {
             anstream::eprintln!(
                 "root, to be typed as --seed of a match:\n  {}",
                 table.root.reveal()
