@@ -25,7 +25,7 @@ pub use dice::Dice;
 pub use foul::{Foul, FoulKind};
 pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step};
 pub use outcome::{Outcome, SeatFoul, Verdict};
-pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine};
+pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine, SeatHeader};
 pub use scene::{Area, CardSuit, Cell, Piece, Scene, Shape, TileSuit};
 pub use seat::{PerSeat, Seat};
 pub use seed::{Root, Seed, SeedError};

@@ -221,6 +221,44 @@ impl Record {
     }
 }
 
+/// What one seat may keep of a game that goes on: what it was sent and what it
+/// answered. Neither the seed nor the set-up, which may be a whole deal.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "type", rename = "seat_header")]
+pub struct SeatHeader<'a> {
+    /// [`FORMAT`].
+    pub format: &'a str,
+    /// [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// The game's name.
+    pub game: &'a str,
+    /// The version of its rules.
+    pub rules_version: u32,
+    /// Names this game among those of its run.
+    pub game_id: &'a str,
+    /// Who sits where.
+    pub players: &'a PerSeat<String>,
+    /// The limits.
+    pub limits: &'a Limits,
+    /// Whose record it is.
+    pub seat: Seat,
+}
+
+impl SeatHeader<'_> {
+    /// The record so far as JSON lines: this header, then those of the events
+    /// that are the seat's own.
+    #[must_use]
+    pub fn to_json_lines(&self, events: &[Event]) -> String {
+        // Strings and numbers: this can't fail.
+        let mut text = serde_json::to_string(self).unwrap_or_default();
+        text.push('\n');
+        for event in events.iter().filter(|event| seat_of(event) == self.seat) {
+            event.write_line(&mut text);
+        }
+        text
+    }
+}
+
 fn seat_of(event: &Event) -> Seat {
     match event {
         Event::Told { seat, .. }

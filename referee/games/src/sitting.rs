@@ -7,8 +7,8 @@ use arena_proto::arena::v1::Ready;
 use bytes::Bytes;
 use referee_core::{
     Charge, Clock, Event, FORMAT, FORMAT_VERSION, Foul, FoulKind, GameKind, Header, Limits,
-    Outcome, PerSeat, Record, Refused, ResultLine, Scene, Seat, SeatFoul, Seed, SetupError, Table,
-    TableStep, Transcript, Verdict,
+    Outcome, PerSeat, Record, Refused, ResultLine, Scene, Seat, SeatFoul, SeatHeader, Seed,
+    SetupError, Table, TableStep, Transcript, Verdict,
 };
 
 use crate::envelope;
@@ -253,6 +253,23 @@ impl Sitting {
     #[must_use]
     pub fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)> {
         self.table.legal(seat)
+    }
+
+    /// The record of the game so far that this seat may have while it goes on.
+    #[must_use]
+    pub fn kept_by(&self, seat: Seat) -> String {
+        let info = self.table.info();
+        let header = SeatHeader {
+            format: FORMAT,
+            format_version: FORMAT_VERSION,
+            game: info.name,
+            rules_version: info.rules_version,
+            game_id: &self.fixture.game_id,
+            players: &self.fixture.players,
+            limits: &self.fixture.limits,
+            seat,
+        };
+        header.to_json_lines(self.transcript.events())
     }
 
     /// What is being played.
