@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
-use referee_core::{Dice, Game as _, Outcome, Seat, Seed, State, Step};
+use referee_core::{Dice, FoulKind, Game as _, Outcome, Seat, Seed, State, Step, testing::prove};
 use referee_games::big_two::{
     BigTwo, Card, Cards, Combination, Kind, Move, Notice, Order, Question, Scoring, Setup, Standing,
 };
@@ -383,5 +383,26 @@ fn the_first_plays_are_all_that_contain_the_three_of_clubs() {
             }
         }
         assert_eq!(legal.len(), expected);
+    }
+}
+
+/// As for every game, but with what can be chosen.
+#[test]
+fn nothing_leaks_whatever_was_chosen() {
+    let left = |seat, place| referee_games::forfeit(seat, FoulKind::Crashed, place).to_vec();
+    let mut rng = StdRng::seed_from_u64(5);
+    for seed in 0..90_u8 {
+        let setup = Setup {
+            scoring: if seed % 2 == 0 {
+                Scoring::Payout
+            } else {
+                Scoring::Places
+            },
+            reversal: seed % 5 != 0,
+            hands: Some(hands(u32::from(seed) % 3, &mut rng)),
+        };
+        if let Err(why) = prove::<BigTwo>(&setup, &Seed::new([seed; 32]), left) {
+            panic!("seed {seed}: {why}");
+        }
     }
 }
