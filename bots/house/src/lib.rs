@@ -4,6 +4,7 @@
 pub mod ai1;
 pub mod ai2;
 pub mod ai3;
+pub mod ladder;
 mod random;
 mod shanten;
 mod simple;
@@ -78,6 +79,7 @@ pub struct Parameter {
 pub static HOUSE: &[HouseBot] = &[
     random::BOT,
     uct::BOT,
+    ladder::BOT,
     ai1::BOT,
     ai2::BOT,
     ai3::BOT,

@@ -166,6 +166,7 @@ mod tests {
             "uct",
             "uct?time=200ms",
             "uct?playouts=100&c=0.7",
+            "ladder?level=7",
             "weights?plies=5",
         ] {
             assert!(bot(spec).is_ok(), "{spec}");

@@ -43,7 +43,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 /// Against 0.3, 0.5, 1.0 and 1.4 it scored 61, 59, 55 and 54 % of 80 games each
 /// (standard error 5.6) by `arena match connect-four --rounds 40 --seed c
 /// --bot 'x=house:uct?playouts=2000&c=…' --bot 'std=house:uct?playouts=2000'`.
-const EXPLORATION: f64 = 0.7;
+pub(crate) const EXPLORATION: f64 = 0.7;
 const THINKING_TIME: Duration = Duration::from_secs(1);
 /// What is kept of the move limit for the way there and back.
 const RESERVE: Duration = Duration::from_millis(50);
