@@ -27,6 +27,11 @@ const BENCHES: &[Bench] = &[
         needs_bots: false,
     },
     Bench {
+        name: "big_two",
+        package: "referee-games",
+        needs_bots: false,
+    },
+    Bench {
         name: "playouts",
         package: "house-bots",
         needs_bots: false,

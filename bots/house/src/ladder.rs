@@ -22,6 +22,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
         standard: "25",
         summary: "how strong, from 1 to 50",
     }],
+    shows: &[],
     build,
 };
 

@@ -134,7 +134,7 @@ pub fn catalogue() -> String {
     let mut text = String::new();
     for bot in HOUSE {
         text += &format!(
-            "  {:<8} {} ({})\n",
+            "  {:<16} {} ({})\n",
             bot.name,
             bot.summary,
             bot.games.names()
