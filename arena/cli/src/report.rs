@@ -192,6 +192,7 @@ pub(crate) fn standings_event(tally: &Tally, names: &[String]) -> serde_json::Va
                 "losses": standing.losses,
                 "places": standing.places,
                 "mean_place": standing.mean_place(),
+                "purse": tally.purse(standing),
                 "margin": standing.margin().filter(|_| tally.is_scored()),
                 "fouls": standing.fouls,
                 "thinking": standing.thinking(),
@@ -219,7 +220,10 @@ fn margins(tally: &Tally, names: &[String]) -> String {
                 None => String::new(),
             };
             let name = &names[standing.bot];
-            Some(format!("  {name}: {:+.1}{error}", margin.mean))
+            let purse = tally
+                .purse(standing)
+                .map_or_else(String::new, |purse| format!(", {purse} in the purse"));
+            Some(format!("  {name}: {:+.1}{error}{purse}", margin.mean))
         })
         .collect();
     let over = match deals {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use hdrhistogram::Histogram;
-use referee_core::{Event, FoulKind, Record, Seat, Verdict};
+use referee_core::{Event, FoulKind, GameInfo, Record, Seat, Verdict};
 use serde::Serialize;
 
 use crate::run::Pairing;
@@ -43,6 +43,8 @@ pub(crate) struct Standing {
     /// By how much its score was above the mean of the others', by deal: the sum
     /// and the number of games.
     margins: BTreeMap<u64, (f64, u32)>,
+    /// All its scores.
+    score_sum: i64,
     /// How often it committed which foul.
     pub(crate) fouls: BTreeMap<FoulKind, u32>,
     /// The first foul, its game and its evidence.
@@ -77,6 +79,7 @@ const Z95: f64 = 1.959_963_984_540_054;
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     seats: u8,
+    purse: i32,
     standings: Vec<Standing>,
     /// Whether the scores say more than who won.
     scored: bool,
@@ -128,9 +131,11 @@ fn course(record: &Record) -> u64 {
 }
 
 impl Tally {
-    pub(crate) fn new(bots: usize, seats: u8) -> Self {
+    pub(crate) fn new(bots: usize, game: &GameInfo) -> Self {
+        let seats = game.seats;
         Self {
             seats,
+            purse: game.purse,
             standings: (0..bots).map(|bot| Standing::new(bot, seats)).collect(),
             scored: false,
             games: 0,
@@ -185,6 +190,9 @@ impl Tally {
         if foul && scores.iter().all(|&score| score.abs() <= 1) {
             return;
         }
+        for (&bot, &score) in result.pairing.bots.iter().zip(scores) {
+            self.standings[bot].score_sum += i64::from(score);
+        }
         let all: f64 = scores.iter().copied().map(f64::from).sum();
         for (&bot, &score) in result.pairing.bots.iter().zip(scores) {
             let score = f64::from(score);
@@ -194,6 +202,12 @@ impl Tally {
             *sum += score - others;
             *games += 1;
         }
+    }
+
+    /// What a bot has after all games, where scores are payments.
+    pub(crate) fn purse(&self, standing: &Standing) -> Option<i64> {
+        let pays = self.scored && self.purse != 0;
+        pays.then_some(i64::from(self.purse) + standing.score_sum)
     }
 
     /// How many seats the game has.
@@ -270,6 +284,7 @@ impl Standing {
         Self {
             places: vec![0; seats.into()],
             margins: BTreeMap::new(),
+            score_sum: 0,
             bot,
             wins: 0,
             draws: 0,

@@ -24,6 +24,9 @@ pub struct GameInfo {
     pub rules_version: u32,
     /// How a move is written, for people: `(row, column)`.
     pub notation: &'static str,
+    /// What everybody begins a series of games with, where scores are payments
+    /// between the seats; 0 where they are not.
+    pub purse: i32,
 }
 
 /// The rules of a game as a pure machine. It can't wait, it can't fail for an

@@ -274,7 +274,7 @@ impl Terms {
         };
         let stop = Stop::on_signals()?;
         let progress = progress(pairings.len() as u64);
-        let mut tally = Tally::new(entries.len(), kind.info().seats);
+        let mut tally = Tally::new(entries.len(), kind.info());
         let mut results: Vec<Option<GameResult>> = vec![None; pairings.len()];
         let end = run::run(
             &table,

@@ -72,6 +72,7 @@ impl<const LEAK: bool> Game for Bids<LEAK> {
         seats: SEATS,
         rules_version: 1,
         notation: "the card",
+        purse: 0,
     };
     type Setup = ();
     type Public = Public;

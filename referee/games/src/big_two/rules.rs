@@ -72,6 +72,7 @@ impl Game for BigTwo {
         seats: SEATS,
         rules_version: 1,
         notation: "the cards with spaces between, as in 3C 3D JK1, or pass",
+        purse: 1_000,
     };
 
     type Setup = Setup;

@@ -96,6 +96,7 @@ impl Game for ConnectFour {
         seats: 2,
         rules_version: 1,
         notation: "(row, column)",
+        purse: 0,
     };
 
     type Setup = Setup;

@@ -202,6 +202,7 @@ impl Game for Mahjong {
         seats: 2,
         rules_version: 1,
         notation: "a tile such as 3c, or win, or pass",
+        purse: 0,
     };
 
     type Setup = Setup;

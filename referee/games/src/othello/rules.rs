@@ -99,6 +99,7 @@ impl Game for Othello {
         seats: 2,
         rules_version: 1,
         notation: "column and row, such as d3",
+        purse: 0,
     };
 
     type Setup = Setup;
