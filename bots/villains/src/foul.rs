@@ -24,7 +24,7 @@ use crate::{
     stream::Put,
 };
 
-const HOUR: Duration = Duration::from_secs(3600);
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 /// The largest answer that is allowed.
 const LARGEST: usize = 64 * 1024;
 /// How many answers of a flood go out at a time.
@@ -260,7 +260,7 @@ async fn an_hour(answers: &mpsc::Sender<Put>) {
     }
 }
 
-fn crash(words: &str) -> ! {
+pub(crate) fn crash(words: &str) -> ! {
     eprintln!("{words}");
     std::process::abort()
 }

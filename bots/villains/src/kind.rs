@@ -83,4 +83,12 @@ pub(crate) enum Kind {
     Late,
     /// Answers never, and keeps its only thread busy meanwhile.
     BusyLate,
+
+    /// Remembers: gives up when this process has met the round before.
+    KnowsRounds,
+    /// Remembers: gives up when this process has been dealt the hand before.
+    KnowsHands,
+    /// Looks into `--folder` whenever it is asked, and gives up when there is a
+    /// record of its own round.
+    Snoops,
 }

@@ -1,13 +1,14 @@
-//! `villain KIND`: a Connect Four bot that plays by the rules until its time
-//! has come, and then commits one foul, always the same. `--help` is the
-//! catalogue. What it is for is to be caught.
+//! `villain KIND`: a bot that plays by the rules until its time has come, and
+//! then commits one foul, always the same. `--help` is the catalogue. What it is
+//! for is to be caught.
 
+mod callbacks;
 mod foul;
 mod game;
 mod kind;
 mod stream;
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use clap::Parser;
 use tonic::service::Routes;
@@ -17,12 +18,13 @@ use crate::{
     stream::{PlayService, SERVICE},
 };
 
-/// Plays Connect Four as a gRPC service where BOT_LISTEN says, and misbehaves
-/// in one way.
+/// Plays Connect Four as a gRPC service where BOT_LISTEN says, or with
+/// --by-callbacks Mahjong and Big Two as well, and misbehaves in one way.
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Example:\n  BOT_LISTEN=tcp:127.0.0.1:5001 villain late --after 3"
+    after_help = "Example:\n  BOT_LISTEN=tcp:127.0.0.1:5001 villain late --after 3
+  BOT_LISTEN=tcp:127.0.0.1:5001 villain crash --by-callbacks"
 )]
 struct Villain {
     /// What it does.
@@ -42,10 +44,21 @@ struct Villain {
     /// What it calls itself.
     #[arg(long, default_value = "villain")]
     name: String,
+    /// Plays by the kit's callbacks instead of on the wire: Connect Four,
+    /// Mahjong and Reversal Big Two. Not every kind can.
+    #[arg(long)]
+    by_callbacks: bool,
+    /// Where it looks (snoops).
+    #[arg(long, default_value = ".")]
+    folder: PathBuf,
 }
 
 fn main() -> ExitCode {
     let villain = Villain::parse();
+    if villain.by_callbacks && !callbacks::include(villain.kind) {
+        eprintln!("this kind of villain does not play by callbacks");
+        return ExitCode::from(2);
+    }
     if let Some(code) = foul::before_listening(&villain) {
         return code;
     }
@@ -68,6 +81,9 @@ fn main() -> ExitCode {
 async fn serve(villain: Villain) -> Result<(), bot_kit::ListenError> {
     if villain.kind == Kind::Unsupported {
         return bot_kit::serve(Routes::default(), &[]).await;
+    }
+    if villain.by_callbacks || callbacks::only(villain.kind) {
+        return callbacks::bot(villain).serve().await;
     }
     let routes = Routes::new(PlayService::new(Arc::new(villain)));
     bot_kit::serve(routes, &[SERVICE]).await

@@ -1,125 +1,13 @@
-//! `arena` as a person uses it: real bots, real files, real signals.
+//! Runs as a person starts, stops and repeats them.
 
-#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
-
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Child, Command, Output, Stdio},
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, time::Duration};
 
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use tempfile::TempDir;
 
-/// No wait in these tests takes nearly as long; it only shows a hang.
-const FAR_TOO_LONG: Duration = Duration::from_secs(60);
-
-struct Arena {
-    folder: TempDir,
-}
-
-/// Two bots that are done in a moment.
-const RANDOMS: &str = "--bot a=house:random --bot b=house:random";
-
-impl Arena {
-    fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    /// `arena` with the words of this line, split as a shell would.
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_arena"));
-        command
-            .args(shlex::split(line).unwrap())
-            .current_dir(self.folder.path())
-            .env_remove("RUST_LOG")
-            .stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, line: &str) -> Output {
-        self.command(line).output().unwrap()
-    }
-
-    fn start(&self, line: &str) -> Child {
-        self.command(line)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// All records of a run, by name, unpacked.
-    fn records(&self, run: &str) -> Vec<(String, String)> {
-        let mut records: Vec<_> = fs::read_dir(self.path(run))
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|ending| ending == "zst"))
-            .map(|path| {
-                let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                let text = zstd::decode_all(&fs::read(&path).unwrap()[..]).unwrap();
-                (name, String::from_utf8(text).unwrap())
-            })
-            .collect();
-        records.sort();
-        records
-    }
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// A record without what was measured: times, and the hash that covers them.
-fn without_times(record: &str) -> String {
-    let mut lines = Vec::new();
-    for line in record.lines() {
-        let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
-        let object = value.as_object_mut().unwrap();
-        object.remove("thought_us");
-        if object["type"] == "seal" {
-            object.remove("file");
-        }
-        lines.push(value.to_string());
-    }
-    lines.join("\n")
-}
-
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < FAR_TOO_LONG, "never: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// Processes that are alive and have this among their words.
-fn processes_with(word: &str) -> Vec<i32> {
-    fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            let id = path.file_name()?.to_str()?.parse().ok()?;
-            let words = fs::read(path.join("cmdline")).ok()?;
-            let words = String::from_utf8_lossy(&words).into_owned();
-            words.split('\0').any(|w| w == word).then_some(id)
-        })
-        .collect()
-}
+use crate::vocabulary::*;
 
 #[test]
 fn the_classic_report_goes_to_a_file_and_nothing_else_does() {

@@ -1,0 +1,7 @@
+//! `arena` as a person uses it: real bots, real files, real signals.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
+mod runs;
+mod secrets;
+mod vocabulary;

@@ -1,0 +1,223 @@
+//! What a bot could learn from one seating of a deal for another, and that it
+//! can't.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::Value;
+
+use crate::vocabulary::*;
+
+/// The bots of a game, all of them this villain.
+fn villains(seats: usize, line: &str) -> String {
+    let bots: Vec<_> = (0..seats)
+        .map(|bot| villain(&format!("v{bot}"), line))
+        .collect();
+    bots.join(" ")
+}
+
+/// The games that were lost by a foul, as the events of a run tell them.
+fn fouls(events: &[Value]) -> Vec<String> {
+    of_type(events, "game")
+        .iter()
+        .flat_map(|game| game["fouls"].as_array().unwrap().clone())
+        .map(|foul| foul.to_string())
+        .collect()
+}
+
+/// Which games each process has played, from what the bots have printed.
+fn games_of_processes(arena: &Arena, run: &str) -> BTreeMap<String, Vec<String>> {
+    let mut processes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in fs::read_dir(arena.path(run).join("logs")).unwrap() {
+        let log = fs::read_to_string(file.unwrap().path()).unwrap();
+        for line in log.lines() {
+            if let Some((process, game)) = line.split_once(" plays ") {
+                let games = processes.entry(process.to_owned()).or_default();
+                games.push(game.to_owned());
+            }
+        }
+    }
+    processes
+}
+
+/// Plays villains that remember the rounds that their process has met.
+fn play_rounds(arena: &Arena, game: &str, seats: usize, more: &str) -> Vec<Value> {
+    let bots = villains(seats, "knows-rounds --max-games 100");
+    let line = format!("match {game} {bots} --records run --format json {more}");
+    events(&done(&arena.run(&line)))
+}
+
+#[test]
+fn no_process_sees_two_seatings_of_one_deal() {
+    for (game, seats, rounds, more, games) in [
+        // More deals than are in flight together.
+        ("mahjong", 2, 70, "", 140),
+        ("big-two", 4, 6, "", 24),
+        ("big-two", 4, 1, "--seatings all", 24),
+    ] {
+        let arena = Arena::new();
+        let more = format!("{more} --rounds {rounds} --concurrency 3");
+        let events = play_rounds(&arena, game, seats, &more);
+        assert_eq!(of_type(&events, "game").len(), games);
+        assert_eq!(fouls(&events), [""; 0]);
+
+        let processes = games_of_processes(&arena, "run");
+        assert_eq!(processes.values().flatten().count(), seats * games);
+        for (process, games) in processes {
+            let mut rounds: Vec<_> = games
+                .iter()
+                .map(|game| game.split_once("-game-").unwrap().0)
+                .collect();
+            rounds.sort_unstable();
+            rounds.dedup();
+            assert_eq!(rounds.len(), games.len(), "{process} plays {games:?}");
+        }
+    }
+}
+
+/// So the villain does notice when it meets a deal twice.
+#[test]
+fn without_secrets_a_process_sees_both_seatings() {
+    let arena = Arena::new();
+    let events = play_rounds(&arena, "connect-four", 2, "--rounds 3 --concurrency 1");
+    let fouls = fouls(&events);
+    // Both bots know the second seating of each round, and the first that is
+    // asked gives up.
+    assert_eq!(fouls.len(), 3, "{fouls:?}");
+    for (foul, round) in fouls.iter().zip(["round-0000", "round-0001", "round-0002"]) {
+        assert!(foul.contains("I have met"), "{foul}");
+        assert!(foul.contains(round), "{foul}");
+    }
+}
+
+#[test]
+fn hands_are_not_dealt_twice_to_one_process() {
+    for (game, seats, more) in [
+        ("mahjong", 2, "--rounds 8"),
+        ("big-two", 4, "--rounds 1 --seatings all"),
+    ] {
+        let arena = Arena::new();
+        let bots = villains(seats, "knows-hands --max-games 100");
+        let line = format!("match {game} {bots} --format json {more} --no-records");
+        assert_eq!(fouls(&events(&done(&arena.run(&line)))), [""; 0], "{game}");
+    }
+}
+
+/// A bot that runs somewhere, as a service.
+struct Service {
+    process: Child,
+    address: String,
+}
+
+impl Service {
+    fn start(arena: &Arena, line: &str) -> Self {
+        let mut process = Command::new(villain_program())
+            .args(line.split_whitespace())
+            .env(
+                "BOT_LISTEN",
+                format!("unix:{}", arena.path("bot").display()),
+            )
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        let address = first.strip_prefix("listening on ").unwrap().to_owned();
+        // What else it prints must not stop it.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { process, address }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Whoever can't be started afresh gets a deal of its own in each game.
+#[test]
+fn a_bot_that_runs_somewhere_plays_independent_deals() {
+    for (game, house, games) in [("mahjong", 1, 12), ("big-two", 3, 24)] {
+        let arena = Arena::new();
+        let service = Service::start(&arena, "knows-hands --max-games 100");
+        let others: Vec<_> = (0..house)
+            .map(|bot| format!("--bot b{bot}=house:random"))
+            .collect();
+        let play = |run: &str| {
+            arena.run(&format!(
+                "match {game} --bot far={} {} --rounds 6 --seed 'a word' --records {run} --format json",
+                service.address,
+                others.join(" ")
+            ))
+        };
+        let output = play("run");
+        let played = events(&done(&output));
+        assert!(
+            err(&output).contains("every game has a deal of its own"),
+            "{}",
+            err(&output)
+        );
+        assert_eq!(of_type(&played, "game").len(), games);
+        assert_eq!(fouls(&played), [""; 0]);
+        let mut seeds: Vec<_> = arena
+            .records("run")
+            .iter()
+            .map(|(_, record)| events(record)[0]["seed"].to_string())
+            .collect();
+        seeds.sort();
+        seeds.dedup();
+        assert_eq!(seeds.len(), games, "each game has a seed of its own");
+
+        // The same seed deals the same again, and the bot, which still runs,
+        // does notice.
+        let again = fouls(&events(&out(&play("again"))));
+        assert_eq!(again.len(), games, "{again:?}");
+        assert!(
+            again.iter().all(|foul| foul.contains("I have met")),
+            "{again:?}"
+        );
+    }
+}
+
+/// A bot that looks into the run's folder whenever it is asked.
+fn snoops(seats: usize) -> String {
+    villains(seats, "snoops --folder run --max-games 100")
+}
+
+#[test]
+fn a_record_is_not_on_disk_while_its_deal_is_in_play() {
+    for (game, seats, rounds) in [("mahjong", 2, 4), ("big-two", 4, 2)] {
+        let arena = Arena::new();
+        let line = format!(
+            "match {game} {} --rounds {rounds} --concurrency 1 --records run --format json",
+            snoops(seats)
+        );
+        let events = events(&done(&arena.run(&line)));
+        assert_eq!(fouls(&events), [""; 0], "{game}");
+        let games = of_type(&events, "game").len();
+        assert_eq!(arena.records("run").len(), games, "and now they are there");
+    }
+}
+
+/// So the snoop does find a record that is there.
+#[test]
+fn without_secrets_a_record_is_written_when_its_game_is_over() {
+    let arena = Arena::new();
+    let line = format!(
+        "match connect-four {} --rounds 2 --concurrency 1 --records run --format json",
+        snoops(2)
+    );
+    let fouls = fouls(&events(&done(&arena.run(&line))));
+    assert_eq!(fouls.len(), 2, "{fouls:?}");
+    assert!(
+        fouls[0].contains("found round-0000-game-0.jsonl.zst"),
+        "{fouls:?}"
+    );
+}

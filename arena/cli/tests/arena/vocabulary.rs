@@ -1,0 +1,174 @@
+//! What the tests speak in: an arena in a folder of its own, what it says, and
+//! bots that misbehave.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// No wait in these tests takes nearly as long; it only shows a hang.
+const FAR_TOO_LONG: Duration = Duration::from_secs(60);
+
+pub(crate) struct Arena {
+    folder: TempDir,
+}
+
+/// Two bots that are done in a moment.
+pub(crate) const RANDOMS: &str = "--bot a=house:random --bot b=house:random";
+
+impl Arena {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// `arena` with the words of this line, split as a shell would.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arena"));
+        command
+            .args(shlex::split(line).unwrap())
+            .current_dir(self.folder.path())
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    pub(crate) fn start(&self, line: &str) -> Child {
+        self.command(line)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// All records of a run, by name, unpacked.
+    pub(crate) fn records(&self, run: &str) -> Vec<(String, String)> {
+        let mut records: Vec<_> = fs::read_dir(self.path(run))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "zst"))
+            .map(|path| {
+                let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                let text = zstd::decode_all(&fs::read(&path).unwrap()[..]).unwrap();
+                (name, String::from_utf8(text).unwrap())
+            })
+            .collect();
+        records.sort();
+        records
+    }
+}
+
+pub(crate) fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub(crate) fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A record without what was measured: times, and the hash that covers them.
+pub(crate) fn without_times(record: &str) -> String {
+    let mut lines = Vec::new();
+    for line in record.lines() {
+        let mut value: serde_json::Value = serde_json::from_str(line).unwrap();
+        let object = value.as_object_mut().unwrap();
+        object.remove("thought_us");
+        if object["type"] == "seal" {
+            object.remove("file");
+        }
+        lines.push(value.to_string());
+    }
+    lines.join("\n")
+}
+
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < FAR_TOO_LONG, "never: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Processes that are alive and have this among their words.
+pub(crate) fn processes_with(word: &str) -> Vec<i32> {
+    fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let id = path.file_name()?.to_str()?.parse().ok()?;
+            let words = fs::read(path.join("cmdline")).ok()?;
+            let words = String::from_utf8_lossy(&words).into_owned();
+            words.split('\0').any(|w| w == word).then_some(id)
+        })
+        .collect()
+}
+
+/// A bot that misbehaves: `villain LINE`, as `--bot` wants it.
+pub(crate) fn villain(name: &str, line: &str) -> String {
+    format!(
+        "--bot \"{name}=exec:'{}' {line}\"",
+        villain_program().display()
+    )
+}
+
+/// It is built beside the arena with the rest of the workspace.
+pub(crate) fn villain_program() -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_arena")).with_file_name("villain");
+    assert!(
+        program.exists(),
+        "these tests need the villains: cargo build --package villains"
+    );
+    program
+}
+
+/// It ended well; what it printed.
+pub(crate) fn done(output: &Output) -> String {
+    assert!(output.status.success(), "{}", err(output));
+    out(output)
+}
+
+/// It was asked for something that there is not, and says so.
+pub(crate) fn refused(output: &Output, says: &str) {
+    assert_eq!(output.status.code(), Some(2), "{}", err(output));
+    assert!(
+        err(output).contains(says),
+        "expected {says:?} in {}",
+        err(output)
+    );
+    assert_eq!(out(output), "");
+}
+
+/// Every line as an event.
+pub(crate) fn events(text: &str) -> Vec<Value> {
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The events of this type.
+pub(crate) fn of_type(events: &[Value], kind: &str) -> Vec<Value> {
+    let of_type = events.iter().filter(|event| event["type"] == kind);
+    of_type.cloned().collect()
+}
+
+/// A terminal of the usual width shows it without breaking a line.
+pub(crate) fn fits_eighty_columns(text: &str) {
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}

@@ -1,0 +1,216 @@
+//! Villains of three games, by the kit's callbacks: they know of the rules only
+//! what they need so as to play on until their time has come.
+
+use std::{
+    collections::HashSet,
+    fmt::Debug,
+    fs,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use bot_kit::{
+    Bot, GameStart,
+    big_two::{BigTwoBot, Card, RequestPlay},
+    connect_four::{ConnectFourBot, GetPoint, Point},
+    mahjong::{MahjongBot, Tile},
+};
+
+use crate::{
+    Villain,
+    foul::{HOUR, crash},
+    kind::Kind,
+};
+
+/// Whether this kind can be played so.
+pub(crate) const fn include(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Honest
+            | Kind::Slow
+            | Kind::Crash
+            | Kind::ErrorStatus
+            | Kind::Memory
+            | Kind::Late
+            | Kind::KnowsRounds
+            | Kind::KnowsHands
+            | Kind::Snoops
+    )
+}
+
+/// Whether it can be played in no other way.
+pub(crate) const fn only(kind: Kind) -> bool {
+    matches!(kind, Kind::KnowsRounds | Kind::KnowsHands | Kind::Snoops)
+}
+
+/// The villain in Connect Four, Mahjong and Reversal Big Two.
+pub(crate) fn bot(villain: Villain) -> Bot {
+    let bot = Bot::new(&villain.name, env!("CARGO_PKG_VERSION")).max_games(villain.max_games);
+    let villain = Arc::new(villain);
+    let met = Arc::new(Met::default());
+    let seated = move |start: &GameStart| Seated::new(&villain, &met, start);
+    bot.connect_four(seated.clone())
+        .mahjong(seated.clone())
+        .big_two(seated)
+}
+
+/// What the games of one process have met.
+#[derive(Default)]
+struct Met(Mutex<HashSet<String>>);
+
+impl Met {
+    /// Whether any game of this process has met it before.
+    fn again(&self, what: &str) -> bool {
+        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        !met.insert(what.to_owned())
+    }
+}
+
+/// A villain in one game.
+struct Seated {
+    villain: Arc<Villain>,
+    met: Arc<Met>,
+    /// The deal, as the game's name says it: the same from every seat.
+    round: String,
+    /// What it holds: tiles or cards.
+    hand: Vec<i32>,
+    answers: u32,
+    recognised: Option<String>,
+}
+
+impl Seated {
+    fn new(villain: &Arc<Villain>, met: &Arc<Met>, start: &GameStart) -> Self {
+        let round = start.game_id.split("-game-").next().unwrap_or_default();
+        println!("process {} plays {}", std::process::id(), start.game_id);
+        let mut seated = Self {
+            villain: villain.clone(),
+            met: met.clone(),
+            round: round.to_owned(),
+            hand: Vec::new(),
+            answers: 0,
+            recognised: None,
+        };
+        if villain.kind == Kind::KnowsRounds {
+            seated.meet(round);
+        }
+        seated
+    }
+
+    /// Has been dealt its whole hand.
+    fn dealt(&mut self) {
+        if self.villain.kind == Kind::KnowsHands {
+            let mut hand = self.hand.clone();
+            hand.sort_unstable();
+            self.meet(&hand);
+        }
+    }
+
+    fn meet(&mut self, what: impl Debug) {
+        let what = format!("{what:?}");
+        if self.met.again(&what) {
+            self.recognised = Some(what);
+        }
+    }
+
+    /// Is asked: does what it is here for, if its time has come.
+    fn asked(&mut self) {
+        let due = self.answers >= self.villain.after;
+        self.answers += 1;
+        match self.villain.kind {
+            Kind::Slow => std::thread::sleep(self.villain.delay),
+            Kind::Crash if due => crash("crashing in the middle of the game"),
+            Kind::ErrorStatus if due => panic!("no more ideas"),
+            Kind::Memory if due => {
+                let hoard = vec![1_u8; self.villain.megabytes << 20];
+                std::thread::sleep(HOUR);
+                drop(hoard);
+            }
+            Kind::Late if due => std::thread::sleep(HOUR),
+            Kind::Snoops => {
+                if let Some(found) = find(&self.villain.folder, &self.round) {
+                    panic!("found {found}");
+                }
+            }
+            _ => {
+                if let Some(what) = &self.recognised {
+                    panic!("I have met {what} before");
+                }
+            }
+        }
+    }
+}
+
+/// A file of this folder whose name begins so.
+fn find(folder: &Path, begins: &str) -> Option<String> {
+    let mut names = fs::read_dir(folder)
+        .expect("a snoop has a folder to look into")
+        .filter_map(|file| file.ok()?.file_name().into_string().ok());
+    names.find(|name| name.starts_with(begins))
+}
+
+impl ConnectFourBot for Seated {
+    fn get_point(&mut self, ask: &GetPoint) -> Point {
+        self.asked();
+        ask.points().next().expect("a column has room")
+    }
+}
+
+/// With how many tiles a round begins.
+const TILES: usize = 13;
+
+impl MahjongBot for Seated {
+    fn get_draw(&mut self, tile: Tile) {
+        self.hand.push(tile.into());
+        // It discards what it draws, so it never comes back to 13.
+        if self.hand.len() == TILES && self.answers == 0 {
+            self.dealt();
+        }
+    }
+
+    fn request_discard(&mut self, _limit: Duration) -> Tile {
+        self.asked();
+        let drawn = self.hand.pop().expect("a tile has been drawn");
+        Tile::try_from(drawn).expect("it is as it was drawn")
+    }
+
+    fn get_opp_discard(&mut self, _tile: Tile) {}
+
+    fn request_win(&mut self, _tile: Tile, _is_self_draw: bool, _limit: Duration) -> bool {
+        self.asked();
+        false
+    }
+}
+
+impl BigTwoBot for Seated {
+    fn get_deal(&mut self, cards: Vec<Card>) {
+        self.hand = cards.into_iter().map(i32::from).collect();
+        self.dealt();
+    }
+
+    fn get_play(&mut self, _play: &bot_kit::big_two::GetPlay) {}
+
+    /// Leads its lowest card, and passes whenever it may.
+    fn request_play(&mut self, ask: &RequestPlay, _limit: Duration) -> Option<Vec<Card>> {
+        self.asked();
+        if ask.to_beat.is_some() {
+            return None;
+        }
+        self.hand.sort_unstable_by(|a, b| b.cmp(a));
+        let lowest = self.hand.pop().expect("who is asked holds a card");
+        Some(vec![Card::try_from(lowest).expect("it is as it was dealt")])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_been_met_is_known_again() {
+        let met = Met::default();
+        assert!(!met.again("round-0001"));
+        assert!(!met.again("round-0002"));
+        assert!(met.again("round-0001"));
+    }
+}
