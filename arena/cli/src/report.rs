@@ -118,12 +118,6 @@ pub(crate) fn plain_table<const N: usize>(
     Ok(())
 }
 
-/// Who is where in an exam.
-pub(crate) fn scoreboard(rows: impl IntoIterator<Item = [String; 4]>) -> Result<()> {
-    heading("scoreboard, the best of each part")?;
-    plain_table(&["#", "contestant", "points", "parts"], rows)
-}
-
 /// What a reader should know besides, on standard error.
 pub(crate) fn warnings(tally: &Tally, names: &[String]) {
     for warning in tally.warnings(names) {

@@ -248,14 +248,7 @@ impl Cases {
             rows,
         )?;
         if let Some(scores) = scores {
-            report::scoreboard(scores.ranked(exam).into_iter().map(|rank| {
-                [
-                    rank.rank.to_string(),
-                    rank.name,
-                    rank.points.to_string(),
-                    rank.parts.to_string(),
-                ]
-            }))?;
+            scores.show(exam)?;
         }
         Ok(())
     }

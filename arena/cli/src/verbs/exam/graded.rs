@@ -146,14 +146,7 @@ impl Graded {
             }
             report::heading(&format!("{name}: {total} of {of}"))?;
             if let Some(scores) = scores {
-                report::scoreboard(scores.ranked(kind.info().name).into_iter().map(|rank| {
-                    [
-                        rank.rank.to_string(),
-                        rank.name,
-                        rank.points.to_string(),
-                        rank.parts.to_string(),
-                    ]
-                }))?;
+                scores.show(kind.info().name)?;
             }
         }
         let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();

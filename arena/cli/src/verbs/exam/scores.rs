@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
-use crate::{files, usage};
+use crate::{files, report, usage};
 
 /// Exam, contestant, part: the most points.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +72,20 @@ impl Scores {
             let kept = best.entry(part.clone()).or_insert(*points);
             *kept = (*kept).max(*points);
         }
+    }
+
+    /// The contestants of an exam as a table.
+    pub(super) fn show(&self, exam: &str) -> anyhow::Result<()> {
+        report::heading("scoreboard, the best of each part")?;
+        let rows = self.ranked(exam).into_iter().map(|rank| {
+            [
+                rank.rank.to_string(),
+                rank.name,
+                rank.points.to_string(),
+                rank.parts.to_string(),
+            ]
+        });
+        report::plain_table(&["#", "contestant", "points", "parts"], rows)
     }
 
     /// The contestants of an exam, best first; equal sums share a rank.
