@@ -179,7 +179,7 @@ impl Tally {
             *standing.fouls.entry(foul.foul.kind()).or_default() += 1;
             standing
                 .first_foul
-                .get_or_insert_with(|| (result.pairing.id(), foul.foul.to_string()));
+                .get_or_insert_with(|| (record.header.game_id.clone(), foul.foul.to_string()));
         }
     }
 

@@ -17,7 +17,7 @@ use crate::{
     files::RunFolder,
     report,
     run::{self, Pairing, Stop},
-    tally::GameResult,
+    tally::{GameResult, Tally},
     usage,
     verbs::{Format, r#match::find_game},
 };
@@ -79,6 +79,7 @@ pub(crate) struct Cases {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    #[serde(default)]
     case: Vec<Case>,
 }
 
@@ -156,14 +157,16 @@ impl Cases {
         let start = Start::new(self.start_limit, Memory::default(), logs)?;
         let json = self.paper.format == Format::Json;
         let mut sheets = Vec::new();
+        let mut tally = Tally::new(2, kind.info().seats);
         for (number, case) in (0..).zip(&cases) {
-            let hall = Hall {
+            let mut hall = Hall {
                 exam: &self,
                 kind,
                 start: &start,
                 pool: &pool,
                 folder: folder.as_ref(),
                 stop: &stop,
+                tally: &mut tally,
             };
             let sheet = hall.sit(number, case, &candidate, &opponent).await?;
             if json {
@@ -187,6 +190,7 @@ impl Cases {
                 .iter()
                 .any(|sheet| sheet.answers.len() as u64 != ROUNDS);
         self.close(kind, &candidate.name, &sheets, stopped)?;
+        report::warnings(&tally, &[candidate.name, opponent.name]);
         if let Some(folder) = &folder {
             anstream::eprintln!("records: {}", folder.path().display());
         }
@@ -262,8 +266,13 @@ impl Cases {
                     .or_else(|error| usage(format!("--cases {}: {error}", file.display())))?,
             ),
         };
-        let File { mut case } =
-            toml::from_str(&text).or_else(|error| usage(format!("{what}: {error}")))?;
+        let File { mut case } = toml::from_str(&text).or_else(|error: toml::de::Error| {
+            // Without the line itself, which may be the one with the seed.
+            let line = error
+                .span()
+                .map_or(0, |span| text[..span.start].matches('\n').count());
+            usage(format!("{what}, line {}: {}", line + 1, error.message()))
+        })?;
         for name in &self.only {
             if !case.iter().any(|case| case.name == *name) {
                 let names: Vec<_> = case.iter().map(|case| case.name.as_str()).collect();
@@ -296,12 +305,14 @@ struct Hall<'a> {
     pool: &'a Pool,
     folder: Option<&'a RunFolder>,
     stop: &'a Stop,
+    /// What there is to warn of.
+    tally: &'a mut Tally,
 }
 
 impl Hall<'_> {
     /// Eight rounds one after another, by one process while it lives.
     async fn sit(
-        &self,
+        &mut self,
         number: u64,
         case: &Case,
         candidate: &Entry,
@@ -331,17 +342,19 @@ impl Hall<'_> {
                 break;
             }
             let pairing = Pairing {
-                group: number,
-                seating: round as u32,
+                group: number * ROUNDS + round,
+                seating: 0,
                 bots: vec![0, 1],
             };
+            let id = format!("case-{:02}-round-{}", number + 1, round + 1);
             let seed = root.seed(self.kind.info().name, round);
-            let game = self.game(&pairing, seed, names, &bots, sheet.thought);
+            let game = self.game(id, seed, names, &bots, sheet.thought);
             let played = tokio::select! {
                 played = game.play(self.pool) => played?,
                 () = self.stop.cut_off() => break,
             };
             let mut result = GameResult::new(&pairing, &played.record);
+            self.tally.add(&result, &played.record, played.voided);
             if let Some(folder) = self.folder {
                 result.record = Some(folder.write(played.record).await?);
             }
@@ -360,7 +373,7 @@ impl Hall<'_> {
 
     fn game(
         &self,
-        pairing: &Pairing,
+        game_id: String,
         seed: referee_core::Seed,
         names: [&String; 2],
         bots: &[Arc<Bot>; 2],
@@ -381,11 +394,7 @@ impl Hall<'_> {
         Game {
             fixture: Fixture {
                 kind: self.kind,
-                game_id: format!(
-                    "case-{:02}-round-{}",
-                    pairing.group + 1,
-                    pairing.seating + 1
-                ),
+                game_id,
                 setup: serde_json::Value::Null,
                 seed,
                 players: PerSeat::from(names.map(String::clone).to_vec()),

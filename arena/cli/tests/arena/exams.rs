@@ -1,0 +1,371 @@
+//! Exams: points that add up, words for every game, limits that are held to.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::vocabulary::*;
+
+/// What a contestant may get back for a game.
+const WORDS: [&str; 9] = [
+    "win",
+    "draw",
+    "loss",
+    "runtime error",
+    "time limit exceeded",
+    "memory limit exceeded",
+    "output limit exceeded",
+    "illegal move",
+    "system error",
+];
+
+fn verdicts(events: &[Value]) -> Vec<String> {
+    let games = of_type(events, "exam_game");
+    let verdicts = games.iter().map(|game| game["verdict"].as_str().unwrap());
+    verdicts.map(str::to_owned).collect()
+}
+
+fn sum(events: &[Value], field: &str) -> i64 {
+    events
+        .iter()
+        .map(|event| event[field].as_i64().unwrap())
+        .sum()
+}
+
+/// The records that the games name are there, and true.
+fn proved(arena: &Arena, games: &[Value]) {
+    let records: Vec<_> = games
+        .iter()
+        .map(|game| game["record"].as_str().unwrap())
+        .collect();
+    let text = done(&arena.run(&format!("replay verify {}", records.join(" "))));
+    assert_eq!(text.matches(": proved, ").count(), games.len(), "{text}");
+}
+
+#[test]
+fn a_group_of_the_ladder_is_ten_games_whose_points_add_up() {
+    let arena = Arena::new();
+    let line = "exam connect-four --bot 'me=house:uct?playouts=100' --group 1 --seed 'a word'";
+    let events = events(&done(&arena.run(&format!("{line} --format json"))));
+    let mut games = of_type(&events, "exam_game");
+    assert_eq!(games.len(), 10);
+    // They are told of as they end.
+    games.sort_by_key(|game| game["record"].to_string());
+    for (at, game) in games.iter().enumerate() {
+        assert_eq!(game["part"], "group 1");
+        assert_eq!(game["opponent"], format!("ladder-{}", at / 2 * 2 + 1));
+        assert_eq!(game["seat"], at % 2);
+        let points = match game["verdict"].as_str().unwrap() {
+            "win" => 10,
+            "draw" => 5,
+            word => {
+                assert!(WORDS.contains(&word), "{word}");
+                0
+            }
+        };
+        assert_eq!(game["points"], points);
+    }
+    proved(&arena, &games);
+    let [exam] = &of_type(&events, "exam")[..] else {
+        panic!("one exam");
+    };
+    assert_eq!(exam["points"], sum(&games, "points"));
+    assert_eq!(exam["of"], 100);
+    assert_eq!(exam["groups"][0]["points"], exam["points"]);
+
+    // The same for people: the same boards, the same games.
+    let text = done(&arena.run(line));
+    fits_eighty_columns(&text);
+    let points = &exam["points"];
+    for says in [
+        format!("group 1: {points} of 100"),
+        format!("me: {points} of 100"),
+        "ladder-9  second".to_owned(),
+        "round-0004-game-1.jsonl.zst".to_owned(),
+    ] {
+        assert!(text.contains(&says), "expected {says:?} in {text}");
+    }
+}
+
+#[test]
+fn every_way_to_fail_has_its_word() {
+    for (line, word, more) in [
+        ("crash", "runtime error", ""),
+        ("hang-up", "runtime error", ""),
+        ("illegal", "illegal move", ""),
+        ("oversized", "output limit exceeded", ""),
+        (
+            "memory --megabytes 64 --max-games 1",
+            "memory limit exceeded",
+            "--memory-limit 16",
+        ),
+        ("late", "time limit exceeded", "--move-limit 700ms"),
+    ] {
+        let arena = Arena::new();
+        let output = arena.run(&format!(
+            "exam connect-four {} --group 2 --concurrency 10 --format json {more}",
+            villain("me", line)
+        ));
+        let events = events(&done(&output));
+        assert_eq!(verdicts(&events), [word; 10], "{line}");
+        assert_eq!(of_type(&events, "exam")[0]["points"], 0);
+        assert!(
+            err(&output).contains("me committed 10 fouls"),
+            "{}",
+            err(&output)
+        );
+    }
+}
+
+#[test]
+fn a_bot_that_never_starts_has_no_points_and_the_answer_is_no() {
+    let arena = Arena::new();
+    for exam in ["connect-four --group 1", "mahjong --case 'practice 1'"] {
+        let output = arena.run(&format!("exam {exam} --bot me=exec:./not_there"));
+        assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+        assert!(out(&output).contains("runtime error"), "{}", out(&output));
+        assert!(
+            err(&output).contains("could not start ./not_there: No such file"),
+            "{}",
+            err(&output)
+        );
+    }
+}
+
+#[test]
+fn the_scoreboard_keeps_the_best_of_two_submissions() {
+    let arena = Arena::new();
+    let submit = |spec: &str| {
+        let line = format!(
+            "exam connect-four --bot {spec} --group 1 --seed 1 --scores scores.json --format json"
+        );
+        of_type(&events(&done(&arena.run(&line))), "exam").remove(0)
+    };
+    let good = submit("'ann=house:uct?playouts=300'");
+    let bad = submit("ann=house:random");
+    let best = good["points"].as_i64().unwrap();
+    assert!(best > bad["points"].as_i64().unwrap());
+    assert_eq!(bad["scoreboard"][0]["points"], best);
+
+    let other = submit("bob=house:random");
+    let board = other["scoreboard"].as_array().unwrap();
+    let ranks: Vec<_> = board
+        .iter()
+        .map(|rank| (&rank["rank"], &rank["name"]))
+        .collect();
+    assert_eq!(
+        ranks,
+        [(&1.into(), &"ann".into()), (&2.into(), &"bob".into())]
+    );
+
+    let output =
+        arena.run("exam connect-four --bot eve=house:random --group 2 --scores scores.json");
+    let text = done(&output);
+    assert!(text.contains("scoreboard, the best of each part"), "{text}");
+    for name in ["ann", "bob", "eve"] {
+        assert!(text.contains(name), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_exam_is_refused() {
+    let arena = Arena::new();
+    arena.write("notes.txt", "buy milk");
+    for (line, says) in [
+        (
+            "connect-four --bot house:random --group 0",
+            "0 is not in 1..=5",
+        ),
+        (
+            "connect-four --bot house:random --group 6",
+            "6 is not in 1..=5",
+        ),
+        (
+            "connect-four --bot house:simple",
+            "does not play connect_four",
+        ),
+        (
+            "connect-four --bot ladder-1=house:random --group 1",
+            "an opponent is called ladder-1 too",
+        ),
+        (
+            "connect-four --bot house:random --scores notes.txt",
+            "that an exam has written",
+        ),
+        (
+            "mahjong --bot house:simple",
+            "name yours, as in me=house:simple",
+        ),
+        ("mahjong --bot house:uct", "does not play mahjong"),
+        (
+            "mahjong --bot house:random --case 'practice 0'",
+            "there are practice 1",
+        ),
+        (
+            "mahjong --bot house:random --cases nowhere.toml",
+            "No such file",
+        ),
+        ("othello --bot house:random", "othello"),
+    ] {
+        refused(&arena.run(&format!("exam {line}")), says);
+    }
+    assert!(!arena.path("arena-runs").exists(), "nothing was begun");
+}
+
+/// Two cases with seeds that nobody should read.
+const CASES: &str = r#"
+[[case]]
+name = "easy"
+seed = "pomegranate"
+minimum = 1
+
+[[case]]
+name = "hard"
+seed = "quince"
+minimum = 10000
+"#;
+
+impl Arena {
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// With the two cases in `cases.toml`.
+    fn with_cases() -> Self {
+        let arena = Self::new();
+        arena.write("cases.toml", CASES);
+        arena
+    }
+}
+
+#[test]
+fn a_case_is_passed_when_its_minimum_is_reached() {
+    let arena = Arena::with_cases();
+    let line = "exam mahjong --cases cases.toml --bot me=house:shanten --format json";
+    let passed = arena.run(&format!("{line} --case easy"));
+    done(&passed);
+    let both = arena.run(&format!("{line} --records run"));
+    assert_eq!(both.status.code(), Some(1), "{}", err(&both));
+
+    let events = events(&out(&both));
+    let games = of_type(&events, "exam_game");
+    assert_eq!(games.len(), 16);
+    proved(&arena, &games);
+    let [easy, hard] = &of_type(&events, "exam_case")[..] else {
+        panic!("two cases");
+    };
+    assert_eq!(
+        (&easy["passed"], &hard["passed"]),
+        (&true.into(), &false.into())
+    );
+    assert_eq!(easy["score"], sum(&games[..8], "points"));
+    assert_eq!(hard["score"], sum(&games[8..], "points"));
+    assert_eq!(easy["thought_us"], sum(&games[..8], "thought_us"));
+    assert!(easy["memory_bytes"].is_u64(), "{easy}");
+    let exam = &of_type(&events, "exam")[0];
+    assert_eq!(
+        (&exam["passed"], &exam["score"]),
+        (&1.into(), &sum(&games, "points").into())
+    );
+
+    // The rounds are the same for everyone, and the seeds stay in their file.
+    let again = of_type(&self::events(&out(&passed)), "exam_game");
+    for (game, same) in games[..8].iter().zip(&again) {
+        assert_eq!(game["points"], same["points"]);
+    }
+    let about = fs::read_to_string(arena.path("run/run.json")).unwrap();
+    for shown in [out(&both), err(&both), about] {
+        assert!(
+            !shown.contains("pomegranate") && !shown.contains("quince"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn a_case_shows_its_time_and_memory() {
+    let arena = Arena::with_cases();
+    let text =
+        done(&arena.run("exam mahjong --cases cases.toml --case easy --bot me=house:shanten"));
+    fits_eighty_columns(&text);
+    assert!(text.contains("easy: passed, "), "{text}");
+    assert!(text.contains("me: 1 of 1 cases passed"), "{text}");
+    let sums = text.lines().last().unwrap();
+    assert!(sums.contains("ms  ") && sums.ends_with("MiB"), "{sums}");
+}
+
+/// A case with the arcade's limits.
+fn enforced(line: &str) -> Vec<Value> {
+    let arena = Arena::with_cases();
+    let output = arena.run(&format!(
+        "exam mahjong --cases cases.toml --case easy --enforce --format json {}",
+        villain("me", line)
+    ));
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    assert!(err(&output).contains("me committed"), "{}", err(&output));
+    events(&out(&output))
+}
+
+/// Each round takes it more than a second: at the fourth they are used up.
+#[test]
+fn four_seconds_are_for_all_rounds_of_a_case() {
+    let events = enforced("slow --by-callbacks --delay 30ms");
+    let verdicts = verdicts(&events);
+    let began = verdicts
+        .iter()
+        .position(|word| word == "time limit exceeded");
+    let began = began.expect("its time runs out");
+    assert!((1..4).contains(&began), "{verdicts:?}");
+    // It never claims a win.
+    assert!(
+        verdicts[..began].iter().all(|word| word == "draw"),
+        "{verdicts:?}"
+    );
+    assert!(
+        verdicts[began..]
+            .iter()
+            .all(|word| word == "time limit exceeded"),
+        "{verdicts:?}"
+    );
+    let case = &of_type(&events, "exam_case")[0];
+    assert!(case["thought_us"].as_u64() >= Some(4_000_000), "{case}");
+}
+
+#[test]
+fn two_mebibytes_are_all_that_a_case_allows() {
+    let events = enforced("memory --by-callbacks --megabytes 32 --after 0");
+    assert_eq!(verdicts(&events), ["memory limit exceeded"; 8]);
+    let case = &of_type(&events, "exam_case")[0];
+    assert!(
+        case["memory_bytes"].as_u64() > Some(2 * 1024 * 1024),
+        "{case}"
+    );
+}
+
+#[test]
+fn a_file_of_cases_that_is_wrong_is_refused_by_its_line() {
+    let arena = Arena::new();
+    for (wrong, says) in [
+        (
+            CASES.replace("minimum = 10000", "minimum = \"much\""),
+            "line 10: ",
+        ),
+        (CASES.replace("\"quince\"", "\"quince"), "line 9: "),
+        (CASES.replace("minimum = 1\n", "minimal = 1\n"), "line 5: "),
+        (
+            CASES.replace("\"hard\"", "\"easy\""),
+            "two cases are called \"easy\"",
+        ),
+        (
+            CASES.replace("\"quince\"", "\"\""),
+            "case \"hard\": a seed can't be empty",
+        ),
+        (String::new(), "expected one [[case]] or more"),
+    ] {
+        arena.write("cases.toml", &wrong);
+        let output = arena.run("exam mahjong --bot house:shanten --cases cases.toml");
+        refused(&output, says);
+        // A seed that is not closed is still a seed.
+        assert!(!err(&output).contains("quince"), "{}", err(&output));
+    }
+}
