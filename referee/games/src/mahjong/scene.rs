@@ -31,7 +31,14 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
         }
     };
     let river = |seat: Seat| {
-        let river = &public.rivers[seat.index()];
+        let mut river = &public.rivers[seat.index()][..];
+        // A discard that was won on lies in the winner's hand.
+        if let (Some(won), [before @ .., _]) = (public.won, river)
+            && !won.self_draw
+            && won.seat != seat
+        {
+            river = before;
+        }
         let last = river.len().checked_sub(1).filter(|_| public.turn() != seat);
         let cells = river.iter().enumerate();
         let cells = cells.map(|(at, &tile)| Cell::new(piece(tile)).marked(Some(at) == last));
