@@ -157,7 +157,7 @@ impl Cases {
         let start = Start::new(self.start_limit, Memory::default(), logs)?;
         let json = self.paper.format == Format::Json;
         let mut sheets = Vec::new();
-        let mut tally = Tally::new(2, kind.info().seats);
+        let mut tally = Tally::new(2, kind.info());
         for (number, case) in (0..).zip(&cases) {
             let mut hall = Hall {
                 exam: &self,
