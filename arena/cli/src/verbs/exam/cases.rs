@@ -455,8 +455,9 @@ fn sheet_event(sheet: &Sheet) -> serde_json::Value {
 }
 
 fn memory(bytes: Option<u64>) -> String {
-    bytes.map_or_else(
-        || "-".to_owned(),
-        |bytes| format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
-    )
+    match bytes {
+        None => "-".to_owned(),
+        Some(bytes) if bytes < 1 << 20 => format!("{} KiB", bytes >> 10),
+        Some(bytes) => format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20)),
+    }
 }
