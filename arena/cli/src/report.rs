@@ -19,54 +19,23 @@ pub(crate) fn text(text: &str) -> Result<()> {
     Ok(())
 }
 
+/// The widest line that a terminal of the usual width shows in one piece.
+pub(crate) const WIDTH: usize = 80;
+
 /// Standings as a table that fits 80 columns.
 pub(crate) fn table(tally: &Tally, names: &[String]) -> Result<()> {
     if tally.games() == 0 {
         return text("no game has come to its end\n");
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let four = tally.seats() > 2;
-    let (middle, how) = if four {
-        ("place", "1-2-3-4")
-    } else {
-        ("score", "W-D-L")
-    };
-    table.set_header([
-        "#", "bot", "games", "points", middle, how, "fouls", "median", "p99", "max",
-    ]);
-    for (rank, standing) in tally.ranked().into_iter().enumerate() {
-        let thinking = standing.thinking();
-        let time = |pick: fn(Thinking) -> u64| thinking.map_or("-".to_owned(), |t| time(pick(t)));
-        table.add_row([
-            (rank + 1).to_string(),
-            shorten(&names[standing.bot]),
-            standing.games().to_string(),
-            points(standing.points),
-            if four {
-                place(standing)
-            } else {
-                score(standing)
-            },
-            if four {
-                dashed(&standing.places)
-            } else {
-                dashed(&[standing.wins, standing.draws, standing.losses])
-            },
-            standing.fouls.values().sum::<u32>().to_string(),
-            time(|t| t.median_us),
-            time(|t| t.p99_us),
-            time(|t| t.max_us),
-        ]);
-    }
-    for column in [0, 2, 3, 4, 5, 6, 7, 8, 9] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
+    let mut lines = standings(tally, names, LONGEST_NAME);
+    // Many games make wide columns: the names give way.
+    for most in [12, 8] {
+        if lines.iter().any(|line| line.chars().count() > WIDTH) {
+            lines = standings(tally, names, most);
         }
     }
     let mut out = anstream::stdout().lock();
-    for (at, line) in table.lines().enumerate() {
-        let line = line.trim_end();
+    for (at, line) in lines.iter().enumerate() {
         if at == 0 {
             writeln!(out, "{}", line.bold())?;
         } else {
@@ -90,9 +59,77 @@ pub(crate) fn table(tally: &Tally, names: &[String]) -> Result<()> {
         })
         .collect();
     if !fouls.is_empty() {
-        writeln!(out, "\nfouls: {}", fouls.join("; "))?;
+        let fouls = format!("fouls: {}", fouls.join("; "));
+        writeln!(out, "\n{}", wrapped(&fouls))?;
     }
     Ok(())
+}
+
+/// The lines of the table, with names of at most so many letters.
+fn standings(tally: &Tally, names: &[String], longest_name: usize) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let four = tally.seats() > 2;
+    let (middle, how) = if four {
+        ("place", "1-2-3-4")
+    } else {
+        ("score", "W-D-L")
+    };
+    table.set_header([
+        "#", "bot", "games", "points", middle, how, "fouls", "median", "p99", "max",
+    ]);
+    for (rank, standing) in tally.ranked().into_iter().enumerate() {
+        let thinking = standing.thinking();
+        let time = |pick: fn(Thinking) -> u64| thinking.map_or("-".to_owned(), |t| time(pick(t)));
+        table.add_row([
+            (rank + 1).to_string(),
+            shorten(&names[standing.bot], longest_name),
+            standing.games().to_string(),
+            points(standing.points),
+            if four {
+                place(standing)
+            } else {
+                score(standing)
+            },
+            if four {
+                dashed(&standing.places)
+            } else {
+                dashed(&[standing.wins, standing.draws, standing.losses])
+            },
+            standing.fouls.values().sum::<u32>().to_string(),
+            time(|t| t.median_us),
+            time(|t| t.p99_us),
+            time(|t| t.max_us),
+        ]);
+    }
+    for column in [0, 2, 3, 4, 5, 6, 7, 8, 9] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines = table.lines();
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Text on as many lines as it needs, all but the first set in.
+pub(crate) fn wrapped(text: &str) -> String {
+    const INDENT: &str = "  ";
+    let mut lines = String::new();
+    let mut width = 0;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > WIDTH {
+            lines.push('\n');
+            lines.push_str(INDENT);
+            width = INDENT.len();
+        } else if width > 0 {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += length;
+    }
+    lines
 }
 
 /// A line that stands out, after an empty one.
@@ -225,7 +262,7 @@ fn margins(tally: &Tally, names: &[String]) -> String {
             format!("mean of {} deals ± 95 %", margin.deals)
         }
         Some(margin) => format!(
-            "mean of {}, too few to say how sure that is",
+            "mean of {}, too few to be sure",
             plural(margin.deals as u32, "deal")
         ),
         None => "no game was scored".to_owned(),
@@ -274,13 +311,15 @@ pub(crate) fn time(us: u64) -> String {
     }
 }
 
-/// What fits the table.
-fn shorten(name: &str) -> String {
-    const MOST: usize = 16;
-    if name.chars().count() <= MOST {
-        return name.to_owned();
+/// The longest name in a table.
+pub(crate) const LONGEST_NAME: usize = 16;
+
+/// At most so many letters of it.
+pub(crate) fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
     }
-    let mut short: String = name.chars().take(MOST - 1).collect();
+    let mut short: String = text.chars().take(most - 1).collect();
     short.push('…');
     short
 }
@@ -288,6 +327,15 @@ fn shorten(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_text_is_broken_between_words() {
+        assert_eq!(wrapped("a bot won"), "a bot won");
+        let text = wrapped(&"word ".repeat(40));
+        assert_eq!(text.matches("word").count(), 40);
+        assert!(text.lines().count() == 3, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+    }
 
     #[test]
     fn times_are_short() {

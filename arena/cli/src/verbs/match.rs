@@ -306,10 +306,7 @@ impl Terms {
             folder.describe(&about)?;
         }
         if show_root {
-            anstream::eprintln!(
-                "root, to be typed as --seed of a match:\n  {}",
-                table.root.reveal()
-            );
+            anstream::eprintln!("root, to be typed as --seed:\n  {}", table.root.reveal());
         }
         Ok(Outcome {
             tally,

@@ -13,7 +13,7 @@ use crate::{
     End, Usage,
     draw::{self, Signs},
     files,
-    report::{event, text, time},
+    report::{LONGEST_NAME, WIDTH, event, shorten, text, time, wrapped},
     tally::plural,
     usage,
 };
@@ -135,14 +135,13 @@ impl Show {
             return Ok(End::Done);
         }
         for (at, moment) in moments.iter().enumerate() {
-            writeln!(
-                out,
-                "{:>4}  {:<16} {:<12} {:>7}",
-                at + 1,
-                record.header.players[moment.seat],
-                moment.notation,
-                time(moment.thought.as_micros() as u64)
-            )?;
+            let name = shorten(&record.header.players[moment.seat], LONGEST_NAME);
+            let thought = time(moment.thought.as_micros() as u64);
+            let line = format!("{:>4}  {name:<16} ", at + 1);
+            // A foul has its evidence, which is told whole at the end.
+            let left = WIDTH - line.chars().count() - " 1234567".len();
+            let notation = shorten(&moment.notation, left);
+            writeln!(out, "{line}{notation:<12} {thought:>7}")?;
             if self.boards {
                 let scene = scene_after(&moments, &last, at + 1);
                 writeln!(out, "{}", draw::scene(scene, signs))?;
@@ -151,7 +150,7 @@ impl Show {
         if !self.boards {
             writeln!(out, "\n{}", draw::scene(&last, signs))?;
         }
-        writeln!(out, "{}", in_words(&record))?;
+        writeln!(out, "{}", wrapped(&in_words(&record)))?;
         Ok(End::Done)
     }
 
@@ -170,7 +169,21 @@ impl Show {
         let kind = game(&record.header.game).context("it has just been replayed")?;
         let mut moves = 0;
         let mut watch: Option<Box<dyn Watch>> = None;
+        // A foul right after an answer is what the referee made of the answer.
+        let mut answered: Option<Seat> = None;
         for event in &record.events {
+            let move_of = match event {
+                Event::Answered { seat, number, .. } if *number > 0 => Some(*seat),
+                Event::Fouled { seat, .. } if answered != Some(*seat) => Some(*seat),
+                _ => None,
+            };
+            answered = move_of.filter(|_| matches!(event, Event::Answered { .. }));
+            if move_of.is_some() {
+                moves += 1;
+                if moves > until {
+                    break;
+                }
+            }
             match (event, &mut watch) {
                 (Event::Asked { seat: to, call, .. }, None) if *to == seat => {
                     watch = Some(kind.watch(seat, call)?);
@@ -186,20 +199,12 @@ impl Show {
                         seat: by,
                         number,
                         answer,
-                        notation,
+                        notation: Some(_),
                         ..
                     },
-                    watch,
-                ) if *number > 0 => {
-                    moves += 1;
-                    if moves > until {
-                        break;
-                    }
-                    if let (Some(watch), Some(_)) = (watch, notation)
-                        && *by == seat
-                    {
-                        watch.answered(answer)?;
-                    }
+                    Some(watch),
+                ) if *number > 0 && *by == seat => {
+                    watch.answered(answer)?;
                 }
                 _ => {}
             }

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod exams;
+mod games;
+mod replays;
 mod runs;
 mod secrets;
 mod vocabulary;
