@@ -291,7 +291,7 @@ fn a_case_shows_its_time_and_memory() {
     assert!(text.contains("easy: passed, "), "{text}");
     assert!(text.contains("me: 1 of 1 cases passed"), "{text}");
     let sums = text.lines().last().unwrap();
-    assert!(sums.contains("ms  ") && sums.ends_with("MiB"), "{sums}");
+    assert!(sums.contains("ms  ") && sums.ends_with("iB"), "{sums}");
 }
 
 /// A case with the arcade's limits.
