@@ -424,9 +424,13 @@ already). The house's bots:
     help.push_str(
         "
 Examples:
-  arena match connect-four --bot a=house:uct?time=200ms --bot b=house:random
+  arena match connect-four --bot 'a=house:uct?time=200ms' --bot b=house:random
   arena match connect-four --bot me='exec:python3 my_bot.py' --bot house:random
   arena match connect-four --bot new=exec:./v2 --bot old=exec:./v1 --rounds 100
+  arena match othello --bot house:weights --bot house:random --openings list.txt
+  arena match mahjong --bot house:shanten --bot house:simple --rounds 100
+  arena match big-two --bot house:ai1 --bot house:ai2 --bot house:ai3 \\
+    --bot house:random --seatings all
   arena match connect-four --bot house:uct --bot house:random \\
     --setup '{\"rows\":9,\"columns\":9,\"forbidden\":{\"at\":{\"x\":4,\"y\":4}}}'
   arena match connect-four --bot me=grpc://localhost:50051 --bot house:random \\

@@ -369,3 +369,38 @@ fn a_file_of_cases_that_is_wrong_is_refused_by_its_line() {
         assert!(!err(&output).contains("quince"), "{}", err(&output));
     }
 }
+
+#[test]
+fn ctrl_c_in_an_exam_shows_what_there_is_and_keeps_no_score() {
+    for (line, says, never) in [
+        // Longer than anybody wants to wait, if nobody interrupts it.
+        (
+            format!(
+                "connect-four --concurrency 1 {}",
+                villain("me", "slow --delay 100ms")
+            ),
+            "group 1: ",
+            "group 5: ",
+        ),
+        (
+            format!(
+                "mahjong {}",
+                villain("me", "slow --by-callbacks --delay 30ms")
+            ),
+            "practice 1: stopped, ",
+            "not passed",
+        ),
+    ] {
+        let arena = Arena::new();
+        let line = format!("exam {line} --scores scores.json --records run");
+        let child = arena.start(&line);
+        wait_until("a record", || !arena.records("run").is_empty());
+        interrupt(&child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+        assert!(out(&output).contains(says), "{}", out(&output));
+        assert!(!out(&output).contains(never), "{}", out(&output));
+        assert!(err(&output).contains("stopped after"), "{}", err(&output));
+        assert!(!arena.path("scores.json").exists());
+    }
+}

@@ -177,7 +177,7 @@ fn bad_usage_has_its_own_exit_code_and_says_what_to_do() {
     for (output, says) in [
         (
             arena.run("match chess --bot house:random"),
-            "expected connect-four",
+            "expected connect-four, othello, mahjong, big-two",
         ),
         (
             arena.run("match connect-four --bot house:random"),
@@ -383,5 +383,38 @@ fn completions_and_the_manual_page_are_made() {
         let output = arena.run(line);
         assert!(output.status.success());
         assert!(out(&output).contains(says), "{}", out(&output));
+    }
+}
+
+/// Whoever reads only the first line has read enough.
+#[test]
+fn a_reader_that_leaves_early_is_no_failure() {
+    let arena = Arena::new();
+    for line in [
+        format!("match connect-four {RANDOMS} --rounds 200 --format json --no-records"),
+        "exam mahjong --bot me=house:shanten --no-records".to_owned(),
+    ] {
+        let mut child = arena.start(&line);
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+        for word in ["panicked", "arena: ", "pipe"] {
+            assert!(!err(&output).contains(word), "{}", err(&output));
+        }
+    }
+}
+
+#[test]
+fn every_verb_has_help_with_examples() {
+    let arena = Arena::new();
+    for (verb, says) in [
+        ("", "arena demo"),
+        ("match", "arena match big-two"),
+        ("exam connect-four", "--group 1"),
+        ("exam mahjong", "--enforce"),
+    ] {
+        let text = done(&arena.run(&format!("{verb} --help")));
+        let (_, examples) = text.split_once("Examples:").unwrap();
+        assert!(examples.contains(says), "{text}");
     }
 }

@@ -8,6 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -58,7 +62,8 @@ impl Arena {
     /// All records of a run, by name, unpacked.
     pub(crate) fn records(&self, run: &str) -> Vec<(String, String)> {
         let mut records: Vec<_> = fs::read_dir(self.path(run))
-            .unwrap()
+            .into_iter()
+            .flatten()
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.extension().is_some_and(|ending| ending == "zst"))
             .map(|path| {
@@ -171,4 +176,9 @@ pub(crate) fn fits_eighty_columns(text: &str) {
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
+}
+
+/// As Ctrl-C does.
+pub(crate) fn interrupt(process: &Child) {
+    kill(Pid::from_raw(process.id() as i32), Signal::SIGINT).unwrap();
 }

@@ -17,7 +17,7 @@ use crate::{
     files::RunFolder,
     report,
     run::{self, Pairing, Stop},
-    tally::{GameResult, Tally},
+    tally::{GameResult, Tally, plural},
     usage,
     verbs::{Format, r#match::find_game},
 };
@@ -108,11 +108,18 @@ impl Sheet {
     }
 
     fn passed(&self) -> bool {
-        self.answers.len() as u64 == ROUNDS && self.score() >= self.minimum
+        self.is_whole() && self.score() >= self.minimum
+    }
+
+    /// Whether all of its rounds have been played.
+    fn is_whole(&self) -> bool {
+        self.answers.len() as u64 == ROUNDS
     }
 
     fn verdict(&self) -> &'static str {
-        if self.passed() {
+        if !self.is_whole() {
+            "stopped"
+        } else if self.passed() {
             "passed"
         } else {
             "not passed"
@@ -177,7 +184,7 @@ impl Cases {
             } else {
                 show(&sheet)?;
             }
-            let whole = sheet.answers.len() as u64 == ROUNDS;
+            let whole = sheet.is_whole();
             sheets.push(sheet);
             if !whole {
                 break;
@@ -185,16 +192,14 @@ impl Cases {
         }
         pool.drain().await;
         drop(pool);
-        let stopped = sheets.len() < cases.len()
-            || sheets
-                .iter()
-                .any(|sheet| sheet.answers.len() as u64 != ROUNDS);
+        let stopped = sheets.len() < cases.len() || sheets.iter().any(|sheet| !sheet.is_whole());
         self.close(kind, &candidate.name, &sheets, stopped)?;
         report::warnings(&tally, &[candidate.name, opponent.name]);
         if let Some(folder) = &folder {
             anstream::eprintln!("records: {}", folder.path().display());
         }
         Ok(if stopped {
+            anstream::eprintln!("stopped after {}", plural(tally.games(), "round"));
             End::Interrupted
         } else if sheets.iter().all(Sheet::passed) {
             End::Done

@@ -35,7 +35,7 @@ const MEMORY: u64 = 1024;
 and so on to 49; the even ones are for practice.
 
 Examples:
-  arena exam connect-four --bot house:uct?time=100ms --group 1
+  arena exam connect-four --bot 'house:uct?time=100ms' --group 1
   arena exam connect-four --bot me='exec:python3 my_bot.py' --scores scores.json
 
 Exit codes: 0 the bot played; 1 it never started; 2 bad usage; 3 our own failure."
@@ -113,6 +113,8 @@ impl Graded {
                     .filter(|answer| answer.part == part(*group))
                     .collect(),
             })
+            // Where it was stopped, some have not begun.
+            .filter(|group| !group.answers.is_empty())
             .collect();
         let kept: Vec<(String, i64)> = groups
             .iter()
