@@ -42,7 +42,7 @@ impl Setup {
                 ..Self::default()
             }),
             _ => Err(SetupError(format!(
-                "expected two hands of 13 tiles such as 122367c1478b1389d, separated by a space, found \"{line}\""
+                "expected two hands of 13 tiles such as 122367c1478b138d, separated by a space, found \"{line}\""
             ))),
         }
     }
