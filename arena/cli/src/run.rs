@@ -200,12 +200,10 @@ pub(crate) async fn run(
     let mut end = RunEnd::Whole;
     for deals in deals_together(pairings, secrets) {
         let mut kept = Vec::new();
+        let mut failed = Ok(());
         for lot in lots(&deals, secrets) {
-            if end == RunEnd::Stopped {
-                break;
-            }
             let bots = table.bots()?;
-            end = play_lot(table, &lot, &bots, &pool, concurrency, stop, async |game| {
+            let played = play_lot(table, &lot, &bots, &pool, concurrency, stop, async |game| {
                 ended();
                 let (index, pairing, played) = game;
                 if secrets {
@@ -215,15 +213,23 @@ pub(crate) async fn run(
                     done(index, pairing, played).await
                 }
             })
-            .await?;
+            .await;
             for bot in &bots {
                 bot.stop().await;
             }
+            match played {
+                Ok(RunEnd::Whole) => continue,
+                Ok(RunEnd::Stopped) => end = RunEnd::Stopped,
+                Err(error) => failed = Err(error),
+            }
+            break;
         }
+        // Whatever happened: no other seating of these deals will be played.
         kept.sort_by_key(|(index, ..)| *index);
         for (index, pairing, played) in kept {
             done(index, pairing, played).await?;
         }
+        failed?;
         if end == RunEnd::Stopped {
             break;
         }
