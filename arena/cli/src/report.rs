@@ -254,7 +254,9 @@ fn margins(tally: &Tally, names: &[String]) -> String {
             let purse = tally
                 .purse(standing)
                 .map_or_else(String::new, |purse| format!(", {purse} in the purse"));
-            Some(format!("  {name}: {:+.1}{error}{purse}", margin.mean))
+            // Nothing below nought is still nought.
+            let mean = (10.0 * margin.mean).round() / 10.0 + 0.0;
+            Some(format!("  {name}: {mean:+.1}{error}{purse}"))
         })
         .collect();
     let over = match deals {

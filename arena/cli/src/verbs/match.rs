@@ -134,6 +134,14 @@ impl Match {
         if report == Report::Classic && seats != 2 {
             return usage("--report classic is for games of two seats");
         }
+        let independent = kind.has_secrets() && !entries.iter().all(Entry::is_ours_to_start);
+        if report == Report::Classic && independent {
+            return usage(
+                "--report classic counts rounds of two games with one deal, and against a bot \
+                 that the arena does not start every game has a deal of its own; \
+                 use --report table or json",
+            );
+        }
         let bots: Vec<usize> = (0..seats).collect();
         let pairings = Pairing::rounds(&bots, self.seatings, 0, self.rounds);
         let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();

@@ -193,6 +193,10 @@ fn what_is_no_exam_is_refused() {
             "that an exam has written",
         ),
         (
+            "mahjong --bot me=house:shanten --scores no/where.json",
+            "there is no folder no",
+        ),
+        (
             "mahjong --bot house:simple",
             "name yours, as in me=house:simple",
         ),

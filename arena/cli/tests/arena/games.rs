@@ -70,6 +70,7 @@ fn a_table_of_four_seats_fits_eighty_columns() {
         );
         let text = done(&arena.run(&line));
         assert!(text.contains("1-2-3-4"), "{text}");
+        assert!(!text.contains("-0.0"), "{text}");
         fits_eighty_columns(&text);
         for name in names {
             assert!(text.contains(&format!("{name}-")), "{text}");

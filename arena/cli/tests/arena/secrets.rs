@@ -186,6 +186,15 @@ fn a_bot_that_runs_somewhere_plays_independent_deals() {
     }
 }
 
+/// There are no rounds of two games then.
+#[test]
+fn independent_deals_have_no_classic_report() {
+    let arena = Arena::new();
+    let bots = "--bot far=unix:bot --bot b=house:random";
+    let output = arena.run(&format!("match mahjong {bots} --report classic"));
+    refused(&output, "every game has a deal of its own");
+}
+
 /// A bot that looks into the run's folder whenever it is asked.
 fn snoops(seats: usize) -> String {
     villains(seats, "snoops --folder run --max-games 100")

@@ -53,7 +53,14 @@ impl Scores {
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::default());
+                return match file.parent() {
+                    Some(folder) if folder != Path::new("") && !folder.is_dir() => usage(format!(
+                        "--scores {}: there is no folder {}",
+                        file.display(),
+                        folder.display()
+                    )),
+                    _ => Ok(Self::default()),
+                };
             }
             Err(error) => return usage(format!("--scores {}: {error}", file.display())),
         };
