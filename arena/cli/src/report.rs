@@ -111,18 +111,21 @@ fn standings(tally: &Tally, names: &[String], longest_name: usize) -> Vec<String
     lines.map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// Text on as many lines as it needs, all but the first set in.
-pub(crate) fn wrapped(text: &str) -> String {
-    const INDENT: &str = "  ";
-    let mut lines = String::new();
-    let mut width = 0;
-    for word in text.split_whitespace() {
+/// A line on as many lines as it needs, the others set in a little more than the
+/// first.
+pub(crate) fn wrapped(line: &str) -> String {
+    const MORE: usize = 4;
+    let words = line.trim_start();
+    let indent = line.len() - words.len();
+    let mut lines = " ".repeat(indent);
+    let mut width = indent;
+    for (at, word) in words.split(' ').enumerate() {
         let length = word.chars().count();
-        if width > 0 && width + 1 + length > WIDTH {
+        if at > 0 && width + 1 + length > WIDTH {
             lines.push('\n');
-            lines.push_str(INDENT);
-            width = INDENT.len();
-        } else if width > 0 {
+            lines.push_str(&" ".repeat(indent + MORE));
+            width = indent + MORE;
+        } else if at > 0 {
             lines.push(' ');
             width += 1;
         }
@@ -331,12 +334,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_text_is_broken_between_words() {
-        assert_eq!(wrapped("a bot won"), "a bot won");
-        let text = wrapped(&"word ".repeat(40));
-        assert_eq!(text.matches("word").count(), 40);
-        assert!(text.lines().count() == 3, "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+    fn a_long_line_is_broken_between_words() {
+        assert_eq!(wrapped("  a bot   won"), "  a bot   won");
+        let lines = wrapped(&format!("    {}", ["word"; 40].join(" ")));
+        let lines: Vec<_> = lines.lines().collect();
+        assert_eq!(lines[0], format!("    {}", ["word"; 15].join(" ")));
+        assert_eq!(lines[1], format!("        {}", ["word"; 14].join(" ")));
+        assert_eq!(lines[2], format!("        {}", ["word"; 11].join(" ")));
+        assert!(lines.iter().all(|line| line.len() <= WIDTH));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `arena match`: two bots against each other, every deal from every seating.
 
 use std::{
+    collections::BTreeMap,
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
@@ -9,6 +10,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use owo_colors::OwoColorize as _;
 use referee::Memory;
 use referee_core::{GameKind, Limits, Root};
 use referee_games::{GAMES, game};
@@ -21,7 +23,7 @@ use crate::{
     files::RunFolder,
     report,
     run::{self, Pairing, RunEnd, Seatings, Stop, Table},
-    tally::{GameResult, Tally},
+    tally::{GameResult, Tally, plural},
     usage,
 };
 
@@ -108,6 +110,8 @@ pub(crate) struct Outcome {
     pub(crate) games: Vec<GameResult>,
     pub(crate) end: RunEnd,
     pub(crate) folder: Option<RunFolder>,
+    /// How many deals were played from some seatings and not from others.
+    halves: u32,
 }
 
 impl Match {
@@ -316,9 +320,11 @@ impl Terms {
         if show_root {
             anstream::eprintln!("root, to be typed as --seed:\n  {}", table.root.reveal());
         }
+        let games: Vec<GameResult> = results.into_iter().flatten().collect();
         Ok(Outcome {
+            halves: halves(&pairings, &games),
             tally,
-            games: results.into_iter().flatten().collect(),
+            games,
             end,
             folder,
         })
@@ -363,6 +369,21 @@ impl Terms {
     }
 }
 
+/// How many deals were begun and not played from every seating.
+fn halves(planned: &[Pairing], played: &[GameResult]) -> u32 {
+    let mut missing: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
+    for pairing in planned {
+        missing.entry(pairing.group).or_default().0 += 1;
+    }
+    for game in played {
+        missing.entry(game.pairing.group).or_default().1 += 1;
+    }
+    let halves = missing
+        .values()
+        .filter(|(planned, played)| (1..*planned).contains(played));
+    halves.count() as u32
+}
+
 /// Reads a list of openings.
 fn openings(file: &Path, kind: &dyn GameKind) -> anyhow::Result<Vec<serde_json::Value>> {
     let text = fs::read_to_string(file)
@@ -397,10 +418,17 @@ impl Outcome {
             anstream::eprintln!("records: {}", folder.path().display());
         }
         if self.end == RunEnd::Stopped {
-            anstream::eprintln!(
-                "stopped after {}",
-                crate::tally::plural(self.tally.games(), "game")
-            );
+            anstream::eprintln!("stopped after {}", plural(self.tally.games(), "game"));
+            if self.halves > 0 {
+                anstream::eprintln!(
+                    "{} {} not played from every seating: who sat where may have decided",
+                    "warning:".yellow().bold(),
+                    match self.halves {
+                        1 => "1 deal was".to_owned(),
+                        many => format!("{many} deals were"),
+                    },
+                );
+            }
             return Ok(End::Interrupted);
         }
         Ok(if self.tally.never_started().is_empty() {
@@ -428,7 +456,9 @@ tells it in BOT_LISTEN where to listen), grpc://HOST:PORT or unix:PATH (it runs
 already). The house's bots:
 ",
     );
-    help.push_str(&house_bots::catalogue());
+    for line in house_bots::catalogue().lines() {
+        let _ = writeln!(help, "{}", report::wrapped(line));
+    }
     help.push_str(
         "
 Examples:

@@ -416,5 +416,8 @@ fn every_verb_has_help_with_examples() {
         let text = done(&arena.run(&format!("{verb} --help")));
         let (_, examples) = text.split_once("Examples:").unwrap();
         assert!(examples.contains(says), "{text}");
+        if let Some((_, written_by_us)) = text.split_once("Games:") {
+            fits_eighty_columns(written_by_us);
+        }
     }
 }

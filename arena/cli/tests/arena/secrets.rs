@@ -230,3 +230,33 @@ fn without_secrets_a_record_is_written_when_its_game_is_over() {
         "{fouls:?}"
     );
 }
+
+/// A lot is one seating of many deals, so that a run which is stopped may have
+/// nothing else.
+#[test]
+fn a_match_that_is_stopped_says_that_seatings_are_missing() {
+    let arena = Arena::new();
+    let slow = villain("slow", "slow --by-callbacks --delay 10ms");
+    let child = arena.start(&format!(
+        "match mahjong {slow} --bot b=house:simple --rounds 50 --concurrency 1 --records run"
+    ));
+    wait_until("a second deal", || {
+        fs::read_to_string(arena.path("run/logs/slow-1.log"))
+            .is_ok_and(|log| log.contains("plays round-0001-game-0"))
+    });
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+    assert!(
+        err(&output).contains("deals were not played from every seating"),
+        "{}",
+        err(&output)
+    );
+    // What was kept back is on disk now, and whole.
+    let records = arena.records("run");
+    assert!(records.len() >= 2, "{records:?}");
+    for (name, record) in records {
+        assert!(name.ends_with("-game-0.jsonl.zst"), "{name}");
+        referee_core::Record::parse(&record).unwrap();
+    }
+}
