@@ -87,6 +87,37 @@ fn a_group_of_the_ladder_is_ten_games_whose_points_add_up() {
     }
 }
 
+/// The operator's file decides the boards, and nothing of it is shown.
+#[test]
+fn boards_by_a_seed_file_are_the_same_for_everyone() {
+    let arena = Arena::new();
+    arena.write("secret.txt", "pomegranate\n");
+    let root = "pomegranate"
+        .parse::<referee_core::Root>()
+        .unwrap()
+        .reveal();
+    let sit = |name: &str| {
+        let output = arena.run(&format!(
+            "exam connect-four --bot {name}=house:random --group 1 --seed-file secret.txt \
+             --records {name} --format json"
+        ));
+        done(&output);
+        let about = fs::read_to_string(arena.path(name).join("run.json")).unwrap();
+        for shown in [out(&output), err(&output), about] {
+            assert!(!shown.contains("pomegranate"), "{shown}");
+            assert!(!shown.contains(&root), "{shown}");
+        }
+        let records = arena.records(name);
+        let seeds = records
+            .iter()
+            .map(|(_, record)| events(record)[0]["seed"].to_string());
+        seeds.collect::<Vec<_>>()
+    };
+    let first = sit("ann");
+    assert_eq!(first.len(), 10);
+    assert_eq!(sit("bob"), first);
+}
+
 #[test]
 fn every_way_to_fail_has_its_word() {
     for (line, word, more) in [
