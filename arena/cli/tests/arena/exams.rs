@@ -341,16 +341,17 @@ fn enforced(line: &str) -> Vec<Value> {
     events(&out(&output))
 }
 
-/// Each round takes it more than a second: at the fourth they are used up.
+/// A round takes it more than eight tenths of a second: in the fifth, or sooner
+/// on a busy machine, the four are used up.
 #[test]
 fn four_seconds_are_for_all_rounds_of_a_case() {
-    let events = enforced("slow --by-callbacks --delay 30ms");
+    let events = enforced("slow --by-callbacks --delay 20ms");
     let verdicts = verdicts(&events);
     let began = verdicts
         .iter()
         .position(|word| word == "time limit exceeded");
     let began = began.expect("its time runs out");
-    assert!((1..4).contains(&began), "{verdicts:?}");
+    assert!((1..5).contains(&began), "{verdicts:?}");
     // It never claims a win.
     assert!(
         verdicts[..began].iter().all(|word| word == "draw"),

@@ -1,6 +1,10 @@
 //! Runs as a person starts, stops and repeats them.
 
-use std::{fs, path::Path, time::Duration};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+};
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -337,7 +341,7 @@ fn ctrl_c_finishes_what_runs_prints_the_table_and_leaves_nobody_behind() {
     let child = arena.start(&line);
     wait_until("a record", || some_record(&arena.path("run")));
     assert!(!processes_with(&spec).is_empty());
-    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
+    interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", err(&output));
     assert!(out(&output).contains("W-D-L"), "{}", out(&output));
@@ -354,11 +358,15 @@ fn ctrl_c_twice_cuts_off_what_runs() {
     let arena = Arena::new();
     // A move takes longer than anybody wants to wait.
     let (spec, line) = long_match(2_900);
-    let child = arena.start(&line);
+    let mut child = arena.start(&line);
     wait_until("a bot", || !processes_with(&spec).is_empty());
+    interrupt(&child);
+    let said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let heard = said
+        .map_while(Result::ok)
+        .find(|line| line.contains("once more cuts them off"));
+    assert!(heard.is_some(), "the first was not heard");
     let id = Pid::from_raw(child.id() as i32);
-    kill(id, Signal::SIGINT).unwrap();
-    std::thread::sleep(Duration::from_millis(200));
     kill(id, Signal::SIGTERM).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", err(&output));
