@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use bot_kit::Bot;
 use referee_core::GameInfo;
 
-pub use spec::{Parameters, SpecError};
+pub use spec::{Parameters, SpecError, closest};
 
 /// A bot of the house.
 pub struct HouseBot {
@@ -60,7 +60,7 @@ impl Games {
     pub fn names(self) -> String {
         match self {
             Self::All => "every game".to_owned(),
-            Self::These(names) => names.join(", "),
+            Self::These(names) => names.join(", ").replace('_', "-"),
         }
     }
 }

@@ -137,7 +137,8 @@ fn meant(like: &Option<String>) -> String {
 
 /// The name that is closest, where it is close at all: it begins alike or
 /// shares most letters in order.
-fn closest(name: &str, names: &[&str]) -> Option<String> {
+#[must_use]
+pub fn closest(name: &str, names: &[&str]) -> Option<String> {
     let shared = |known: &str| {
         let mut letters = known.chars();
         name.chars()

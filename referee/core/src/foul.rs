@@ -129,6 +129,8 @@ impl Foul {
     pub fn at_start(self) -> Self {
         match self {
             Self::Unreachable { .. } | Self::NoStart { .. } | Self::Unsupported { .. } => self,
+            // Another game of the same process may have used it up.
+            Self::MemoryExceeded { .. } => self,
             Self::Late { limit } => Self::NoStart {
                 detail: format!("no Ready within the start-up limit of {limit:?}"),
             },

@@ -98,6 +98,19 @@ impl Game {
         .await?
     }
 
+    /// The same deal will be played again: where it has secrets, by processes
+    /// that have not seen a part of it.
+    fn forget(&self, table: &PerSeat<Chair>) {
+        if !self.fixture.kind.has_secrets() {
+            return;
+        }
+        for (_, chair) in table.iter() {
+            if let Chair::Taken(place, _) = chair {
+                place.retire();
+            }
+        }
+    }
+
     /// Plays it once. Nothing comes of it where a delay of ours could have
     /// decided it, unless this is the last attempt.
     async fn attempt(&self, shard: &Shard, last: bool) -> Result<Attempt, SetupError> {
@@ -121,6 +134,7 @@ impl Game {
                     for answer in answers {
                         let chair = &mut table[answer.seat];
                         if !self.hear(&mut sitting, chair, answer, last) {
+                            self.forget(&table);
                             return Ok(Attempt::Void);
                         }
                     }

@@ -138,7 +138,7 @@ impl Launch {
         let group = Group::new(group.map(Pid::from_raw), sockets.path(), self.supervisor);
 
         let last_words = LastWords::default();
-        let log = Log::open(self.log.as_ref(), last_words.clone());
+        let log = Log::new(self.log.as_ref(), last_words.clone());
         let (heard, listening) = oneshot::channel();
         let mut output = Output::default();
         if let Some(stdout) = child.stdout.take() {
@@ -410,42 +410,56 @@ impl LastWords {
 #[derive(Clone)]
 struct Log {
     last_words: LastWords,
-    file: Arc<Mutex<Option<(std::fs::File, usize)>>>,
+    file: Arc<Mutex<LogFile>>,
+}
+
+/// A bot that prints nothing leaves no file.
+enum LogFile {
+    /// Nothing has been printed.
+    Unwritten(PathBuf),
+    /// It has room for so many bytes.
+    Open(std::fs::File, usize),
+    /// Nothing more goes there.
+    Closed,
+}
+
+impl LogFile {
+    fn write(self, line: &[u8]) -> io::Result<Self> {
+        let (mut file, left) = match self {
+            Self::Unwritten(path) => {
+                let mut options = std::fs::OpenOptions::new();
+                (options.create(true).append(true).open(path)?, LOG_LIMIT)
+            }
+            Self::Open(file, left) => (file, left),
+            Self::Closed => return Ok(Self::Closed),
+        };
+        let fits = &line[..line.len().min(left)];
+        file.write_all(fits)?;
+        if fits.len() < left {
+            return Ok(Self::Open(file, left - fits.len()));
+        }
+        file.write_all(b"\n[the log ends here: the bot has printed too much]\n")?;
+        Ok(Self::Closed)
+    }
 }
 
 impl Log {
-    fn open(path: Option<&PathBuf>, last_words: LastWords) -> Self {
-        let file = path.and_then(|path| {
-            std::fs::OpenOptions::new()
-                .create(true)
-                .append(true)
-                .open(path)
-                .map_err(|error| tracing::warn!(path = %path.display(), %error, "no log"))
-                .ok()
-        });
+    fn new(path: Option<&PathBuf>, last_words: LastWords) -> Self {
+        let file = path.map_or(LogFile::Closed, |path| LogFile::Unwritten(path.clone()));
         Self {
             last_words,
-            file: Arc::new(Mutex::new(file.map(|file| (file, LOG_LIMIT)))),
+            file: Arc::new(Mutex::new(file)),
         }
     }
 
     fn line(&self, line: &[u8]) {
         let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((file, left)) = slot.as_mut() {
-            let fits = &line[..line.len().min(*left)];
-            *left -= fits.len();
-            let full = *left == 0;
-            let written = file.write_all(fits).and_then(|()| {
-                if full {
-                    file.write_all(b"\n[the log ends here: the bot has printed too much]\n")
-                } else {
-                    Ok(())
-                }
-            });
-            if full || written.is_err() {
-                *slot = None;
-            }
-        }
+        let file = std::mem::replace(&mut *slot, LogFile::Closed);
+        *slot = file.write(line).unwrap_or_else(|error| {
+            tracing::warn!(%error, "no log");
+            LogFile::Closed
+        });
+        drop(slot);
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end();
         if !text.is_empty() {

@@ -182,10 +182,16 @@ fn whole_rounds(games: &[GameResult]) -> Vec<GameResult> {
 /// The game of this name.
 pub(crate) fn find_game(name: &str) -> anyhow::Result<&'static dyn GameKind> {
     let Some(kind) = game(name) else {
-        let known: Vec<_> = GAMES.iter().map(|game| game.info().name).collect();
+        let known: Vec<String> = GAMES
+            .iter()
+            .map(|game| game.info().name.replace('_', "-"))
+            .collect();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let meant = house_bots::closest(name, &known)
+            .map_or_else(String::new, |like| format!(" (did you mean {like}?)"));
         return usage(format!(
-            "there is no game \"{name}\"; expected {}",
-            known.join(", ").replace('_', "-")
+            "there is no game \"{name}\"{meant}; expected {}",
+            known.join(", ")
         ));
     };
     Ok(kind)
