@@ -5,13 +5,17 @@
 //! are played in lots, each one seating of many deals, and every lot by
 //! processes of its own.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use clap::ValueEnum;
 use futures_util::{StreamExt as _, stream};
 use referee::{Bot, Game, PlayError, Played, Pool};
-use referee_core::{GameKind, Limits, PerSeat, Root};
+use referee_core::{GameKind, Limits, PerSeat, Root, Seat, Seed, SetupError, TableStep};
 use referee_games::Fixture;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -108,12 +112,75 @@ impl Pairing {
     }
 }
 
+/// The set-ups of a run that say themselves who is dealt what: the seed changes
+/// nothing, so two groups that are played by one of them are the same deal.
+pub(crate) struct FixedDeals(Vec<Option<usize>>);
+
+impl FixedDeals {
+    /// Looks at each set-up.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] where one is none.
+    pub(crate) fn among(
+        kind: &dyn GameKind,
+        setups: &[serde_json::Value],
+    ) -> Result<Self, SetupError> {
+        let mut fixed = Vec::new();
+        for (at, setup) in setups.iter().enumerate() {
+            let first = setups[..at].iter().position(|other| other == setup);
+            fixed.push(match first {
+                Some(first) => fixed[first],
+                None if kind.has_secrets() => {
+                    let [one, other] = [1, 2].map(|byte| Seed::new([byte; 32]));
+                    let alike = dealt(kind, setup, &one)? == dealt(kind, setup, &other)?;
+                    alike.then_some(at)
+                }
+                None => None,
+            });
+        }
+        Ok(Self(fixed))
+    }
+
+    /// The fixed deal that this game is, where it is one.
+    fn of(&self, pairing: &Pairing) -> Option<usize> {
+        self.0[pairing.group as usize % self.0.len()]
+    }
+
+    /// Whether any of these is played twice.
+    pub(crate) fn repeat(&self, pairings: &[Pairing]) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut deals = pairings.iter().filter_map(|pairing| self.of(pairing));
+        deals.any(|deal| !seen.insert(deal))
+    }
+}
+
+/// What the first seat is sent until it has its hand.
+fn dealt(
+    kind: &dyn GameKind,
+    setup: &serde_json::Value,
+    seed: &Seed,
+) -> Result<Vec<u8>, SetupError> {
+    let seat = Seat::new(0);
+    let mut table = kind.deal(setup, seed)?;
+    let mut sent = Vec::new();
+    table.write_start(seat, &mut sent);
+    if let TableStep::Tell(seats) = table.step()
+        && seats.contains(&seat)
+    {
+        table.write_call(seat, &mut sent);
+    }
+    Ok(sent)
+}
+
 /// What all games of a run have in common.
 pub(crate) struct Table {
     pub(crate) kind: &'static dyn GameKind,
     /// The set-ups, of which each deal takes the next, from the first again
     /// after the last.
     pub(crate) setups: Vec<serde_json::Value>,
+    /// Which of them are the same deal whenever they are played.
+    pub(crate) fixed: FixedDeals,
     pub(crate) limits: Limits,
     pub(crate) root: Root,
     pub(crate) entries: Vec<Entry>,
@@ -201,7 +268,7 @@ pub(crate) async fn run(
     for deals in deals_together(pairings, secrets) {
         let mut kept = Vec::new();
         let mut failed = Ok(());
-        for lot in lots(&deals, secrets) {
+        for lot in lots(&deals, secrets, &table.fixed) {
             let bots = table.bots()?;
             let played = play_lot(table, &lot, &bots, &pool, concurrency, stop, async |game| {
                 ended();
@@ -261,14 +328,23 @@ fn deals_together(pairings: &[Pairing], secrets: bool) -> Vec<Vec<Numbered<'_>>>
     together
 }
 
-/// One seating after the other where there are secrets, else all together.
-fn lots<'a>(games: &[Numbered<'a>], secrets: bool) -> Vec<Vec<Numbered<'a>>> {
+/// One seating after the other where there are secrets, else all together. A
+/// deal that a set-up has fixed is no lot's twice, not even from one seat: it
+/// would be known.
+fn lots<'a>(games: &[Numbered<'a>], secrets: bool, fixed: &FixedDeals) -> Vec<Vec<Numbered<'a>>> {
     if !secrets {
         return vec![games.to_vec()];
     }
-    let mut lots: BTreeMap<u32, Vec<Numbered<'a>>> = BTreeMap::new();
+    let mut lots: BTreeMap<(u32, usize), Vec<Numbered<'a>>> = BTreeMap::new();
+    let mut times = BTreeMap::new();
     for game in games {
-        lots.entry(game.1.seating).or_default().push(*game);
+        let seating = game.1.seating;
+        let before = fixed.of(game.1).map_or(0, |deal| {
+            let times = times.entry((seating, deal)).or_insert(0);
+            *times += 1;
+            *times - 1
+        });
+        lots.entry((seating, before)).or_default().push(*game);
     }
     lots.into_values().collect()
 }
@@ -383,6 +459,8 @@ pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -420,9 +498,10 @@ mod tests {
     #[test]
     fn no_lot_has_two_seatings_of_one_deal() {
         let pairings = Pairing::rounds(&[0, 1, 2, 3], Seatings::All, 0, 150);
+        let none = FixedDeals(vec![None]);
         let mut seen = vec![false; pairings.len()];
         for deals in deals_together(&pairings, true) {
-            for lot in lots(&deals, true) {
+            for lot in lots(&deals, true, &none) {
                 let mut groups: Vec<_> = lot.iter().map(|(_, game)| game.group).collect();
                 groups.dedup();
                 assert_eq!(groups.len(), lot.len());
@@ -435,6 +514,42 @@ mod tests {
         assert!(seen.into_iter().all(|seen| seen));
         let all = deals_together(&pairings, false);
         assert_eq!(all.len(), 1);
-        assert_eq!(lots(&all[0], false).len(), 1);
+        assert_eq!(lots(&all[0], false, &none).len(), 1);
+    }
+
+    #[test]
+    fn a_set_up_that_deals_the_hands_is_the_same_deal_each_time() {
+        let fixed = |game: &str, setups: serde_json::Value| {
+            let kind = referee_games::game(game).unwrap();
+            let setups: Vec<_> = setups.as_array().unwrap().clone();
+            FixedDeals::among(kind, &setups).unwrap().0
+        };
+        let hands = json!({"hands": ["22367c1478b1389d", "147c258b1234567d"]});
+        let free = json!({"missing_suit": "free"});
+        let setups = json!([null, hands, free, hands]);
+        assert_eq!(fixed("mahjong", setups), [None, Some(1), None, Some(1)]);
+        let mut hands = [const { String::new() }; 4];
+        for (at, card) in referee_games::big_two::Card::all().enumerate() {
+            hands[at % 4] += &format!("{card} ");
+        }
+        let setups = json!([{"scoring": "payout"}, {"hands": hands}]);
+        assert_eq!(fixed("big_two", setups), [None, Some(1)]);
+        // What everybody sees is no secret.
+        assert_eq!(fixed("othello", json!([{"moves": "f5"}])), [None]);
+    }
+
+    #[test]
+    fn no_lot_has_a_fixed_deal_twice() {
+        let pairings = Pairing::rounds(&[0, 1], Seatings::Rotations, 0, 6);
+        let games: Vec<_> = pairings.iter().enumerate().collect();
+        let fixed = FixedDeals(vec![Some(0), Some(1), None]);
+        let lots: Vec<Vec<_>> = lots(&games, true, &fixed)
+            .iter()
+            .map(|lot| lot.iter().map(|(_, game)| game.id()).collect())
+            .collect();
+        let game = |round, seating| format!("round-000{round}-game-{seating}");
+        let first = |seating| [0, 1, 2, 5].map(|round| game(round, seating)).to_vec();
+        let again = |seating| [3, 4].map(|round| game(round, seating)).to_vec();
+        assert_eq!(lots, [first(0), again(0), first(1), again(1)]);
     }
 }

@@ -31,6 +31,21 @@ fn a_planted_leak_is_caught() {
     );
 }
 
+/// Whatever is dealt again leaves it where it is once somebody has answered.
+#[test]
+fn a_secret_that_is_told_too_early_is_caught() {
+    type Early = Bids<false, true>;
+    let caught = (0..40)
+        .filter_map(|i| prove::<Early>(&(), &seed(i), Early::write_forfeit).err())
+        .collect::<Vec<_>>();
+    // In the others the card is dealt to where it was.
+    assert!(caught.len() > 25, "{}", caught.len());
+    assert!(
+        caught.iter().all(|why| why.starts_with("leak: call 0 ")),
+        "{caught:?}"
+    );
+}
+
 #[test]
 fn several_seats_are_asked_at_once_and_the_order_of_answers_does_not_count() {
     use referee_core::{GameKind as _, Kind, TableStep};

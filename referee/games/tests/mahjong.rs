@@ -219,6 +219,8 @@ fn a_hand_of_8_faan_with_14_tiles_left_scores_38() {
         (seat == SEATS[1] && turns == 33 && heard == "RequestWin 5c drawn").then_some("win")
     });
     assert_eq!(outcome.scores.as_slice(), [0, 38], "{}", outcome.reason);
+    // Whoever looks on sees as many as are counted.
+    assert_eq!(round.table.scene().captions[0], "14 tiles left");
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::{
     entry::{Entry, Start},
     files::RunFolder,
     report,
-    run::{self, Pairing, RunEnd, Seatings, Stop, Table},
+    run::{self, FixedDeals, Pairing, RunEnd, Seatings, Stop, Table},
     tally::{GameResult, Tally, plural},
     usage,
 };
@@ -229,6 +229,7 @@ impl Terms {
             entry.must_play(kind.info())?;
         }
         let setups = self.setups(kind)?;
+        let fixed = FixedDeals::among(kind, &setups)?;
         let mut pairings = pairings.to_vec();
         if kind.has_secrets() {
             if entries.iter().all(Entry::is_ours_to_start) {
@@ -244,6 +245,14 @@ impl Terms {
                      seating to the next, so every game has a deal of its own and counts by itself"
                 );
                 Pairing::independent(&mut pairings);
+                if fixed.repeat(&pairings) {
+                    return usage(format!(
+                        "the set-up says who is dealt what, and a bot that the arena does not \
+                         start would know it the second time: expected --openings with another \
+                         deal for each of the {} games, or bots that the arena starts",
+                        pairings.len()
+                    ));
+                }
             }
         }
         let root = self.root()?;
@@ -285,6 +294,7 @@ impl Terms {
         let table = Table {
             kind,
             setups,
+            fixed,
             limits,
             root,
             entries: entries.to_vec(),

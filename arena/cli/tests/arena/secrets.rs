@@ -186,6 +186,35 @@ fn a_bot_that_runs_somewhere_plays_independent_deals() {
     }
 }
 
+/// Hands that a set-up deals, the same in every round.
+const HANDS: &str = r#"--setup '{"hands":["22367c1478b1389d","147c258b1234567d"]}'"#;
+
+#[test]
+fn hands_that_a_set_up_deals_are_no_process_s_twice() {
+    let arena = Arena::new();
+    let bots = villains(2, "knows-hands --max-games 100");
+    let line = format!("match mahjong {bots} --rounds 3 {HANDS} --format json --no-records");
+    let events = events(&done(&arena.run(&line)));
+    assert_eq!(of_type(&events, "game").len(), 6);
+    assert_eq!(fouls(&events), [""; 0]);
+}
+
+#[test]
+fn a_bot_that_runs_somewhere_is_not_dealt_a_set_up_twice() {
+    let arena = Arena::new();
+    let service = Service::start(&arena, "knows-hands --max-games 100");
+    let bots = format!("--bot far={} --bot house:random", service.address);
+    let run = |more: &str| {
+        arena.run(&format!(
+            "match mahjong {bots} --rounds 1 --no-records {more}"
+        ))
+    };
+    refused(&run(HANDS), "would know it the second time");
+    let deals = "22367c1478b1389d 147c258b1234567d\n33367c1478b1389d 147c258b1234567d\n";
+    fs::write(arena.path("deals"), deals).unwrap();
+    done(&run("--openings deals"));
+}
+
 /// There are no rounds of two games then.
 #[test]
 fn independent_deals_have_no_classic_report() {

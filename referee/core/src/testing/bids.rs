@@ -1,5 +1,6 @@
 //! A game for tests: it has secrets and asks several seats at once. With
-//! `LEAK` its author has sorted a secret among what everybody sees.
+//! `LEAK` its author has sorted a secret among what everybody sees, with `EARLY`
+//! one that everybody may see a move later.
 
 use crate::{
     Audience, Dice, Game, GameInfo, Illegal, Malformed, Observation, Outcome, PerSeat, Scene, Seat,
@@ -13,7 +14,7 @@ const HAND: usize = 4;
 /// Three seats hold four cards each. In every trick all bid a card at once,
 /// the highest takes the trick, and each draws again while there are cards.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bids<const LEAK: bool>;
+pub struct Bids<const LEAK: bool, const EARLY: bool = false>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Public {
@@ -21,7 +22,8 @@ pub struct Public {
     left: u8,
     gone: PerSeat<bool>,
     last: Vec<Option<u8>>,
-    /// Zero, but for the game with the leak: the next card of the deck.
+    /// Zero, but for the games with a leak: the next card of the deck, or who
+    /// was dealt the highest card, which would be told with the first bid.
     peek: u8,
 }
 
@@ -44,7 +46,7 @@ pub enum Question {
 /// Field 6 of the envelope: that a seat has left.
 const FORFEIT: u8 = 6 << 3 | 2;
 
-impl<const LEAK: bool> Bids<LEAK> {
+impl<const LEAK: bool, const EARLY: bool> Bids<LEAK, EARLY> {
     /// Writes the call that tells of a seat that has left and the place it
     /// took, as the envelope does: seat (field 1) and place (field 3).
     #[must_use]
@@ -65,7 +67,7 @@ impl<const LEAK: bool> Bids<LEAK> {
     }
 }
 
-impl<const LEAK: bool> Game for Bids<LEAK> {
+impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
     const INFO: GameInfo = GameInfo {
         name: "bids",
         title: "Sealed bids",
@@ -102,6 +104,9 @@ impl<const LEAK: bool> Game for Bids<LEAK> {
         };
         for _ in 0..HAND {
             Self::draw(&mut state);
+        }
+        if EARLY {
+            state.public.peek = highest(&state.private);
         }
         state
     }
@@ -174,7 +179,10 @@ impl<const LEAK: bool> Game for Bids<LEAK> {
         // A card stays where it is if this seat has held it or seen it played.
         let tricks = answers.iter().filter(|(by, ..)| *by == seat).count();
         let all_bid = answers.len() / SEATS as usize;
-        let played = |card: u8| answers.iter().any(|(_, _, bid)| *bid == card);
+        let played = |card: u8| {
+            answers.iter().any(|(_, _, bid)| *bid == card)
+                || EARLY && card == CARDS && !answers.is_empty()
+        };
         let mut again = beginning.clone();
         let drawn = all_bid.min(tricks);
         let mut slots: Vec<&mut u8> = Vec::new();
@@ -197,6 +205,9 @@ impl<const LEAK: bool> Game for Bids<LEAK> {
         if LEAK {
             again.public.peek = again.hidden.deck.last().copied().unwrap_or(0);
         }
+        if EARLY {
+            again.public.peek = highest(&again.private);
+        }
         again
     }
 
@@ -205,7 +216,7 @@ impl<const LEAK: bool> Game for Bids<LEAK> {
     }
 }
 
-impl<const LEAK: bool> Wire for Bids<LEAK> {
+impl<const LEAK: bool, const EARLY: bool> Wire for Bids<LEAK, EARLY> {
     const PATH: &'static str = "/games.bids.v1.BidsBot/Play";
 
     fn write_start(sight: &Observation<'_, Self>, out: &mut Vec<u8>) {
@@ -236,6 +247,12 @@ impl<const LEAK: bool> Wire for Bids<LEAK> {
     }
 }
 
+/// Who holds the highest card, from 1; 0 while it is in the deck.
+fn highest(hands: &PerSeat<Vec<u8>>) -> u8 {
+    let holder = hands.iter().find(|(_, hand)| hand.contains(&CARDS));
+    holder.map_or(0, |(seat, _)| seat.index() as u8 + 1)
+}
+
 /// Field 10 of a protobuf message, as bytes.
 const FIELD: u8 = 10 << 3 | 2;
 
@@ -263,7 +280,11 @@ fn read_field(mut message: &[u8]) -> Result<&[u8], Malformed> {
     Err(Malformed("expected field 10".to_owned()))
 }
 
-fn write<const LEAK: bool>(sight: &Observation<'_, Bids<LEAK>>, asks: bool, all: &mut Vec<u8>) {
+fn write<const LEAK: bool, const EARLY: bool>(
+    sight: &Observation<'_, Bids<LEAK, EARLY>>,
+    asks: bool,
+    all: &mut Vec<u8>,
+) {
     let public = sight.public();
     let mut out = Vec::new();
     for seat in Seat::all(SEATS) {
@@ -276,7 +297,7 @@ fn write<const LEAK: bool>(sight: &Observation<'_, Bids<LEAK>>, asks: bool, all:
     write_field(&out, all);
 }
 
-impl<const LEAK: bool> Sight for Bids<LEAK> {
+impl<const LEAK: bool, const EARLY: bool> Sight for Bids<LEAK, EARLY> {
     type View = Vec<u8>;
 
     fn begin(_: Seat, start: &[u8]) -> Result<Vec<u8>, Malformed> {

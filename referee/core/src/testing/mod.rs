@@ -46,6 +46,11 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
         table.play(|state, seat, question| random_answer::<G>(state, seat, question, &mut dice))?;
     table.nothing_leaks(&whole, &mut dice)?;
 
+    // Before anybody has answered most is hidden, so that is never left to a
+    // cut at random: who is to begin may be known a moment later.
+    let nothing = table.play(|_, _, _| Ok(Reply::Stop))?;
+    table.nothing_leaks(&nothing, &mut dice)?;
+
     // A cut at random: what was sent up to then must not depend on the unseen
     // either, and leaving there must bring the game to an end.
     let cut = dice.below(whole.answers.len() as u32 + 1) as usize;

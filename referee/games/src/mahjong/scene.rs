@@ -44,7 +44,9 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
         let cells = cells.map(|(at, &tile)| Cell::new(piece(tile)).marked(Some(at) == last));
         area("river", seat, cells.collect())
     };
-    let drawn = private.iter().any(|(_, private)| private.drawn.is_some());
+    // Whoever wins with a tile shows that it was drawn.
+    let drawn = private.iter().any(|(_, private)| private.drawn.is_some())
+        || public.won.is_some_and(|won| won.self_draw);
     let left = public.wall.saturating_sub(drawn.into());
     let mut captions = vec![format!("{left} tiles left")];
     captions.extend(public.won.map(|won| {
