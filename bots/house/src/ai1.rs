@@ -18,11 +18,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every house bot")]
 fn build(_: Parameters) -> Result<Bot, SpecError> {
-    Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
-        .max_games(10_000)
-        .can_resume()
-        .quick()
-        .thinks::<BigTwo, _>(|_| Lowest))
+    Ok(crate::quick(BOT.name).thinks::<BigTwo, _>(|_| Lowest))
 }
 
 struct Lowest;

@@ -106,6 +106,15 @@ pub fn named(spec: &str) -> Option<&'static HouseBot> {
     HOUSE.iter().find(|bot| bot.name == name)
 }
 
+/// A bot that answers within microseconds and remembers nothing that it could
+/// not hear again: one process plays any number of games.
+fn quick(name: &str) -> Bot {
+    Bot::new(name, env!("CARGO_PKG_VERSION"))
+        .max_games(10_000)
+        .can_resume()
+        .quick()
+}
+
 /// The bots that show a game, as `AS=house:NAME?parameter=value`, so many that
 /// all its seats are taken.
 #[must_use]

@@ -22,11 +22,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 fn build(_: Parameters) -> Result<Bot, SpecError> {
     // Neither the time nor the memory of it is a game's.
     prepare();
-    Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
-        .max_games(10_000)
-        .can_resume()
-        .quick()
-        .thinks::<Mahjong, _>(|_| Shanten))
+    Ok(crate::quick(BOT.name).thinks::<Mahjong, _>(|_| Shanten))
 }
 
 struct Shanten;

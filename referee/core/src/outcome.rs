@@ -15,6 +15,18 @@ pub struct Outcome {
     pub reason: String,
 }
 
+impl Outcome {
+    /// The outcome of a game of two.
+    #[must_use]
+    pub fn of_two(places: [u8; 2], scores: [i32; 2], reason: impl Into<String>) -> Self {
+        Self {
+            places: places.to_vec().into(),
+            scores: scores.to_vec().into(),
+            reason: reason.into(),
+        }
+    }
+}
+
 /// A foul and who committed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeatFoul {

@@ -221,30 +221,18 @@ impl ConnectFour {
 pub enum Never {}
 
 fn outcome(public: &Public) -> Option<Outcome> {
-    let [first, second] = public.gone;
-    let (winner, reason) = match (first, second) {
-        (true, true) => {
-            return Some(Outcome {
-                places: vec![2, 2].into(),
-                scores: vec![-1, -1].into(),
-                reason: "both forfeited".to_owned(),
-            });
-        }
-        (true, false) => (Some(Seat::new(1)), "forfeit"),
-        (false, true) => (Some(Seat::new(0)), "forfeit"),
-        (false, false) if public.winner.is_some() => (public.winner, "four in a line"),
-        (false, false) if public.board.is_full() => (None, "the board is full"),
-        (false, false) => return None,
+    let (winner, reason) = match public.gone {
+        [true, true] => return Some(Outcome::of_two([2, 2], [-1, -1], "both forfeited")),
+        [true, false] => (Some(Seat::new(1)), "forfeit"),
+        [false, true] => (Some(Seat::new(0)), "forfeit"),
+        [false, false] if public.winner.is_some() => (public.winner, "four in a line"),
+        [false, false] if public.board.is_full() => (None, "the board is full"),
+        [false, false] => return None,
     };
-    let (places, scores) = match winner {
-        None => ([1, 1], [0, 0]),
-        Some(seat) if seat.index() == 0 => ([1, 2], [1, -1]),
-        Some(_) => ([2, 1], [-1, 1]),
-    };
-    Some(Outcome {
-        places: places.to_vec().into(),
-        scores: scores.to_vec().into(),
-        reason: reason.to_owned(),
+    Some(match winner {
+        None => Outcome::of_two([1, 1], [0, 0], reason),
+        Some(seat) if seat.index() == 0 => Outcome::of_two([1, 2], [1, -1], reason),
+        Some(_) => Outcome::of_two([2, 1], [-1, 1], reason),
     })
 }
 

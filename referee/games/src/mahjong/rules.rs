@@ -367,11 +367,7 @@ fn outcome(state: &State<Mahjong>) -> Option<Outcome> {
     let left = i32::from(WALL).min(hidden.wall.len() as i32);
     let (winner, score, reason) = match (public.gone, &public.won) {
         ([true, true], _) => {
-            return Some(Outcome {
-                places: vec![2, 2].into(),
-                scores: vec![0, 0].into(),
-                reason: "both forfeited".to_owned(),
-            });
+            return Some(Outcome::of_two([2, 2], [0, 0], "both forfeited"));
         }
         ([true, false], _) => (Seat::new(1), PAY + left, "forfeit".to_owned()),
         ([false, true], _) => (Seat::new(0), PAY + left, "forfeit".to_owned()),
@@ -386,17 +382,13 @@ fn outcome(state: &State<Mahjong>) -> Option<Outcome> {
             (won.seat, PAY * faan as i32 + left, reason)
         }
         _ if hidden.next == Phase::Draw && left == 0 => {
-            return Some(Outcome {
-                places: vec![1, 1].into(),
-                scores: vec![0, 0].into(),
-                reason: "the wall is empty".to_owned(),
-            });
+            return Some(Outcome::of_two([1, 1], [0, 0], "the wall is empty"));
         }
         _ => return None,
     };
-    Some(Outcome {
-        places: PerSeat::new(2, |seat| if seat == winner { 1 } else { 2 }),
-        scores: PerSeat::new(2, |seat| if seat == winner { score } else { 0 }),
-        reason,
+    Some(if winner.index() == 0 {
+        Outcome::of_two([1, 2], [score, 0], reason)
+    } else {
+        Outcome::of_two([2, 1], [0, score], reason)
     })
 }

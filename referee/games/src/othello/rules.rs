@@ -226,8 +226,8 @@ fn beginning(setup: &Setup) -> Result<Public, SetupError> {
 /// Scores are the disc difference on the board. A game that a foul has ended
 /// has none: both scores are 0, and whoever means discs leaves it out.
 fn outcome(public: &Public) -> Option<Outcome> {
-    let (difference, scores, reason) = match public.gone {
-        [true, true] => return Some(result([2, 2], 0, "both forfeited".to_owned())),
+    let (difference, score, reason) = match public.gone {
+        [true, true] => return Some(Outcome::of_two([2, 2], [0, 0], "both forfeited")),
         [true, false] => (-1, 0, "forfeit".to_owned()),
         [false, true] => (1, 0, "forfeit".to_owned()),
         [false, false] if public.position.board.is_over() => {
@@ -241,15 +241,7 @@ fn outcome(public: &Public) -> Option<Outcome> {
         0 => [1, 1],
         _ => [2, 1],
     };
-    Some(result(places, scores, reason))
-}
-
-fn result(places: [u8; 2], blacks_score: i32, reason: String) -> Outcome {
-    Outcome {
-        places: places.to_vec().into(),
-        scores: vec![blacks_score, -blacks_score].into(),
-        reason,
-    }
+    Some(Outcome::of_two(places, [score, -score], reason))
 }
 
 /// The discs on the board, and the count by which tournaments report a result:
