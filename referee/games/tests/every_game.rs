@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use referee_core::{Dice, Event, FoulKind, Limits, PerSeat, Seat, Seed};
+use referee_core::{
+    Dice, Event, FoulKind, GameKind, Limits, PerSeat, Refused, Seat, Seed, TableStep,
+};
 use referee_games::{Fixture, GAMES, Heard, Hearing, Next, Sitting, forfeit};
 
 #[test]
@@ -145,4 +147,152 @@ fn camel(name: &str) -> String {
     name.split('_')
         .map(|word| word[..1].to_uppercase() + &word[1..])
         .collect()
+}
+
+/// Whatever a bot answers, and whatever it is sent by what is no referee of
+/// ours, is read or refused.
+#[test]
+fn no_bytes_make_a_table_or_a_watcher_panic() {
+    for kind in GAMES {
+        // How many spoilt calls were refused, how many spoilt answers were good.
+        let (mut refused, mut good) = (0, 0);
+        for number in 0..20_u8 {
+            let seed = Seed::new([number; 32]);
+            let mut dice = Dice::new(&seed);
+            let mut table = kind.deal(&serde_json::Value::Null, &seed).unwrap();
+            let mut heard = PerSeat::new(kind.info().seats, |seat| {
+                let mut start = Vec::new();
+                table.write_start(seat, &mut start);
+                vec![start]
+            });
+            loop {
+                let step = table.step();
+                let (TableStep::Tell(seats) | TableStep::Ask(seats)) = &step else {
+                    break;
+                };
+                for &seat in seats {
+                    let mut call = Vec::new();
+                    table.write_call(seat, &mut call);
+                    if dice.below(4) == 0 {
+                        let mut calls = heard[seat].clone();
+                        calls.push(call.clone());
+                        assert!(watches(*kind, seat, calls.clone()));
+                        let at = match dice.below(2) {
+                            0 => calls.len() - 1,
+                            _ => dice.below(calls.len() as u32) as usize,
+                        };
+                        spoil(&mut calls[at], &mut dice);
+                        refused += u32::from(!watches(*kind, seat, calls));
+                    }
+                    // A watcher that is asked is told its answer below.
+                    heard[seat].push(call);
+                }
+                let TableStep::Ask(seats) = step else {
+                    continue;
+                };
+                for seat in seats {
+                    let legal = table.legal(seat);
+                    let (_, answer) = &legal[dice.below(legal.len() as u32) as usize];
+                    let spoilt = (0..4).find_map(|_| {
+                        let mut spoilt = answer.clone();
+                        spoil(&mut spoilt, &mut dice);
+                        table.answer(seat, &spoilt).is_ok().then_some(spoilt)
+                    });
+                    good += u32::from(spoilt.is_some());
+                    let answer = spoilt.unwrap_or_else(|| {
+                        table.answer(seat, answer).unwrap();
+                        answer.clone()
+                    });
+                    heard[seat].push(answer);
+                }
+                table.resolve();
+            }
+        }
+        let name = kind.info().name;
+        assert!(refused > 0 && good > 0, "{name}: {refused}, {good}");
+    }
+}
+
+/// Follows a seat's calls and answers and says whether all could be read.
+fn watches(kind: &dyn GameKind, seat: Seat, calls: Vec<Vec<u8>>) -> bool {
+    let mut calls = calls.into_iter();
+    let start = calls.next().expect("a start");
+    let Ok(mut watch) = kind.watch(seat, &start) else {
+        return false;
+    };
+    while let Some(call) = calls.next() {
+        let heard = watch.hear(&call);
+        let legal = watch.legal();
+        let _ = watch.scene();
+        match heard {
+            Err(_) => return false,
+            Ok(true) => {
+                assert!(legal.len() < 1_000);
+                if let Some(answer) = calls.next()
+                    && watch.answered(&answer).is_err()
+                {
+                    return false;
+                }
+            }
+            Ok(false) => {}
+        }
+    }
+    true
+}
+
+/// Changes some bytes, cuts some off or adds some.
+fn spoil(bytes: &mut Vec<u8>, dice: &mut Dice) {
+    for _ in 0..=dice.below(3) {
+        let byte = dice.below(256) as u8;
+        let at = dice.below(bytes.len() as u32 + 1) as usize;
+        match dice.below(4) {
+            0 => bytes.insert(at, byte),
+            1 => bytes.truncate(at),
+            _ if at < bytes.len() => bytes[at] = byte,
+            _ => bytes.push(byte),
+        }
+    }
+}
+
+/// What a seat says is told to its watcher before the referee has judged it; a
+/// foul must stay a foul and not end the program that would send it.
+#[test]
+fn an_answer_that_is_illegal_changes_nothing_of_what_a_seat_knows() {
+    for (name, answers) in [
+        // Points (73, 73), (0, 0) and (-1, -1).
+        (
+            "connect_four",
+            &[
+                &[82, 4, 8, 73, 16, 73][..],
+                &[82, 4, 8, 0, 16, 0],
+                &[
+                    82, 22, 8, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 16, 255, 255, 255,
+                    255, 255, 255, 255, 255, 255, 1,
+                ],
+            ][..],
+        ),
+        // a1 and e5.
+        ("othello", &[&[82, 4, 8, 0, 16, 0], &[82, 4, 8, 4, 16, 4]]),
+    ] {
+        let kind = referee_games::game(name).unwrap();
+        let mut table = kind
+            .deal(&serde_json::Value::Null, &Seed::new([1; 32]))
+            .unwrap();
+        let seat = Seat::new(0);
+        let (mut start, mut call) = (Vec::new(), Vec::new());
+        table.write_start(seat, &mut start);
+        table.step();
+        table.write_call(seat, &mut call);
+        for answer in answers {
+            assert!(
+                matches!(table.answer(seat, answer), Err(Refused::Illegal(_))),
+                "{name}: {answer:?}"
+            );
+            let mut watch = kind.watch(seat, &start).unwrap();
+            watch.hear(&call).unwrap();
+            let before = watch.scene();
+            watch.answered(answer).unwrap();
+            assert_eq!(watch.scene(), before, "{name}: {answer:?}");
+        }
+    }
 }

@@ -404,6 +404,8 @@ fn halves(planned: &[Pairing], played: &[GameResult]) -> u32 {
 fn openings(file: &Path, kind: &dyn GameKind) -> anyhow::Result<Vec<serde_json::Value>> {
     let text = fs::read_to_string(file)
         .or_else(|error| usage(format!("--openings {}: {error}", file.display())))?;
+    // Some editors begin a file with a mark that nobody sees.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let lines = text.lines().map(str::trim).enumerate();
     let setups = lines
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))

@@ -323,3 +323,24 @@ fn the_set_up_decides_the_deal() {
         }
     }
 }
+
+#[test]
+fn openings_may_come_from_any_editor() {
+    let arena = Arena::new();
+    std::fs::write(
+        arena.path("openings"),
+        "\u{feff}f5d6\r\n\r\n# two\r\nf5f6\r\n",
+    )
+    .unwrap();
+    let line = format!("match othello {RANDOMS} --rounds 2 --openings openings --records run");
+    done(&arena.run(&line));
+    let records = arena.records("run");
+    let with = |moves: &str| {
+        let begins = format!("\"moves\":\"{moves}\"");
+        records
+            .iter()
+            .filter(|(_, record)| record.contains(&begins))
+            .count()
+    };
+    assert_eq!([with("f5d6"), with("f5f6")], [2, 2]);
+}

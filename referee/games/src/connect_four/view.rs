@@ -42,7 +42,11 @@ impl Sight for ConnectFour {
     }
 
     fn answered(view: &mut View, Question::Point: Question, point: &Point) {
-        ConnectFour::play(&mut view.public, view.seat, *point);
+        // What is no move was a foul, and changes nothing.
+        let column = usize::try_from(point.y).unwrap_or(usize::MAX);
+        if view.public.board.landing(column) == Some(*point) {
+            ConnectFour::play(&mut view.public, view.seat, *point);
+        }
     }
 
     fn known(view: &View) -> (Public, ()) {

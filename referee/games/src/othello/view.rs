@@ -64,7 +64,10 @@ impl Sight for Othello {
     }
 
     fn answered(view: &mut View, Question::Move: Question, square: &Square) {
-        view.public.play(*square);
+        // What is no move was a foul, and changes nothing.
+        if view.public.position.allows(*square) {
+            view.public.play(*square);
+        }
     }
 
     fn known(view: &View) -> (Public, ()) {

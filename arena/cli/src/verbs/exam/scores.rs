@@ -105,7 +105,9 @@ impl Scores {
             .map(|(name, parts)| Rank {
                 rank: 0,
                 name: name.clone(),
-                points: parts.values().sum(),
+                points: parts
+                    .values()
+                    .fold(0, |sum: i64, &part| sum.saturating_add(part)),
                 parts: parts.len(),
             })
             .collect();
@@ -155,6 +157,16 @@ mod tests {
             ]
         );
         assert_eq!(scores.ranked("mahjong"), []);
+    }
+
+    #[test]
+    fn no_figure_of_a_file_is_too_large() {
+        let mut scores = Scores::default();
+        scores.add("mahjong", "ann", &parts(&[("a", i64::MAX), ("b", 1)]));
+        scores.add("mahjong", "bob", &parts(&[("a", i64::MIN), ("b", -1)]));
+        let ranks = scores.ranked("mahjong");
+        let points: Vec<_> = ranks.iter().map(|rank| rank.points).collect();
+        assert_eq!(points, [i64::MAX, i64::MIN]);
     }
 
     #[test]
