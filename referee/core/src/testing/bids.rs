@@ -177,14 +177,12 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
         dice: &mut Dice,
     ) -> State<Self> {
         // A card stays where it is if this seat has held it or seen it played.
-        let tricks = answers.iter().filter(|(by, ..)| *by == seat).count();
-        let all_bid = answers.len() / SEATS as usize;
+        let drawn = answers.iter().filter(|(by, ..)| *by == seat).count();
         let played = |card: u8| {
             answers.iter().any(|(_, _, bid)| *bid == card)
                 || EARLY && card == CARDS && !answers.is_empty()
         };
         let mut again = beginning.clone();
-        let drawn = all_bid.min(tricks);
         let mut slots: Vec<&mut u8> = Vec::new();
         for (holder, hand) in again.private.iter_mut() {
             if holder != seat {

@@ -19,7 +19,17 @@ const ENDLESS: usize = 100_000;
 struct Said<G: Game> {
     /// What each seat was sent: the start, then every call.
     calls: PerSeat<Vec<Vec<u8>>>,
-    answers: Vec<(Seat, G::Question, G::Answer)>,
+    /// Every question and what came of it; nothing where the seat left.
+    moves: Vec<(Seat, G::Question, Option<G::Answer>)>,
+}
+
+impl<G: Game> Said<G> {
+    fn answers(&self) -> Vec<(Seat, G::Question, G::Answer)> {
+        let answers = self.moves.iter().filter_map(|(seat, question, answer)| {
+            answer.clone().map(|answer| (*seat, *question, answer))
+        });
+        answers.collect()
+    }
 }
 
 /// What a player says when it is asked.
@@ -53,7 +63,7 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
 
     // A cut at random: what was sent up to then must not depend on the unseen
     // either, and leaving there must bring the game to an end.
-    let cut = dice.below(whole.answers.len() as u32 + 1) as usize;
+    let cut = dice.below(whole.moves.len() as u32 + 1) as usize;
     let mut left = cut;
     let leaver = dice.below(u32::from(G::INFO.seats)) as u8;
     let short = table.play(|state, seat, question| {
@@ -66,19 +76,25 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
     table.nothing_leaks(&short, &mut dice)?;
 
     let mut left = cut;
-    table.play(|state, seat, question| {
+    let left_by_one = table.play(|state, seat, question| {
         if left == 0 && seat == Seat::new(leaver) {
             return Ok(Reply::Forfeit);
         }
         left = left.saturating_sub(1);
         random_answer::<G>(state, seat, question, &mut dice)
     })?;
+    // What a seat takes away with it stays secret. Not that it was asked: a
+    // seat that leaves instead of the first answer may show by that who begins,
+    // and what is dealt again knows of answers only.
+    if cut > 0 {
+        table.nothing_leaks(&left_by_one, &mut dice)?;
+    }
 
     // Any number of seats leave, some before the first question.
     let absent = Seat::all(G::INFO.seats)
         .filter(|_| dice.below(4) == 0)
         .collect::<Vec<_>>();
-    let patience = 1 + dice.below(whole.answers.len() as u32 + 1);
+    let patience = 1 + dice.below(whole.moves.len() as u32 + 1);
     table.play_without(&absent, |state, seat, question| {
         if dice.below(patience) == 0 {
             return Ok(Reply::Forfeit);
@@ -115,7 +131,7 @@ impl<G: Sight> Telling<G> {
         Ok(Self {
             said: Said {
                 calls,
-                answers: Vec::new(),
+                moves: Vec::new(),
             },
             watchers,
             gone: PerSeat::new(seats, |_| false),
@@ -248,7 +264,7 @@ impl<G: Sight> Proof<'_, G> {
     ) -> Result<Said<G>, String> {
         let mut telling = Telling::new(&state)?;
         telling.leave(&mut state, absent, forfeit)?;
-        while telling.said.answers.len() < ENDLESS {
+        while telling.said.moves.len() < ENDLESS {
             match G::step(&mut state) {
                 Step::Over(outcome) => {
                     check_outcome::<G>(&outcome)?;
@@ -282,13 +298,16 @@ impl<G: Sight> Proof<'_, G> {
                         telling.hear(&state, seat, Some(question), call)?;
                         match ask(&state, seat, question)? {
                             Reply::Stop => return Ok(telling.said),
-                            Reply::Forfeit => leaving.push(seat),
+                            Reply::Forfeit => {
+                                telling.said.moves.push((seat, question, None));
+                                leaving.push(seat);
+                            }
                             Reply::Answer(answer) => {
                                 G::judge(&state.observe(seat), question, &answer)
                                     .map_err(|rule| format!("{answer:?} is refused: {rule}"))?;
                                 telling.watchers[seat.index()].answered(&answer);
-                                let said = (seat, question, answer.clone());
-                                telling.said.answers.push(said);
+                                let said = (seat, question, Some(answer.clone()));
+                                telling.said.moves.push(said);
                                 answers.push((seat, answer));
                             }
                         }
@@ -307,9 +326,9 @@ impl<G: Sight> Proof<'_, G> {
     /// that the seat is sent the same bytes.
     fn nothing_leaks(&self, said: &Said<G>, dice: &mut Dice) -> Result<(), String> {
         for watcher in Seat::all(G::INFO.seats) {
-            let other = G::redeal(self.beginning, &said.answers, watcher, dice);
+            let other = G::redeal(self.beginning, &said.answers(), watcher, dice);
             let mut scripts = PerSeat::new(G::INFO.seats, |seat| {
-                said.answers
+                said.moves
                     .iter()
                     .filter(|(answered, ..)| *answered == seat)
                     .map(|(_, question, answer)| (*question, answer.clone()))
@@ -317,10 +336,11 @@ impl<G: Sight> Proof<'_, G> {
             });
             let again = Self::play_from(other, &[], self.forfeit, |_, seat, question| {
                 let script = &mut scripts[seat];
+                let reply = |answer: Option<_>| answer.map_or(Reply::Forfeit, Reply::Answer);
                 // The seat itself is asked the same, and says no more than it did.
                 if seat == watcher {
                     return Ok(match script.pop_front() {
-                        Some((scripted, answer)) if scripted == question => Reply::Answer(answer),
+                        Some((scripted, answer)) if scripted == question => reply(answer),
                         _ => Reply::Stop,
                     });
                 }
@@ -329,15 +349,16 @@ impl<G: Sight> Proof<'_, G> {
                     if *scripted == question {
                         break;
                     }
-                    if G::decline(*scripted).as_ref() != Some(answer) {
+                    if answer.is_none() || G::decline(*scripted) != *answer {
                         break;
                     }
                     script.pop_front();
                 }
                 match script.front() {
-                    Some((scripted, _)) if *scripted == question => {
+                    // Who leaves may do so at any question.
+                    Some((scripted, answer)) if *scripted == question || answer.is_none() => {
                         let (_, answer) = script.pop_front().expect("it has a front");
-                        Ok(Reply::Answer(answer))
+                        Ok(reply(answer))
                     }
                     _ => Ok(G::decline(question).map_or(Reply::Stop, Reply::Answer)),
                 }
