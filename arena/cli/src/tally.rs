@@ -223,7 +223,12 @@ impl Tally {
     /// The bots, best first; by name of place in the run among equals.
     pub(crate) fn ranked(&self) -> Vec<&Standing> {
         let mut ranked: Vec<_> = self.standings.iter().collect();
-        ranked.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.bot.cmp(&b.bot)));
+        // Where scores are payments, what counts is what a bot has in the end.
+        ranked.sort_by(|a, b| {
+            let purses = self.purse(b).cmp(&self.purse(a));
+            let scores = b.score().total_cmp(&a.score());
+            purses.then(scores).then(a.bot.cmp(&b.bot))
+        });
         ranked
     }
 

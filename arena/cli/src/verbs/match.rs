@@ -279,7 +279,6 @@ impl Terms {
             "rules_version": kind.info().rules_version,
             "bots": entries.iter().map(|e| json!({"name": e.name, "spec": e.spec})).collect::<Vec<_>>(),
             "games": pairings.len(),
-            "setups": setups,
             "limits": limits,
             "root_commitment": root.commitment(),
             "reproduction": reproduction,
@@ -329,6 +328,8 @@ impl Terms {
         if self.seed_file.is_none() {
             about["root"] = json!(table.root.reveal());
         }
+        // A set-up may be a whole deal, so it stands there only when all is over.
+        about["setups"] = json!(table.setups);
         about["played"] = json!(tally.games());
         if let Some(folder) = &folder {
             folder.describe(&about)?;

@@ -51,6 +51,36 @@ fn four_bots_can_sit_in_twenty_four_orders() {
     }
 }
 
+/// What one seat gains the others pay, and whoever has most in the end is first.
+#[test]
+fn a_series_of_paid_rounds_is_ranked_by_the_purse() {
+    let arena = Arena::new();
+    let line = r#"match big-two --bot a=house:ai1 --bot b=house:ai2 --bot c=house:ai3
+        --bot d=house:random --rounds 5 --setup '{"scoring":"payout"}' --format json"#;
+    let events = events(&done(&arena.run(line)));
+    let mut gained = std::collections::BTreeMap::new();
+    for game in of_type(&events, "game") {
+        let scores = game["scores"].as_array().unwrap().iter();
+        assert_eq!(scores.clone().filter_map(Value::as_i64).sum::<i64>(), 0);
+        for (player, score) in game["players"].as_array().unwrap().iter().zip(scores) {
+            *gained.entry(player.to_string()).or_insert(1000) += score.as_i64().unwrap();
+        }
+    }
+    let standings = of_type(&events, "standings")[0]["standings"].clone();
+    let purses: Vec<i64> = standings
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|standing| {
+            let purse = standing["purse"].as_i64().unwrap();
+            assert_eq!(purse, gained[&standing["bot"].to_string()]);
+            purse
+        })
+        .collect();
+    assert!(purses.is_sorted_by(|a, b| a >= b), "{purses:?}");
+    assert_eq!(purses.iter().sum::<i64>(), 4000);
+}
+
 #[test]
 fn a_table_of_four_seats_fits_eighty_columns() {
     let arena = Arena::new();

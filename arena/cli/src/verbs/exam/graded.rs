@@ -122,7 +122,10 @@ impl Graded {
             .collect();
         // What was cut off is no submission.
         let scores = match &self.paper.scores {
-            Some(file) if outcome.end == RunEnd::Whole => {
+            // Nor is a bot that never started: that costs nothing.
+            Some(file)
+                if outcome.end == RunEnd::Whole && outcome.tally.never_started().is_empty() =>
+            {
                 Some(Scores::keep(file, kind.info().name, &name, &kept)?)
             }
             _ => None,
