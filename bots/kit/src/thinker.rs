@@ -140,12 +140,11 @@ impl<C: Chooser> Player for Choosing<C> {
             self.watch.answered(&past).map_err(unreadable)?;
             return Ok(None);
         }
-        let answer = self
-            .watch
-            .pick(&mut |answers| self.chooser.choose(answers))
-            .ok_or_else(|| Status::internal("a question without a legal answer"))?;
-        self.watch.answered(&answer).map_err(unreadable)?;
-        Ok(Some(answer))
+        let Self { watch, chooser } = self;
+        watch
+            .answer(&mut |answers| chooser.choose(answers))
+            .map(Some)
+            .ok_or_else(|| Status::internal("a question without a legal answer"))
     }
 
     fn over(&mut self, _: &GameOver) {}

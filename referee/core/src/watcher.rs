@@ -94,9 +94,9 @@ pub trait Watch: Send {
     /// Every answer that would be accepted now: notation and message.
     fn legal(&self) -> Vec<(String, Vec<u8>)>;
 
-    /// One of them as a message; `choose` is told how many there are. None
-    /// where nothing is asked.
-    fn pick(&self, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>>;
+    /// Answers with one of them and gives it as a message; `choose` is told how
+    /// many there are. None where nothing is asked.
+    fn answer(&mut self, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>>;
 
     /// What to draw of what the seat knows.
     fn scene(&self) -> Scene;
@@ -122,12 +122,14 @@ impl<G: Sight> Watch for Watcher<G> {
             .collect()
     }
 
-    fn pick(&self, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>> {
+    fn answer(&mut self, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>> {
         let legal = self.legal();
         if legal.is_empty() {
             return None;
         }
-        legal.get(choose(legal.len())).map(written::<G>)
+        let answer = legal.get(choose(legal.len()))?;
+        self.answered(answer);
+        Some(written::<G>(answer))
     }
 
     fn scene(&self) -> Scene {

@@ -90,10 +90,11 @@ fn main() {
         // `cargo bench` passes `--bench` as well.
         match arguments.iter().skip(1).find(|word| !word.starts_with('-')) {
             None => {
+                // First, while the allocator has nothing to give back.
+                memory().await;
                 latency().await;
                 throughput().await;
                 every_game().await;
-                memory().await;
             }
             Some(part) => match part.as_str() {
                 "latency" => latency().await,

@@ -438,7 +438,8 @@ impl Board {
                         }
                         _ => return Err(format!("no stone can lie on ({row}, {column})")),
                     }
-                    board.drop_stone(seat, column);
+                    board.sides[seat.index()].put(row, column);
+                    board.set_top(column, row as u8);
                 }
             }
         }
