@@ -2,12 +2,13 @@
 //! can't.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     io::{BufRead as _, BufReader},
     process::{Child, Command, Stdio},
 };
 
+use referee_core::{Event, Record};
 use serde_json::Value;
 
 use crate::vocabulary::*;
@@ -287,5 +288,37 @@ fn a_match_that_is_stopped_says_that_seatings_are_missing() {
     for (name, record) in records {
         assert!(name.ends_with("-game-0.jsonl.zst"), "{name}");
         referee_core::Record::parse(&record).unwrap();
+    }
+}
+
+/// The seed of a game is in its record and nowhere else: not in what a bot is
+/// sent, nor in logs, events or what the run says of itself.
+#[test]
+fn seeds_are_in_records_and_nowhere_else() {
+    for (game, seats) in [("mahjong", 2), ("big-two", 4), ("connect-four", 2)] {
+        let arena = Arena::new();
+        let bots = villains(seats, "knows-rounds --max-games 100");
+        let line = format!("match {game} {bots} --rounds 2 --records run --format json");
+        let output = arena.run(&line);
+        let mut said = vec![done(&output), err(&output)];
+        said.push(fs::read_to_string(arena.path("run").join("run.json")).unwrap());
+        for log in fs::read_dir(arena.path("run").join("logs")).unwrap() {
+            said.push(fs::read_to_string(log.unwrap().path()).unwrap());
+        }
+        let records = arena.records("run");
+        assert_eq!(records.len(), 2 * seats);
+        for (_, record) in records {
+            let record = Record::parse(&record).unwrap();
+            let seed = record.header.seed.bytes();
+            let digits = hex::encode(seed);
+            assert!(said.iter().all(|text| !text.contains(&digits)));
+            for event in &record.events {
+                if let Event::Asked { call, .. } | Event::Told { call, .. } = event {
+                    // No eight bytes of it in a row.
+                    let pieces = seed.windows(8).collect::<BTreeSet<_>>();
+                    assert!(call.windows(8).all(|bytes| !pieces.contains(bytes)));
+                }
+            }
+        }
     }
 }

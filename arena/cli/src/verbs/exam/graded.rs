@@ -74,9 +74,7 @@ impl Graded {
         let mut entries = vec![candidate];
         let mut pairings = Vec::new();
         for &group in &self.groups {
-            for opponent in 0..OPPONENTS {
-                let number = (group - 1) * OPPONENTS + opponent;
-                let level = 2 * number + 1;
+            for (number, level) in opponents(group) {
                 let spec = format!("ladder-{level}=house:ladder?level={level}");
                 let bots = [0, entries.len()];
                 entries.push(Entry::read(&spec)?);
@@ -165,6 +163,12 @@ impl Group {
     }
 }
 
+/// The opponents of a group: their numbers among all, from 0, and their levels.
+fn opponents(group: u64) -> impl Iterator<Item = (u64, u64)> {
+    let first = (group - 1) * OPPONENTS;
+    (first..first + OPPONENTS).map(|number| (number, 2 * number + 1))
+}
+
 fn part(group: u64) -> String {
     format!("group {group}")
 }
@@ -193,5 +197,32 @@ fn answer(game: &GameResult, entries: &[Entry]) -> Answer {
         thought_us: game.thought[seat.index()].as_micros() as u64,
         play_hash: game.play_hash.clone(),
         record: game.record.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_plays_five_odd_levels() {
+        let levels: Vec<Vec<u64>> = (1..=GROUPS)
+            .map(|group| opponents(group).map(|(_, level)| level).collect())
+            .collect();
+        assert_eq!(
+            levels,
+            [
+                [1, 3, 5, 7, 9],
+                [11, 13, 15, 17, 19],
+                [21, 23, 25, 27, 29],
+                [31, 33, 35, 37, 39],
+                [41, 43, 45, 47, 49],
+            ]
+        );
+        for group in 1..=GROUPS {
+            for (number, _) in opponents(group) {
+                assert_eq!(number / OPPONENTS + 1, group);
+            }
+        }
     }
 }
