@@ -127,7 +127,9 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
 
     /// The answer by which a seat changes nothing that others see, where the
     /// question has one (declining a claim).
-    fn decline(question: Self::Question) -> Option<Self::Answer>;
+    fn decline(_question: Self::Question) -> Option<Self::Answer> {
+        None
+    }
 }
 
 /// A game at one moment.

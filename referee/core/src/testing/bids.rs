@@ -208,10 +208,6 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
         }
         again
     }
-
-    fn decline(_: Question) -> Option<u8> {
-        None
-    }
 }
 
 impl<const LEAK: bool, const EARLY: bool> Wire for Bids<LEAK, EARLY> {

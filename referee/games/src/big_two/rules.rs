@@ -284,10 +284,6 @@ impl Game for BigTwo {
         again.hidden.opener = opener(&again.private);
         again
     }
-
-    fn decline(_: Question) -> Option<Move> {
-        None
-    }
 }
 
 /// Whether the play must contain ♣3: whoever is asked and holds it is the first

@@ -199,10 +199,6 @@ impl Game for ConnectFour {
     ) -> State<Self> {
         beginning.clone()
     }
-
-    fn decline(_: Question) -> Option<Point> {
-        None
-    }
 }
 
 impl ConnectFour {

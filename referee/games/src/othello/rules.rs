@@ -195,10 +195,6 @@ impl Game for Othello {
     ) -> State<Self> {
         beginning.clone()
     }
-
-    fn decline(_: Question) -> Option<Square> {
-        None
-    }
 }
 
 fn beginning(setup: &Setup) -> Result<Public, SetupError> {
