@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::{
     Dice, Game, GameInfo, Malformed, Outcome, Scene, Seat, Seed, SetupError, Sight, State, Step,
-    Watch, Watcher, Wire,
+    Watch, Watcher, Wire, wire::offered,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -337,13 +337,6 @@ impl<G: Wire> Table for InProgress<G> {
         let Some(question) = self.question(seat) else {
             return Vec::new();
         };
-        G::legal(&self.state.observe(seat), question)
-            .iter()
-            .map(|answer| {
-                let mut bytes = Vec::new();
-                G::write_answer(answer, &mut bytes);
-                (G::notation(answer), bytes)
-            })
-            .collect()
+        offered::<G>(&G::legal(&self.state.observe(seat), question))
     }
 }

@@ -1,7 +1,10 @@
 //! What a seat knows while a game goes on: the fold of its calls and of its own
 //! answers. Bots, terminal, page and replay see through this.
 
-use crate::{Malformed, Observation, Scene, Seat, Sight};
+use crate::{
+    Malformed, Observation, Scene, Seat, Sight,
+    wire::{offered, written},
+};
 
 /// A seat that looks on: the fold of its calls and of its own answers.
 pub struct Watcher<G: Sight> {
@@ -116,10 +119,7 @@ impl<G: Sight> Watch for Watcher<G> {
     }
 
     fn legal(&self) -> Vec<(String, Vec<u8>)> {
-        self.legal()
-            .iter()
-            .map(|answer| (G::notation(answer), written::<G>(answer)))
-            .collect()
+        offered::<G>(&self.legal())
     }
 
     fn answer(&mut self, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>> {
@@ -136,10 +136,4 @@ impl<G: Sight> Watch for Watcher<G> {
         let (public, private) = G::known(&self.view);
         G::scene(&public, &[(self.seat, &private)])
     }
-}
-
-fn written<G: Sight>(answer: &G::Answer) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    G::write_answer(answer, &mut bytes);
-    bytes
 }

@@ -33,6 +33,21 @@ pub trait Wire: Game {
     fn notation(answer: &Self::Answer) -> String;
 }
 
+/// Answers as they are offered: notation and message.
+pub(crate) fn offered<G: Wire>(answers: &[G::Answer]) -> Vec<(String, Vec<u8>)> {
+    answers
+        .iter()
+        .map(|answer| (G::notation(answer), written::<G>(answer)))
+        .collect()
+}
+
+/// An answer as a message without its envelope.
+pub(crate) fn written<G: Wire>(answer: &G::Answer) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    G::write_answer(answer, &mut bytes);
+    bytes
+}
+
 /// A game whose calls can be folded into what a seat knows. Bots, terminal,
 /// page and replay all see through this.
 pub trait Sight: Wire {

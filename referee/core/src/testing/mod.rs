@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 pub use bids::Bids;
 
-use crate::{Dice, Game, PerSeat, Seat, Seed, Sight, State, Step, Watcher};
+use crate::{Dice, Game, PerSeat, Seat, Seed, Sight, State, Step, Watcher, wire::written};
 
 /// Writes the call that tells of a seat that has left and the place it took.
 pub type WriteForfeit = fn(Seat, u8) -> Vec<u8>;
@@ -226,9 +226,7 @@ fn random_answer<G: Sight>(
     for answer in &legal {
         G::judge(&sight, question, answer)
             .map_err(|rule| format!("{answer:?} is offered as legal and refused: {rule}"))?;
-        let mut bytes = Vec::new();
-        G::write_answer(answer, &mut bytes);
-        let read = G::read_answer(question, &bytes);
+        let read = G::read_answer(question, &written::<G>(answer));
         if read.as_ref() != Ok(answer) {
             return Err(format!("{answer:?} was written and read back as {read:?}"));
         }
