@@ -18,6 +18,8 @@ pub struct Moment {
     pub foul: bool,
     /// How long it took.
     pub thought: Duration,
+    /// How many of the record's events came before it.
+    pub at: usize,
     /// The table before it was carried out, with nothing covered.
     pub before: Scene,
 }
@@ -116,6 +118,7 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
                             ),
                             found: "none".to_owned(),
                         })?;
+                    let at = sitting.events();
                     let before = sitting.open_scene();
                     let foul = match &heard {
                         Heard::Foul(foul) => foul.to_string(),
@@ -132,6 +135,7 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
                         notation,
                         foul,
                         thought,
+                        at,
                         before,
                     });
                 }

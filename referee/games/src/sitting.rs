@@ -255,6 +255,11 @@ impl Sitting {
         self.table.legal(seat)
     }
 
+    /// How many events there have been.
+    pub(crate) fn events(&self) -> usize {
+        self.transcript.events().len()
+    }
+
     /// The record of the game so far that this seat may have while it goes on.
     #[must_use]
     pub fn kept_by(&self, seat: Seat) -> String {

@@ -118,7 +118,10 @@ impl Show {
             return usage(format!("--ply {ply}: the game has {} moves", moments.len()));
         }
         let mut out = anstream::stdout().lock();
-        let knew = self.seat.map(|seat| self.knew(&record, seat)).transpose()?;
+        let knew = self
+            .seat
+            .map(|seat| self.knew(&record, &moments, seat))
+            .transpose()?;
         heading(&mut out, &record, &last, signs)?;
         if let (Some(seat), Some(knew)) = (self.seat, knew) {
             writeln!(
@@ -156,7 +159,7 @@ impl Show {
 
     /// What a seat knew after this many moves: what it had been told by then and
     /// had answered.
-    fn knew(&self, record: &Record, seat: u8) -> anyhow::Result<Scene> {
+    fn knew(&self, record: &Record, moments: &[Moment], seat: u8) -> anyhow::Result<Scene> {
         let seats = record.header.players.seats();
         if seat >= seats {
             return usage(format!(
@@ -165,25 +168,12 @@ impl Show {
             ));
         }
         let seat = Seat::new(seat);
-        let until = self.ply.unwrap_or(usize::MAX);
         let kind = game(&record.header.game).context("it has just been replayed")?;
-        let mut moves = 0;
+        // Up to the next move.
+        let next = self.ply.and_then(|ply| moments.get(ply));
+        let until = next.map_or(record.events.len(), |moment| moment.at);
         let mut watch: Option<Box<dyn Watch>> = None;
-        // A foul right after an answer is what the referee made of the answer.
-        let mut answered: Option<Seat> = None;
-        for event in &record.events {
-            let move_of = match event {
-                Event::Answered { seat, number, .. } if *number > 0 => Some(*seat),
-                Event::Fouled { seat, .. } if answered != Some(*seat) => Some(*seat),
-                _ => None,
-            };
-            answered = move_of.filter(|_| matches!(event, Event::Answered { .. }));
-            if move_of.is_some() {
-                moves += 1;
-                if moves > until {
-                    break;
-                }
-            }
+        for event in &record.events[..until] {
             match (event, &mut watch) {
                 (Event::Asked { seat: to, call, .. }, None) if *to == seat => {
                     watch = Some(kind.watch(seat, call)?);
