@@ -418,17 +418,7 @@ fn answer(case: &str, game: &GameResult, opponent: &str) -> Answer {
         .verdict
         .outcome()
         .map_or(0, |outcome| i64::from(outcome.scores[seat]));
-    Answer {
-        part: case.to_owned(),
-        opponent: opponent.to_owned(),
-        seat,
-        verdict: game.verdict.clone(),
-        points,
-        plies: game.plies,
-        thought_us: game.thought[seat.index()].as_micros() as u64,
-        play_hash: game.play_hash.clone(),
-        record: game.record.clone(),
-    }
+    Answer::new(case.to_owned(), opponent, seat, points, game)
 }
 
 fn show(sheet: &Sheet) -> anyhow::Result<()> {

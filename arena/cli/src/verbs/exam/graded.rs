@@ -5,7 +5,7 @@ use clap::Args;
 use referee_core::Seat;
 use serde_json::json;
 
-use super::{Answer, HEADER, Paper, scores::Scores};
+use super::{Answer, HEADER, Mark, Paper, scores::Scores};
 use crate::{
     End,
     entry::Entry,
@@ -182,22 +182,13 @@ fn answer(game: &GameResult, entries: &[Entry]) -> Answer {
         .copied()
         .unwrap_or_default();
     let seat = Seat::new(seat as u8);
-    let points = match super::words(&game.verdict, seat) {
-        "win" => 10,
-        "draw" => 5,
+    let points = match Mark::of(&game.verdict, seat) {
+        Mark::Win => 10,
+        Mark::Draw => 5,
         _ => 0,
     };
-    Answer {
-        part: part(game.pairing.group / OPPONENTS + 1),
-        opponent: entries[opponent].name.clone(),
-        seat,
-        verdict: game.verdict.clone(),
-        points,
-        plies: game.plies,
-        thought_us: game.thought[seat.index()].as_micros() as u64,
-        play_hash: game.play_hash.clone(),
-        record: game.record.clone(),
-    }
+    let part = part(game.pairing.group / OPPONENTS + 1);
+    Answer::new(part, &entries[opponent].name, seat, points, game)
 }
 
 #[cfg(test)]

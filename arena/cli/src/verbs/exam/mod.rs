@@ -7,11 +7,11 @@ mod scores;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use referee_core::{Seat, Verdict};
+use referee_core::{FoulKind, Seat, Verdict};
 use serde_json::{Value, json};
 
 use super::Format;
-use crate::{End, report};
+use crate::{End, report, tally::GameResult};
 
 /// One bot against graded opponents.
 #[derive(Subcommand)]
@@ -63,9 +63,24 @@ struct Answer {
 }
 
 impl Answer {
+    /// A game in which the examined bot sat here.
+    fn new(part: String, opponent: &str, seat: Seat, points: i64, game: &GameResult) -> Self {
+        Self {
+            part,
+            opponent: opponent.to_owned(),
+            seat,
+            verdict: game.verdict.clone(),
+            points,
+            plies: game.plies,
+            thought_us: game.thought[seat.index()].as_micros() as u64,
+            play_hash: game.play_hash.clone(),
+            record: game.record.clone(),
+        }
+    }
+
     /// What a contestant gets back for a game.
     fn words(&self) -> &'static str {
-        words(&self.verdict, self.seat)
+        Mark::of(&self.verdict, self.seat).words()
     }
 
     fn event(&self) -> Value {
@@ -109,22 +124,42 @@ const HEADER: [&str; 7] = [
     "opponent", "seat", "verdict", "points", "moves", "time", "record",
 ];
 
-/// Win, draw, loss, or what the bot did wrong, as the rules page of the exam
-/// names it.
-fn words(verdict: &Verdict, seat: Seat) -> &'static str {
-    match verdict {
-        Verdict::Void { .. } => "system error",
-        Verdict::Finished { outcome, .. } => {
-            if let Some(foul) = verdict.foul(seat) {
-                return foul.kind().contest_words();
-            }
-            let places = &outcome.places;
-            let best = places.iter().filter(|(_, place)| **place == 1).count();
-            match (places[seat], best) {
-                (1, 1) => "win",
-                (1, _) => "draw",
-                _ => "loss",
-            }
+/// How a game ended for the bot that is examined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Win,
+    Draw,
+    Loss,
+    Foul(FoulKind),
+    /// Ours: it counts for nothing.
+    Void,
+}
+
+impl Mark {
+    fn of(verdict: &Verdict, seat: Seat) -> Self {
+        let Some(outcome) = verdict.outcome() else {
+            return Self::Void;
+        };
+        if let Some(foul) = verdict.foul(seat) {
+            return Self::Foul(foul.kind());
+        }
+        let places = &outcome.places;
+        let best = places.iter().filter(|(_, place)| **place == 1).count();
+        match (places[seat], best) {
+            (1, 1) => Self::Win,
+            (1, _) => Self::Draw,
+            _ => Self::Loss,
+        }
+    }
+
+    /// As the rules page of the exam names it.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Win => "win",
+            Self::Draw => "draw",
+            Self::Loss => "loss",
+            Self::Foul(kind) => kind.contest_words(),
+            Self::Void => "system error",
         }
     }
 }
@@ -159,11 +194,11 @@ mod tests {
             (finished(vec![1, 2], Some(Foul::HungUp)), "runtime error"),
             (finished(vec![1, 2], Some(late)), "time limit exceeded"),
         ] {
-            assert_eq!(words(&verdict, seat), expected);
+            assert_eq!(Mark::of(&verdict, seat).words(), expected);
         }
         let void = Verdict::Void {
             reason: "ours".to_owned(),
         };
-        assert_eq!(words(&void, seat), "system error");
+        assert_eq!(Mark::of(&void, seat).words(), "system error");
     }
 }
