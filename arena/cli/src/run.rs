@@ -126,18 +126,23 @@ impl FixedDeals {
         kind: &dyn GameKind,
         setups: &[serde_json::Value],
     ) -> Result<Self, SetupError> {
+        if !kind.has_secrets() {
+            return Ok(Self(vec![None; setups.len()]));
+        }
+        let mut known = BTreeMap::new();
         let mut fixed = Vec::new();
         for (at, setup) in setups.iter().enumerate() {
-            let first = setups[..at].iter().position(|other| other == setup);
-            fixed.push(match first {
-                Some(first) => fixed[first],
-                None if kind.has_secrets() => {
-                    let [one, other] = [1, 2].map(|byte| Seed::new([byte; 32]));
-                    let alike = dealt(kind, setup, &one)? == dealt(kind, setup, &other)?;
-                    alike.then_some(at)
-                }
-                None => None,
-            });
+            let written = setup.to_string();
+            let deal = if let Some(deal) = known.get(&written) {
+                *deal
+            } else {
+                let [one, other] = [1, 2].map(|byte| Seed::new([byte; 32]));
+                let alike = dealt(kind, setup, &one)? == dealt(kind, setup, &other)?;
+                let deal = alike.then_some(at);
+                known.insert(written, deal);
+                deal
+            };
+            fixed.push(deal);
         }
         Ok(Self(fixed))
     }

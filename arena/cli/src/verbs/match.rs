@@ -171,12 +171,21 @@ impl Match {
 
 /// The games of those rounds that have been played from every seating.
 fn whole_rounds(games: &[GameResult]) -> Vec<GameResult> {
-    let seatings = |group| games.iter().filter(|g| g.pairing.group == group).count();
+    let played = by_deal(games.iter().map(|game| &game.pairing));
     games
         .iter()
-        .filter(|game| seatings(game.pairing.group) == game.pairing.bots.len())
+        .filter(|game| played[&game.pairing.group] == game.pairing.bots.len())
         .cloned()
         .collect()
+}
+
+/// How many games there are of each deal.
+fn by_deal<'a>(games: impl Iterator<Item = &'a Pairing>) -> BTreeMap<u64, usize> {
+    let mut count = BTreeMap::new();
+    for game in games {
+        *count.entry(game.group).or_default() += 1;
+    }
+    count
 }
 
 /// The game of this name.
@@ -388,16 +397,11 @@ impl Terms {
 
 /// How many deals were begun and not played from every seating.
 fn halves(planned: &[Pairing], played: &[GameResult]) -> u32 {
-    let mut missing: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
-    for pairing in planned {
-        missing.entry(pairing.group).or_default().0 += 1;
-    }
-    for game in played {
-        missing.entry(game.pairing.group).or_default().1 += 1;
-    }
-    let halves = missing
-        .values()
-        .filter(|(planned, played)| (1..*planned).contains(played));
+    let planned = by_deal(planned.iter());
+    let played = by_deal(played.iter().map(|game| &game.pairing));
+    let halves = played
+        .iter()
+        .filter(|(deal, games)| **games < planned[deal]);
     halves.count() as u32
 }
 
