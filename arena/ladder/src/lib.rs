@@ -1,0 +1,14 @@
+//! Who plays whom, and what the results say. Everything here is pure: no clock,
+//! no network, no file, no chance but what is handed in.
+
+mod entrant;
+mod group;
+pub mod schedule;
+mod seatings;
+pub mod sprt;
+
+pub use entrant::Entrant;
+pub use group::{Faults, Group, GroupScore, HalfPoints, Lineup, MatchId, Tally};
+pub use schedule::{Field, Patience, Schedule, Shape};
+pub use seatings::Seatings;
+pub use sprt::Sprt;

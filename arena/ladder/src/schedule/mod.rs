@@ -1,0 +1,198 @@
+//! Schedules: who plays whom next, as a fold over results.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Entrant, Group, GroupScore, HalfPoints, MatchId, Seatings, Sprt};
+
+/// A schedule is a pure fold: what it says next follows from what it was made
+/// with and from the scores that it has been told, in whatever order these came.
+/// So a tournament is resumed by telling the scores again.
+pub trait Schedule: Send {
+    /// The next group to be played, each once. None where more results must come
+    /// first, and where nothing is left.
+    fn next(&mut self) -> Option<Group>;
+
+    /// Takes the score of a group that [`next`](Self::next) has named; one that
+    /// it has taken before changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`NotScheduled`] where the schedule has named no such group.
+    fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled>;
+
+    /// Whether nothing is left to be played.
+    fn is_over(&self) -> bool;
+
+    /// How many groups will have been played at the end, at most, as far as can
+    /// be known now; None where there is no end.
+    fn planned(&self) -> Option<u64>;
+
+    /// The rounds so far, with their matches; of those to come what is known.
+    fn rounds(&self) -> Vec<Round>;
+
+    /// Groups that were played and count for nobody, such as those begun before
+    /// a test had stopped its match.
+    fn uncounted(&self) -> Vec<Range<u64>>;
+
+    /// Who takes no further part, and why.
+    fn set_aside(&self) -> Vec<SetAside>;
+
+    /// Who came where, best first, where the schedule itself decides it (Swiss,
+    /// elimination). None where standings do.
+    fn ranking(&self) -> Option<Vec<Ranked>>;
+
+    /// What a reader should know besides, in words with `{N}` for the name of
+    /// entrant N: a rematch that could not be helped, a tie that the seeding broke.
+    fn remarks(&self) -> Vec<String>;
+}
+
+/// A group that no schedule has named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("group {0} is not in the schedule")]
+pub struct NotScheduled(pub u64);
+
+/// A round of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Round {
+    /// What it is called: "round 3", "semi-finals", "losers' round 2".
+    pub name: String,
+    /// Its matches.
+    pub matches: Vec<Match>,
+}
+
+/// A match as it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Match {
+    /// Which.
+    pub id: MatchId,
+    /// Who plays, or where they will come from, in order of the lineup.
+    pub players: Vec<Player>,
+    /// How many of its groups have been counted.
+    pub groups: u64,
+    /// How many it has at most.
+    pub most: u64,
+    /// What each has won in those that count.
+    pub points: Vec<HalfPoints>,
+    /// Whether it is decided.
+    pub over: bool,
+}
+
+/// A place in a match.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Player {
+    /// It is known who.
+    Entrant(Entrant),
+    /// A house bot that does not count.
+    Filler,
+    /// Nobody: the other goes on without a game.
+    Bye,
+    /// Not known yet: "winner of match 3".
+    Pending(String),
+}
+
+/// An entrant that takes no further part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SetAside {
+    /// Who.
+    pub entrant: Entrant,
+    /// Why, in words: "did not start in 3 deals".
+    pub why: String,
+    /// Whether its games count for nobody.
+    pub annulled: bool,
+}
+
+/// A place in the final order.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranked {
+    /// The place, from 1; those who share one have the same.
+    pub place: u32,
+    /// Who.
+    pub entrant: Entrant,
+    /// What it was ranked by, in points of the schedule's own.
+    pub points: f64,
+    /// How ties were broken, with names: ("Buchholz", 12.5).
+    pub ties: Vec<(&'static str, f64)>,
+}
+
+/// Who takes part, and how much each match is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// How many entrants there are.
+    pub entrants: u32,
+    /// How many seats the game has: 2 or 4.
+    pub seats: u8,
+    /// From which seatings each deal is played.
+    pub seatings: Seatings,
+    /// How many deals a match has; in an elimination, at most before a tie is
+    /// broken.
+    pub deals: u64,
+    /// What stops a match of two before it has had all its deals.
+    pub sprt: Option<Sprt>,
+    /// When an entrant that fails is set aside.
+    pub patience: Patience,
+    /// Decides what the schedule leaves to chance. The same chance and the same
+    /// scores give the same schedule.
+    pub chance: [u8; 32],
+}
+
+/// How many deals an entrant may fail before it is set aside. A deal is failed
+/// if every game of it was lost by a foul of the entrant's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Patience {
+    /// Deals that it did not start.
+    pub starts: u32,
+    /// Deals failed in any way; where a fifth of its deals are more, that many.
+    pub fouls: u32,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            starts: 3,
+            fouls: 10,
+        }
+    }
+}
+
+/// Which schedule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "shape", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Shape {
+    /// Everybody against everybody; in games of four every table of four.
+    RoundRobin {},
+    /// The first `challengers` entrants against each of the others, and not
+    /// against each other.
+    Gauntlet {
+        /// How many of the first entrants challenge.
+        #[serde(default = "one")]
+        challengers: u32,
+    },
+    /// Rounds in which those with as many points meet.
+    Swiss {
+        /// How many rounds; without it, as many as find one winner.
+        #[serde(default)]
+        rounds: Option<u32>,
+    },
+    /// Who loses a match is out.
+    SingleElimination {
+        /// Whether the losers of the semi-finals play for the third place.
+        #[serde(default)]
+        third_place: bool,
+    },
+    /// Who loses two matches is out.
+    DoubleElimination {},
+    /// Rounds without an end in which those with near ratings meet.
+    Ladder {
+        /// How many rounds, if there is to be an end.
+        #[serde(default)]
+        rounds: Option<u32>,
+    },
+}
+
+const fn one() -> u32 {
+    1
+}
