@@ -6,6 +6,8 @@ mod entry;
 mod files;
 mod report;
 mod run;
+mod setups;
+mod stop;
 mod tally;
 mod verbs;
 

@@ -5,22 +5,20 @@
 //! are played in lots, each one seating of many deals, and every lot by
 //! processes of its own.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use clap::ValueEnum;
+use arena_ladder::Seatings;
 use futures_util::{StreamExt as _, stream};
 use referee::{Bot, Game, PlayError, Played, Pool};
-use referee_core::{GameKind, Limits, PerSeat, Root, Seat, Seed, SetupError, TableStep};
+use referee_core::{GameKind, Limits, PerSeat, Root};
 use referee_games::Fixture;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 
-use crate::entry::{Entry, Start};
+use crate::{
+    entry::{Entry, Start},
+    setups::Setups,
+    stop::Stop,
+};
 
 /// One game of a run. All games of a group have the same deal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,49 +31,6 @@ pub(crate) struct Pairing {
     pub(crate) bots: Vec<usize>,
 }
 
-/// From which seatings a deal is played.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Seatings {
-    /// Each bot once in each seat, always in the same order around the table.
-    #[default]
-    Rotations,
-    /// Every order that there is: 2 for two bots, 24 for four.
-    All,
-}
-
-impl Seatings {
-    /// The orders in which these bots sit.
-    pub(crate) fn of(self, bots: &[usize]) -> Vec<Vec<usize>> {
-        match self {
-            Self::Rotations => (0..bots.len())
-                .map(|first| {
-                    let mut seats = bots.to_vec();
-                    seats.rotate_left(first);
-                    seats
-                })
-                .collect(),
-            Self::All => orders(bots),
-        }
-    }
-}
-
-/// Every order of these, the given one first.
-fn orders(bots: &[usize]) -> Vec<Vec<usize>> {
-    if bots.len() < 2 {
-        return vec![bots.to_vec()];
-    }
-    (0..bots.len())
-        .flat_map(|first| {
-            let mut others = bots.to_vec();
-            let first = others.remove(first);
-            orders(&others).into_iter().map(move |mut order| {
-                order.insert(0, first);
-                order
-            })
-        })
-        .collect()
-}
-
 impl Pairing {
     /// Every seating of `rounds` deals between these bots.
     pub(crate) fn rounds(
@@ -84,17 +39,14 @@ impl Pairing {
         first_group: u64,
         rounds: u64,
     ) -> Vec<Self> {
-        let seatings = seatings.of(bots);
         (first_group..first_group + rounds)
             .flat_map(|group| {
-                seatings
-                    .iter()
-                    .enumerate()
-                    .map(move |(seating, bots)| Self {
-                        group,
-                        seating: seating as u32,
-                        bots: bots.clone(),
-                    })
+                let orders = seatings.of(bots.len(), group - first_group);
+                (0..).zip(orders).map(move |(seating, order)| Self {
+                    group,
+                    seating,
+                    bots: order.into_iter().map(|place| bots[place]).collect(),
+                })
             })
             .collect()
     }
@@ -112,80 +64,10 @@ impl Pairing {
     }
 }
 
-/// The set-ups of a run that say themselves who is dealt what: the seed changes
-/// nothing, so two groups that are played by one of them are the same deal.
-pub(crate) struct FixedDeals(Vec<Option<usize>>);
-
-impl FixedDeals {
-    /// Looks at each set-up.
-    ///
-    /// # Errors
-    ///
-    /// [`SetupError`] where one is none.
-    pub(crate) fn among(
-        kind: &dyn GameKind,
-        setups: &[serde_json::Value],
-    ) -> Result<Self, SetupError> {
-        if !kind.has_secrets() {
-            return Ok(Self(vec![None; setups.len()]));
-        }
-        let mut known = BTreeMap::new();
-        let mut fixed = Vec::new();
-        for (at, setup) in setups.iter().enumerate() {
-            let written = setup.to_string();
-            let deal = if let Some(deal) = known.get(&written) {
-                *deal
-            } else {
-                let [one, other] = [1, 2].map(|byte| Seed::new([byte; 32]));
-                let alike = dealt(kind, setup, &one)? == dealt(kind, setup, &other)?;
-                let deal = alike.then_some(at);
-                known.insert(written, deal);
-                deal
-            };
-            fixed.push(deal);
-        }
-        Ok(Self(fixed))
-    }
-
-    /// The fixed deal that this game is, where it is one.
-    fn of(&self, pairing: &Pairing) -> Option<usize> {
-        self.0[pairing.group as usize % self.0.len()]
-    }
-
-    /// Whether any of these is played twice.
-    pub(crate) fn repeat(&self, pairings: &[Pairing]) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut deals = pairings.iter().filter_map(|pairing| self.of(pairing));
-        deals.any(|deal| !seen.insert(deal))
-    }
-}
-
-/// What the first seat is sent until it has its hand.
-fn dealt(
-    kind: &dyn GameKind,
-    setup: &serde_json::Value,
-    seed: &Seed,
-) -> Result<Vec<u8>, SetupError> {
-    let seat = Seat::new(0);
-    let mut table = kind.deal(setup, seed)?;
-    let mut sent = Vec::new();
-    table.write_start(seat, &mut sent);
-    if let TableStep::Tell(seats) = table.step()
-        && seats.contains(&seat)
-    {
-        table.write_call(seat, &mut sent);
-    }
-    Ok(sent)
-}
-
 /// What all games of a run have in common.
 pub(crate) struct Table {
     pub(crate) kind: &'static dyn GameKind,
-    /// The set-ups, of which each deal takes the next, from the first again
-    /// after the last.
-    pub(crate) setups: Vec<serde_json::Value>,
-    /// Which of them are the same deal whenever they are played.
-    pub(crate) fixed: FixedDeals,
+    pub(crate) setups: Setups,
     pub(crate) limits: Limits,
     pub(crate) root: Root,
     pub(crate) entries: Vec<Entry>,
@@ -199,52 +81,6 @@ pub(crate) enum RunEnd {
     Whole,
     /// It was stopped.
     Stopped,
-}
-
-/// How often a person has asked to stop: once is to finish what runs, twice is
-/// to cut it off.
-#[derive(Clone)]
-pub(crate) struct Stop {
-    once: CancellationToken,
-    twice: CancellationToken,
-}
-
-impl Stop {
-    /// Listens for SIGINT and SIGTERM.
-    pub(crate) fn on_signals() -> anyhow::Result<Self> {
-        let stop = Self {
-            once: CancellationToken::new(),
-            twice: CancellationToken::new(),
-        };
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let told = stop.clone();
-        tokio::spawn(async move {
-            for token in [&told.once, &told.twice] {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
-                }
-                if !told.once.is_cancelled() {
-                    anstream::eprintln!(
-                        "\narena: finishing the games that are running; once more cuts them off"
-                    );
-                }
-                token.cancel();
-            }
-        });
-        Ok(stop)
-    }
-
-    /// Whether it has been asked for.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.once.is_cancelled()
-    }
-
-    /// Waits until it has been asked for twice.
-    pub(crate) async fn cut_off(&self) {
-        self.twice.cancelled().await;
-    }
 }
 
 /// How many deals are in flight together in a game with secrets: a lot is one
@@ -273,7 +109,7 @@ pub(crate) async fn run(
     for deals in deals_together(pairings, secrets) {
         let mut kept = Vec::new();
         let mut failed = Ok(());
-        for lot in lots(&deals, secrets, &table.fixed) {
+        for lot in lots(&deals, secrets, &table.setups) {
             let bots = table.bots()?;
             let played = play_lot(table, &lot, &bots, &pool, concurrency, stop, async |game| {
                 ended();
@@ -336,7 +172,7 @@ fn deals_together(pairings: &[Pairing], secrets: bool) -> Vec<Vec<Numbered<'_>>>
 /// One seating after the other where there are secrets, else all together. A
 /// deal that a set-up has fixed is no lot's twice, not even from one seat: it
 /// would be known.
-fn lots<'a>(games: &[Numbered<'a>], secrets: bool, fixed: &FixedDeals) -> Vec<Vec<Numbered<'a>>> {
+fn lots<'a>(games: &[Numbered<'a>], secrets: bool, setups: &Setups) -> Vec<Vec<Numbered<'a>>> {
     if !secrets {
         return vec![games.to_vec()];
     }
@@ -344,7 +180,7 @@ fn lots<'a>(games: &[Numbered<'a>], secrets: bool, fixed: &FixedDeals) -> Vec<Ve
     let mut times = BTreeMap::new();
     for game in games {
         let seating = game.1.seating;
-        let before = fixed.of(game.1).map_or(0, |deal| {
+        let before = setups.fixed(game.1.group).map_or(0, |deal| {
             let times = times.entry((seating, deal)).or_insert(0);
             *times += 1;
             *times - 1
@@ -365,7 +201,7 @@ async fn play_lot<'a>(
     mut ended: impl AsyncFnMut((usize, &'a Pairing, Played)) -> anyhow::Result<()>,
 ) -> anyhow::Result<RunEnd> {
     let games = stream::iter(lot)
-        .take_until(stop.once.cancelled())
+        .take_until(stop.asked())
         .map(|&(index, pairing)| {
             let playing = table.game(pairing, bots).play(pool);
             async move { (index, pairing, playing.await) }
@@ -377,7 +213,7 @@ async fn play_lot<'a>(
         let game = tokio::select! {
             game = games.next() => game,
             // Dropping the games cuts them off.
-            () = stop.twice.cancelled() => break RunEnd::Stopped,
+            () = stop.cut_off() => break RunEnd::Stopped,
         };
         let Some((index, pairing, played)) = game else {
             break if count == lot.len() {
@@ -416,12 +252,11 @@ impl Table {
             .iter()
             .map(|&bot| self.entries[bot].name.clone())
             .collect();
-        let setup = pairing.group as usize % self.setups.len();
         Game {
             fixture: Fixture {
                 kind: self.kind,
                 game_id: pairing.id(),
-                setup: self.setups[setup].clone(),
+                setup: self.setups.of(pairing.group).clone(),
                 seed: self.root.seed(self.kind.info().name, pairing.group),
                 players: PerSeat::from(players),
                 limits: self.limits,
@@ -464,8 +299,6 @@ pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -486,24 +319,12 @@ mod tests {
                 ]
             );
         }
-        for (seatings, each) in [(Seatings::Rotations, 1), (Seatings::All, 6)] {
-            let four = Pairing::rounds(&[0, 1, 2, 3], seatings, 0, 1);
-            assert_eq!(four.len(), 4 * each);
-            let distinct: std::collections::BTreeSet<_> = four.iter().map(|g| &g.bots).collect();
-            assert_eq!(distinct.len(), four.len());
-            for bot in 0..4 {
-                for seat in 0..4 {
-                    let there = four.iter().filter(|game| game.bots[seat] == bot);
-                    assert_eq!(there.count(), each, "bot {bot} in seat {seat}");
-                }
-            }
-        }
     }
 
     #[test]
     fn no_lot_has_two_seatings_of_one_deal() {
         let pairings = Pairing::rounds(&[0, 1, 2, 3], Seatings::All, 0, 150);
-        let none = FixedDeals(vec![None]);
+        let none = Setups::new(referee_games::GAMES[0], vec![serde_json::Value::Null]).unwrap();
         let mut seen = vec![false; pairings.len()];
         for deals in deals_together(&pairings, true) {
             for lot in lots(&deals, true, &none) {
@@ -523,32 +344,14 @@ mod tests {
     }
 
     #[test]
-    fn a_set_up_that_deals_the_hands_is_the_same_deal_each_time() {
-        let fixed = |game: &str, setups: serde_json::Value| {
-            let kind = referee_games::game(game).unwrap();
-            let setups: Vec<_> = setups.as_array().unwrap().clone();
-            FixedDeals::among(kind, &setups).unwrap().0
-        };
-        let hands = json!({"hands": ["22367c1478b1389d", "147c258b1234567d"]});
-        let free = json!({"missing_suit": "free"});
-        let setups = json!([null, hands, free, hands]);
-        assert_eq!(fixed("mahjong", setups), [None, Some(1), None, Some(1)]);
-        let mut hands = [const { String::new() }; 4];
-        for (at, card) in referee_games::big_two::Card::all().enumerate() {
-            hands[at % 4] += &format!("{card} ");
-        }
-        let setups = json!([{"scoring": "payout"}, {"hands": hands}]);
-        assert_eq!(fixed("big_two", setups), [None, Some(1)]);
-        // What everybody sees is no secret.
-        assert_eq!(fixed("othello", json!([{"moves": "f5"}])), [None]);
-    }
-
-    #[test]
     fn no_lot_has_a_fixed_deal_twice() {
         let pairings = Pairing::rounds(&[0, 1], Seatings::Rotations, 0, 6);
         let games: Vec<_> = pairings.iter().enumerate().collect();
-        let fixed = FixedDeals(vec![Some(0), Some(1), None]);
-        let lots: Vec<Vec<_>> = lots(&games, true, &fixed)
+        let deal = |hand: &str| serde_json::json!({"hands": [hand, "147c258b1234567d"]});
+        let setups = ["22367c1478b1389d", "22368c1478b1389d"].map(deal);
+        let setups = [&setups[..], &[serde_json::json!({})]].concat();
+        let setups = Setups::new(referee_games::game("mahjong").unwrap(), setups).unwrap();
+        let lots: Vec<Vec<_>> = lots(&games, true, &setups)
             .iter()
             .map(|lot| lot.iter().map(|(_, game)| game.id()).collect())
             .collect();

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use arena_ladder::HalfPoints;
 use hdrhistogram::Histogram;
 use referee_core::{Event, FoulKind, GameInfo, Record, Seat, Verdict};
 use serde::Serialize;
@@ -161,7 +162,8 @@ impl Tally {
         };
         let places = outcome.places.as_slice();
         let first = places.iter().filter(|&&place| place == 1).count();
-        for (&bot, &place) in result.pairing.bots.iter().zip(places) {
+        let points = HalfPoints::of_places(places);
+        for ((&bot, &place), points) in result.pairing.bots.iter().zip(places).zip(points) {
             let standing = &mut self.standings[bot];
             match (place, first) {
                 (1, 1) => standing.wins += 1,
@@ -171,7 +173,7 @@ impl Tally {
             if let Some(count) = standing.places.get_mut(usize::from(place).wrapping_sub(1)) {
                 *count += 1;
             }
-            standing.points += points(place, places);
+            standing.points += points.points();
         }
         self.add_margins(result, outcome.scores.as_slice(), !fouls.is_empty());
         for foul in fouls {
@@ -357,37 +359,8 @@ impl Standing {
     }
 }
 
-/// What a place is worth: one for each seat that is behind, and seats that share
-/// a place share what it and the ones that they leave free are worth.
-fn points(place: u8, places: &[u8]) -> f64 {
-    let shared = places.iter().filter(|&&other| other == place).count();
-    let seats = places.len();
-    let worth = |taken: usize| seats.saturating_sub(taken) as f64;
-    let first = usize::from(place);
-    (first..first + shared).map(worth).sum::<f64>() / shared.max(1) as f64
-}
-
 /// `1 game`, `2 games`.
 pub(crate) fn plural(count: u32, what: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {what}{s}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_is_worth_those_who_are_behind() {
-        for (places, worth) in [
-            (&[1, 2][..], &[1.0, 0.0][..]),
-            (&[1, 1], &[0.5, 0.5]),
-            (&[2, 2], &[0.0, 0.0]),
-            (&[2, 1, 4, 3], &[2.0, 3.0, 0.0, 1.0]),
-            (&[1, 2, 2, 4], &[3.0, 1.5, 1.5, 0.0]),
-        ] {
-            let found: Vec<_> = places.iter().map(|&place| points(place, places)).collect();
-            assert_eq!(found, worth, "{places:?}");
-        }
-    }
 }

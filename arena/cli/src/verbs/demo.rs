@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use arena_ladder::Seatings;
 use clap::Args;
 use referee_games::GAMES;
 
@@ -10,7 +11,7 @@ use crate::{
     End,
     entry::Entry,
     report,
-    run::{Pairing, RunEnd, Seatings},
+    run::{Pairing, RunEnd},
     tally::plural,
 };
 

@@ -1,14 +1,12 @@
 //! `arena match`: two bots against each other, every deal from every seating.
 
-use std::{
-    collections::BTreeMap,
-    fmt::Write as _,
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::PathBuf, time::Duration};
 
-use clap::{Args, ValueEnum};
+use arena_ladder::Seatings;
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use referee::Memory;
@@ -22,7 +20,9 @@ use crate::{
     entry::{Entry, Start},
     files::RunFolder,
     report,
-    run::{self, FixedDeals, Pairing, RunEnd, Seatings, Stop, Table},
+    run::{self, Pairing, RunEnd, Table},
+    setups::{self, Setups},
+    stop::Stop,
     tally::{GameResult, Tally, plural},
     usage,
 };
@@ -40,7 +40,7 @@ pub(crate) struct Match {
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     rounds: u64,
     /// From which seatings each deal is played: for four bots 4 or all 24.
-    #[arg(long, value_enum, default_value_t = Seatings::Rotations)]
+    #[arg(long, value_parser = seatings(), default_value = "rotations")]
     seatings: Seatings,
     #[command(flatten)]
     terms: Terms,
@@ -237,8 +237,7 @@ impl Terms {
         for entry in entries {
             entry.must_play(kind.info())?;
         }
-        let setups = self.setups(kind)?;
-        let fixed = FixedDeals::among(kind, &setups)?;
+        let setups = Setups::new(kind, self.setups(kind)?)?;
         let mut pairings = pairings.to_vec();
         if kind.has_secrets() {
             if entries.iter().all(Entry::is_ours_to_start) {
@@ -254,7 +253,7 @@ impl Terms {
                      seating to the next, so every game has a deal of its own and counts by itself"
                 );
                 Pairing::independent(&mut pairings);
-                if fixed.repeat(&pairings) {
+                if setups.repeat(pairings.iter().map(|pairing| pairing.group)) {
                     return usage(format!(
                         "the set-up says who is dealt what, and a bot that the arena does not \
                          start would know it the second time: expected --openings with another \
@@ -302,7 +301,6 @@ impl Terms {
         let table = Table {
             kind,
             setups,
-            fixed,
             limits,
             root,
             entries: entries.to_vec(),
@@ -338,7 +336,7 @@ impl Terms {
             about["root"] = json!(table.root.reveal());
         }
         // A set-up may be a whole deal, so it stands there only when all is over.
-        about["setups"] = json!(table.setups);
+        about["setups"] = json!(table.setups.list());
         about["played"] = json!(tally.games());
         if let Some(folder) = &folder {
             folder.describe(&about)?;
@@ -381,7 +379,7 @@ impl Terms {
     /// The set-ups that the deals take in turn.
     fn setups(&self, kind: &dyn GameKind) -> anyhow::Result<Vec<serde_json::Value>> {
         if let Some(file) = &self.openings {
-            return openings(file, kind);
+            return setups::openings(file, kind);
         }
         let setup = match &self.setup {
             None => serde_json::Value::Null,
@@ -395,6 +393,14 @@ impl Terms {
     }
 }
 
+/// The seatings that a person can choose.
+fn seatings() -> impl clap::builder::TypedValueParser<Value = Seatings> {
+    PossibleValuesParser::new(["rotations", "all"]).map(|name| match &*name {
+        "all" => Seatings::All,
+        _ => Seatings::Rotations,
+    })
+}
+
 /// How many deals were begun and not played from every seating.
 fn halves(planned: &[Pairing], played: &[GameResult]) -> u32 {
     let planned = by_deal(planned.iter());
@@ -403,34 +409,6 @@ fn halves(planned: &[Pairing], played: &[GameResult]) -> u32 {
         .iter()
         .filter(|(deal, games)| **games < planned[deal]);
     halves.count() as u32
-}
-
-/// Reads a list of openings.
-fn openings(file: &Path, kind: &dyn GameKind) -> anyhow::Result<Vec<serde_json::Value>> {
-    let text = fs::read_to_string(file)
-        .or_else(|error| usage(format!("--openings {}: {error}", file.display())))?;
-    // Some editors begin a file with a mark that nobody sees.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let lines = text.lines().map(str::trim).enumerate();
-    let setups = lines
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(at, line)| {
-            kind.opening(line).or_else(|error| {
-                usage(format!(
-                    "--openings {}, line {}: {error}",
-                    file.display(),
-                    at + 1
-                ))
-            })
-        })
-        .collect::<anyhow::Result<Vec<_>>>()?;
-    if setups.is_empty() {
-        return usage(format!(
-            "--openings {}: expected one opening a line, found none",
-            file.display()
-        ));
-    }
-    Ok(setups)
 }
 
 impl Outcome {

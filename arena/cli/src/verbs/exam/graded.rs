@@ -1,6 +1,7 @@
 //! The graded exam: five groups of ten games, each opponent of a group once
 //! from either side on one board.
 
+use arena_ladder::Seatings;
 use clap::Args;
 use referee_core::Seat;
 use serde_json::json;
@@ -10,7 +11,7 @@ use crate::{
     End,
     entry::Entry,
     report,
-    run::{Pairing, RunEnd, Seatings},
+    run::{Pairing, RunEnd},
     tally::GameResult,
     usage,
     verbs::{
