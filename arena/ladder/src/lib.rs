@@ -9,6 +9,6 @@ pub mod sprt;
 
 pub use entrant::Entrant;
 pub use group::{Faults, Group, GroupScore, HalfPoints, Lineup, MatchId, Tally};
-pub use schedule::{Field, Patience, Schedule, Shape};
+pub use schedule::{Field, Patience, Schedule, ScheduleError, Shape, schedule};
 pub use seatings::Seatings;
 pub use sprt::Sprt;
