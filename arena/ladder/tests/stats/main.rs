@@ -1,0 +1,3 @@
+//! Figures of strength against figures and programs that we did not write.
+
+mod sprt;
