@@ -94,8 +94,8 @@ pub(super) struct MatchUp {
     /// How many have been counted: the first ones.
     counted: u64,
     over: bool,
-    /// How often the first of two had this much of a group: from nothing to all
-    /// in steps of half a game.
+    /// How often the first of two had this much of a group: from nothing on in
+    /// steps of half a game. Of a single game that is lost, drawn, won.
     outcomes: [u64; 5],
     /// Scores that came before the score of an earlier group.
     ahead: BTreeMap<u64, GroupScore>,
@@ -335,10 +335,9 @@ pub(super) fn unplayed(id: u32, players: Vec<Player>, most: u64, over: bool) -> 
 
 /// Whether a test stops here.
 fn stops(sprt: &Sprt, outcomes: &[u64; 5], games: u32) -> bool {
-    // A stand-in until `Sprt::decide` is there.
-    let _ = sprt;
-    let lead: i64 = (outcomes.iter().zip(-2..=2))
-        .map(|(&count, weight)| count as i64 * weight)
-        .sum();
-    lead.unsigned_abs() >= 20 * u64::from(games)
+    match (games, outcomes) {
+        (1, &[lost, drawn, won, ..]) => sprt.decide_single(&[lost, drawn, won]),
+        _ => sprt.decide(outcomes),
+    }
+    .is_some()
 }

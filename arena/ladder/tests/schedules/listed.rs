@@ -1,10 +1,10 @@
 //! Round robins and gauntlets.
 
 use arena_ladder::schedule::NotScheduled;
-use arena_ladder::{Entrant, ScheduleError, Shape, Sprt, schedule};
+use arena_ladder::{Entrant, Group, ScheduleError, Shape, Sprt, schedule};
 
 use crate::vocabulary::{
-    Chance, failed_by, field, made, played_in_order, random_score, seeded_score,
+    Chance, failed_by, field, made, played, played_in_order, random_score, seeded_score,
 };
 
 #[test]
@@ -173,4 +173,34 @@ fn a_field_and_a_shape_that_do_not_go_together_are_refused() {
     }
     assert!(schedule(&tested(2), &robin).is_ok());
     assert!(schedule(&tested(2), &gauntlet(1)).is_ok());
+}
+
+#[test]
+fn a_test_stops_its_match_at_the_first_group_that_decides() {
+    let sprt: Sprt = "elo0=0 elo1=100".parse().unwrap();
+    let mut field = field(3, 2, 1000);
+    field.sprt = Some(sprt);
+    let score = |group: &Group| random_score(group, &field, &mut Chance(group.number * 77 + 5));
+    let ended = played(&field, &Shape::RoundRobin {}, 50, &mut Chance(3), &score);
+    for one in ended.rounds.iter().flat_map(|round| &round.matches) {
+        let mut pentanomial = [0; 5];
+        let mut decided_after = None;
+        for at in 0..field.deals {
+            let number = u64::from(one.id.0) * field.deals + at;
+            let group = Group {
+                number,
+                matchup: one.id,
+                at,
+                lineup: vec![None, None],
+            };
+            pentanomial[score(&group).points[0].0 as usize] += 1;
+            if sprt.decide(&pentanomial).is_some() {
+                decided_after = Some(at + 1);
+                break;
+            }
+        }
+        let decided_after = decided_after.expect("a thousand deals are enough");
+        assert!(decided_after > 1);
+        assert_eq!(one.groups, decided_after, "{one:?}");
+    }
 }
