@@ -1,6 +1,7 @@
 //! Who plays whom, and what the results say. Everything here is pure: no clock,
 //! no network, no file, no chance but what is handed in.
 
+pub mod elo;
 mod entrant;
 mod group;
 pub mod schedule;
@@ -9,6 +10,6 @@ pub mod sprt;
 
 pub use entrant::Entrant;
 pub use group::{Faults, Group, GroupScore, HalfPoints, Lineup, MatchId, Tally};
-pub use schedule::{Field, Patience, Schedule, Shape};
+pub use schedule::{Field, Patience, Schedule, ScheduleError, Shape, schedule};
 pub use seatings::Seatings;
-pub use sprt::Sprt;
+pub use sprt::{Decision, Sprt};

@@ -1,10 +1,22 @@
 //! Schedules: who plays whom next, as a fold over results.
 
+mod gauntlet;
+mod health;
+mod listed;
+#[expect(dead_code, reason = "what ends a match elsewhere than in a list")]
+mod match_up;
+mod round_robin;
+
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use self::listed::Listed;
+use self::match_up::{Length, Terms};
 use crate::{Entrant, Group, GroupScore, HalfPoints, MatchId, Seatings, Sprt};
+
+/// How many deals a match may have: so many that no sum of points overflows.
+pub const MOST_DEALS: u64 = 10_000_000;
 
 /// A schedule is a pure fold: what it says next follows from what it was made
 /// with and from the scores that it has been told, in whatever order these came.
@@ -195,4 +207,105 @@ pub enum Shape {
 
 const fn one() -> u32 {
     1
+}
+
+/// Why there is no such schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    /// Nobody to play against.
+    #[error("a tournament needs at least 2 entrants, and there are {0}")]
+    TooFewEntrants(u32),
+    /// A game of another size.
+    #[error("a game has 2 or 4 seats, not {0}")]
+    Seats(u8),
+    /// Matches of nothing, or of too much.
+    #[error("a match has 1 to {MOST_DEALS} deals, not {0}")]
+    Deals(u64),
+    /// A gauntlet without one of its sides.
+    #[error(
+        "a gauntlet needs at least 1 challenger and at least 1 other entrant: \
+         of {entrants} entrants {challengers} are to be challengers"
+    )]
+    Challengers {
+        /// How many there are in all.
+        entrants: u32,
+        /// How many of them challenge.
+        challengers: u32,
+    },
+    /// A test of two bots where there are more at a table, or another end.
+    #[error("a test of strength stops matches of two, in a round robin or a gauntlet only")]
+    Test,
+    /// More tables than anybody could want.
+    #[error(
+        "a round robin of {entrants} entrants at tables of four has {tables} tables, \
+         more than {most}: use swiss or ladder instead",
+        most = round_robin::MOST_TABLES
+    )]
+    Tables {
+        /// How many entrants there are.
+        entrants: u32,
+        /// How many tables that makes.
+        tables: u64,
+    },
+    /// A shape without a round.
+    #[error("the number of rounds must be at least 1")]
+    NoRounds,
+}
+
+/// The schedule of this shape for these entrants.
+///
+/// A match's groups have numbers of their own from its number times a fixed
+/// stride on: the deals of a match, twice as many in an elimination, where ties
+/// are broken by further deals. So a group's number, and with it its deal,
+/// follows from its place in the schedule alone.
+///
+/// # Errors
+///
+/// [`ScheduleError`] where the shape does not suit the field.
+pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, ScheduleError> {
+    if field.entrants < 2 {
+        return Err(ScheduleError::TooFewEntrants(field.entrants));
+    }
+    if !matches!(field.seats, 2 | 4) {
+        return Err(ScheduleError::Seats(field.seats));
+    }
+    if !(1..=MOST_DEALS).contains(&field.deals) {
+        return Err(ScheduleError::Deals(field.deals));
+    }
+    let two = field.seats == 2;
+    let listed = matches!(shape, Shape::RoundRobin {} | Shape::Gauntlet { .. });
+    let length = match field.sprt {
+        None => Length::Full,
+        Some(sprt) if two && listed => Length::Test(sprt),
+        Some(_) => return Err(ScheduleError::Test),
+    };
+    let entrants = field.entrants;
+    Ok(match *shape {
+        Shape::RoundRobin {} => {
+            let tables = round_robin::count_tables(entrants);
+            let rounds = if two {
+                round_robin::pairs(entrants)
+            } else if tables <= round_robin::MOST_TABLES {
+                round_robin::tables(entrants)
+            } else {
+                return Err(ScheduleError::Tables { entrants, tables });
+            };
+            Box::new(Listed::new(field, Terms::new(field, length), rounds))
+        }
+        Shape::Gauntlet { challengers } => {
+            if challengers == 0 || challengers >= entrants {
+                return Err(ScheduleError::Challengers {
+                    entrants,
+                    challengers,
+                });
+            }
+            let rounds = if two {
+                gauntlet::pairs(entrants, challengers)
+            } else {
+                gauntlet::tables(entrants, challengers)
+            };
+            Box::new(Listed::new(field, Terms::new(field, length), rounds))
+        }
+        _ => return Err(ScheduleError::NoRounds),
+    })
 }

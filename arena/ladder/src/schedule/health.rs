@@ -1,0 +1,102 @@
+//! How often an entrant has failed, and when that is enough.
+
+use crate::Faults;
+use crate::schedule::Patience;
+
+/// Deals that an entrant has failed: lost every game of them by its own foul.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Strikes {
+    /// Those that it did not start a game of.
+    starts: u64,
+    /// All of them.
+    fouls: u64,
+}
+
+impl Strikes {
+    /// What one deal of this many games adds.
+    pub(super) fn of(faults: &Faults, games: u32) -> Self {
+        let fouls = faults.starts.saturating_add(faults.fouls);
+        Self {
+            starts: u64::from(games > 0 && faults.starts >= games),
+            fouls: u64::from(games > 0 && fouls >= games),
+        }
+    }
+
+    pub(super) fn any(self) -> bool {
+        self.fouls > 0
+    }
+
+    pub(super) fn add(&mut self, more: Self) {
+        self.starts += more.starts;
+        self.fouls += more.fouls;
+    }
+
+    /// Why an entrant that plays `planned` deals in all is set aside, if it is.
+    /// One without a strike never is.
+    pub(super) fn verdict(self, patience: Patience, planned: u64) -> Option<String> {
+        let most = u64::from(patience.fouls).max(planned.div_ceil(5));
+        let deals = |count: u64| if count == 1 { "deal" } else { "deals" };
+        if self.starts > 0 && self.starts >= u64::from(patience.starts) {
+            Some(format!(
+                "did not start in {} {}",
+                self.starts,
+                deals(self.starts)
+            ))
+        } else if self.fouls > 0 && self.fouls >= most {
+            Some(format!("failed {} {}", self.fouls, deals(self.fouls)))
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strikes(starts: u64, fouls: u64) -> Strikes {
+        Strikes { starts, fouls }
+    }
+
+    #[test]
+    fn a_deal_is_failed_when_every_game_of_it_is() {
+        for (starts, fouls, expected) in [
+            (0, 0, strikes(0, 0)),
+            (1, 0, strikes(0, 0)),
+            (1, 1, strikes(0, 1)),
+            (0, 2, strikes(0, 1)),
+            (2, 0, strikes(1, 1)),
+        ] {
+            let faults = Faults { starts, fouls };
+            assert_eq!(Strikes::of(&faults, 2), expected, "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn patience_ends_with_a_count_or_with_a_fifth_of_the_deals() {
+        let patience = Patience {
+            starts: 3,
+            fouls: 10,
+        };
+        for (strikes, planned, aside) in [
+            (strikes(2, 9), 20, false),
+            (strikes(3, 3), 1_000_000, true),
+            (strikes(0, 10), 50, true),
+            (strikes(0, 10), 51, false),
+            (strikes(0, 11), 51, true),
+        ] {
+            let verdict = strikes.verdict(patience, planned);
+            assert_eq!(verdict.is_some(), aside, "{strikes:?} of {planned}");
+        }
+    }
+
+    #[test]
+    fn who_never_failed_is_never_set_aside() {
+        let none = Patience {
+            starts: 0,
+            fouls: 0,
+        };
+        assert_eq!(Strikes::default().verdict(none, 0), None);
+        assert!(strikes(0, 1).verdict(none, 1).is_some());
+    }
+}

@@ -1,0 +1,229 @@
+//! A schedule whose matches are all known at the start: round robin, gauntlet.
+//! They are played in the order of the list, each with all its deals together, so
+//! that a bot's processes stay warm.
+//!
+//! An entrant that fails too often is annulled: nothing that it plays in counts.
+//! Its failures are counted in the order of the list, up to the first group whose
+//! score is not known yet, so that they do not depend on who finished first.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use super::health::Strikes;
+use super::match_up::{Failure, MatchUp, Terms, players, unplayed};
+use super::{Match, NotScheduled, Patience, Ranked, Round, Schedule, SetAside};
+use crate::{Entrant, Field, Group, GroupScore, Lineup};
+
+/// The rounds of a list, each with the lineups of its matches.
+pub(super) type Rounds = Vec<Vec<Lineup>>;
+
+/// A schedule that is a list.
+#[derive(Debug)]
+pub(super) struct Listed {
+    terms: Terms,
+    patience: Patience,
+    /// All matches in order; a match's number is its place.
+    lineups: Vec<Lineup>,
+    /// How many matches each round has.
+    rounds: Vec<usize>,
+    /// The matches that have been begun, the first of the list.
+    begun: Vec<MatchUp>,
+    /// All matches before this one are over.
+    frontier: usize,
+    /// Failures that may lie behind the frontier, by match.
+    failures: BTreeMap<usize, VecDeque<Failure>>,
+    entrants: Vec<Standing>,
+}
+
+/// How an entrant stands with our patience.
+#[derive(Clone, Debug, Default)]
+struct Standing {
+    strikes: Strikes,
+    /// How many deals the list has for it.
+    planned: u64,
+    aside: Option<String>,
+}
+
+impl Listed {
+    pub(super) fn new(field: &Field, terms: Terms, rounds: Rounds) -> Self {
+        let mut entrants = vec![Standing::default(); field.entrants as usize];
+        for entrant in rounds.iter().flatten().flatten().flatten() {
+            entrants[entrant.index()].planned += terms.deals;
+        }
+        Self {
+            terms,
+            patience: field.patience,
+            rounds: rounds.iter().map(Vec::len).collect(),
+            lineups: rounds.into_iter().flatten().collect(),
+            begun: Vec::new(),
+            frontier: 0,
+            failures: BTreeMap::new(),
+            entrants,
+        }
+    }
+
+    fn annulled(&self, lineup: &[Option<Entrant>]) -> bool {
+        (lineup.iter().flatten()).any(|entrant| self.entrants[entrant.index()].aside.is_some())
+    }
+
+    fn begin(&mut self, lineup: &[Option<Entrant>]) {
+        let fresh = lineup.iter().map(|&entrant| (entrant, Strikes::default()));
+        let mut match_up = MatchUp::new(fresh);
+        if self.annulled(lineup) {
+            match_up.stop();
+        }
+        self.begun.push(match_up);
+    }
+
+    /// Moves the frontier as far as the scores reach, and judges what it passes.
+    fn advance(&mut self) {
+        while self.frontier < self.lineups.len() {
+            if self.frontier == self.begun.len() {
+                let lineup = self.lineups[self.frontier].clone();
+                if !self.annulled(&lineup) {
+                    return;
+                }
+                self.begin(&lineup);
+            }
+            while let Some(failure) = self.passed_failure() {
+                self.judge(failure);
+            }
+            if !self.begun[self.frontier].is_over() {
+                return;
+            }
+            self.failures.remove(&self.frontier);
+            self.frontier += 1;
+        }
+    }
+
+    /// The next failure of the match at the frontier. Only counted groups have any.
+    fn passed_failure(&mut self) -> Option<Failure> {
+        if self.annulled(&self.lineups[self.frontier]) {
+            return None;
+        }
+        self.failures.get_mut(&self.frontier)?.pop_front()
+    }
+
+    fn judge(&mut self, failure: Failure) {
+        let standing = &mut self.entrants[failure.entrant.index()];
+        standing.strikes.add(failure.strikes);
+        standing.aside = standing.strikes.verdict(self.patience, standing.planned);
+        if standing.aside.is_some() {
+            for match_up in &mut self.begun {
+                if match_up.entrants().any(|one| one == failure.entrant) {
+                    match_up.stop();
+                }
+            }
+        }
+    }
+
+    fn seen(&self, id: usize) -> Match {
+        let lineup = &self.lineups[id];
+        let number = id as u32;
+        match self.begun.get(id) {
+            Some(match_up) if !self.annulled(lineup) => match_up.seen(number, &self.terms),
+            _ => {
+                let over = self.annulled(lineup);
+                unplayed(number, players(lineup), self.terms.deals, over)
+            }
+        }
+    }
+}
+
+impl Schedule for Listed {
+    fn next(&mut self) -> Option<Group> {
+        loop {
+            let last = self.begun.len().wrapping_sub(1);
+            if let Some(match_up) = self.begun.get_mut(last)
+                && let Some(group) = match_up.next(last as u32, &self.terms)
+            {
+                return Some(group);
+            }
+            let lineup = self.lineups.get(self.begun.len())?.clone();
+            self.begin(&lineup);
+        }
+    }
+
+    fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled> {
+        let unknown = NotScheduled(score.number);
+        let (id, at) = self.terms.locate(score.number).ok_or(unknown)?;
+        let id = id as usize;
+        let match_up = self.begun.get_mut(id).ok_or(unknown)?;
+        let failures = match_up.record(at, score, &self.terms).ok_or(unknown)?;
+        if !failures.is_empty() {
+            self.failures.entry(id).or_default().extend(failures);
+        }
+        if id == self.frontier {
+            self.advance();
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.frontier == self.lineups.len()
+    }
+
+    fn planned(&self) -> Option<u64> {
+        let planned = |(id, lineup): (usize, &Lineup)| match self.begun.get(id) {
+            _ if self.annulled(lineup) => 0,
+            Some(match_up) => match_up.planned(&self.terms),
+            None => self.terms.deals,
+        };
+        Some(self.lineups.iter().enumerate().map(planned).sum())
+    }
+
+    fn rounds(&self) -> Vec<Round> {
+        let mut ids = 0..self.lineups.len();
+        (self.rounds.iter().enumerate())
+            .map(|(round, &matches)| Round {
+                name: format!("round {}", round + 1),
+                matches: (ids.by_ref().take(matches).map(|id| self.seen(id))).collect(),
+            })
+            .collect()
+    }
+
+    fn uncounted(&self) -> Vec<Range<u64>> {
+        let all = self.lineups.iter().enumerate().map(|(id, lineup)| {
+            let first = self.terms.first(id as u32);
+            let counted = match self.begun.get(id) {
+                _ if self.annulled(lineup) => 0,
+                Some(match_up) if match_up.is_over() => match_up.counted(),
+                _ => self.terms.stride(),
+            };
+            first + counted..first + self.terms.stride()
+        });
+        joined(all)
+    }
+
+    fn set_aside(&self) -> Vec<SetAside> {
+        (Entrant::all(self.entrants.len() as u32).zip(&self.entrants))
+            .filter_map(|(entrant, standing)| {
+                Some(SetAside {
+                    entrant,
+                    why: standing.aside.clone()?,
+                    annulled: true,
+                })
+            })
+            .collect()
+    }
+
+    fn ranking(&self) -> Option<Vec<Ranked>> {
+        None
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The ranges that hold something, those that touch as one.
+pub(super) fn joined(ranges: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in ranges.into_iter().filter(|range| !range.is_empty()) {
+        match joined.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => joined.push(range),
+        }
+    }
+    joined
+}

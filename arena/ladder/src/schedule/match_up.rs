@@ -1,0 +1,343 @@
+//! One match as it stands: which of its groups have been named, and what those
+//! came to that count. Scores may come in any order; they are counted in order
+//! of the groups' places in the match, so what is decided never depends on who
+//! finished first.
+
+use std::collections::BTreeMap;
+
+use super::health::Strikes;
+use super::{Match, Patience, Player};
+use crate::{Entrant, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, Sprt};
+
+/// What all matches of a schedule have in common.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    /// How many seats the game has.
+    pub(super) seats: usize,
+    /// How many games a group has.
+    pub(super) games: u32,
+    /// How many groups a match has.
+    pub(super) deals: u64,
+    /// What ends a match.
+    pub(super) length: Length,
+    /// Ends a match of two as soon as one of them has failed too often; None
+    /// where the schedule itself judges that.
+    pub(super) walkover: Option<Walkover>,
+}
+
+/// When one who fails loses the match at hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walkover {
+    pub(super) patience: Patience,
+    /// How many deals an entrant has in the whole schedule.
+    pub(super) each: u64,
+}
+
+/// What ends a match.
+#[derive(Clone, Debug)]
+pub(super) enum Length {
+    /// That all its deals have been played.
+    Full,
+    /// A test, or that all its deals have been played.
+    Test(Sprt),
+    /// That the deals that are left can't change who has more points. After a
+    /// tie it goes on for as many deals again, one at a time, until one of them
+    /// is won.
+    BestOf,
+}
+
+impl Terms {
+    pub(super) fn new(field: &Field, length: Length) -> Self {
+        let seats = usize::from(field.seats);
+        Self {
+            seats,
+            games: field.seatings.games(seats) as u32,
+            deals: field.deals,
+            length,
+            walkover: None,
+        }
+    }
+
+    /// How many numbers each match has for its groups. Match `m` has those from
+    /// `m` times this on, whether it uses them or not: so a group's number says
+    /// where in the schedule it stands and nothing else.
+    pub(super) fn stride(&self) -> u64 {
+        match self.length {
+            Length::Full | Length::Test(_) => self.deals,
+            Length::BestOf => 2 * self.deals,
+        }
+    }
+
+    /// The number of a match's first group.
+    pub(super) fn first(&self, id: u32) -> u64 {
+        u64::from(id) * self.stride()
+    }
+
+    /// The match that a group's number belongs to, and its place in it.
+    pub(super) fn locate(&self, number: u64) -> Option<(u32, u64)> {
+        let id = u32::try_from(number / self.stride()).ok()?;
+        Some((id, number % self.stride()))
+    }
+
+    /// The half points of one who wins every game of a match.
+    pub(super) fn whole_match(&self) -> u64 {
+        self.deals * u64::from(self.games) * 2 * (self.seats as u64 - 1)
+    }
+}
+
+/// A match with known players.
+#[derive(Clone, Debug)]
+pub(super) struct MatchUp {
+    places: Vec<Place>,
+    /// How many groups have been named.
+    named: u64,
+    /// How many have been counted: the first ones.
+    counted: u64,
+    over: bool,
+    /// How often the first of two had this much of a group: from nothing on in
+    /// steps of half a game. Of a single game that is lost, drawn, won.
+    outcomes: [u64; 5],
+    /// Scores that came before the score of an earlier group.
+    ahead: BTreeMap<u64, GroupScore>,
+}
+
+/// One who plays, and what it has so far.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) entrant: Option<Entrant>,
+    pub(super) points: HalfPoints,
+    pub(super) margin: i64,
+    pub(super) strikes: Strikes,
+}
+
+/// A group that an entrant has failed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failure {
+    pub(super) entrant: Entrant,
+    pub(super) strikes: Strikes,
+}
+
+impl MatchUp {
+    /// A match between these, with the strikes that each has from before.
+    pub(super) fn new(lineup: impl IntoIterator<Item = (Option<Entrant>, Strikes)>) -> Self {
+        let place = |(entrant, strikes)| Place {
+            entrant,
+            points: HalfPoints(0),
+            margin: 0,
+            strikes,
+        };
+        Self {
+            places: lineup.into_iter().map(place).collect(),
+            named: 0,
+            counted: 0,
+            over: false,
+            outcomes: [0; 5],
+            ahead: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    pub(super) fn entrants(&self) -> impl Iterator<Item = Entrant> {
+        self.places.iter().filter_map(|place| place.entrant)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    pub(super) fn counted(&self) -> u64 {
+        self.counted
+    }
+
+    /// How many groups it will have had, as far as can be known now.
+    pub(super) fn planned(&self, terms: &Terms) -> u64 {
+        if self.over {
+            self.counted
+        } else {
+            self.most(terms)
+        }
+    }
+
+    /// Ends it, whatever has been played.
+    pub(super) fn stop(&mut self) {
+        self.over = true;
+        self.ahead.clear();
+    }
+
+    /// Its next group, if one may be played now.
+    pub(super) fn next(&mut self, id: u32, terms: &Terms) -> Option<Group> {
+        if !self.may_go_on(terms) {
+            return None;
+        }
+        let at = self.named;
+        self.named += 1;
+        Some(Group {
+            number: terms.first(id) + at,
+            matchup: MatchId(id),
+            at,
+            lineup: self.lineup(),
+        })
+    }
+
+    pub(super) fn may_go_on(&self, terms: &Terms) -> bool {
+        !self.over && self.named < self.most(terms)
+    }
+
+    /// Takes a score; None where it has named no such group. A match that is
+    /// over takes whatever could have been named: another run of the same
+    /// schedule may have been further ahead when the match was decided.
+    pub(super) fn record(
+        &mut self,
+        at: u64,
+        score: &GroupScore,
+        terms: &Terms,
+    ) -> Option<Vec<Failure>> {
+        let fits = score.points.len() == self.places.len()
+            && score.margins.len() == self.places.len()
+            && score.faults.len() == self.places.len();
+        if !fits {
+            return None;
+        }
+        if self.over {
+            return Some(Vec::new());
+        }
+        if at >= self.named {
+            return None;
+        }
+        if at >= self.counted {
+            self.ahead.entry(at).or_insert_with(|| score.clone());
+        }
+        let mut failures = Vec::new();
+        while !self.over
+            && let Some(score) = self.ahead.remove(&self.counted)
+        {
+            failures.extend(self.count(&score, terms));
+        }
+        if self.over {
+            self.ahead.clear();
+        }
+        Some(failures)
+    }
+
+    fn count(&mut self, score: &GroupScore, terms: &Terms) -> Vec<Failure> {
+        self.counted += 1;
+        let mut failures = Vec::new();
+        for (i, place) in self.places.iter_mut().enumerate() {
+            place.points.0 = place.points.0.saturating_add(score.points[i].0);
+            place.margin = place.margin.saturating_add(score.margins[i]);
+            let strikes = Strikes::of(&score.faults[i], score.games);
+            place.strikes.add(strikes);
+            if let Some(entrant) = place.entrant
+                && strikes.any()
+            {
+                failures.push(Failure { entrant, strikes });
+            }
+        }
+        if let [first, second] = score.points[..] {
+            // Not the points of the first alone: both may have lost.
+            let most = 2 * i64::from(terms.games);
+            let lead = i64::from(first.0) - i64::from(second.0);
+            let outcome = ((lead + most) / 2).clamp(0, 4) as usize;
+            self.outcomes[outcome] += 1;
+        }
+        self.over = self.is_decided(terms);
+        failures
+    }
+
+    fn is_decided(&self, terms: &Terms) -> bool {
+        if self.walked_over(terms) {
+            return true;
+        }
+        match &terms.length {
+            Length::Full => self.counted >= terms.deals,
+            Length::Test(sprt) => {
+                self.counted >= terms.deals || stops(sprt, &self.outcomes, terms.games)
+            }
+            Length::BestOf => {
+                let left = terms.deals.saturating_sub(self.counted);
+                let lead = self.lead().unsigned_abs();
+                lead > left * 2 * u64::from(terms.games) || self.counted >= 2 * terms.deals
+            }
+        }
+    }
+
+    fn walked_over(&self, terms: &Terms) -> bool {
+        terms.walkover.is_some_and(|walkover| {
+            self.places
+                .iter()
+                .any(|place| walkover.verdict(place).is_some())
+        })
+    }
+
+    /// By how many half points the first of two is ahead.
+    fn lead(&self) -> i64 {
+        match &self.places[..] {
+            [first, second] => i64::from(first.points.0) - i64::from(second.points.0),
+            _ => 0,
+        }
+    }
+
+    /// How many groups it has at most, as far as can be known now.
+    fn most(&self, terms: &Terms) -> u64 {
+        match terms.length {
+            Length::BestOf if self.counted >= terms.deals => {
+                (self.counted + 1).min(2 * terms.deals)
+            }
+            _ => terms.deals,
+        }
+    }
+
+    pub(super) fn lineup(&self) -> Lineup {
+        self.places.iter().map(|place| place.entrant).collect()
+    }
+
+    /// What a reader sees of it.
+    pub(super) fn seen(&self, id: u32, terms: &Terms) -> Match {
+        Match {
+            id: MatchId(id),
+            players: players(&self.lineup()),
+            groups: self.counted,
+            most: self.most(terms).max(self.counted),
+            points: self.places.iter().map(|place| place.points).collect(),
+            over: self.over,
+        }
+    }
+}
+
+impl Walkover {
+    /// Why the one in this place is set aside, if it is.
+    pub(super) fn verdict(self, place: &Place) -> Option<(Entrant, String)> {
+        let why = place.strikes.verdict(self.patience, self.each)?;
+        Some((place.entrant?, why))
+    }
+}
+
+/// A lineup as a reader sees it.
+pub(super) fn players(lineup: &[Option<Entrant>]) -> Vec<Player> {
+    let player = |entrant: &Option<Entrant>| entrant.map_or(Player::Filler, Player::Entrant);
+    lineup.iter().map(player).collect()
+}
+
+/// A match of which nothing has been played.
+pub(super) fn unplayed(id: u32, players: Vec<Player>, most: u64, over: bool) -> Match {
+    Match {
+        id: MatchId(id),
+        points: vec![HalfPoints(0); players.len()],
+        players,
+        groups: 0,
+        most,
+        over,
+    }
+}
+
+/// Whether a test stops here.
+fn stops(sprt: &Sprt, outcomes: &[u64; 5], games: u32) -> bool {
+    match (games, outcomes) {
+        (1, &[lost, drawn, won, ..]) => sprt.decide_single(&[lost, drawn, won]),
+        _ => sprt.decide(outcomes),
+    }
+    .is_some()
+}

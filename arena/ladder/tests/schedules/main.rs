@@ -1,0 +1,6 @@
+//! Every schedule, played to its end with made-up scores: against brute force,
+//! in every order, with bots that fail.
+
+mod listed;
+mod order;
+mod vocabulary;
