@@ -1,9 +1,12 @@
 //! Who plays whom, and what the results say. Everything here is pure: no clock,
 //! no network, no file, no chance but what is handed in.
 
+pub mod bradley_terry;
 pub mod elo;
 mod entrant;
 mod group;
+pub mod luce;
+pub mod plackett_luce;
 pub mod schedule;
 mod seatings;
 pub mod sprt;

@@ -1,5 +1,7 @@
 //! Figures of strength against figures and programs that we did not write.
 
+mod bradley_terry;
 mod elo;
+mod plackett_luce;
 mod sprt;
 mod vocabulary;
