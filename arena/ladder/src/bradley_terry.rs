@@ -40,11 +40,13 @@ pub fn fit(players: usize, pairs: &[Pair<'_>], prior: f64) -> Result<Fit, NoFit>
     for met in &pairs {
         sets.push((met.players.to_vec(), vec![met.won, met.games - met.won]));
         for player in met.players {
-            groups[player] += met.groups;
+            groups[player] = met.groups.saturating_add(groups[player]);
         }
     }
     let choices = Choices { players, sets };
-    let all = pairs.iter().map(|met| met.groups).sum();
+    let all = pairs
+        .iter()
+        .fold(0, |all, met| met.groups.saturating_add(all));
     let likeliest = choices.fit(prior)?;
     let variances = variances(&choices, &likeliest, &pairs)?;
     Ok(likeliest.into_fit(&groups, all, &variances))
@@ -65,7 +67,10 @@ impl<'a> Met<'a> {
     fn of(players: usize, pair: &Pair<'a>) -> Option<Self> {
         let [first, second] = pair.players;
         let each = pair.counts.len().saturating_sub(1) / 2;
-        let groups = pair.counts.iter().sum();
+        let groups = pair
+            .counts
+            .iter()
+            .fold(0, |all: u64, &n| all.saturating_add(n));
         let known = first != second && first.max(second) < players;
         let counted = each > 0 && pair.counts.len() == 2 * each + 1 && groups > 0;
         let halves = pair.counts.iter().zip(0_u64..);

@@ -10,9 +10,11 @@ pub mod plackett_luce;
 pub mod schedule;
 mod seatings;
 pub mod sprt;
+pub mod standings;
 
 pub use entrant::Entrant;
 pub use group::{Faults, Group, GroupScore, HalfPoints, Lineup, MatchId, Tally};
 pub use schedule::{Field, Patience, Schedule, ScheduleError, Shape, schedule};
 pub use seatings::Seatings;
 pub use sprt::{Decision, Sprt};
+pub use standings::Standings;

@@ -8,7 +8,7 @@
 //!
 //! Plackett, "The Analysis of Permutations", 1975.
 
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use rand_chacha::{
     ChaCha8Rng,
@@ -47,15 +47,15 @@ pub fn fit<'a>(
     tallies: impl IntoIterator<Item = &'a Tally>,
     prior: f64,
 ) -> Result<Fit, NoFit> {
-    let rows: Vec<Row> = tallies
+    let rows = tallies
         .into_iter()
-        .filter_map(|tally| Row::of(players, tally))
-        .collect();
+        .filter_map(|tally| Row::of(players, tally));
+    let rows = merged(rows.collect());
     let mut groups = vec![0; players];
     let mut tables: BTreeMap<&[usize], Vec<f64>> = BTreeMap::new();
     for row in &rows {
         for &player in &row.players {
-            groups[player] += row.groups;
+            groups[player] = row.groups.saturating_add(groups[player]);
         }
         let table = tables.entry(&row.players);
         let table = table.or_insert_with(|| vec![0.0; row.chosen.len()]);
@@ -77,7 +77,9 @@ pub fn fit<'a>(
         players,
         sets: sets.into_iter().collect(),
     };
-    let all = rows.iter().map(|row| row.groups).sum();
+    let all = rows
+        .iter()
+        .fold(0, |all, row| row.groups.saturating_add(all));
     let likeliest = choices.fit(prior)?;
     let variances = bootstrap(&likeliest, &rows);
     Ok(likeliest.into_fit(&groups, all, &variances))
@@ -169,6 +171,28 @@ impl Row {
         }
         (slopes, curves)
     }
+}
+
+/// The rows in an order of their own, those alike as one, so that the order in
+/// which the groups came changes nothing, not even by rounding.
+fn merged(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.sort_unstable_by(|a, b| {
+        let chosen = || {
+            let mut both = a.chosen.iter().zip(&b.chosen);
+            both.find_map(|(a, b)| Some(a.total_cmp(b)).filter(|order| order.is_ne()))
+        };
+        a.players
+            .cmp(&b.players)
+            .then_with(|| chosen().unwrap_or(Ordering::Equal))
+    });
+    rows.dedup_by(|row, kept| {
+        let alike = row.players == kept.players && row.chosen == kept.chosen;
+        if alike {
+            kept.groups = kept.groups.saturating_add(row.groups);
+        }
+        alike
+    });
+    rows
 }
 
 /// The sets that somebody was chosen from: their members and how often each of

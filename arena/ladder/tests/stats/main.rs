@@ -4,4 +4,5 @@ mod bradley_terry;
 mod elo;
 mod plackett_luce;
 mod sprt;
+mod standings;
 mod vocabulary;
