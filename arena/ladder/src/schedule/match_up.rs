@@ -43,7 +43,6 @@ pub(super) enum Length {
     /// That the deals that are left can't change who has more points. After a
     /// tie it goes on for as many deals again, one at a time, until one of them
     /// is won.
-    #[expect(dead_code, reason = "what an elimination is made of")]
     BestOf,
 }
 

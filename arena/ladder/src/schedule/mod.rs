@@ -1,5 +1,7 @@
 //! Schedules: who plays whom next, as a fold over results.
 
+mod bracket;
+mod elimination;
 mod gauntlet;
 mod health;
 mod in_rounds;
@@ -14,6 +16,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use self::bracket::Bracket;
+use self::elimination::Elimination;
 use self::in_rounds::InRounds;
 use self::listed::Listed;
 use self::match_up::{Length, Terms};
@@ -348,6 +352,23 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
             let pairing = Swiss::new(field, &terms);
             Box::new(InRounds::new(field, terms, Some(rounds), pairing))
         }
+        Shape::SingleElimination { third_place } => {
+            let seats = usize::from(field.seats);
+            let bracket = Bracket::single(entrants as usize, seats, third_place);
+            Box::new(Elimination::new(field, elimination_terms(field), bracket))
+        }
+        Shape::DoubleElimination {} => {
+            let bracket = Bracket::double(entrants as usize, usize::from(field.seats));
+            Box::new(Elimination::new(field, elimination_terms(field), bracket))
+        }
         _ => return Err(ScheduleError::NoRounds),
     })
+}
+
+fn elimination_terms(field: &Field) -> Terms {
+    let length = match field.seats {
+        2 => Length::BestOf,
+        _ => Length::Full,
+    };
+    Terms::new(field, length)
 }

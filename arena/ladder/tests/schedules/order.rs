@@ -13,6 +13,8 @@ fn shapes(entrants: u32) -> Vec<Shape> {
         Shape::Swiss {
             rounds: Some(entrants - 1),
         },
+        Shape::SingleElimination { third_place: true },
+        Shape::DoubleElimination {},
         Shape::RoundRobin {},
         Shape::Gauntlet {
             challengers: 1 + entrants / 4,
