@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use super::health::Strikes;
-use super::match_up::{Failure, MatchUp, Terms, players, unplayed};
+use super::match_up::{MatchUp, Terms, players, unplayed};
 use super::{Match, NotScheduled, Patience, Ranked, Round, Schedule, SetAside};
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
@@ -33,6 +33,13 @@ pub(super) struct Listed {
     /// Failures that may lie behind the frontier, by match.
     failures: BTreeMap<usize, VecDeque<Failure>>,
     entrants: Vec<Standing>,
+}
+
+/// A group that an entrant has failed.
+#[derive(Clone, Copy, Debug)]
+struct Failure {
+    entrant: Entrant,
+    strikes: Strikes,
 }
 
 /// How an entrant stands with our patience.
@@ -149,9 +156,14 @@ impl Schedule for Listed {
         let (id, at) = self.terms.locate(score.number).ok_or(unknown)?;
         let id = id as usize;
         let match_up = self.begun.get_mut(id).ok_or(unknown)?;
-        let failures = match_up.record(at, score, &self.terms).ok_or(unknown)?;
-        if !failures.is_empty() {
-            self.failures.entry(id).or_default().extend(failures);
+        for counted in match_up.record(at, score, &self.terms).ok_or(unknown)? {
+            for (place, faults) in match_up.places().iter().zip(&counted.faults) {
+                let strikes = Strikes::of(faults, counted.games);
+                if let Some(entrant) = place.entrant.filter(|_| strikes.any()) {
+                    let failure = Failure { entrant, strikes };
+                    self.failures.entry(id).or_default().push_back(failure);
+                }
+            }
         }
         if id == self.frontier {
             self.advance();

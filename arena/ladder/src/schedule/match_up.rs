@@ -110,13 +110,6 @@ pub(super) struct Place {
     pub(super) strikes: Strikes,
 }
 
-/// A group that an entrant has failed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Failure {
-    pub(super) entrant: Entrant,
-    pub(super) strikes: Strikes,
-}
-
 impl MatchUp {
     /// A match between these, with the strikes that each has from before.
     pub(super) fn new(lineup: impl IntoIterator<Item = (Option<Entrant>, Strikes)>) -> Self {
@@ -186,55 +179,44 @@ impl MatchUp {
         !self.over && self.named < self.most(terms)
     }
 
-    /// Takes a score; None where it has named no such group. A match that is
-    /// over takes whatever could have been named: another run of the same
-    /// schedule may have been further ahead when the match was decided.
+    /// Takes a score, and gives those that count from now on, in order. None where
+    /// it has named no such group. A match that is over takes whatever could have
+    /// been named: another run of the same schedule may have been further ahead
+    /// when the match was decided.
     pub(super) fn record(
         &mut self,
         at: u64,
         score: &GroupScore,
         terms: &Terms,
-    ) -> Option<Vec<Failure>> {
+    ) -> Option<Vec<GroupScore>> {
         let fits = score.points.len() == self.places.len()
             && score.margins.len() == self.places.len()
             && score.faults.len() == self.places.len();
-        if !fits {
+        if !fits || (at >= self.named && !self.over) {
             return None;
         }
-        if self.over {
-            return Some(Vec::new());
-        }
-        if at >= self.named {
-            return None;
-        }
-        if at >= self.counted {
+        if at >= self.counted && !self.over {
             self.ahead.entry(at).or_insert_with(|| score.clone());
         }
-        let mut failures = Vec::new();
-        while !self.over
-            && let Some(score) = self.ahead.remove(&self.counted)
-        {
-            failures.extend(self.count(&score, terms));
+        let mut counted = Vec::new();
+        while let Some(score) = self.ahead.remove(&self.counted) {
+            self.count(&score, terms);
+            counted.push(score);
+            if self.over {
+                self.ahead.clear();
+            }
         }
-        if self.over {
-            self.ahead.clear();
-        }
-        Some(failures)
+        Some(counted)
     }
 
-    fn count(&mut self, score: &GroupScore, terms: &Terms) -> Vec<Failure> {
+    fn count(&mut self, score: &GroupScore, terms: &Terms) {
         self.counted += 1;
-        let mut failures = Vec::new();
         for (i, place) in self.places.iter_mut().enumerate() {
             place.points.0 = place.points.0.saturating_add(score.points[i].0);
             place.margin = place.margin.saturating_add(score.margins[i]);
-            let strikes = Strikes::of(&score.faults[i], score.games);
-            place.strikes.add(strikes);
-            if let Some(entrant) = place.entrant
-                && strikes.any()
-            {
-                failures.push(Failure { entrant, strikes });
-            }
+            place
+                .strikes
+                .add(Strikes::of(&score.faults[i], score.games));
         }
         if let [first, second] = score.points[..] {
             // Not the points of the first alone: both may have lost.
@@ -244,7 +226,6 @@ impl MatchUp {
             self.outcomes[outcome] += 1;
         }
         self.over = self.is_decided(terms);
-        failures
     }
 
     fn is_decided(&self, terms: &Terms) -> bool {
@@ -265,11 +246,8 @@ impl MatchUp {
     }
 
     fn walked_over(&self, terms: &Terms) -> bool {
-        terms.walkover.is_some_and(|walkover| {
-            self.places
-                .iter()
-                .any(|place| walkover.verdict(place).is_some())
-        })
+        let lost = |walkover: Walkover| self.places.iter().any(|one| walkover.lost(one).is_some());
+        self.places.len() == 2 && terms.walkover.is_some_and(lost)
     }
 
     /// By how many half points the first of two is ahead.
@@ -309,9 +287,9 @@ impl MatchUp {
 
 impl Walkover {
     /// Why the one in this place is set aside, if it is.
-    pub(super) fn verdict(self, place: &Place) -> Option<(Entrant, String)> {
-        let why = place.strikes.verdict(self.patience, self.each)?;
-        Some((place.entrant?, why))
+    pub(super) fn lost(self, place: &Place) -> Option<String> {
+        let _ = place.entrant?;
+        place.strikes.verdict(self.patience, self.each)
     }
 }
 

@@ -1,18 +1,27 @@
 //! Schedules: who plays whom next, as a fold over results.
 
+mod bracket;
+mod elimination;
 mod gauntlet;
 mod health;
+mod in_rounds;
 mod listed;
-#[expect(dead_code, reason = "what ends a match elsewhere than in a list")]
 mod match_up;
+mod pairing;
 mod round_robin;
+mod swiss;
+mod tables;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use self::bracket::Bracket;
+use self::elimination::Elimination;
+use self::in_rounds::InRounds;
 use self::listed::Listed;
 use self::match_up::{Length, Terms};
+use self::swiss::Swiss;
 use crate::{Entrant, Group, GroupScore, HalfPoints, MatchId, Seatings, Sprt};
 
 /// How many deals a match may have: so many that no sum of points overflows.
@@ -250,6 +259,22 @@ pub enum ScheduleError {
     /// A shape without a round.
     #[error("the number of rounds must be at least 1")]
     NoRounds,
+    /// More rounds than anybody has opponents.
+    #[error(
+        "a swiss of {entrants} entrants has at most {most} rounds before somebody must \
+         meet an opponent again, and {rounds} were asked for"
+    )]
+    Rounds {
+        /// How many entrants there are.
+        entrants: u32,
+        /// How many rounds were asked for.
+        rounds: u32,
+        /// How many there may be.
+        most: u32,
+    },
+    /// A Swiss of more than can be paired.
+    #[error("a swiss has at most {most} entrants, not {0}", most = swiss::MOST_ENTRANTS)]
+    TooManyEntrants(u32),
 }
 
 /// The schedule of this shape for these entrants.
@@ -306,6 +331,44 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
             };
             Box::new(Listed::new(field, Terms::new(field, length), rounds))
         }
+        Shape::Swiss { rounds: Some(0) } | Shape::Ladder { rounds: Some(0) } => {
+            return Err(ScheduleError::NoRounds);
+        }
+        Shape::Swiss { rounds } => {
+            let most = swiss::most_rounds(entrants);
+            let rounds =
+                rounds.unwrap_or_else(|| swiss::rounds_for_one_winner(entrants, field.seats));
+            if entrants > swiss::MOST_ENTRANTS {
+                return Err(ScheduleError::TooManyEntrants(entrants));
+            }
+            if two && rounds > most {
+                return Err(ScheduleError::Rounds {
+                    entrants,
+                    rounds,
+                    most,
+                });
+            }
+            let terms = Terms::new(field, length);
+            let pairing = Swiss::new(field, &terms);
+            Box::new(InRounds::new(field, terms, Some(rounds), pairing))
+        }
+        Shape::SingleElimination { third_place } => {
+            let seats = usize::from(field.seats);
+            let bracket = Bracket::single(entrants as usize, seats, third_place);
+            Box::new(Elimination::new(field, elimination_terms(field), bracket))
+        }
+        Shape::DoubleElimination {} => {
+            let bracket = Bracket::double(entrants as usize, usize::from(field.seats));
+            Box::new(Elimination::new(field, elimination_terms(field), bracket))
+        }
         _ => return Err(ScheduleError::NoRounds),
     })
+}
+
+fn elimination_terms(field: &Field) -> Terms {
+    let length = match field.seats {
+        2 => Length::BestOf,
+        _ => Length::Full,
+    };
+    Terms::new(field, length)
 }

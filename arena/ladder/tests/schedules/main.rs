@@ -3,4 +3,5 @@
 
 mod listed;
 mod order;
+mod swiss;
 mod vocabulary;

@@ -9,6 +9,12 @@ use crate::vocabulary::{Chance, failed_by, field, played, played_in_order, rando
 /// Every shape that suits so many.
 fn shapes(entrants: u32) -> Vec<Shape> {
     vec![
+        Shape::Swiss { rounds: None },
+        Shape::Swiss {
+            rounds: Some(entrants - 1),
+        },
+        Shape::SingleElimination { third_place: true },
+        Shape::DoubleElimination {},
         Shape::RoundRobin {},
         Shape::Gauntlet {
             challengers: 1 + entrants / 4,

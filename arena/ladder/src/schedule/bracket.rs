@@ -1,0 +1,250 @@
+//! The brackets of eliminations: which match feeds which. Whoever plays in them is
+//! not known here.
+//!
+//! A match is between two sides. In games of two a side is one player, the winner
+//! goes on and the loser is out or drops to the losers' bracket. At a table of
+//! four a side is two players, the first two go on as one side, and the last two
+//! are out or drop as one.
+
+/// Where a player of a match comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It is the entrant with this number, if there is one.
+    Seed(usize),
+    /// It took this place, from 0, in an earlier match.
+    Place { of: usize, place: usize },
+}
+
+/// A match of a bracket.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) round: usize,
+    /// One for each seat.
+    pub(super) sources: Vec<Source>,
+    /// How many of it go on. Where there are no more players than that, there is
+    /// nothing to play.
+    pub(super) go_on: usize,
+}
+
+/// All matches of an elimination, each after those that feed it.
+#[derive(Clone, Debug)]
+pub(super) struct Bracket {
+    pub(super) rounds: Vec<String>,
+    pub(super) nodes: Vec<Node>,
+    /// The match that is played only if the one before it was won by the side from
+    /// the losers' bracket.
+    pub(super) reset: Option<usize>,
+    /// How many matches the winner has that never drops.
+    pub(super) path: u64,
+    half: usize,
+}
+
+/// Players that stay together.
+type Side = Vec<Source>;
+
+impl Bracket {
+    /// Who loses is out; of four the last two are. The places in the last match
+    /// are the final ones.
+    ///
+    /// For a match for the third place there must be semi-finals, and two seats.
+    pub(super) fn single(entrants: usize, seats: usize, third_place: bool) -> Self {
+        let mut bracket = Self::empty(seats);
+        let mut sides = seeded(entrants, seats);
+        while sides.len() > 2 {
+            let name = match (seats, sides.len()) {
+                (2, 4) => "semi-finals".to_owned(),
+                (2, 8) => "quarter-finals".to_owned(),
+                (2, players) => format!("round of {players}"),
+                _ => format!("round {}", bracket.rounds.len() + 1),
+            };
+            let matches = bracket.round(name, adjacent(&sides), bracket.half);
+            sides = bracket.winners(&matches);
+            if third_place && seats == 2 && sides.len() == 2 {
+                let losers = bracket.losers(&matches);
+                bracket.round("third place".to_owned(), adjacent(&losers), 1);
+            }
+            bracket.path += 1;
+        }
+        bracket.round("final".to_owned(), adjacent(&sides), 1);
+        bracket.path += 1;
+        bracket
+    }
+
+    /// Who loses twice is out.
+    ///
+    /// Those who lose in the winners' first round play among themselves. After
+    /// that those who are left in the losers' bracket play in turn those who drop
+    /// from the winners' next round, and among themselves. Who drops comes from the
+    /// far end: the first time in the reverse order, the next time with the halves
+    /// exchanged, and so on by turns, so that those who have met meet again as late
+    /// as may be.
+    ///
+    /// The grand final is between both brackets. If the one from the losers'
+    /// bracket wins it, both have lost once, and it is played again. At tables of
+    /// four there are two from each bracket, and the one match decides.
+    pub(super) fn double(entrants: usize, seats: usize) -> Self {
+        let mut bracket = Self::empty(seats);
+        let half = bracket.half;
+        let sides = seeded(entrants, seats);
+        let mut winners = bracket.round("winners' round 1".to_owned(), adjacent(&sides), half);
+        let mut alive = bracket.losers(&winners);
+        bracket.path = 2;
+        let mut drops = 0;
+        while winners.len() > 1 {
+            let name = format!("losers' round {}", 2 * drops + 1);
+            let survivors = bracket.round(name, adjacent(&alive), half);
+            alive = bracket.winners(&survivors);
+
+            let sides = bracket.winners(&winners);
+            let name = format!("winners' round {}", drops + 2);
+            winners = bracket.round(name, adjacent(&sides), half);
+            bracket.path += 1;
+
+            let mut dropped = bracket.losers(&winners);
+            if drops % 2 == 0 {
+                dropped.reverse();
+            } else {
+                let middle = dropped.len() / 2;
+                dropped.rotate_left(middle);
+            }
+            drops += 1;
+            let name = format!("losers' round {}", 2 * drops);
+            let pairs = alive.into_iter().zip(dropped).collect();
+            let survivors = bracket.round(name, pairs, half);
+            alive = bracket.winners(&survivors);
+        }
+        let finalists = [bracket.winners(&winners), alive].concat();
+        let last = bracket.round("grand final".to_owned(), adjacent(&finalists), 1);
+        if seats == 2 {
+            let again = [bracket.winners(&last), bracket.losers(&last)].concat();
+            let again = bracket.round("grand final, again".to_owned(), adjacent(&again), 1);
+            bracket.reset = again.first().copied();
+        }
+        bracket
+    }
+
+    fn empty(seats: usize) -> Self {
+        Self {
+            rounds: Vec::new(),
+            nodes: Vec::new(),
+            reset: None,
+            path: 0,
+            half: seats / 2,
+        }
+    }
+
+    /// Adds a round of these matches; gives their numbers.
+    fn round(&mut self, name: String, pairs: Vec<(Side, Side)>, go_on: usize) -> Vec<usize> {
+        let round = self.rounds.len();
+        self.rounds.push(name);
+        let first = self.nodes.len();
+        self.nodes.extend(pairs.into_iter().map(|(one, other)| {
+            Node {
+                round,
+                sources: (one.into_iter().zip(other))
+                    .flat_map(|(one, other)| [one, other])
+                    .collect(),
+                go_on,
+            }
+        }));
+        (first..self.nodes.len()).collect()
+    }
+
+    fn winners(&self, matches: &[usize]) -> Vec<Side> {
+        let side = |&of: &usize| (0..self.half).map(move |place| Source::Place { of, place });
+        matches.iter().map(|of| side(of).collect()).collect()
+    }
+
+    fn losers(&self, matches: &[usize]) -> Vec<Side> {
+        let half = self.half;
+        let side = |&of: &usize| (half..2 * half).map(move |place| Source::Place { of, place });
+        matches.iter().map(|of| side(of).collect()).collect()
+    }
+}
+
+fn adjacent(sides: &[Side]) -> Vec<(Side, Side)> {
+    let pairs = sides.chunks_exact(2);
+    pairs
+        .map(|pair| (pair[0].clone(), pair[1].clone()))
+        .collect()
+}
+
+/// The sides of the first round, in order of the bracket: the best seed far from
+/// the second best, and where seats stay empty, those next to the best seeds.
+fn seeded(entrants: usize, seats: usize) -> Vec<Side> {
+    let matches = entrants.div_ceil(seats).next_power_of_two();
+    let last = matches * seats - 1;
+    match seats {
+        2 => bracket_order(2 * matches)
+            .into_iter()
+            .map(|seed| vec![Source::Seed(seed)])
+            .collect(),
+        // Table t has the seeds t, then from the far end those that are left.
+        _ => (bracket_order(matches).into_iter())
+            .flat_map(|t| {
+                let seeds = [t, 2 * matches - 1 - t, 3 * matches - 1 - t, last - t];
+                let [a, b, c, d] = seeds.map(Source::Seed);
+                [vec![a, c], vec![b, d]]
+            })
+            .collect(),
+    }
+}
+
+/// 0 up to `many`, a power of two, in the order in which seeds stand in a bracket:
+/// in every round, if the better seed always wins, the best one left meets the
+/// worst one left.
+fn bracket_order(many: usize) -> Vec<usize> {
+    let mut order = vec![0];
+    while order.len() < many {
+        let last = 2 * order.len() - 1;
+        order = order
+            .into_iter()
+            .flat_map(|seed| [seed, last - seed])
+            .collect();
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_meets_the_last_and_the_second_only_in_the_final() {
+        assert_eq!(bracket_order(8), [0, 7, 3, 4, 1, 6, 2, 5]);
+        let bracket = Bracket::single(5, 2, true);
+        assert_eq!(
+            bracket.rounds,
+            ["quarter-finals", "semi-finals", "third place", "final"]
+        );
+        assert_eq!(bracket.nodes[0].sources, [Source::Seed(0), Source::Seed(7)]);
+    }
+
+    #[test]
+    fn whoever_a_match_needs_has_played_before() {
+        for seats in [2, 4] {
+            for entrants in 2..=70 {
+                for bracket in [
+                    Bracket::single(entrants, seats, true),
+                    Bracket::double(entrants, seats),
+                ] {
+                    let mut used = std::collections::BTreeSet::new();
+                    let mut seeds = 0;
+                    for (at, node) in bracket.nodes.iter().enumerate() {
+                        assert_eq!(node.sources.len(), seats);
+                        for source in &node.sources {
+                            match *source {
+                                Source::Seed(seed) => seeds += usize::from(seed < entrants),
+                                Source::Place { of, place } => {
+                                    assert!(of < at && place < seats);
+                                    assert!(used.insert((of, place)), "nobody plays twice");
+                                }
+                            }
+                        }
+                    }
+                    assert_eq!(seeds, entrants);
+                }
+            }
+        }
+    }
+}

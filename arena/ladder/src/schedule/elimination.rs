@@ -1,0 +1,410 @@
+//! Elimination, single and double: who loses is out, at the first time or at the
+//! second.
+//!
+//! A match of two is the best of so many deals. If all are played and the points
+//! are level, it goes on deal by deal until one is won, at most for as many deals
+//! again; then the margins decide, then the seeding. A table of four plays all its
+//! deals; its order is by points, then margins, then the seeding.
+//!
+//! Who fails too often loses the match at hand and is set aside: whoever would
+//! have met it next goes on without a game.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::bracket::{Bracket, Source};
+use super::health::Strikes;
+use super::listed::joined;
+use super::match_up::{MatchUp, Place, Terms, Walkover, unplayed};
+use super::{Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
+use crate::{Entrant, Field, Group, GroupScore};
+
+/// An elimination as it stands.
+#[derive(Debug)]
+pub(super) struct Elimination {
+    terms: Terms,
+    walkover: Walkover,
+    bracket: Bracket,
+    /// Which matches wait for each.
+    feeds: Vec<Vec<usize>>,
+    states: Vec<State>,
+    /// Matches that may have a group to name.
+    ready: BTreeSet<usize>,
+    entrants: Vec<Standing>,
+}
+
+/// A match of the bracket as it stands.
+#[derive(Clone, Debug, Default)]
+struct State {
+    /// What is or was played. None: not begun, or there was nothing to play.
+    match_up: Option<MatchUp>,
+    /// Who takes part but is set aside.
+    absent: Vec<Entrant>,
+    /// The order when it is over, the best first; None is nobody.
+    order: Option<Vec<Option<Entrant>>>,
+    remark: Option<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Standing {
+    strikes: Strikes,
+    aside: Option<String>,
+}
+
+/// Who sits somewhere, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Entrant(Entrant),
+    Nobody,
+    NotYet { of: usize, place: usize },
+}
+
+impl Elimination {
+    pub(super) fn new(field: &Field, mut terms: Terms, bracket: Bracket) -> Self {
+        let walkover = Walkover {
+            patience: field.patience,
+            each: bracket.path * terms.deals,
+        };
+        terms.walkover = Some(walkover);
+        let mut feeds = vec![Vec::new(); bracket.nodes.len()];
+        for (at, node) in bracket.nodes.iter().enumerate() {
+            for source in &node.sources {
+                if let Source::Place { of, .. } = *source
+                    && feeds[of].last() != Some(&at)
+                {
+                    feeds[of].push(at);
+                }
+            }
+        }
+        let mut schedule = Self {
+            terms,
+            walkover,
+            states: vec![State::default(); bracket.nodes.len()],
+            feeds,
+            bracket,
+            ready: BTreeSet::new(),
+            entrants: vec![Standing::default(); field.entrants as usize],
+        };
+        for at in 0..schedule.states.len() {
+            schedule.begin(at);
+        }
+        schedule
+    }
+
+    /// Begins a match if all its players are known and it has not been begun; one
+    /// in which there is nothing to play is over at once.
+    fn begin(&mut self, at: usize) {
+        if self.states[at].order.is_some() || self.states[at].match_up.is_some() {
+            return;
+        }
+        let counts = self.expected();
+        let mut present = Vec::new();
+        let mut absent = Vec::new();
+        for &source in &self.bracket.nodes[at].sources {
+            match self.known(source, &counts) {
+                Known::NotYet { .. } => return,
+                Known::Nobody => {}
+                Known::Entrant(one) if self.is_aside(one) => absent.push(one),
+                Known::Entrant(one) => present.push(one),
+            }
+        }
+        self.states[at].absent = absent;
+        if self.bracket.reset == Some(at) && !self.won_from_below(at) {
+            // In the order of the first grand final, which has decided.
+            self.close(at, present);
+        } else if present.len() <= self.bracket.nodes[at].go_on {
+            present.sort_unstable();
+            self.close(at, present);
+        } else {
+            let mut lineup: Vec<_> = present.into_iter().map(Some).collect();
+            lineup.resize(self.terms.seats, None);
+            let strikes = |one: &Option<Entrant>| {
+                one.map_or(Strikes::default(), |one| self.entrants[one.index()].strikes)
+            };
+            let lineup = lineup.iter().map(|one| (*one, strikes(one)));
+            self.states[at].match_up = Some(MatchUp::new(lineup));
+            self.ready.insert(at);
+        }
+    }
+
+    /// Ends a match with these in order, and begins what waited for it.
+    fn close(&mut self, at: usize, order: Vec<Entrant>) {
+        let state = &mut self.states[at];
+        let mut absent = state.absent.clone();
+        absent.sort_unstable();
+        let mut order: Vec<_> = order.into_iter().chain(absent).map(Some).collect();
+        order.resize(self.terms.seats, None);
+        state.order = Some(order);
+        for fed in self.feeds[at].clone() {
+            self.begin(fed);
+        }
+    }
+
+    /// Whether the grand final before this match was won by the losers' bracket.
+    fn won_from_below(&self, reset: usize) -> bool {
+        let grand_final = &self.states[reset - 1];
+        let won = grand_final.order.as_ref().and_then(|order| order[0]);
+        let played = grand_final.match_up.as_ref();
+        played.is_some_and(|played| played.places()[1].entrant == won)
+    }
+
+    /// Judges a match that has just been decided.
+    fn decide(&mut self, at: usize) {
+        let Some(match_up) = &self.states[at].match_up else {
+            return;
+        };
+        let mut places: Vec<Place> = match_up.places().to_vec();
+        places.retain(|place| place.entrant.is_some());
+        let lost = |place: &Place| self.walkover.lost(place);
+        places.sort_by_key(|place| {
+            let failed = lost(place).is_some();
+            (
+                failed,
+                Reverse(place.points),
+                Reverse(place.margin),
+                place.entrant,
+            )
+        });
+        let go_on = self.bracket.nodes[at].go_on;
+        let mut remark = None;
+        if let [.., last_in, first_out] = &places[..(go_on + 1).min(places.len())]
+            && lost(last_in).is_none()
+            && lost(first_out).is_none()
+            && last_in.points == first_out.points
+            && let (Some(one), Some(other)) = (last_in.entrant, first_out.entrant)
+        {
+            let by = if last_in.margin > first_out.margin {
+                "the margins were for"
+            } else {
+                "so were the margins, and the better seed is"
+            };
+            let round = &self.bracket.rounds[self.bracket.nodes[at].round];
+            remark = Some(format!(
+                "{round}: {{{one}}} and {{{other}}} were level on points; {by} {{{one}}}"
+            ));
+        }
+        for place in &places {
+            let why = self.walkover.lost(place);
+            if let Some(one) = place.entrant {
+                self.entrants[one.index()] = Standing {
+                    strikes: place.strikes,
+                    aside: why,
+                };
+            }
+        }
+        self.states[at].remark = remark;
+        let order = places.iter().filter_map(|place| place.entrant).collect();
+        self.close(at, order);
+    }
+
+    fn is_aside(&self, one: Entrant) -> bool {
+        self.entrants[one.index()].aside.is_some()
+    }
+
+    fn known(&self, source: Source, expected: &[usize]) -> Known {
+        match source {
+            Source::Seed(seed) if seed < self.entrants.len() => {
+                Known::Entrant(Entrant::new(seed as u32))
+            }
+            Source::Seed(_) => Known::Nobody,
+            Source::Place { of, place } => match &self.states[of].order {
+                Some(order) => order[place].map_or(Known::Nobody, Known::Entrant),
+                None if place >= expected[of] => Known::Nobody,
+                None => Known::NotYet { of, place },
+            },
+        }
+    }
+
+    /// How many players each match has or will have.
+    fn expected(&self) -> Vec<usize> {
+        let mut expected = Vec::with_capacity(self.states.len());
+        for node in &self.bracket.nodes {
+            let known = node
+                .sources
+                .iter()
+                .map(|&source| self.known(source, &expected));
+            expected.push(known.filter(|known| *known != Known::Nobody).count());
+        }
+        expected
+    }
+
+    /// How many deals a match that has not been begun will have.
+    fn most(&self, at: usize, expected: &[usize]) -> u64 {
+        if self.states[at].order.is_none() && expected[at] > self.bracket.nodes[at].go_on {
+            self.terms.deals
+        } else {
+            0
+        }
+    }
+
+    fn seen(&self, at: usize, expected: &[usize]) -> Match {
+        let state = &self.states[at];
+        if let Some(match_up) = &state.match_up {
+            return match_up.seen(at as u32, &self.terms);
+        }
+        let two = self.terms.seats == 2;
+        let sources = &self.bracket.nodes[at].sources;
+        let player = |&source: &Source| match self.known(source, expected) {
+            Known::Entrant(one) => Player::Entrant(one),
+            Known::Nobody if two => Player::Bye,
+            Known::Nobody => Player::Filler,
+            Known::NotYet { of, place } => Player::Pending(match (two, place) {
+                (true, 0) => format!("winner of match {of}"),
+                (true, _) => format!("loser of match {of}"),
+                _ => format!("place {} of match {of}", place + 1),
+            }),
+        };
+        let players = sources.iter().map(player).collect();
+        unplayed(
+            at as u32,
+            players,
+            self.most(at, expected),
+            state.order.is_some(),
+        )
+    }
+
+    /// Where each has come out of the bracket: in which round and at which place.
+    /// None for those who are still in it.
+    fn out(&self) -> Vec<Option<(usize, usize)>> {
+        let mut goes_on = BTreeSet::new();
+        for source in self.bracket.nodes.iter().flat_map(|node| &node.sources) {
+            if let Source::Place { of, place } = *source {
+                goes_on.insert((of, place));
+            }
+        }
+        let mut out = vec![None; self.entrants.len()];
+        for (at, state) in self.states.iter().enumerate() {
+            for (place, one) in state.order.iter().flatten().enumerate() {
+                if let Some(one) = one.filter(|_| !goes_on.contains(&(at, place))) {
+                    out[one.index()] = Some((self.bracket.nodes[at].round, place));
+                }
+            }
+        }
+        out
+    }
+
+    /// How many matches each has won, or at tables of four gone on from.
+    fn won(&self) -> Vec<u32> {
+        let mut won = vec![0; self.entrants.len()];
+        for (state, node) in self.states.iter().zip(&self.bracket.nodes) {
+            if let (Some(order), Some(_)) = (&state.order, &state.match_up) {
+                for one in order.iter().take(node.go_on).flatten() {
+                    won[one.index()] += 1;
+                }
+            }
+        }
+        won
+    }
+}
+
+impl Schedule for Elimination {
+    fn next(&mut self) -> Option<Group> {
+        while let Some(&at) = self.ready.first() {
+            if let Some(match_up) = &mut self.states[at].match_up
+                && let Some(group) = match_up.next(at as u32, &self.terms)
+            {
+                return Some(group);
+            }
+            self.ready.remove(&at);
+        }
+        None
+    }
+
+    fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled> {
+        let unknown = NotScheduled(score.number);
+        let (id, place) = self.terms.locate(score.number).ok_or(unknown)?;
+        let at = id as usize;
+        let state = self.states.get_mut(at).ok_or(unknown)?;
+        let match_up = state.match_up.as_mut().ok_or(unknown)?;
+        match_up.record(place, score, &self.terms).ok_or(unknown)?;
+        if match_up.may_go_on(&self.terms) {
+            self.ready.insert(at);
+        }
+        if match_up.is_over() && state.order.is_none() {
+            self.decide(at);
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.states.iter().all(|state| state.order.is_some())
+    }
+
+    fn planned(&self) -> Option<u64> {
+        let expected = self.expected();
+        let planned = |(at, state): (usize, &State)| match &state.match_up {
+            Some(match_up) => match_up.planned(&self.terms),
+            None => self.most(at, &expected),
+        };
+        Some(self.states.iter().enumerate().map(planned).sum())
+    }
+
+    fn rounds(&self) -> Vec<Round> {
+        let expected = self.expected();
+        let mut rounds: Vec<Round> = (self.bracket.rounds.iter())
+            .map(|name| Round {
+                name: name.clone(),
+                matches: Vec::new(),
+            })
+            .collect();
+        for (at, node) in self.bracket.nodes.iter().enumerate() {
+            rounds[node.round].matches.push(self.seen(at, &expected));
+        }
+        rounds
+    }
+
+    fn uncounted(&self) -> Vec<Range<u64>> {
+        let over = self.states.iter().enumerate().filter_map(|(at, state)| {
+            let match_up = state
+                .match_up
+                .as_ref()
+                .filter(|match_up| match_up.is_over())?;
+            let first = self.terms.first(at as u32);
+            Some(first + match_up.counted()..first + self.terms.stride())
+        });
+        joined(over)
+    }
+
+    fn set_aside(&self) -> Vec<SetAside> {
+        (Entrant::all(self.entrants.len() as u32).zip(&self.entrants))
+            .filter_map(|(entrant, standing)| {
+                Some(SetAside {
+                    entrant,
+                    why: standing.aside.clone()?,
+                    annulled: false,
+                })
+            })
+            .collect()
+    }
+
+    fn ranking(&self) -> Option<Vec<Ranked>> {
+        let (out, won) = (self.out(), self.won());
+        // Who is still in comes before all who are out, then the later round.
+        let key = |one: Entrant| match out[one.index()] {
+            None => (Reverse(usize::MAX), 0),
+            Some((round, place)) => (Reverse(round), place),
+        };
+        let mut order: Vec<Entrant> = Entrant::all(self.entrants.len() as u32).collect();
+        order.sort_by_key(|&one| (key(one), one));
+        let mut place = 0;
+        let ranked = order.iter().enumerate().map(|(at, &entrant)| {
+            if at == 0 || key(order[at - 1]) != key(entrant) {
+                place = at as u32 + 1;
+            }
+            Ranked {
+                place,
+                entrant,
+                points: f64::from(won[entrant.index()]),
+                ties: Vec::new(),
+            }
+        });
+        Some(ranked.collect())
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        (self.states.iter())
+            .filter_map(|state| state.remark.clone())
+            .collect()
+    }
+}

@@ -1,0 +1,292 @@
+//! A schedule in rounds, of which each is paired when the one before is wholly
+//! decided: Swiss and ladder. Who fails too often plays the next round no more;
+//! its results stand.
+
+use std::ops::Range;
+
+use super::health::Strikes;
+use super::listed::joined;
+use super::match_up::{MatchUp, Terms, Walkover, unplayed};
+use super::{Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
+use crate::{Entrant, Field, Group, GroupScore, Lineup};
+
+/// How the rounds are paired, and what comes of them.
+pub(super) trait Pairing: Send {
+    /// The round with this number, from 0, between these, in order of their numbers.
+    fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired;
+
+    /// Takes a group that counts. Those of one entrant come in their order.
+    fn count(&mut self, lineup: &[Option<Entrant>], score: &GroupScore);
+
+    /// Takes a match that is over, and who of it has been set aside.
+    fn decide(&mut self, match_up: &MatchUp, aside: &[Entrant]);
+
+    /// As in [`Schedule`].
+    fn ranking(&self) -> Option<Vec<Ranked>>;
+}
+
+/// Who plays whom in a round.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paired {
+    pub(super) tables: Vec<Lineup>,
+    pub(super) bye: Option<Entrant>,
+    pub(super) remarks: Vec<String>,
+}
+
+/// A schedule in rounds.
+#[derive(Debug)]
+pub(super) struct InRounds<P> {
+    terms: Terms,
+    pairing: P,
+    /// How many rounds there are to be; None: no end.
+    end: Option<u32>,
+    /// How many numbers a round has for its matches. A bye has one too.
+    per_round: u32,
+    rounds: Vec<Played>,
+    entrants: Vec<Standing>,
+    over: bool,
+    remarks: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Played {
+    matches: Vec<MatchUp>,
+    bye: Option<Entrant>,
+    /// The match that names the next group; those before it have named all.
+    naming: usize,
+    /// How many matches are not over.
+    open: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Standing {
+    strikes: Strikes,
+    aside: Option<String>,
+}
+
+impl<P: Pairing> InRounds<P> {
+    pub(super) fn new(field: &Field, mut terms: Terms, end: Option<u32>, pairing: P) -> Self {
+        terms.walkover = Some(Walkover {
+            patience: field.patience,
+            each: 0,
+        });
+        let mut schedule = Self {
+            pairing,
+            end,
+            per_round: field.entrants.div_ceil(u32::from(field.seats)),
+            rounds: Vec::new(),
+            entrants: vec![Standing::default(); field.entrants as usize],
+            over: false,
+            remarks: Vec::new(),
+            terms,
+        };
+        schedule.open_round();
+        schedule
+    }
+
+    fn active(&self) -> Vec<Entrant> {
+        (Entrant::all(self.entrants.len() as u32))
+            .filter(|one| self.entrants[one.index()].aside.is_none())
+            .collect()
+    }
+
+    /// The number of a match, unless there are no numbers left.
+    fn id(&self, round: usize, at: usize) -> Option<u32> {
+        let first = u32::try_from(round).ok()?.checked_mul(self.per_round)?;
+        first.checked_add(u32::try_from(at).ok()?)
+    }
+
+    fn open_round(&mut self) {
+        let round = self.rounds.len() as u32;
+        let active = self.active();
+        let last = self.id(self.rounds.len(), self.per_round as usize);
+        if self.end.is_some_and(|end| round >= end) || active.len() < 2 || last.is_none() {
+            self.over = true;
+            return;
+        }
+        if let Some(walkover) = &mut self.terms.walkover {
+            let rounds = u64::from(self.end.unwrap_or(round + 1));
+            walkover.each = rounds * self.terms.deals;
+        }
+        let paired = self.pairing.pair(round, &active);
+        let strikes = |one: &Option<Entrant>| {
+            one.map_or(Strikes::default(), |one| self.entrants[one.index()].strikes)
+        };
+        let matches: Vec<MatchUp> = (paired.tables.iter())
+            .map(|lineup| MatchUp::new(lineup.iter().map(|one| (*one, strikes(one)))))
+            .collect();
+        self.remarks.extend(paired.remarks);
+        self.rounds.push(Played {
+            open: matches.len(),
+            matches,
+            bye: paired.bye,
+            naming: 0,
+        });
+    }
+
+    /// Judges the round that has just ended, in order of its matches.
+    fn close_round(&mut self) {
+        let Some(round) = self.rounds.last() else {
+            return;
+        };
+        for match_up in &round.matches {
+            let mut aside = Vec::new();
+            for place in match_up.places() {
+                let Some(entrant) = place.entrant else {
+                    continue;
+                };
+                self.entrants[entrant.index()].strikes = place.strikes;
+                if let Some(why) = self
+                    .terms
+                    .walkover
+                    .and_then(|walkover| walkover.lost(place))
+                {
+                    self.entrants[entrant.index()].aside = Some(why);
+                    aside.push(entrant);
+                }
+            }
+            self.pairing.decide(match_up, &aside);
+        }
+    }
+
+    fn round_seen(&self, at: usize, round: &Played) -> Round {
+        let id = |match_up| self.id(at, match_up).unwrap_or(u32::MAX);
+        let mut matches: Vec<Match> = (round.matches.iter().enumerate())
+            .map(|(i, match_up)| match_up.seen(id(i), &self.terms))
+            .collect();
+        if let Some(bye) = round.bye {
+            let players = vec![Player::Entrant(bye), Player::Bye];
+            matches.push(unplayed(id(matches.len()), players, 0, true));
+        }
+        Round {
+            name: name(at),
+            matches,
+        }
+    }
+
+    /// A round to come, as far as it is known how many take part.
+    fn round_to_come(&self, at: usize, active: usize) -> Round {
+        let seats = self.terms.seats;
+        let matches = (0..active.div_ceil(seats)).map(|i| {
+            let here = seats.min(active - i * seats);
+            let mut players = vec![Player::Pending(format!("paired after {}", name(at - 1))); here];
+            let bye = seats == 2 && here == 1;
+            players.resize(seats, if bye { Player::Bye } else { Player::Filler });
+            let most = if bye { 0 } else { self.terms.deals };
+            unplayed(self.id(at, i).unwrap_or(u32::MAX), players, most, false)
+        });
+        Round {
+            name: name(at),
+            matches: matches.collect(),
+        }
+    }
+
+    fn to_come(&self) -> Option<Range<usize>> {
+        let rounds = self.rounds.len();
+        match self.end {
+            _ if self.over => Some(rounds..rounds),
+            None => None,
+            Some(end) => Some(rounds..end as usize),
+        }
+    }
+}
+
+impl<P: Pairing> Schedule for InRounds<P> {
+    fn next(&mut self) -> Option<Group> {
+        let first = self.id(self.rounds.len().checked_sub(1)?, 0)?;
+        let round = self.rounds.last_mut()?;
+        while let Some(match_up) = round.matches.get_mut(round.naming) {
+            if let Some(group) = match_up.next(first + round.naming as u32, &self.terms) {
+                return Some(group);
+            }
+            round.naming += 1;
+        }
+        None
+    }
+
+    fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled> {
+        let unknown = NotScheduled(score.number);
+        let (id, at) = self.terms.locate(score.number).ok_or(unknown)?;
+        let round = self
+            .rounds
+            .get_mut((id / self.per_round) as usize)
+            .ok_or(unknown)?;
+        let place = (id % self.per_round) as usize;
+        let match_up = round.matches.get_mut(place).ok_or(unknown)?;
+        let was_over = match_up.is_over();
+        for score in match_up.record(at, score, &self.terms).ok_or(unknown)? {
+            self.pairing.count(&match_up.lineup(), &score);
+        }
+        if match_up.is_over() && !was_over {
+            round.open -= 1;
+            if round.open == 0 {
+                self.close_round();
+                self.open_round();
+            }
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn planned(&self) -> Option<u64> {
+        let to_come = self.to_come()?.len() as u64;
+        let active = self.active().len();
+        let tables = match self.terms.seats {
+            2 => active / 2,
+            seats => active.div_ceil(seats),
+        };
+        let begun = self.rounds.iter().flat_map(|round| &round.matches);
+        let begun: u64 = begun.map(|match_up| match_up.planned(&self.terms)).sum();
+        Some(begun + to_come * tables as u64 * self.terms.deals)
+    }
+
+    fn rounds(&self) -> Vec<Round> {
+        let active = self.active().len();
+        let begun = self.rounds.iter().enumerate();
+        let begun = begun.map(|(at, round)| self.round_seen(at, round));
+        let to_come = self.to_come().unwrap_or_default();
+        begun
+            .chain(to_come.map(|at| self.round_to_come(at, active)))
+            .collect()
+    }
+
+    fn uncounted(&self) -> Vec<Range<u64>> {
+        let all = self.rounds.iter().enumerate().flat_map(|(round, played)| {
+            (played.matches.iter().enumerate())
+                .filter(|(_, match_up)| match_up.is_over())
+                .filter_map(move |(at, match_up)| {
+                    let first = self.terms.first(self.id(round, at)?);
+                    Some(first + match_up.counted()..first + self.terms.stride())
+                })
+        });
+        joined(all)
+    }
+
+    fn set_aside(&self) -> Vec<SetAside> {
+        (Entrant::all(self.entrants.len() as u32).zip(&self.entrants))
+            .filter_map(|(entrant, standing)| {
+                Some(SetAside {
+                    entrant,
+                    why: standing.aside.clone()?,
+                    annulled: false,
+                })
+            })
+            .collect()
+    }
+
+    fn ranking(&self) -> Option<Vec<Ranked>> {
+        self.pairing.ranking()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.remarks.clone()
+    }
+}
+
+/// What a round is called.
+pub(super) fn name(round: usize) -> String {
+    format!("round {}", round + 1)
+}

@@ -1,0 +1,256 @@
+//! Swiss: in each round those meet who have as many points, and nobody meets the
+//! same opponent again while that can be helped.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::Ranked;
+use super::in_rounds::{Paired, Pairing, name};
+use super::match_up::{MatchUp, Terms};
+use super::pairing::{chance, cheapest};
+use super::tables::{self, Seating};
+use crate::{Entrant, Field, GroupScore};
+
+/// How many entrants a Swiss of two seats may have: the pairing looks at every
+/// pair, and its costs must fit.
+pub(super) const MOST_ENTRANTS: u32 = 1_000;
+
+/// As many rounds as leave one without a loss: each leaves one in two, or one in
+/// four at a table of four.
+pub(super) fn rounds_for_one_winner(entrants: u32, seats: u8) -> u32 {
+    let mut rounds = 1;
+    let mut reach = u64::from(seats);
+    while reach < u64::from(entrants) {
+        reach *= u64::from(seats);
+        rounds += 1;
+    }
+    rounds
+}
+
+/// How many rounds there can be in which no pair meets again.
+pub(super) fn most_rounds(entrants: u32) -> u32 {
+    entrants - 1 + entrants % 2
+}
+
+/// A Swiss as it stands.
+#[derive(Debug)]
+pub(super) struct Swiss {
+    root: [u8; 32],
+    seats: usize,
+    /// What a bye adds to the points of the games: a match that is won whole.
+    whole_match: u64,
+    entrants: Vec<Card>,
+    /// How often two have met, the lower number first.
+    met: BTreeMap<(Entrant, Entrant), u32>,
+}
+
+/// What an entrant has done so far.
+#[derive(Clone, Debug, Default)]
+struct Card {
+    /// Two seats: 2 for a match that was won, 1 for a draw. Four seats: the half
+    /// points of its games.
+    points: u64,
+    /// The half points of its games.
+    games: u64,
+    byes: u32,
+    /// Whom it has met, and what it had of the match: 2, 1 or 0 of two seats.
+    met: Vec<(Entrant, u32)>,
+}
+
+impl Swiss {
+    pub(super) fn new(field: &Field, terms: &Terms) -> Self {
+        Self {
+            root: field.chance,
+            seats: terms.seats,
+            whole_match: terms.whole_match(),
+            entrants: vec![Card::default(); field.entrants as usize],
+            met: BTreeMap::new(),
+        }
+    }
+
+    fn card(&self, entrant: Entrant) -> &Card {
+        &self.entrants[entrant.index()]
+    }
+
+    fn times_met(&self, a: Entrant, b: Entrant) -> u32 {
+        let pair = (a.min(b), a.max(b));
+        self.met.get(&pair).copied().unwrap_or(0)
+    }
+
+    /// Pairs so that the sums of these are the least, the first one first:
+    ///
+    /// 1. byes of those who have had one (the square of how many);
+    /// 2. pairs that have met (the square of how often);
+    /// 3. the place of the one who has the bye, from the last;
+    /// 4. differences of points, squared;
+    /// 5. within a score group of `k`, how far a pair is from being `k / 2` places
+    ///    apart (the top half meets the bottom half); between groups, how far
+    ///    apart in the order (so that neighbours float).
+    fn pairs(&self, round: u32, order: &[Entrant]) -> Vec<(usize, usize)> {
+        let many = order.len();
+        let square = |times: u32| u64::from(times).pow(2);
+        let points: Vec<u64> = order.iter().map(|&one| self.card(one).points).collect();
+        let mut group = BTreeMap::new();
+        for points in &points {
+            *group.entry(*points).or_insert(0) += 1;
+        }
+        cheapest(
+            many.next_multiple_of(2),
+            &mut chance(self.root, round),
+            |a, b| {
+                if b == many {
+                    let byes = square(self.card(order[a]).byes);
+                    return [byes, 0, (many - 1 - a) as u64, 0, 0];
+                }
+                let met = square(self.times_met(order[a], order[b]));
+                let apart = points[a].abs_diff(points[b]);
+                let fold = if apart == 0 { group[&points[a]] / 2 } else { 0 };
+                [0, met, 0, apart.pow(2), (b - a).abs_diff(fold) as u64]
+            },
+        )
+    }
+
+    fn pair_two(&mut self, round: u32, order: &[Entrant]) -> Paired {
+        let mut paired = Paired::default();
+        let name = name(round as usize);
+        for (a, b) in self.pairs(round, order) {
+            let first = order[a];
+            let Some(&second) = order.get(b) else {
+                paired.bye = Some(first);
+                if self.card(first).byes > 0 {
+                    let remark = format!("{name}: {{{first}}} has a bye again");
+                    paired.remarks.push(remark);
+                }
+                continue;
+            };
+            if self.times_met(first, second) > 0 {
+                let remark = format!(
+                    "{name}: {{{first}}} and {{{second}}} meet again, since no pairing was without"
+                );
+                paired.remarks.push(remark);
+            }
+            paired.tables.push(vec![Some(first), Some(second)]);
+        }
+        if let Some(bye) = paired.bye {
+            let card = &mut self.entrants[bye.index()];
+            card.byes += 1;
+            card.points += 2;
+            card.games += self.whole_match;
+        }
+        paired
+    }
+
+    fn pair_four(&self, order: &[Entrant]) -> Paired {
+        let points: Vec<u64> = order.iter().map(|&one| self.card(one).points).collect();
+        let seating = Seating {
+            order,
+            level: &points,
+            met: &|a, b| self.times_met(a, b),
+        };
+        Paired {
+            tables: tables::seat(&seating),
+            ..Paired::default()
+        }
+    }
+
+    fn ranked_two(&self) -> Vec<Ranked> {
+        let points = |one: Entrant| self.card(one).points as f64 / 2.0;
+        self.ranked(|one| {
+            let card = self.card(one);
+            let byes = f64::from(card.byes) * points(one);
+            let buchholz: f64 = card.met.iter().map(|&(other, _)| points(other)).sum();
+            let berger = |&(other, had): &(Entrant, u32)| points(other) * f64::from(had) / 2.0;
+            let berger: f64 = card.met.iter().map(berger).sum();
+            vec![
+                ("Buchholz", buchholz + byes),
+                ("Sonneborn-Berger", berger + byes),
+                ("game points", card.games as f64 / 2.0),
+            ]
+        })
+    }
+
+    fn ranked_four(&self) -> Vec<Ranked> {
+        self.ranked(|one| {
+            let met = &self.card(one).met;
+            let sum: u64 = met.iter().map(|&(other, _)| self.card(other).points).sum();
+            let mean = sum as f64 / 2.0 / met.len().max(1) as f64;
+            vec![("opponents' mean points", mean)]
+        })
+    }
+
+    /// By points, then by these, then by number.
+    fn ranked(&self, ties: impl Fn(Entrant) -> Vec<(&'static str, f64)>) -> Vec<Ranked> {
+        let mut ranked: Vec<Ranked> = (Entrant::all(self.entrants.len() as u32))
+            .map(|entrant| Ranked {
+                place: 0,
+                entrant,
+                points: self.card(entrant).points as f64 / 2.0,
+                ties: ties(entrant),
+            })
+            .collect();
+        ranked.sort_by(|a, b| {
+            let of = |one: &Ranked| one.ties.iter().map(|tie| tie.1).collect::<Vec<_>>();
+            let better = (b.points.total_cmp(&a.points)).then_with(|| {
+                of(b)
+                    .partial_cmp(&of(a))
+                    .unwrap_or(std::cmp::Ordering::Equal)
+            });
+            better.then(a.entrant.cmp(&b.entrant))
+        });
+        for (ranked, place) in ranked.iter_mut().zip(1..) {
+            ranked.place = place;
+        }
+        ranked
+    }
+}
+
+impl Pairing for Swiss {
+    fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired {
+        let mut order = entrants.to_vec();
+        order.sort_by_key(|&one| (Reverse(self.card(one).points), one));
+        if self.seats == 2 {
+            self.pair_two(round, &order)
+        } else {
+            self.pair_four(&order)
+        }
+    }
+
+    fn count(&mut self, _: &[Option<Entrant>], _: &GroupScore) {}
+
+    fn decide(&mut self, match_up: &MatchUp, aside: &[Entrant]) {
+        let places = match_up.places();
+        let present: Vec<_> = (places.iter())
+            .filter_map(|place| Some((place.entrant?, u64::from(place.points.0))))
+            .collect();
+        for &(one, points) in &present {
+            let card = &mut self.entrants[one.index()];
+            card.games += points;
+            if self.seats != 2 {
+                card.points += points;
+            }
+            for &(other, others) in present.iter().filter(|(other, _)| *other != one) {
+                let had = match (aside.contains(&one), aside.contains(&other)) {
+                    (true, _) => 0,
+                    (false, true) => 2,
+                    _ if points > others => 2,
+                    _ => u32::from(points == others),
+                };
+                card.met.push((other, had));
+                if self.seats == 2 {
+                    card.points += u64::from(had);
+                }
+                if one < other {
+                    *self.met.entry((one, other)).or_insert(0) += 1;
+                }
+            }
+        }
+    }
+
+    fn ranking(&self) -> Option<Vec<Ranked>> {
+        Some(if self.seats == 2 {
+            self.ranked_two()
+        } else {
+            self.ranked_four()
+        })
+    }
+}
