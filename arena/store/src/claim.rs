@@ -1,0 +1,148 @@
+//! Claims: only one arena runs a tournament at a time.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use sqlx::{AnyConnection, ConnectOptions as _, Connection as _, Row as _};
+
+use crate::{Store, StoreError, TournamentId, sql::number, store::Place};
+
+/// The right to run a tournament. It ends when this is dropped, and when the
+/// process dies, in whatever way: the kernel or the database takes the lock back.
+#[derive(Debug)]
+#[must_use = "it is given back when it is dropped"]
+pub struct Claim {
+    lock: Lock,
+}
+
+#[derive(Debug)]
+enum Lock {
+    /// A locked file beside the database.
+    File { _file: File, path: PathBuf },
+    /// A session of its own that holds an advisory lock.
+    Session(Option<AnyConnection>),
+}
+
+impl Store {
+    /// Takes the right to run a tournament.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Claimed`] where another has it, in this process or any other;
+    /// [`StoreError::Missing`].
+    pub async fn claim(&self, id: TournamentId) -> Result<Claim, StoreError> {
+        let lock = match &self.base.place {
+            Place::File(path) => {
+                let mut beside = path.clone().into_os_string();
+                beside.push(format!(".{id}.lock"));
+                let path = PathBuf::from(beside);
+                lock_file(&path)?.map(|file| Lock::File { _file: file, path })
+            }
+            Place::Server { .. } => {
+                let mut session = self.base.place.options()?.connect().await?;
+                // The lock counts for the whole database, and there may be a store
+                // in each of its schemas.
+                let row = sqlx::query(
+                    "SELECT CASE WHEN
+                         pg_try_advisory_lock(hashtext('arena ' || current_schema()), $1)
+                     THEN 1 ELSE 0 END AS taken",
+                )
+                .bind(i32::try_from(id.0).unwrap_or(i32::MAX))
+                .fetch_one(&mut session)
+                .await?;
+                let taken: i32 = row.try_get("taken")?;
+                (taken == 1).then_some(Lock::Session(Some(session)))
+            }
+        };
+        let Some(lock) = lock else {
+            let who = self.claimant(id).await?;
+            return Err(StoreError::Claimed { id: id.0, who });
+        };
+        // Dropped, and so given back, if this fails.
+        let claim = Claim { lock };
+        let mut transaction = self.writing().await?;
+        self.lock_tournament(&mut transaction, id).await?;
+        sqlx::query(
+            "INSERT INTO claims (tournament, host, pid) VALUES ($1, $2, $3)
+             ON CONFLICT (tournament) DO UPDATE SET host = excluded.host, pid = excluded.pid",
+        )
+        .bind(id.0)
+        .bind(host())
+        .bind(i64::from(std::process::id()))
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(claim)
+    }
+
+    /// Who has claimed it last, in words.
+    async fn claimant(&self, id: TournamentId) -> Result<String, StoreError> {
+        let row = sqlx::query("SELECT host, pid FROM claims WHERE tournament = $1")
+            .bind(id.0)
+            .fetch_optional(self.readers())
+            .await?;
+        match row {
+            Some(row) => {
+                let host: String = row.try_get("host")?;
+                let pid: u32 = number(&row, "pid")?;
+                Ok(format!("process {pid} on {host}"))
+            }
+            None => Ok("another arena".to_owned()),
+        }
+    }
+}
+
+impl Claim {
+    /// Gives it back, and returns when others can have it. If it is dropped
+    /// instead, that is a moment later.
+    pub async fn release(mut self) {
+        if let Lock::Session(session) = &mut self.lock
+            && let Some(session) = session.take()
+            && let Err(error) = session.close().await
+        {
+            tracing::debug!(%error, "the session of a claim did not end in order");
+        }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Lock::File { path, .. } = &self.lock {
+            // It is still locked, so nobody else's.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Locks a file, which is made if need be; None where another has it.
+fn lock_file(path: &Path) -> io::Result<Option<File>> {
+    loop {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        // Who had it may have removed it between our two steps; then what we
+        // have locked is no longer what others find.
+        let found = std::fs::metadata(path);
+        let ours = file.metadata()?;
+        if found.is_ok_and(|found| (found.dev(), found.ino()) == (ours.dev(), ours.ino())) {
+            return Ok(Some(file));
+        }
+    }
+}
+
+fn host() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "this machine".to_owned(), |name| name.trim().to_owned())
+}

@@ -1,0 +1,262 @@
+//! Group commit: games that come at about the same time share a transaction.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
+
+use crate::{Filed, FinishedGame, Store, StoreError, TournamentId};
+
+/// When games are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// From one commit to the next it takes at least so long, so that a stream of
+    /// games shares commits. A game that comes after a longer silence is written
+    /// at once.
+    pub pause: Duration,
+    /// With so many games waiting, the pause ends: at least as many as there are
+    /// games under way at once, if those who bring them wait for the answer.
+    pub full: usize,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            pause: Duration::from_millis(20),
+            full: 256,
+        }
+    }
+}
+
+/// A transaction that a [`Filer`] has made, for the metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// How many games were in it.
+    pub games: usize,
+    /// How long the first of them had waited for it to begin.
+    pub waited: Duration,
+    /// How long it took.
+    pub took: Duration,
+    /// Whether it was carried out.
+    pub stored: bool,
+}
+
+/// Stores the games of one tournament as they come, several to a transaction.
+/// All clones share one queue.
+#[derive(Clone)]
+pub struct Filer {
+    queue: mpsc::Sender<Message>,
+    id: TournamentId,
+    entrants: usize,
+}
+
+type Answer = oneshot::Sender<Result<Filed, StoreError>>;
+
+enum Message {
+    Game {
+        game: Box<FinishedGame>,
+        since: Instant,
+        answer: Answer,
+    },
+    Close(oneshot::Sender<()>),
+}
+
+impl Filer {
+    /// Begins to take games of a tournament. `seen` is told of each commit; it
+    /// must not block.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`], or the database fails.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    pub async fn start(
+        store: &Store,
+        id: TournamentId,
+        pace: Pace,
+        seen: impl Fn(&Commit) + Send + Sync + 'static,
+    ) -> Result<Self, StoreError> {
+        let mut transaction = store.snapshot().await?;
+        let tournament = Store::tournament_in(&mut transaction, id).await?;
+        drop(transaction);
+        let (queue, messages) = mpsc::channel(1024);
+        let writer = Writer {
+            store: store.clone(),
+            id,
+            pace,
+            seen: Arc::new(seen),
+        };
+        tokio::spawn(writer.run(messages));
+        Ok(Self {
+            queue,
+            id,
+            entrants: tournament.entrants.len(),
+        })
+    }
+
+    /// Hands in a game, and returns when it is stored. It is stored even if the
+    /// caller does not wait for that.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::report`], and [`StoreError::Closed`]. If the transaction fails,
+    /// all whose games were in it are told; the game may be handed in again.
+    pub async fn file(&self, game: FinishedGame) -> Result<Filed, StoreError> {
+        // Before it can spoil a transaction for others.
+        game.check(self.entrants)?;
+        let (answer, answered) = oneshot::channel();
+        let message = Message::Game {
+            game: Box::new(game),
+            since: Instant::now(),
+            answer,
+        };
+        let sent = self.queue.send(message).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        answered.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Takes no more games, and returns when those that were handed in are stored
+    /// or have failed.
+    pub async fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        // Where it is closed already, nothing is left to be done.
+        if self.queue.send(Message::Close(done)).await.is_ok() {
+            let _ = closed.await;
+        }
+        self.queue.closed().await;
+    }
+}
+
+impl fmt::Debug for Filer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filer")
+            .field("tournament", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The one who writes.
+struct Writer {
+    store: Store,
+    id: TournamentId,
+    pace: Pace,
+    seen: Arc<dyn Fn(&Commit) + Send + Sync>,
+}
+
+impl Writer {
+    async fn run(self, mut messages: mpsc::Receiver<Message>) {
+        let mut batch = Batch::default();
+        let mut free = Instant::now();
+        while let Some(message) = messages.recv().await {
+            batch.take(message, &mut messages);
+            // What comes until the pause is over goes with it.
+            while batch.games.len() < self.pace.full.max(1) {
+                let next = match messages.try_recv() {
+                    Ok(message) => Some(message),
+                    Err(mpsc::error::TryRecvError::Disconnected) => None,
+                    Err(mpsc::error::TryRecvError::Empty) if batch.is_last() => None,
+                    Err(mpsc::error::TryRecvError::Empty) => {
+                        tokio::time::timeout_at(free, messages.recv())
+                            .await
+                            .unwrap_or(None)
+                    }
+                };
+                match next {
+                    Some(message) => batch.take(message, &mut messages),
+                    None => break,
+                }
+            }
+            self.commit(&mut batch).await;
+            free = Instant::now() + self.pace.pause;
+        }
+        for closed in batch.closed {
+            let _ = closed.send(());
+        }
+    }
+
+    async fn commit(&self, batch: &mut Batch) {
+        if batch.games.is_empty() {
+            return;
+        }
+        let games = std::mem::take(&mut batch.games);
+        let answers = std::mem::take(&mut batch.answers);
+        let begin = Instant::now();
+        let waited = batch
+            .since
+            .take()
+            .map_or(Duration::ZERO, |since| begin - since);
+        let count = games.len();
+        let filed = self.store.report(self.id, games).await;
+        let commit = Commit {
+            games: count,
+            waited,
+            took: begin.elapsed(),
+            stored: filed.is_ok(),
+        };
+        match &filed {
+            Ok(_) => tracing::debug!(
+                tournament = %self.id,
+                games = count,
+                waited_us = commit.waited.as_micros() as u64,
+                took_us = commit.took.as_micros() as u64,
+                "games stored"
+            ),
+            Err(error) => {
+                tracing::error!(tournament = %self.id, games = count, %error, "games not stored");
+            }
+        }
+        (self.seen)(&commit);
+        // Whoever does not wait any more does not want to know.
+        match filed {
+            Ok(filed) => {
+                for (answer, filed) in answers.into_iter().zip(filed) {
+                    let _ = answer.send(Ok(filed));
+                }
+            }
+            Err(error) => {
+                for answer in answers {
+                    let _ = answer.send(Err(error.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// What goes into the next transaction.
+#[derive(Default)]
+struct Batch {
+    games: Vec<FinishedGame>,
+    answers: Vec<Answer>,
+    /// Since when the first has waited.
+    since: Option<Instant>,
+    closed: Vec<oneshot::Sender<()>>,
+}
+
+impl Batch {
+    fn take(&mut self, message: Message, messages: &mut mpsc::Receiver<Message>) {
+        match message {
+            Message::Game {
+                game,
+                since,
+                answer,
+            } => {
+                self.since.get_or_insert(since);
+                self.games.push(*game);
+                self.answers.push(answer);
+            }
+            Message::Close(done) => {
+                messages.close();
+                self.closed.push(done);
+            }
+        }
+    }
+
+    /// Whether nothing more will come.
+    fn is_last(&self) -> bool {
+        !self.closed.is_empty()
+    }
+}

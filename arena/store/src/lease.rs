@@ -1,0 +1,214 @@
+//! Leases: pieces of work that were given to workers.
+
+use arena_ladder::MatchId;
+use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+
+use crate::{
+    Store, StoreError, TournamentId,
+    sql::{Statement, number, signed},
+};
+
+/// A piece of work: groups of one match, all of their seatings or one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChunkKey {
+    /// The match.
+    pub matchup: MatchId,
+    /// The number of its first group.
+    pub first_group: u64,
+    /// How many groups it has, with numbers one after the other.
+    pub groups: u64,
+    /// The seating that is played, or none for all of them.
+    pub seating: Option<u32>,
+}
+
+/// The newest attempt at a piece of work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The work.
+    pub chunk: ChunkKey,
+    /// Which attempt it is, from 1.
+    pub attempt: u32,
+    /// Who has it.
+    pub worker: String,
+    /// Until when, in milliseconds since 1970.
+    pub until_unix_ms: i64,
+}
+
+impl Store {
+    /// Gives a piece of work to a worker, whoever has it now, and says which
+    /// attempt this is, from 1. Games of earlier attempts are
+    /// [`Stale`](crate::Filed::Stale) from here on, also after a restart.
+    ///
+    /// # Errors
+    ///
+    /// The database fails, or has no such tournament.
+    pub async fn lease(
+        &self,
+        id: TournamentId,
+        chunk: &ChunkKey,
+        worker: &str,
+        until_unix_ms: i64,
+    ) -> Result<u32, StoreError> {
+        let mut transaction = self.writing().await?;
+        // Waits for reports that are being written.
+        self.lock_tournament(&mut transaction, id).await?;
+        let row = sqlx::query(
+            "INSERT INTO leases (tournament, matchup, first_group, group_count, seating,
+                 attempt, worker, until_ms)
+             VALUES ($1, $2, $3, $4, $5, 1, $6, $7)
+             ON CONFLICT (tournament, first_group, seating, group_count, matchup)
+             DO UPDATE SET attempt = leases.attempt + 1, worker = excluded.worker,
+                 until_ms = excluded.until_ms
+             RETURNING attempt",
+        )
+        .bind(id.0)
+        .bind(i64::from(chunk.matchup.0))
+        .bind(signed(chunk.first_group)?)
+        .bind(signed(chunk.groups)?)
+        .bind(seating(chunk))
+        .bind(worker)
+        .bind(until_unix_ms)
+        .fetch_one(&mut *transaction)
+        .await?;
+        let attempt = number(&row, "attempt")?;
+        transaction.commit().await?;
+        Ok(attempt)
+    }
+
+    /// Lets a worker keep its piece of work for longer. False where another
+    /// attempt has been begun since, or the work was given back.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn renew(
+        &self,
+        id: TournamentId,
+        chunk: &ChunkKey,
+        attempt: u32,
+        until_unix_ms: i64,
+    ) -> Result<bool, StoreError> {
+        self.change_lease(
+            "UPDATE leases SET until_ms = $7
+             WHERE tournament = $1 AND matchup = $2 AND first_group = $3 AND group_count = $4
+                 AND seating = $5 AND attempt = $6 AND worker IS NOT NULL",
+            id,
+            chunk,
+            attempt,
+            until_unix_ms,
+        )
+        .await
+    }
+
+    /// Takes back a piece of work that is done or given up. False where another
+    /// attempt has been begun since.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn release(
+        &self,
+        id: TournamentId,
+        chunk: &ChunkKey,
+        attempt: u32,
+    ) -> Result<bool, StoreError> {
+        self.change_lease(
+            "UPDATE leases SET worker = NULL, until_ms = $7
+             WHERE tournament = $1 AND matchup = $2 AND first_group = $3 AND group_count = $4
+                 AND seating = $5 AND attempt = $6 AND worker IS NOT NULL",
+            id,
+            chunk,
+            attempt,
+            0,
+        )
+        .await
+    }
+
+    /// The work that somebody has, in order of its groups.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn leases(&self, id: TournamentId) -> Result<Vec<Lease>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT matchup, first_group, group_count, seating, attempt, worker, until_ms
+             FROM leases WHERE tournament = $1 AND worker IS NOT NULL
+             ORDER BY first_group, seating, group_count, matchup",
+        )
+        .bind(id.0)
+        .fetch_all(self.readers())
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(Lease {
+                    chunk: read(row)?,
+                    attempt: number(row, "attempt")?,
+                    worker: row.try_get("worker")?,
+                    until_unix_ms: row.try_get("until_ms")?,
+                })
+            })
+            .collect()
+    }
+
+    async fn change_lease(
+        &self,
+        update: &'static str,
+        id: TournamentId,
+        chunk: &ChunkKey,
+        attempt: u32,
+        until_unix_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let mut transaction = self.writing().await?;
+        let changed = sqlx::query(update)
+            .bind(id.0)
+            .bind(i64::from(chunk.matchup.0))
+            .bind(signed(chunk.first_group)?)
+            .bind(signed(chunk.groups)?)
+            .bind(seating(chunk))
+            .bind(i64::from(attempt))
+            .bind(until_unix_ms)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(changed.rows_affected() > 0)
+    }
+}
+
+/// The newest attempt at each of these pieces of work that was ever leased.
+pub(crate) async fn newest(
+    transaction: &mut Transaction<'static, Any>,
+    id: TournamentId,
+    chunks: impl IntoIterator<Item = ChunkKey>,
+) -> Result<Vec<(ChunkKey, u32)>, StoreError> {
+    let mut select = Statement::new(
+        "SELECT matchup, first_group, group_count, seating, attempt FROM leases WHERE tournament = ",
+    );
+    select.bind(id.0);
+    select.text(" AND (first_group, seating, group_count, matchup) IN (VALUES ");
+    select.rows(chunks, |row, chunk| {
+        row.bind(chunk.first_group.cast_signed()).text(", ");
+        row.bind(seating(&chunk)).text(", ");
+        row.bind(chunk.groups.cast_signed()).text(", ");
+        row.bind(i64::from(chunk.matchup.0));
+    });
+    select.text(")");
+    let rows = select.query()?.fetch_all(&mut **transaction).await?;
+    rows.iter()
+        .map(|row| Ok((read(row)?, number(row, "attempt")?)))
+        .collect()
+}
+
+fn read(row: &AnyRow) -> Result<ChunkKey, StoreError> {
+    let seating: i64 = row.try_get("seating")?;
+    Ok(ChunkKey {
+        matchup: MatchId(number(row, "matchup")?),
+        first_group: number(row, "first_group")?,
+        groups: number(row, "group_count")?,
+        seating: u32::try_from(seating).ok(),
+    })
+}
+
+/// A key has no null: it would be unlike itself.
+fn seating(chunk: &ChunkKey) -> i64 {
+    chunk.seating.map_or(-1, i64::from)
+}

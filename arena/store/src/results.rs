@@ -1,0 +1,372 @@
+//! Reading results: groups, tallies, counters, games, records.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Range,
+};
+
+use arena_ladder::{Entrant, Faults, GroupScore, HalfPoints, Lineup, MatchId, Tally};
+use referee_core::Foul;
+use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+
+use crate::{
+    GameRow, Store, StoreError, TournamentId, pack,
+    sql::{Statement, damaged, lineup, number, signed, unlist},
+};
+
+/// A complete group and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScoredGroup {
+    /// Its match.
+    pub matchup: MatchId,
+    /// Who played.
+    pub lineup: Lineup,
+    /// What came of it, with its number.
+    pub score: GroupScore,
+}
+
+/// The first foul of an entrant, by group and seating.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstFoul {
+    /// Whose.
+    pub entrant: Entrant,
+    /// The group of the game.
+    pub group: u64,
+    /// Which of the group's games it was.
+    pub seating: u32,
+    /// What it did, with the evidence.
+    pub foul: Foul,
+}
+
+/// Which games are wanted; they come in order of group and seating.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameFilter {
+    /// Only what comes after this group and seating: the last game of the page
+    /// before.
+    pub after: Option<(u64, u32)>,
+    /// Only games of this match.
+    pub matchup: Option<MatchId>,
+    /// Only games of this entrant.
+    pub entrant: Option<Entrant>,
+    /// Only games with a foul.
+    pub only_fouls: bool,
+}
+
+impl Store {
+    /// The groups that are begun and not complete, with the seatings that are
+    /// there. Groups that are in neither this nor [`scores`](Self::scores) have
+    /// no game yet.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn finished(&self, id: TournamentId) -> Result<BTreeMap<u64, Vec<u32>>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT grp, seating FROM games WHERE tournament = $1 AND NOT EXISTS
+                 (SELECT 1 FROM groups WHERE groups.tournament = games.tournament
+                     AND groups.number = games.grp)
+             ORDER BY grp, seating",
+        )
+        .bind(id.0)
+        .fetch_all(self.readers())
+        .await?;
+        let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        for row in rows {
+            let group = number(&row, "grp")?;
+            groups
+                .entry(group)
+                .or_default()
+                .push(number(&row, "seating")?);
+        }
+        Ok(groups)
+    }
+
+    /// Up to `limit` complete groups in order of their numbers, from the first
+    /// one above `after`.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn scores(
+        &self,
+        id: TournamentId,
+        after: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<ScoredGroup>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT number, matchup, lineup, games, points, margins, starts, fouls
+             FROM groups WHERE tournament = $1 AND number > $2 ORDER BY number LIMIT $3",
+        )
+        .bind(id.0)
+        .bind(after.map_or(Ok(-1), signed)?)
+        .bind(i64::from(limit))
+        .fetch_all(self.readers())
+        .await?;
+        rows.iter().map(read_group).collect()
+    }
+
+    /// Complete groups that came out the same, counted, without those whose
+    /// numbers lie in `without`. In order of lineup, places and margins.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn tallies(
+        &self,
+        id: TournamentId,
+        without: &[Range<u64>],
+    ) -> Result<Vec<Tally>, StoreError> {
+        let mut moment = self.snapshot().await?;
+        let mut counts = count_groups(&mut moment, id, &[]).await?;
+        // A condition may have so many terms only.
+        for without in merged(without).chunks(100) {
+            for (key, less) in count_groups(&mut moment, id, without).await? {
+                if let Some(count) = counts.get_mut(&key) {
+                    *count -= less;
+                }
+            }
+        }
+        let mut tallies = counts
+            .into_iter()
+            .filter(|(_, groups)| *groups > 0)
+            .map(|([who, places, margins], groups)| {
+                Ok(Tally {
+                    lineup: lineup(&who)?,
+                    places: places.split(';').map(unlist).collect::<Result<_, _>>()?,
+                    margins: unlist(&margins)?,
+                    groups: groups.cast_unsigned(),
+                })
+            })
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        tallies.sort_by(|a, b| {
+            let key = |tally: &Tally| (tally.lineup.clone(), tally.places.clone());
+            key(a).cmp(&key(b)).then_with(|| a.margins.cmp(&b.margins))
+        });
+        Ok(tallies)
+    }
+
+    /// All counters, by entrant and name.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn counters(
+        &self,
+        id: TournamentId,
+    ) -> Result<Vec<(Option<Entrant>, String, i64)>, StoreError> {
+        let rows = sqlx::query("SELECT entrant, name, value FROM counters WHERE tournament = $1")
+            .bind(id.0)
+            .fetch_all(self.readers())
+            .await?;
+        let mut counters = rows
+            .iter()
+            .map(|row| {
+                let who: i64 = row.try_get("entrant")?;
+                Ok((
+                    u32::try_from(who).ok().map(Entrant::new),
+                    row.try_get("name")?,
+                    row.try_get("value")?,
+                ))
+            })
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        // Not by the database: each sorts text by rules of its own.
+        counters.sort();
+        Ok(counters)
+    }
+
+    /// How many games went differently from all others.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn distinct_games(&self, id: TournamentId) -> Result<u64, StoreError> {
+        let row = sqlx::query(
+            "SELECT COUNT(DISTINCT course) AS courses FROM games WHERE tournament = $1",
+        )
+        .bind(id.0)
+        .fetch_one(self.readers())
+        .await?;
+        number(&row, "courses")
+    }
+
+    /// The first foul of each entrant that has one.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn first_fouls(&self, id: TournamentId) -> Result<Vec<FirstFoul>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT entrant, grp, seating, foul FROM first_fouls
+             WHERE tournament = $1 ORDER BY entrant",
+        )
+        .bind(id.0)
+        .fetch_all(self.readers())
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let foul: &str = row.try_get("foul")?;
+                Ok(FirstFoul {
+                    entrant: Entrant::new(number(row, "entrant")?),
+                    group: number(row, "grp")?,
+                    seating: number(row, "seating")?,
+                    foul: serde_json::from_str(foul).map_err(|_| damaged("a foul", &foul))?,
+                })
+            })
+            .collect()
+    }
+
+    /// Up to `limit` games, without their records.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn games(
+        &self,
+        id: TournamentId,
+        filter: &GameFilter,
+        limit: u32,
+    ) -> Result<Vec<GameRow>, StoreError> {
+        let mut select = Statement::new("SELECT ");
+        select.text(GameRow::COLUMNS);
+        select.text(" FROM games WHERE tournament = ").bind(id.0);
+        if let Some((group, seating)) = filter.after {
+            select.text(" AND (grp, seating) > (");
+            select.bind(signed(group)?).text(", ");
+            select.bind(i64::from(seating)).text(")");
+        }
+        if let Some(matchup) = filter.matchup {
+            select.text(" AND matchup = ").bind(i64::from(matchup.0));
+        }
+        if let Some(entrant) = filter.entrant {
+            let within = format!("%,{entrant},%");
+            select.text(" AND ',' || lineup || ',' LIKE ").bind(within);
+        }
+        if filter.only_fouls {
+            select.text(" AND fouls IS NOT NULL");
+        }
+        select.text(" ORDER BY grp, seating LIMIT ");
+        select.bind(i64::from(limit));
+        let rows = select.query()?.fetch_all(self.readers()).await?;
+        rows.iter().map(GameRow::read).collect()
+    }
+
+    /// The record of a game, packed. It holds the deal's seed: as long as its
+    /// group is among the [`finished`](Self::finished) ones, the deal is to be
+    /// played again and the record must be shown to nobody.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn packed_record(
+        &self,
+        id: TournamentId,
+        group: u64,
+        seating: u32,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let row = sqlx::query(
+            "SELECT record FROM records WHERE tournament = $1 AND grp = $2 AND seating = $3",
+        )
+        .bind(id.0)
+        .bind(signed(group)?)
+        .bind(i64::from(seating))
+        .fetch_optional(self.readers())
+        .await?;
+        Ok(row.map(|row| row.try_get("record")).transpose()?)
+    }
+
+    /// The same as JSON lines.
+    ///
+    /// # Errors
+    ///
+    /// The database fails, or [`StoreError::Damaged`].
+    pub async fn record(
+        &self,
+        id: TournamentId,
+        group: u64,
+        seating: u32,
+    ) -> Result<Option<String>, StoreError> {
+        let packed = self.packed_record(id, group, seating).await?;
+        packed
+            .map(|packed| unpacked(&packed, group, seating))
+            .transpose()
+    }
+}
+
+pub(crate) fn unpacked(packed: &[u8], group: u64, seating: u32) -> Result<String, StoreError> {
+    pack::unpack(packed).map_err(|error| {
+        StoreError::Damaged(format!("the record of game {group}.{seating}: {error}"))
+    })
+}
+
+/// Groups with the same lineup, places and margins, counted: all of them, or
+/// those whose numbers lie in one of some ranges.
+async fn count_groups(
+    moment: &mut Transaction<'static, Any>,
+    id: TournamentId,
+    within: &[Range<u64>],
+) -> Result<HashMap<[String; 3], i64>, StoreError> {
+    let mut select = Statement::new(
+        "SELECT lineup, places, margins, COUNT(*) AS count FROM groups WHERE tournament = ",
+    );
+    select.bind(id.0);
+    if !within.is_empty() {
+        select.text(" AND (0 = 1");
+        for range in within {
+            select.text(" OR number BETWEEN ");
+            select.bind(range.start.cast_signed()).text(" AND ");
+            select.bind((range.end - 1).cast_signed());
+        }
+        select.text(")");
+    }
+    select.text(" GROUP BY lineup, places, margins");
+    let rows = select.query()?.fetch_all(&mut **moment).await?;
+    rows.iter()
+        .map(|row| {
+            let key = [
+                row.try_get("lineup")?,
+                row.try_get("places")?,
+                row.try_get("margins")?,
+            ];
+            Ok((key, row.try_get("count")?))
+        })
+        .collect()
+}
+
+/// The same numbers in ranges that are not empty and have nothing in common, each
+/// within what the database can hold.
+fn merged(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
+    let most = i64::MAX.cast_unsigned();
+    let mut ranges: Vec<Range<u64>> = ranges
+        .iter()
+        .map(|range| range.start..range.end.min(most))
+        .filter(|range| !range.is_empty())
+        .collect();
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+fn read_group(row: &AnyRow) -> Result<ScoredGroup, StoreError> {
+    let points: Vec<u32> = unlist(row.try_get("points")?)?;
+    let starts: Vec<u32> = unlist(row.try_get("starts")?)?;
+    let fouls: Vec<u32> = unlist(row.try_get("fouls")?)?;
+    Ok(ScoredGroup {
+        matchup: MatchId(number(row, "matchup")?),
+        lineup: lineup(row.try_get("lineup")?)?,
+        score: GroupScore {
+            number: number(row, "number")?,
+            games: number(row, "games")?,
+            points: points.into_iter().map(HalfPoints).collect(),
+            margins: unlist(row.try_get("margins")?)?,
+            faults: (starts.into_iter().zip(fouls))
+                .map(|(starts, fouls)| Faults { starts, fouls })
+                .collect(),
+        },
+    })
+}

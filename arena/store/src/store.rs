@@ -1,0 +1,365 @@
+//! Opening a database: one file of SQLite, or a server of PostgreSQL.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    str::FromStr as _,
+    sync::Arc,
+    time::Duration,
+};
+
+use sqlx::{
+    Any, AnyConnection, AnyPool, Connection as _, Executor as _, Row as _, Transaction,
+    any::{AnyConnectOptions, AnyPoolOptions},
+    migrate::{MigrateError, Migrator},
+};
+
+use crate::StoreError;
+
+static MIGRATIONS: Migrator = sqlx::migrate!();
+/// Where the migrator keeps what it has done; by it we know a database of ours.
+const VERSIONS: &str = "arena_store_versions";
+
+/// How long a database may take to answer when it is opened.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What every connection to SQLite is told. With `synchronous = FULL` a commit
+/// waits until the disk has it, so that not even a power cut loses what was
+/// reported as stored: with a commit for many games that costs 3 µs of CPU a
+/// game. In WAL readers and the writer do not wait for each other.
+const PRAGMAS: &str = "
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA busy_timeout = 20000;
+    PRAGMA foreign_keys = ON;";
+
+/// A database of bots, tournaments and games. It is cheap to clone; all clones
+/// share their connections.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub(crate) base: Arc<Base>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Base {
+    pub(crate) place: Place,
+    /// With SQLite one connection, since there is one writer at a time and
+    /// waiting here is shorter than waiting for a lock on the file.
+    writers: AnyPool,
+    readers: AnyPool,
+}
+
+/// Where the database is, and so which dialect it speaks.
+#[derive(Debug)]
+pub(crate) enum Place {
+    File(PathBuf),
+    Server { url: String },
+}
+
+impl Store {
+    /// Opens a database, and makes the file and the tables where they are
+    /// missing. `url` is a path, `sqlite:PATH`, or `postgres://…`.
+    ///
+    /// A file is readable by its owner alone: it holds secrets.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Open`], [`NotOurs`](StoreError::NotOurs) or
+    /// [`Newer`](StoreError::Newer), each of which says what to do.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        sqlx::any::install_default_drivers();
+        let place = Place::parse(url)?;
+        let lock = match &place {
+            Place::File(path) => Some(prepare(path).await.map_err(|error| place.closed(&error))?),
+            Place::Server { .. } => None,
+        };
+        let (writers, readers) = place.connect().await?;
+        let base = Base {
+            place,
+            writers,
+            readers,
+        };
+        base.migrate().await?;
+        drop(lock);
+        Ok(Self {
+            base: Arc::new(base),
+        })
+    }
+
+    /// Closes all connections; what is under way is finished first.
+    pub async fn close(self) {
+        self.base.readers.close().await;
+        self.base.writers.close().await;
+    }
+
+    /// A transaction that writes. With SQLite nobody else writes until it ends.
+    pub(crate) async fn writing(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        let begin = match self.base.place {
+            Place::File(_) => "BEGIN IMMEDIATE",
+            Place::Server { .. } => "BEGIN",
+        };
+        Ok(self.base.writers.begin_with(begin).await?)
+    }
+
+    /// A transaction that reads, and sees one moment only.
+    pub(crate) async fn snapshot(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        let begin = match self.base.place {
+            Place::File(_) => "BEGIN",
+            Place::Server { .. } => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        };
+        Ok(self.base.readers.begin_with(begin).await?)
+    }
+
+    /// Connections for what is read in one statement.
+    pub(crate) fn readers(&self) -> &AnyPool {
+        &self.base.readers
+    }
+
+    /// Lets nobody else write to a table until the transaction ends.
+    pub(crate) async fn lock_table(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        lock: &'static str,
+    ) -> Result<(), StoreError> {
+        if let Place::Server { .. } = self.base.place {
+            transaction.execute(lock).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Place {
+    fn parse(url: &str) -> Result<Self, StoreError> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            return Ok(Self::Server {
+                url: url.to_owned(),
+            });
+        }
+        let path = url.strip_prefix("sqlite:").unwrap_or(url);
+        let path = path.strip_prefix("//").unwrap_or(path);
+        let refused = |why: &str| StoreError::Open {
+            place: without_password(url),
+            why: why.to_owned(),
+        };
+        if path.is_empty() || path.ends_with('/') {
+            return Err(refused("this names no file; give a path like arena.db"));
+        }
+        if path.contains("://") {
+            return Err(refused(
+                "expected a path, sqlite:PATH or postgres://USER@HOST/DATABASE",
+            ));
+        }
+        let path = std::path::absolute(path).map_err(|error| refused(&error.to_string()))?;
+        Ok(Self::File(path))
+    }
+
+    /// Its path, or its URL without the password.
+    fn shown(&self) -> String {
+        match self {
+            Self::File(path) => path.display().to_string(),
+            Self::Server { url } => without_password(url),
+        }
+    }
+
+    fn closed(&self, why: &impl ToString) -> StoreError {
+        StoreError::Open {
+            place: self.shown(),
+            why: why.to_string(),
+        }
+    }
+
+    /// The pool for writing and the one for reading.
+    async fn connect(&self) -> Result<(AnyPool, AnyPool), StoreError> {
+        let options = self.options()?;
+        match tokio::time::timeout(PATIENCE, self.connect_with(options)).await {
+            Ok(connected) => connected.map_err(|error| self.closed(&self.advice(&error))),
+            Err(_) => Err(self.closed(&format!(
+                "nothing has answered for {PATIENCE:?}; are host and port right?"
+            ))),
+        }
+    }
+
+    async fn connect_with(
+        &self,
+        options: AnyConnectOptions,
+    ) -> Result<(AnyPool, AnyPool), sqlx::Error> {
+        // A pool would try for half a minute what can't be.
+        let mut first = AnyConnection::connect_with(&options).await?;
+        if let Self::File(_) = self {
+            first.execute(PRAGMAS).await?;
+        }
+        first.close().await?;
+        let pool = AnyPoolOptions::new().acquire_timeout(Duration::from_secs(30));
+        match self {
+            Self::File(_) => {
+                let pool = pool
+                    .test_before_acquire(false)
+                    .after_connect(|connection, _| {
+                        Box::pin(async move { connection.execute(PRAGMAS).await.map(drop) })
+                    });
+                let writers = pool.clone().max_connections(1);
+                let readers = pool.max_connections(4);
+                Ok((
+                    writers.connect_with(options.clone()).await?,
+                    readers.connect_with(options).await?,
+                ))
+            }
+            Self::Server { .. } => {
+                let pool = pool.max_connections(8).connect_with(options).await?;
+                Ok((pool.clone(), pool))
+            }
+        }
+    }
+
+    pub(crate) fn options(&self) -> Result<AnyConnectOptions, StoreError> {
+        let url = match self {
+            Self::File(path) => format!("sqlite://{}?mode=rwc", escaped(path)),
+            Self::Server { url } => url.clone(),
+        };
+        AnyConnectOptions::from_str(&url).map_err(|error| self.closed(&error))
+    }
+
+    /// What the error means to whoever gave the URL.
+    fn advice(&self, error: &sqlx::Error) -> String {
+        let code = error.as_database_error().and_then(|error| error.code());
+        match (error, code.as_deref()) {
+            (_, Some("28P01" | "28000")) => {
+                format!("{error}; is the user or the password in the URL wrong?")
+            }
+            (_, Some("3D000")) => format!("{error}; make it first, with `createdb`"),
+            // SQLITE_NOTADB
+            (_, Some("26")) => "the file is no SQLite database; name another".to_owned(),
+            (sqlx::Error::Io(_), _) => {
+                format!("no server answers ({error}); is it running, and are host and port right?")
+            }
+            _ => error.to_string(),
+        }
+    }
+}
+
+impl Base {
+    async fn migrate(&self) -> Result<(), StoreError> {
+        let place = &self.place;
+        let failed = |error: sqlx::Error| place.closed(&place.advice(&error));
+        let tables = match place {
+            Place::File(_) => "SELECT name FROM sqlite_master WHERE type = 'table'",
+            Place::Server { .. } => {
+                "SELECT CAST(table_name AS TEXT) AS name FROM information_schema.tables
+                 WHERE table_schema = current_schema()"
+            }
+        };
+        let tables = sqlx::query(tables)
+            .fetch_all(&self.writers)
+            .await
+            .map_err(failed)?;
+        let is_ours = tables
+            .iter()
+            .any(|row| row.try_get::<&str, _>(0).is_ok_and(|name| name == VERSIONS));
+        if !tables.is_empty() && !is_ours {
+            return Err(StoreError::NotOurs {
+                place: place.shown(),
+            });
+        }
+        let mut migrations = Migrator {
+            migrations: MIGRATIONS.migrations.clone(),
+            ..Migrator::DEFAULT
+        };
+        migrations.dangerous_set_table_name(VERSIONS);
+        let known = migrations.iter().map(|migration| migration.version).max();
+        match migrations.run(&self.writers).await {
+            Ok(()) => Ok(()),
+            Err(MigrateError::VersionMissing(found)) => Err(StoreError::Newer {
+                place: place.shown(),
+                found,
+                known: known.unwrap_or(0),
+            }),
+            Err(error) => Err(place.closed(&error)),
+        }
+    }
+}
+
+/// Makes the folder and the file, and keeps others from doing so at the same
+/// time, or from making the tables: SQLite's migrator has no lock of its own.
+async fn prepare(path: &Path) -> io::Result<File> {
+    let path = path.to_owned();
+    let prepare = move || {
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        std::fs::create_dir_all(folder)?;
+        let lock = File::open(folder)?;
+        lock.lock()?;
+        let made = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path);
+        match made {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let mode = path.metadata()?.permissions().mode();
+                if mode & 0o077 != 0 {
+                    tracing::warn!(path = %path.display(), "others may read the store, and with it the seeds of games to come: chmod 600");
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(lock)
+    };
+    match tokio::task::spawn_blocking(prepare).await {
+        Ok(prepared) => prepared,
+        Err(error) => Err(io::Error::other(error)),
+    }
+}
+
+/// A path as part of a URL.
+fn escaped(path: &Path) -> String {
+    let mut url = String::new();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                url.push(char::from(byte));
+            }
+            _ => url.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    url
+}
+
+/// A URL that may be shown.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let path = path.split_once('?').map_or(path, |(path, _)| path);
+    match authority.rsplit_once('@') {
+        Some((user, host)) => {
+            let user = user.split_once(':').map_or(user, |(user, _)| user);
+            format!("{scheme}://{user}@{host}{path}")
+        }
+        None => format!("{scheme}://{authority}{path}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        for (url, shown) in [
+            (
+                "postgres://me:se@cret@host:5/db?password=x",
+                "postgres://me@host:5/db",
+            ),
+            ("postgres://me@host/db", "postgres://me@host/db"),
+            ("postgres://host", "postgres://host"),
+            ("arena.db", "arena.db"),
+        ] {
+            assert_eq!(without_password(url), shown);
+        }
+    }
+}

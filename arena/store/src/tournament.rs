@@ -1,0 +1,413 @@
+//! Tournaments: what is to be played, by whom, and how far it has come.
+
+use std::fmt;
+
+use referee_core::Root;
+use serde_json::Value;
+use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+
+use crate::{
+    Store, StoreError,
+    bots::check_name,
+    error::is_taken,
+    sql::{Statement, damaged, number},
+};
+
+/// A tournament's number in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TournamentId(pub(crate) i64);
+
+impl fmt::Display for TournamentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// How far a tournament has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Nothing has been played.
+    Created,
+    /// An arena plays it, or did when it was killed.
+    Running,
+    /// It was stopped, and can go on.
+    Stopped,
+    /// It has ended and its root is open. It stays so.
+    Over,
+}
+
+impl State {
+    /// In a word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Running => "running",
+            Self::Stopped => "stopped",
+            Self::Over => "over",
+        }
+    }
+
+    pub(crate) fn read(word: &str) -> Option<Self> {
+        [Self::Created, Self::Running, Self::Stopped, Self::Over]
+            .into_iter()
+            .find(|state| state.word() == word)
+    }
+}
+
+/// Who enters a tournament: a copy, so that the registry may change.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewEntrant {
+    /// What it is called.
+    pub name: String,
+    /// Which version of it.
+    pub version: String,
+    /// How it is started or reached.
+    pub spec: String,
+    /// Whose it is.
+    pub owner: Option<String>,
+}
+
+/// A tournament to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewTournament {
+    /// What it is called.
+    pub name: String,
+    /// The game's name.
+    pub game: String,
+    /// The version of the game's rules.
+    pub rules_version: u32,
+    /// Everything else that says what is to be played. The store keeps it and
+    /// does not look into it.
+    pub definition: Value,
+    /// What all seeds come from.
+    pub root: Root,
+    /// Whether the root was typed, to play the same games again.
+    pub reproduction: bool,
+    /// Who takes part: an entrant's number is its place in this list.
+    pub entrants: Vec<NewEntrant>,
+    /// When, in milliseconds since 1970.
+    pub created_unix_ms: i64,
+}
+
+/// A tournament as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tournament {
+    /// Its number in this store.
+    pub id: TournamentId,
+    /// What it is called.
+    pub name: String,
+    /// The game's name.
+    pub game: String,
+    /// The version of the game's rules.
+    pub rules_version: u32,
+    /// What [`NewTournament`] said.
+    pub definition: Value,
+    /// The hash of the root, which may be published at once.
+    pub commitment: String,
+    /// The root: secret until the tournament is over. None where it was imported
+    /// from an export that was made before.
+    pub root: Option<Root>,
+    /// Whether the root was typed.
+    pub reproduction: bool,
+    /// Who takes part, by number.
+    pub entrants: Vec<NewEntrant>,
+    /// How far it has come.
+    pub state: State,
+    /// When it was made, in milliseconds since 1970.
+    pub created_unix_ms: i64,
+    /// When it was over and its root opened.
+    pub over_unix_ms: Option<i64>,
+}
+
+/// A line of a list of tournaments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TournamentSummary {
+    /// Its number in this store.
+    pub id: TournamentId,
+    /// What it is called.
+    pub name: String,
+    /// The game's name.
+    pub game: String,
+    /// How far it has come.
+    pub state: State,
+    /// When it was made, in milliseconds since 1970.
+    pub created_unix_ms: i64,
+    /// How many games of it have been played.
+    pub games: u64,
+}
+
+/// What a new row of the table says beyond a [`NewTournament`].
+pub(crate) struct Past<'a> {
+    pub(crate) commitment: &'a str,
+    pub(crate) root: Option<String>,
+    pub(crate) state: State,
+    pub(crate) over_unix_ms: Option<i64>,
+}
+
+impl Store {
+    /// Makes a tournament.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Exists`] where the name is taken; [`StoreError::BadName`].
+    pub async fn create(&self, new: &NewTournament) -> Result<Tournament, StoreError> {
+        let commitment = new.root.commitment();
+        let past = Past {
+            commitment: &commitment,
+            root: Some(new.root.reveal()),
+            state: State::Created,
+            over_unix_ms: None,
+        };
+        let mut transaction = self.writing().await?;
+        let id = self.insert_tournament(&mut transaction, new, past).await?;
+        transaction.commit().await?;
+        Ok(Tournament {
+            id,
+            name: new.name.clone(),
+            game: new.game.clone(),
+            rules_version: new.rules_version,
+            definition: new.definition.clone(),
+            commitment,
+            root: Some(new.root.clone()),
+            reproduction: new.reproduction,
+            entrants: new.entrants.clone(),
+            state: State::Created,
+            created_unix_ms: new.created_unix_ms,
+            over_unix_ms: None,
+        })
+    }
+
+    /// The rows of a tournament and its entrants. Of `new` the root is not
+    /// looked at: what of it may be kept, `past` says.
+    pub(crate) async fn insert_tournament(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        new: &NewTournament,
+        past: Past<'_>,
+    ) -> Result<TournamentId, StoreError> {
+        check_name("name of a tournament", &new.name)?;
+        self.lock_table(
+            transaction,
+            "LOCK TABLE tournaments IN SHARE ROW EXCLUSIVE MODE",
+        )
+        .await?;
+        let row = sqlx::query(
+            "INSERT INTO tournaments (id, name, game, rules_version, definition, commitment,
+                 root, reproduction, state, created_ms, over_ms)
+             SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+             FROM tournaments RETURNING id",
+        )
+        .bind(&new.name)
+        .bind(&new.game)
+        .bind(i64::from(new.rules_version))
+        .bind(new.definition.to_string())
+        .bind(past.commitment)
+        .bind(past.root)
+        .bind(i64::from(new.reproduction))
+        .bind(past.state.word())
+        .bind(new.created_unix_ms)
+        .bind(past.over_unix_ms)
+        .fetch_one(&mut **transaction)
+        .await
+        .map_err(|error| {
+            if is_taken(&error) {
+                StoreError::Exists {
+                    what: "tournament",
+                    name: new.name.clone(),
+                    choice: "name",
+                }
+            } else {
+                error.into()
+            }
+        })?;
+        let id: i64 = row.try_get(0)?;
+        for (number, entrants) in (0_i64..).step_by(500).zip(new.entrants.chunks(500)) {
+            let mut insert = Statement::new(
+                "INSERT INTO entrants (tournament, number, name, version, spec, owner) VALUES ",
+            );
+            insert.rows((number..).zip(entrants), |row, (number, entrant)| {
+                row.bind(id).text(", ").bind(number);
+                row.text(", ").bind(entrant.name.as_str());
+                row.text(", ").bind(entrant.version.as_str());
+                row.text(", ").bind(entrant.spec.as_str());
+                row.text(", ").bind(entrant.owner.as_deref());
+            });
+            insert.query()?.execute(&mut **transaction).await?;
+        }
+        Ok(TournamentId(id))
+    }
+
+    /// The tournament of this name.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn tournament(&self, name: &str) -> Result<Option<Tournament>, StoreError> {
+        let mut transaction = self.snapshot().await?;
+        let row = sqlx::query("SELECT * FROM tournaments WHERE name = $1")
+            .bind(name)
+            .fetch_optional(&mut *transaction)
+            .await?;
+        match row {
+            Some(row) => Ok(Some(read(&row, &mut transaction).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// A tournament by its number, in the moment that the transaction sees.
+    pub(crate) async fn tournament_in(
+        transaction: &mut Transaction<'static, Any>,
+        id: TournamentId,
+    ) -> Result<Tournament, StoreError> {
+        let row = sqlx::query("SELECT * FROM tournaments WHERE id = $1")
+            .bind(id.0)
+            .fetch_optional(&mut **transaction)
+            .await?;
+        match row {
+            Some(row) => read(&row, transaction).await,
+            None => Err(missing(id)),
+        }
+    }
+
+    /// All tournaments, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn tournaments(&self) -> Result<Vec<TournamentSummary>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, name, game, state, created_ms,
+                 (SELECT COUNT(*) FROM games WHERE tournament = tournaments.id) AS games
+             FROM tournaments ORDER BY id DESC",
+        )
+        .fetch_all(self.readers())
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(TournamentSummary {
+                    id: TournamentId(row.try_get("id")?),
+                    name: row.try_get("name")?,
+                    game: row.try_get("game")?,
+                    state: state(row)?,
+                    created_unix_ms: row.try_get("created_ms")?,
+                    games: number(row, "games")?,
+                })
+            })
+            .collect()
+    }
+
+    /// Says how far a tournament has come; `at_unix_ms` is when it is over. From
+    /// then on no game of it is taken any more, since its root is open and
+    /// anybody can know its deals.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Over`] where it is over and is to be something else;
+    /// [`StoreError::Missing`].
+    pub async fn set_state(
+        &self,
+        id: TournamentId,
+        to: State,
+        at_unix_ms: i64,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.writing().await?;
+        let (was, _) = self.lock_tournament(&mut transaction, id).await?;
+        if was == State::Over {
+            return match to {
+                State::Over => Ok(()),
+                _ => Err(StoreError::Over {
+                    id: id.0,
+                    to: to.word(),
+                }),
+            };
+        }
+        sqlx::query("UPDATE tournaments SET state = $2, over_ms = $3 WHERE id = $1")
+            .bind(id.0)
+            .bind(to.word())
+            .bind((to == State::Over).then_some(at_unix_ms))
+            .execute(&mut *transaction)
+            .await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Its state and the number of its entrants. Until the transaction ends,
+    /// nobody else can pass here for the same tournament.
+    pub(crate) async fn lock_tournament(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        id: TournamentId,
+    ) -> Result<(State, usize), StoreError> {
+        let select = match self.base.place {
+            crate::store::Place::File(_) => "SELECT state FROM tournaments WHERE id = $1",
+            crate::store::Place::Server { .. } => {
+                "SELECT state FROM tournaments WHERE id = $1 FOR NO KEY UPDATE"
+            }
+        };
+        let row = sqlx::query(select)
+            .bind(id.0)
+            .fetch_optional(&mut **transaction)
+            .await?
+            .ok_or_else(|| missing(id))?;
+        let entrants =
+            sqlx::query("SELECT COUNT(*) AS entrants FROM entrants WHERE tournament = $1")
+                .bind(id.0)
+                .fetch_one(&mut **transaction)
+                .await?;
+        Ok((state(&row)?, number(&entrants, "entrants")?))
+    }
+}
+
+pub(crate) fn missing(id: TournamentId) -> StoreError {
+    StoreError::Missing {
+        what: "tournament",
+        name: id.to_string(),
+    }
+}
+
+fn state(row: &AnyRow) -> Result<State, StoreError> {
+    let word: &str = row.try_get("state")?;
+    State::read(word).ok_or_else(|| damaged("the state of a tournament", &word))
+}
+
+async fn read(
+    row: &AnyRow,
+    transaction: &mut Transaction<'static, Any>,
+) -> Result<Tournament, StoreError> {
+    let id: i64 = row.try_get("id")?;
+    let entrants = sqlx::query(
+        "SELECT name, version, spec, owner FROM entrants WHERE tournament = $1 ORDER BY number",
+    )
+    .bind(id)
+    .fetch_all(&mut **transaction)
+    .await?;
+    let entrants = entrants.iter().map(|row| {
+        Ok(NewEntrant {
+            name: row.try_get("name")?,
+            version: row.try_get("version")?,
+            spec: row.try_get("spec")?,
+            owner: row.try_get("owner")?,
+        })
+    });
+    let definition: &str = row.try_get("definition")?;
+    let root: Option<&str> = row.try_get("root")?;
+    let root = root
+        .map(|root| root.parse().map_err(|_| damaged("a root", &"empty")))
+        .transpose()?;
+    Ok(Tournament {
+        id: TournamentId(id),
+        name: row.try_get("name")?,
+        game: row.try_get("game")?,
+        rules_version: number(row, "rules_version")?,
+        definition: serde_json::from_str(definition)
+            .map_err(|_| damaged("a definition", &definition))?,
+        commitment: row.try_get("commitment")?,
+        root,
+        reproduction: row.try_get::<i64, _>("reproduction")? != 0,
+        entrants: entrants.collect::<Result<_, StoreError>>()?,
+        state: state(row)?,
+        created_unix_ms: row.try_get("created_ms")?,
+        over_unix_ms: row.try_get("over_ms")?,
+    })
+}

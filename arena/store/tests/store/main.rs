@@ -1,0 +1,15 @@
+//! The store on both databases, and each on its own where they differ.
+#![expect(
+    clippy::unwrap_used,
+    reason = "the functions that on_both! runs are tests as well"
+)]
+
+mod bots;
+mod claims;
+mod filing;
+mod leases;
+mod opening;
+mod reports;
+mod results;
+mod tournaments;
+mod vocabulary;
