@@ -247,14 +247,14 @@ pub(crate) struct Matrix {
 pub(crate) struct Factor(Matrix);
 
 impl Matrix {
-    pub(crate) fn zero(size: usize) -> Self {
+    fn zero(size: usize) -> Self {
         Self {
             size,
             cells: vec![0.0; size * size],
         }
     }
 
-    pub(crate) fn at(&mut self, row: usize, column: usize) -> &mut f64 {
+    fn at(&mut self, row: usize, column: usize) -> &mut f64 {
         &mut self.cells[row * self.size + column]
     }
 
@@ -309,11 +309,7 @@ impl Factor {
 /// the strength of the one has more than expected at the cost of the other, and
 /// minus the mixed second derivative. Two by two, what is nearly certain loses no
 /// digits.
-pub(crate) fn flows(
-    theta: &mut [f64],
-    chosen: &[f64],
-    mut each: impl FnMut(usize, usize, f64, f64),
-) {
+fn flows(theta: &mut [f64], chosen: &[f64], mut each: impl FnMut(usize, usize, f64, f64)) {
     let most = theta.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
     for theta in &mut *theta {

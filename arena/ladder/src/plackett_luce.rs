@@ -8,7 +8,7 @@
 //!
 //! Plackett, "The Analysis of Permutations", 1975.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use rand_chacha::{
     ChaCha8Rng,
@@ -18,14 +18,25 @@ use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use crate::{
     Tally,
-    luce::{Choices, Fit, Likeliest, Matrix, NoFit, flows},
+    luce::{Choices, Fit, Likeliest, NoFit},
 };
 
 /// How often the groups are drawn again for the error bars.
 pub const REPLICATES: usize = 200;
 
-/// A table of more is not rated: the sets of those who are left would be too many.
-pub const MOST_SEATS: usize = 8;
+/// Larger tables are not rated.
+pub const MOST_SEATS: usize = 4;
+
+/// What a game is cut into, so that every order of those who share places has a
+/// whole number of parts.
+const PARTS: u32 = 12;
+
+/// Into how many batches groups are thrown that are too many to be drawn one by
+/// one.
+const BATCHES: usize = 1024;
+
+/// Of so many groups that came out the same the number is drawn as one.
+const FEW: u64 = 16;
 
 /// The joint ratings of so many players, with `prior` drawn games against an
 /// average player added for each; [`PRIOR`](crate::luce::PRIOR) where there is no
@@ -33,7 +44,9 @@ pub const MOST_SEATS: usize = 8;
 ///
 /// The error bars are a bootstrap over groups: each counts as often as a Poisson
 /// variable says (Hanley and MacGibbon 2006), with the same draws every time, and
-/// one step of Newton's method leads from the ratings to those of the new sample.
+/// one step of Newton's method leads from the ratings to those of the new sample
+/// (the score bootstrap, Kline and Santos 2012). Of many groups that all came out
+/// differently random batches are drawn.
 ///
 /// Ignored are groups with an entrant twice or with one that there is not, and
 /// games that do not say everybody's place.
@@ -58,40 +71,53 @@ pub fn fit<'a>(
             groups[player] = row.groups.saturating_add(groups[player]);
         }
         let table = tables.entry(&row.players);
-        let table = table.or_insert_with(|| vec![0.0; row.chosen.len()]);
-        for (sum, chosen) in table.iter_mut().zip(&row.chosen) {
-            *sum += row.groups as f64 * chosen;
+        let table = table.or_insert_with(|| vec![0.0; row.parts.len()]);
+        for (sum, &parts) in table.iter_mut().zip(&row.parts) {
+            *sum += row.groups as f64 * f64::from(parts) / f64::from(PARTS);
         }
     }
-    let mut sets: BTreeMap<Vec<usize>, Vec<f64>> = BTreeMap::new();
-    for (at_table, table) in &tables {
-        for (members, chosen) in sets_of(at_table.len(), table) {
-            let set = members.iter().map(|&a| at_table[a]).collect();
-            let sums = sets.entry(set).or_insert_with(|| vec![0.0; members.len()]);
-            for (sum, &a) in sums.iter_mut().zip(&members) {
+    let mut sets: BTreeMap<Members, [f64; MOST_SEATS]> = BTreeMap::new();
+    for (seated, table) in &tables {
+        for (set, chosen) in table.chunks_exact(seated.len()).enumerate() {
+            if chosen.iter().all(|&times| times == 0.0) {
+                continue;
+            }
+            let mut at = [None; MOST_SEATS];
+            let those = members(set, seated.len()).zip(&mut at);
+            those.for_each(|(a, at)| *at = Some(seated[a]));
+            let sums = sets.entry(at).or_default().iter_mut();
+            for (sum, a) in sums.zip(members(set, seated.len())) {
                 *sum += chosen[a];
             }
         }
     }
+    let sets = sets.into_iter().map(|(at, chosen)| {
+        let set: Vec<usize> = at.into_iter().flatten().collect();
+        let chosen = chosen[..set.len()].to_vec();
+        (set, chosen)
+    });
     let choices = Choices {
         players,
-        sets: sets.into_iter().collect(),
+        sets: sets.collect(),
     };
     let all = rows
         .iter()
         .fold(0, |all, row| row.groups.saturating_add(all));
     let likeliest = choices.fit(prior)?;
-    let variances = bootstrap(&likeliest, &rows);
+    let variances = bootstrap(&choices, &likeliest, &rows)?;
     Ok(likeliest.into_fit(&groups, all, &variances))
 }
+
+/// Players in order of their numbers, as many as there are.
+type Members = [Option<usize>; MOST_SEATS];
 
 /// Groups that came out the same.
 struct Row {
     /// Who counts, in order of their numbers.
     players: Vec<usize>,
-    /// How often each of them was chosen in one such group, for each set that it
-    /// was chosen from, by the set's bits.
-    chosen: Vec<f64>,
+    /// How often each of them was chosen in one such group from each set, by the
+    /// set's bits; in [`PARTS`] of a game.
+    parts: Vec<u32>,
     groups: u64,
 }
 
@@ -109,7 +135,7 @@ impl Row {
         }
         let mut row = Self {
             players: seats.iter().map(|&(who, _)| who).collect(),
-            chosen: vec![0.0; count << count],
+            parts: vec![0; count << count],
             groups: tally.groups,
         };
         for places in &tally.places {
@@ -140,53 +166,45 @@ impl Row {
                 if left & (1 << at) != 0 && !set.is_power_of_two() {
                     let size = left.count_ones();
                     let ways = choose(level.count_ones(), size);
-                    self.chosen[set * seats.len() + at] += 1.0 / (ways * f64::from(size));
+                    self.parts[set * seats.len() + at] += PARTS / (ways * size);
                 }
                 left = (left - 1) & level;
             }
         }
     }
 
-    /// The first derivatives of the likelihood of one such group, and the second
-    /// ones negated, row by row.
-    fn derivatives(&self, at: &Likeliest) -> (Vec<f64>, Vec<f64>) {
+    /// The first derivatives of the likelihood of one such group.
+    fn slopes(&self, at: &Likeliest) -> [f64; MOST_SEATS] {
         let count = self.players.len();
-        let (mut slopes, mut curves) = (vec![0.0; count], vec![0.0; count * count]);
-        for (members, chosen) in sets_of(count, &self.chosen) {
-            let theta = members.iter().map(|&a| at.theta[self.players[a]]);
-            let chosen: Vec<f64> = members.iter().map(|&a| chosen[a]).collect();
-            flows(
-                &mut theta.collect::<Vec<_>>(),
-                &chosen,
-                |a, b, flow, curve| {
-                    let (a, b) = (members[a], members[b]);
-                    slopes[a] += flow;
-                    slopes[b] -= flow;
-                    curves[a * count + a] += curve;
-                    curves[b * count + b] += curve;
-                    curves[a * count + b] -= curve;
-                    curves[b * count + a] -= curve;
-                },
-            );
+        let mut slopes = [0.0; MOST_SEATS];
+        for (set, parts) in self.parts.chunks_exact(count).enumerate() {
+            let all: u32 = parts.iter().sum();
+            if all == 0 {
+                continue;
+            }
+            let theta = |a: usize| at.theta[self.players[a]];
+            let most = members(set, count)
+                .map(theta)
+                .fold(f64::NEG_INFINITY, f64::max);
+            let mut strengths = [0.0; MOST_SEATS];
+            for a in members(set, count) {
+                strengths[a] = (theta(a) - most).exp();
+            }
+            let expected = f64::from(all) / strengths.iter().sum::<f64>();
+            for a in members(set, count) {
+                slopes[a] += f64::from(parts[a]) - expected * strengths[a];
+            }
         }
-        (slopes, curves)
+        slopes.map(|slope| slope / f64::from(PARTS))
     }
 }
 
 /// The rows in an order of their own, those alike as one, so that the order in
 /// which the groups came changes nothing, not even by rounding.
 fn merged(mut rows: Vec<Row>) -> Vec<Row> {
-    rows.sort_unstable_by(|a, b| {
-        let chosen = || {
-            let mut both = a.chosen.iter().zip(&b.chosen);
-            both.find_map(|(a, b)| Some(a.total_cmp(b)).filter(|order| order.is_ne()))
-        };
-        a.players
-            .cmp(&b.players)
-            .then_with(|| chosen().unwrap_or(Ordering::Equal))
-    });
+    rows.sort_unstable_by(|a, b| (&a.players, &a.parts).cmp(&(&b.players, &b.parts)));
     rows.dedup_by(|row, kept| {
-        let alike = row.players == kept.players && row.chosen == kept.chosen;
+        let alike = row.players == kept.players && row.parts == kept.parts;
         if alike {
             kept.groups = kept.groups.saturating_add(row.groups);
         }
@@ -195,63 +213,74 @@ fn merged(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// The sets that somebody was chosen from: their members and how often each of
-/// the table was.
-fn sets_of(count: usize, chosen: &[f64]) -> impl Iterator<Item = (Vec<usize>, &[f64])> {
-    let sets = chosen.chunks_exact(count).enumerate();
-    let sets = sets.filter(|(_, chosen)| chosen.iter().any(|&times| times > 0.0));
-    sets.map(move |(set, chosen)| {
-        let members = (0..count).filter(|at| set & (1 << at) != 0);
-        (members.collect(), chosen)
-    })
-}
-
 /// The variances of the centred strengths.
-fn bootstrap(at: &Likeliest, rows: &[Row]) -> Vec<f64> {
+fn bootstrap(choices: &Choices, at: &Likeliest, rows: &[Row]) -> Result<Vec<f64>, NoFit> {
     let players = at.theta.len();
-    let derivatives: Vec<_> = rows.iter().map(|row| row.derivatives(at)).collect();
+    let (prior, _) = at.of_prior();
+    let information = choices.information(at).factor().ok_or(NoFit::Endless)?;
     let mut chance = ChaCha8Rng::from_seed(*b"the same draws for the same data");
+    let samples = samples(at, rows, &mut chance);
     let (mut sums, mut squares) = (vec![0.0; players], vec![0.0; players]);
-    let mut done = 0.0;
     for _ in 0..REPLICATES {
-        let (mut gradient, mut information) = at.of_prior();
-        for (row, (slopes, curve)) in rows.iter().zip(&derivatives) {
-            let times = resampled(row.groups, &mut chance);
-            if times == 0.0 {
-                continue;
-            }
-            for (a, &i) in row.players.iter().enumerate() {
-                gradient[i] += times * slopes[a];
-                for (b, &j) in row.players.iter().enumerate() {
-                    *information.at(i, j) += times * curve[a * row.players.len() + b];
-                }
+        let mut gradient = prior.clone();
+        for (groups, slopes) in &samples {
+            let times = resampled(*groups, &mut chance);
+            for (sum, slope) in gradient.iter_mut().zip(slopes) {
+                *sum += times * slope;
             }
         }
-        let Some(mut step) = Matrix::factor(information).map(|factor| factor.solve(gradient))
-        else {
-            continue;
-        };
+        let mut step = information.solve(gradient);
         at.centred(&mut step);
-        done += 1.0;
         for (i, step) in step.into_iter().enumerate() {
             sums[i] += step;
             squares[i] += step * step;
         }
     }
+    let count = REPLICATES as f64;
     let each = sums.iter().zip(squares);
-    each.map(|(sum, square)| (square - sum * sum / done).max(0.0) / (done - 1.0))
-        .collect()
+    let variance = |(sum, square)| f64::max(square - sum * sum / count, 0.0) / (count - 1.0);
+    Ok(each.map(variance).collect())
+}
+
+/// What is drawn from: how many groups there are of a kind, and the derivatives
+/// of one.
+fn samples(at: &Likeliest, rows: &[Row], chance: &mut ChaCha8Rng) -> Vec<(u64, Vec<f64>)> {
+    let rare = |row: &&Row| row.groups < FEW;
+    let batched = rows.iter().filter(rare).count() > BATCHES;
+    let none = || (1, vec![0.0; at.theta.len()]);
+    let mut samples = Vec::new();
+    if batched {
+        samples.resize_with(BATCHES, none);
+    }
+    for row in rows {
+        let slopes = row.slopes(at);
+        let add = |to: &mut [f64]| {
+            for (&player, slope) in row.players.iter().zip(slopes) {
+                to[player] += slope;
+            }
+        };
+        if batched && rare(&row) {
+            for _ in 0..row.groups {
+                add(&mut samples[chance.next_u32() as usize % BATCHES].1);
+            }
+        } else {
+            let (_, mut kind) = none();
+            add(&mut kind);
+            samples.push((row.groups, kind));
+        }
+    }
+    samples
 }
 
 /// How often groups that came out the same count in a new sample: a Poisson
-/// variable whose mean is their number; from 16 on, its normal approximation.
+/// variable whose mean is their number; from [`FEW`] on, its normal approximation.
 fn resampled(groups: u64, chance: &mut ChaCha8Rng) -> f64 {
     /// The chances of at most 0, 1, 2 … in units of 2^-32, for the mean 1.
     const AT_MOST: [u32; 12] = [
         1580030168, 3160060337, 3950075421, 4213413783, 4279248373, 4292415291, 4294609777,
         4294923276, 4294962463, 4294966817, 4294967252, 4294967292,
     ];
-    if groups < 16 {
+    if groups < FEW {
         let one = |word: u32| {
             AT_MOST
                 .iter()
@@ -267,7 +296,12 @@ fn resampled(groups: u64, chance: &mut ChaCha8Rng) -> f64 {
         .max(0.0)
 }
 
+/// Which bits of a set are on.
+fn members(set: usize, count: usize) -> impl Iterator<Item = usize> {
+    (0..count).filter(move |at| set & (1 << at) != 0)
+}
+
 /// In how many ways `k` are chosen from `n`.
-fn choose(n: u32, k: u32) -> f64 {
-    (0..k).fold(1.0, |ways, i| ways * f64::from(n - i) / f64::from(i + 1))
+fn choose(n: u32, k: u32) -> u32 {
+    (0..k).fold(1, |ways, i| ways * (n - i) / (i + 1))
 }
