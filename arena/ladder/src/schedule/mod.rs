@@ -5,6 +5,7 @@ mod elimination;
 mod gauntlet;
 mod health;
 mod in_rounds;
+mod ladder;
 mod listed;
 mod match_up;
 mod pairing;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use self::bracket::Bracket;
 use self::elimination::Elimination;
 use self::in_rounds::InRounds;
+use self::ladder::Ladder;
 use self::listed::Listed;
 use self::match_up::{Length, Terms};
 use self::swiss::Swiss;
@@ -361,7 +363,10 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
             let bracket = Bracket::double(entrants as usize, usize::from(field.seats));
             Box::new(Elimination::new(field, elimination_terms(field), bracket))
         }
-        _ => return Err(ScheduleError::NoRounds),
+        Shape::Ladder { rounds } => {
+            let terms = Terms::new(field, length);
+            Box::new(InRounds::new(field, terms, rounds, Ladder::new(field)))
+        }
     })
 }
 

@@ -15,6 +15,7 @@ fn shapes(entrants: u32) -> Vec<Shape> {
         },
         Shape::SingleElimination { third_place: true },
         Shape::DoubleElimination {},
+        Shape::Ladder { rounds: Some(6) },
         Shape::RoundRobin {},
         Shape::Gauntlet {
             challengers: 1 + entrants / 4,
