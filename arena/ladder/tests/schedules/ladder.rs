@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use arena_ladder::schedule::Player;
+use arena_ladder::schedule::{KEPT_ROUNDS, Player};
 use arena_ladder::{Entrant, Group, ScheduleError, Shape, schedule};
 
 use crate::vocabulary::{
@@ -33,15 +33,42 @@ fn a_ladder_has_exactly_its_groups() {
 }
 
 #[test]
-fn a_ladder_without_rounds_has_no_end() {
-    let field = field(5, 2, 2);
+fn a_ladder_without_rounds_has_no_end_and_remembers_the_last_ones() {
+    let bad = Entrant::new(3);
+    let field = field(5, 2, 4);
     let mut schedule = made(&field, &Shape::Ladder { rounds: None });
+    let mut early = Vec::new();
     for _ in 0..10_000 {
         assert_eq!((schedule.planned(), schedule.is_over()), (None, false));
         let group = schedule.next().expect("there is always another group");
-        schedule.record(&seeded_score(&group, &field)).unwrap();
+        let mut score = seeded_score(&group, &field);
+        failed_by(&mut score, &group.lineup, &[bad], true);
+        schedule.record(&score).unwrap();
+        early.push(score);
+        early.truncate(100);
+        if early.len() == 99 {
+            assert!(
+                !schedule.uncounted().is_empty(),
+                "the match that {bad} lost"
+            );
+        }
     }
-    assert_eq!(schedule.rounds().len(), 10_000 / 4 + 1);
+    let rounds = schedule.rounds();
+    assert_eq!(rounds.len(), KEPT_ROUNDS);
+    // The round in which the failing one played had 3 + 4 deals, all others 4 + 4.
+    assert_eq!(rounds[KEPT_ROUNDS - 1].name, "round 1251");
+    assert_eq!(rounds[0].name, "round 1152");
+    let before = (schedule.rounds(), schedule.uncounted());
+    assert_eq!(
+        before.1.len(),
+        1,
+        "what is forgotten still does not count: {:?}",
+        before.1
+    );
+    for score in &early {
+        schedule.record(score).unwrap();
+    }
+    assert_eq!(before, (schedule.rounds(), schedule.uncounted()));
 }
 
 #[test]
