@@ -74,10 +74,10 @@ impl Bracket {
     ///
     /// Those who lose in the winners' first round play among themselves. After
     /// that those who are left in the losers' bracket play in turn those who drop
-    /// from the winners' next round, and among themselves. Who drops comes from the
-    /// far end: the first time in the reverse order, the next time with the halves
-    /// exchanged, and so on by turns, so that those who have met meet again as late
-    /// as may be.
+    /// from the winners' next round, and among themselves. Those who drop stand in
+    /// the reverse order the first time, with the halves exchanged the next time,
+    /// then with each half reversed, and so on by turns: so those who have met meet
+    /// again as late as may be.
     ///
     /// The grand final is between both brackets. If the one from the losers'
     /// bracket wins it, both have lost once, and it is played again. At tables of
@@ -101,11 +101,14 @@ impl Bracket {
             bracket.path += 1;
 
             let mut dropped = bracket.losers(&winners);
-            if drops % 2 == 0 {
-                dropped.reverse();
-            } else {
-                let middle = dropped.len() / 2;
-                dropped.rotate_left(middle);
+            let middle = dropped.len() / 2;
+            match drops % 3 {
+                0 => dropped.reverse(),
+                1 => dropped.rotate_left(middle),
+                _ => {
+                    dropped.reverse();
+                    dropped.rotate_left(middle);
+                }
             }
             drops += 1;
             let name = format!("losers' round {}", 2 * drops);

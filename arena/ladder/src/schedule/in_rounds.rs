@@ -1,13 +1,16 @@
 //! A schedule in rounds, of which each is paired when the one before is wholly
 //! decided: Swiss and ladder. Who fails too often plays the next round no more;
 //! its results stand.
+//!
+//! A schedule without an end remembers its last rounds only.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::health::Strikes;
 use super::listed::joined;
 use super::match_up::{MatchUp, Terms, Walkover, unplayed};
-use super::{Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
+use super::{KEPT_ROUNDS, Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
 /// How the rounds are paired, and what comes of them.
@@ -42,7 +45,12 @@ pub(super) struct InRounds<P> {
     end: Option<u32>,
     /// How many numbers a round has for its matches. A bye has one too.
     per_round: u32,
-    rounds: Vec<Played>,
+    /// How many rounds are forgotten, the first ones.
+    forgotten: usize,
+    /// What of those does not count.
+    uncounted: Vec<Range<u64>>,
+    /// The rounds after those.
+    rounds: VecDeque<Played>,
     entrants: Vec<Standing>,
     over: bool,
     remarks: Vec<String>,
@@ -74,7 +82,9 @@ impl<P: Pairing> InRounds<P> {
             pairing,
             end,
             per_round: field.entrants.div_ceil(u32::from(field.seats)),
-            rounds: Vec::new(),
+            forgotten: 0,
+            uncounted: Vec::new(),
+            rounds: VecDeque::new(),
             entrants: vec![Standing::default(); field.entrants as usize],
             over: false,
             remarks: Vec::new(),
@@ -96,10 +106,15 @@ impl<P: Pairing> InRounds<P> {
         first.checked_add(u32::try_from(at).ok()?)
     }
 
+    /// How many rounds have been paired.
+    fn begun(&self) -> usize {
+        self.forgotten + self.rounds.len()
+    }
+
     fn open_round(&mut self) {
-        let round = self.rounds.len() as u32;
+        let round = self.begun() as u32;
         let active = self.active();
-        let last = self.id(self.rounds.len(), self.per_round as usize);
+        let last = self.id(self.begun(), self.per_round as usize);
         if self.end.is_some_and(|end| round >= end) || active.len() < 2 || last.is_none() {
             self.over = true;
             return;
@@ -116,7 +131,7 @@ impl<P: Pairing> InRounds<P> {
             .map(|lineup| MatchUp::new(lineup.iter().map(|one| (*one, strikes(one)))))
             .collect();
         self.remarks.extend(paired.remarks);
-        self.rounds.push(Played {
+        self.rounds.push_back(Played {
             open: matches.len(),
             matches,
             bye: paired.bye,
@@ -124,9 +139,29 @@ impl<P: Pairing> InRounds<P> {
         });
     }
 
+    /// Forgets the first of too many rounds, all but what does not count of it.
+    fn forget(&mut self) {
+        if self.end.is_none() && self.rounds.len() > KEPT_ROUNDS {
+            let first = self.uncounted_in(self.forgotten, &self.rounds[0]);
+            self.uncounted = joined(std::mem::take(&mut self.uncounted).into_iter().chain(first));
+            self.rounds.pop_front();
+            self.forgotten += 1;
+        }
+    }
+
+    fn uncounted_in(&self, round: usize, played: &Played) -> Vec<Range<u64>> {
+        (played.matches.iter().enumerate())
+            .filter(|(_, match_up)| match_up.is_over())
+            .filter_map(|(at, match_up)| {
+                let first = self.terms.first(self.id(round, at)?);
+                Some(first + match_up.counted()..first + self.terms.stride())
+            })
+            .collect()
+    }
+
     /// Judges the round that has just ended, in order of its matches.
     fn close_round(&mut self) {
-        let Some(round) = self.rounds.last() else {
+        let Some(round) = self.rounds.back() else {
             return;
         };
         for match_up in &round.matches {
@@ -182,7 +217,7 @@ impl<P: Pairing> InRounds<P> {
     }
 
     fn to_come(&self) -> Option<Range<usize>> {
-        let rounds = self.rounds.len();
+        let rounds = self.begun();
         match self.end {
             _ if self.over => Some(rounds..rounds),
             None => None,
@@ -193,8 +228,8 @@ impl<P: Pairing> InRounds<P> {
 
 impl<P: Pairing> Schedule for InRounds<P> {
     fn next(&mut self) -> Option<Group> {
-        let first = self.id(self.rounds.len().checked_sub(1)?, 0)?;
-        let round = self.rounds.last_mut()?;
+        let first = self.id(self.begun().checked_sub(1)?, 0)?;
+        let round = self.rounds.back_mut()?;
         while let Some(match_up) = round.matches.get_mut(round.naming) {
             if let Some(group) = match_up.next(first + round.naming as u32, &self.terms) {
                 return Some(group);
@@ -207,10 +242,10 @@ impl<P: Pairing> Schedule for InRounds<P> {
     fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled> {
         let unknown = NotScheduled(score.number);
         let (id, at) = self.terms.locate(score.number).ok_or(unknown)?;
-        let round = self
-            .rounds
-            .get_mut((id / self.per_round) as usize)
-            .ok_or(unknown)?;
+        let Some(round) = ((id / self.per_round) as usize).checked_sub(self.forgotten) else {
+            return Ok(());
+        };
+        let round = self.rounds.get_mut(round).ok_or(unknown)?;
         let place = (id % self.per_round) as usize;
         let match_up = round.matches.get_mut(place).ok_or(unknown)?;
         let was_over = match_up.is_over();
@@ -222,6 +257,7 @@ impl<P: Pairing> Schedule for InRounds<P> {
             if round.open == 0 {
                 self.close_round();
                 self.open_round();
+                self.forget();
             }
         }
         Ok(())
@@ -246,7 +282,7 @@ impl<P: Pairing> Schedule for InRounds<P> {
     fn rounds(&self) -> Vec<Round> {
         let active = self.active().len();
         let begun = self.rounds.iter().enumerate();
-        let begun = begun.map(|(at, round)| self.round_seen(at, round));
+        let begun = begun.map(|(at, round)| self.round_seen(self.forgotten + at, round));
         let to_come = self.to_come().unwrap_or_default();
         begun
             .chain(to_come.map(|at| self.round_to_come(at, active)))
@@ -254,14 +290,9 @@ impl<P: Pairing> Schedule for InRounds<P> {
     }
 
     fn uncounted(&self) -> Vec<Range<u64>> {
-        let all = self.rounds.iter().enumerate().flat_map(|(round, played)| {
-            (played.matches.iter().enumerate())
-                .filter(|(_, match_up)| match_up.is_over())
-                .filter_map(move |(at, match_up)| {
-                    let first = self.terms.first(self.id(round, at)?);
-                    Some(first + match_up.counted()..first + self.terms.stride())
-                })
-        });
+        let rounds = self.rounds.iter().enumerate();
+        let rounds = rounds.flat_map(|(at, round)| self.uncounted_in(self.forgotten + at, round));
+        let all = self.uncounted.iter().cloned().chain(rounds);
         joined(all)
     }
 

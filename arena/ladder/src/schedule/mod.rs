@@ -5,6 +5,7 @@ mod elimination;
 mod gauntlet;
 mod health;
 mod in_rounds;
+mod ladder;
 mod listed;
 mod match_up;
 mod pairing;
@@ -19,13 +20,18 @@ use serde::{Deserialize, Serialize};
 use self::bracket::Bracket;
 use self::elimination::Elimination;
 use self::in_rounds::InRounds;
+use self::ladder::Ladder;
 use self::listed::Listed;
 use self::match_up::{Length, Terms};
 use self::swiss::Swiss;
+use crate::sprt::BadSprt;
 use crate::{Entrant, Group, GroupScore, HalfPoints, MatchId, Seatings, Sprt};
 
 /// How many deals a match may have: so many that no sum of points overflows.
 pub const MOST_DEALS: u64 = 10_000_000;
+
+/// How many rounds a ladder without an end shows: the last ones.
+pub const KEPT_ROUNDS: usize = 100;
 
 /// A schedule is a pure fold: what it says next follows from what it was made
 /// with and from the scores that it has been told, in whatever order these came.
@@ -50,7 +56,8 @@ pub trait Schedule: Send {
     /// be known now; None where there is no end.
     fn planned(&self) -> Option<u64>;
 
-    /// The rounds so far, with their matches; of those to come what is known.
+    /// The rounds so far, with their matches; of those to come what is known. Where
+    /// there is no end, the last [`KEPT_ROUNDS`] only.
     fn rounds(&self) -> Vec<Round>;
 
     /// Groups that were played and count for nobody, such as those begun before
@@ -219,7 +226,7 @@ const fn one() -> u32 {
 }
 
 /// Why there is no such schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ScheduleError {
     /// Nobody to play against.
     #[error("a tournament needs at least 2 entrants, and there are {0}")]
@@ -244,6 +251,9 @@ pub enum ScheduleError {
     /// A test of two bots where there are more at a table, or another end.
     #[error("a test of strength stops matches of two, in a round robin or a gauntlet only")]
     Test,
+    /// A test that can't be carried out.
+    #[error(transparent)]
+    BadTest(#[from] BadSprt),
     /// More tables than anybody could want.
     #[error(
         "a round robin of {entrants} entrants at tables of four has {tables} tables, \
@@ -301,7 +311,10 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
     let listed = matches!(shape, Shape::RoundRobin {} | Shape::Gauntlet { .. });
     let length = match field.sprt {
         None => Length::Full,
-        Some(sprt) if two && listed => Length::Test(sprt),
+        Some(sprt) if two && listed => {
+            sprt.validate()?;
+            Length::Test(sprt)
+        }
         Some(_) => return Err(ScheduleError::Test),
     };
     let entrants = field.entrants;
@@ -361,7 +374,10 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
             let bracket = Bracket::double(entrants as usize, usize::from(field.seats));
             Box::new(Elimination::new(field, elimination_terms(field), bracket))
         }
-        _ => return Err(ScheduleError::NoRounds),
+        Shape::Ladder { rounds } => {
+            let terms = Terms::new(field, length);
+            Box::new(InRounds::new(field, terms, rounds, Ladder::new(field)))
+        }
     })
 }
 

@@ -11,9 +11,9 @@ use super::pairing::{chance, cheapest};
 use super::tables::{self, Seating};
 use crate::{Entrant, Field, GroupScore};
 
-/// How many entrants a Swiss of two seats may have: the pairing looks at every
-/// pair, and its costs must fit.
-pub(super) const MOST_ENTRANTS: u32 = 1_000;
+/// How many entrants a Swiss may have: a pairing of two weighs every pair, which
+/// takes a second or so for this many and eight times as long for twice as many.
+pub(super) const MOST_ENTRANTS: u32 = 500;
 
 /// As many rounds as leave one without a loss: each leaves one in two, or one in
 /// four at a table of four.

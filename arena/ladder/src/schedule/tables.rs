@@ -43,7 +43,7 @@ pub(super) fn seat(seating: &Seating) -> Vec<Lineup> {
 
 /// How many sit at each table: four, and one fewer at the last ones, as often as
 /// it takes.
-fn sizes(many: usize) -> Vec<usize> {
+pub(super) fn sizes(many: usize) -> Vec<usize> {
     let mut sizes = vec![4; many.div_ceil(4)];
     let last = sizes.len();
     for missing in 0..last * 4 - many {

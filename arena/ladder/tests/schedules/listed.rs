@@ -171,6 +171,15 @@ fn a_field_and_a_shape_that_do_not_go_together_are_refused() {
     ] {
         assert_eq!(schedule(&field, shape).err(), Some(error), "{shape:?}");
     }
+    let backwards = Sprt { elo1: -1.0, ..sprt };
+    let field = arena_ladder::Field {
+        sprt: Some(backwards),
+        ..field(4, 2, 10)
+    };
+    assert_eq!(
+        schedule(&field, &robin).err(),
+        backwards.validate().err().map(ScheduleError::BadTest)
+    );
     assert!(schedule(&tested(2), &robin).is_ok());
     assert!(schedule(&tested(2), &gauntlet(1)).is_ok());
 }

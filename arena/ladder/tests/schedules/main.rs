@@ -1,6 +1,8 @@
 //! Every schedule, played to its end with made-up scores: against brute force,
 //! in every order, with bots that fail.
 
+mod elimination;
+mod ladder;
 mod listed;
 mod order;
 mod swiss;

@@ -1,10 +1,12 @@
 //! What comes out never depends on who finished first.
 
-use arena_ladder::schedule::Patience;
+use std::collections::BTreeMap;
+
+use arena_ladder::schedule::{Patience, Schedule};
 use arena_ladder::{Entrant, Field, Group, GroupScore, Seatings, Shape, Sprt};
 use proptest::prelude::*;
 
-use crate::vocabulary::{Chance, failed_by, field, played, played_in_order, random_score};
+use crate::vocabulary::{Chance, failed_by, field, made, played, played_in_order, random_score};
 
 /// Every shape that suits so many.
 fn shapes(entrants: u32) -> Vec<Shape> {
@@ -15,6 +17,7 @@ fn shapes(entrants: u32) -> Vec<Shape> {
         },
         Shape::SingleElimination { third_place: true },
         Shape::DoubleElimination {},
+        Shape::Ladder { rounds: Some(6) },
         Shape::RoundRobin {},
         Shape::Gauntlet {
             challengers: 1 + entrants / 4,
@@ -70,6 +73,69 @@ proptest! {
             let in_order = played_in_order(&field, &shape, &score);
             let shuffled = played(&field, &shape, at_once, &mut Chance(seed), &score);
             prop_assert_eq!(&in_order, &shuffled);
+        }
+    }
+}
+
+/// Names everything that can be named, and tells the scores that are kept; what
+/// is not kept is in flight again.
+fn replayed(
+    schedule: &mut dyn Schedule,
+    kept: &BTreeMap<u64, GroupScore>,
+    in_flight: &mut Vec<Group>,
+) {
+    while let Some(group) = schedule.next() {
+        match kept.get(&group.number) {
+            Some(score) => schedule.record(score).expect("it was named"),
+            None => in_flight.push(group),
+        }
+        if in_flight.len() > 20 {
+            break;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Stops at random moments and begins anew from the scores alone.
+    #[test]
+    fn a_schedule_that_is_resumed_ends_the_same(
+        entrants in 2_u32..9,
+        four in any::<bool>(),
+        deals in 1_u64..5,
+        seed: u64,
+    ) {
+        for shape in shapes(entrants) {
+            let field = field(entrants, if four { 4 } else { 2 }, deals);
+            let score = |group: &Group| score(group, &field, seed);
+            let uninterrupted = played_in_order(&field, &shape, &score);
+            let mut chance = Chance(seed);
+            let mut kept = BTreeMap::new();
+            let schedule = loop {
+                let mut schedule = made(&field, &shape);
+                let mut in_flight = Vec::new();
+                for _ in 0..1 + chance.below(40) {
+                    replayed(&mut *schedule, &kept, &mut in_flight);
+                    if in_flight.is_empty() {
+                        break;
+                    }
+                    let group = in_flight.swap_remove(chance.below(in_flight.len()));
+                    let score = score(&group);
+                    schedule.record(&score).unwrap();
+                    kept.insert(group.number, score);
+                }
+                if schedule.is_over() {
+                    break schedule;
+                }
+            };
+            prop_assert_eq!(schedule.rounds(), uninterrupted.rounds);
+            prop_assert_eq!(schedule.ranking(), uninterrupted.ranking);
+            prop_assert_eq!(schedule.set_aside(), uninterrupted.set_aside);
+            prop_assert_eq!(schedule.remarks(), uninterrupted.remarks);
+            let uncounted = schedule.uncounted();
+            kept.retain(|number, _| !uncounted.iter().any(|range| range.contains(number)));
+            prop_assert_eq!(kept, uninterrupted.scores);
         }
     }
 }
