@@ -3,6 +3,7 @@
 
 mod bench;
 mod lint;
+mod postgres;
 mod shell;
 mod test;
 mod tools;
@@ -16,7 +17,7 @@ Usage: cargo xtask <VERB>
 
 Verbs:
   test [--no-lint]  Lint, build and test everything; the one command for a
-                    fresh machine with Rust, Python 3 and git
+                    fresh machine with Rust, Python 3, git and PostgreSQL
   lint              Format, clippy, forbidden dependencies, licences, .proto
                     files and repository hygiene; goes on after a failure
   bench [NAME]      Measure; all benchmarks, or the one that is named

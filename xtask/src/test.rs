@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::{
     lint,
+    postgres::Postgres,
     shell::{Result, cargo, stream},
     tools,
 };
@@ -23,6 +24,11 @@ pub(crate) enum Lint {
 /// # Errors
 /// The stage that failed.
 pub(crate) fn run(lint: Lint) -> Result {
+    let mut postgres = None;
+    stage("postgres", || {
+        postgres = Some(Postgres::start()?);
+        Ok(())
+    })?;
     if lint == Lint::First {
         stage("tools", tools::install)?;
         // Clippy finds what does not compile in a fraction of a build's time,
@@ -47,15 +53,18 @@ pub(crate) fn run(lint: Lint) -> Result {
     // Nothing may follow what cargo test says, so this stage has no time. The
     // benchmarks are built above and not run.
     heading("test");
-    stream(&mut cargo([
+    let mut tests = cargo([
         "test",
         "--workspace",
         "--locked",
         "--lib",
         "--bins",
         "--tests",
-    ]))
-    .map_err(|error| format!("stage test failed: {error}").into())
+    ]);
+    if let Some(postgres) = &postgres {
+        postgres.tell(&mut tests);
+    }
+    stream(&mut tests).map_err(|error| format!("stage test failed: {error}").into())
 }
 
 fn stage(name: &str, run: impl FnOnce() -> Result) -> Result {

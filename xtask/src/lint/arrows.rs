@@ -32,6 +32,21 @@ const FORBIDDEN: &[Arrow] = &[
     ("referee", "bot-kit", "the referee never trusts a bot"),
     ("referee", "house-bots", "the referee knows no bot by name"),
 
+    ("arena-ladder", "tokio", "who plays whom is arithmetic"),
+    ("arena-ladder", "tonic", "who plays whom is arithmetic"),
+    ("arena-ladder", "tracing", "who plays whom is arithmetic"),
+    ("arena-ladder", "referee-games", "schedules and ratings know no game by name"),
+    ("arena-ladder", "arena-proto", "schedules and ratings know no message"),
+    ("arena-ladder", "referee", "schedules and ratings play no game"),
+    ("arena-ladder", "arena-store", "results are handed in"),
+    ("arena-ladder", "arena", "what decides a schedule does not know who asks"),
+
+    ("arena-store", "referee-games", "the store knows no game by name"),
+    ("arena-store", "arena-proto", "the store knows no message"),
+    ("arena-store", "tonic", "the store serves nobody"),
+    ("arena-store", "referee", "the store plays no game"),
+    ("arena-store", "arena", "the arena arranges, the store keeps"),
+
     ("bot-kit", "referee", "a bot sees only what it is told"),
     ("bot-kit", "arena", "a bot sees only what it is told"),
     ("house-bots", "referee", "a bot sees only what it is told"),
