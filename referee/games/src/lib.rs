@@ -16,7 +16,7 @@ mod sitting;
 use referee_core::{GameKind, Kind};
 
 pub use envelope::{ending, forfeit, foul_kind, results};
-pub use replay::{Mismatch, Moment, replay};
+pub use replay::{Mismatch, Moment, Retraced, Said, replay, retrace, retrace_within};
 pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};
 
 /// Every game. Adding one is its folder and its line here.

@@ -255,6 +255,13 @@ impl Sitting {
         self.table.legal(seat)
     }
 
+    /// The game itself, with every secret of it: for those who look at one that is
+    /// over.
+    #[must_use]
+    pub fn table(&self) -> &dyn Table {
+        &*self.table
+    }
+
     /// How many events there have been.
     pub(crate) fn events(&self) -> usize {
         self.transcript.events().len()

@@ -1,0 +1,192 @@
+//! A record is gone through again, and at every moment of it the game can be
+//! played on in another way.
+
+use std::time::Duration;
+
+use arena_proto::arena::v1::{AnswerEnvelope, CallEnvelope, Ready, call_envelope::Call};
+use bytes::Bytes;
+use prost::Message as _;
+use referee_core::{
+    Dice, Event, Foul, GameKind, Limits, Outcome, PerSeat, Record, Seat, Seed, TableStep,
+};
+use referee_games::{
+    Fixture, GAMES, Heard, Next, Question, Retraced, Sitting, replay, retrace, retrace_within,
+};
+
+/// Plays a random game; `spoil` may put something else in an answer's place.
+fn play(
+    kind: &'static dyn GameKind,
+    number: u8,
+    mut spoil: impl FnMut(&Question, Heard) -> Heard,
+) -> Record {
+    let seed = Seed::new([number; 32]);
+    let mut sitting = Sitting::new(Fixture {
+        kind,
+        game_id: "test".to_owned(),
+        setup: serde_json::Value::Null,
+        seed,
+        players: PerSeat::new(kind.info().seats, |seat| format!("bot {seat}")),
+        limits: Limits::default(),
+        spent: PerSeat::default(),
+    })
+    .expect("a game can begin like this");
+    let mut dice = Dice::new(&seed);
+    loop {
+        match sitting.advance() {
+            Next::Tell(_) => {}
+            Next::Over(finished) => return finished.record,
+            Next::Ask(questions) => {
+                for question in questions {
+                    let mut answer = AnswerEnvelope {
+                        number: Some(question.number),
+                        ready: (question.number == 0).then(Ready::default),
+                    }
+                    .encode_to_vec();
+                    if question.number > 0 {
+                        let legal = sitting.legal(question.seat);
+                        answer.extend(&legal[dice.below(legal.len() as u32) as usize].1);
+                    }
+                    let heard = spoil(&question, Heard::Answer(answer.into()));
+                    let thought = Duration::from_micros(dice.below(1_000_000).into());
+                    sitting.hear(question.seat, heard, thought);
+                }
+            }
+        }
+    }
+}
+
+/// All that a seat was sent, in order.
+fn sent(record: &Record, to: Seat) -> Vec<Bytes> {
+    let events = record.events.iter().filter_map(|event| match event {
+        Event::Told { seat, call } | Event::Asked { seat, call, .. } if *seat == to => {
+            Some(call.clone())
+        }
+        _ => None,
+    });
+    events.collect()
+}
+
+/// The same as a record is gone through again.
+fn sent_again(seats: u8, walk: impl FnOnce(&mut dyn FnMut(Retraced<'_>))) -> PerSeat<Vec<Bytes>> {
+    let mut sent = PerSeat::new(seats, |_| Vec::new());
+    walk(&mut |step| match step {
+        Retraced::Told { seat, call } => sent[seat].push(call.clone()),
+        Retraced::Asked { question, .. } => sent[question.seat].push(question.call.clone()),
+        Retraced::Heard { .. } => {}
+    });
+    sent
+}
+
+fn crash() -> Heard {
+    Heard::Foul(Foul::HungUp)
+}
+
+#[test]
+fn every_seat_is_sent_again_what_it_was_sent() {
+    for kind in GAMES {
+        let seats = kind.info().seats;
+        for number in 0..5 {
+            let record = play(*kind, number, |question, heard| {
+                let leaves = question.seat == Seat::new(1) && question.number == 3;
+                if leaves && number > 2 { crash() } else { heard }
+            });
+            let again = sent_again(seats, |watch| {
+                retrace(&record, watch).unwrap();
+            });
+            for seat in Seat::all(seats) {
+                assert_eq!(again[seat], sent(&record, seat), "{}", kind.info().name);
+            }
+        }
+    }
+}
+
+/// With a shorter limit than the moves of the record took, only what says the
+/// limit is another.
+#[test]
+fn another_limit_changes_nothing_but_what_is_said_of_it() {
+    let limit = Duration::from_millis(1);
+    for kind in GAMES {
+        let record = play(*kind, 9, |_, heard| heard);
+        let again = sent_again(kind.info().seats, |watch| {
+            retrace_within(&record, limit, watch).unwrap();
+        });
+        for seat in Seat::all(kind.info().seats) {
+            let before = sent(&record, seat);
+            assert_eq!(again[seat].len(), before.len());
+            for (now, then) in again[seat].iter().zip(&before) {
+                let [mut now, mut then] =
+                    [now, then].map(|call| CallEnvelope::decode(call.clone()).unwrap());
+                for (envelope, limit) in
+                    [(&mut now, limit), (&mut then, Limits::default().per_move)]
+                {
+                    let limit = prost_types::Duration::try_from(limit).unwrap();
+                    if let Some(Call::Start(start)) = &mut envelope.call {
+                        assert_eq!(start.move_limit.take(), Some(limit));
+                    } else if let Some(said) = envelope.limit.take() {
+                        assert_eq!(said, limit);
+                    }
+                }
+                assert_eq!(now, then);
+            }
+        }
+    }
+}
+
+/// The answers of a record, put to a fork as choices, end as the record does; and
+/// whatever a fork does, the game that it was taken from goes on as before.
+#[test]
+fn a_fork_plays_on_by_itself() {
+    for kind in GAMES {
+        for number in 0..5 {
+            let record = play(*kind, number, |_, heard| heard);
+            let outcome = record.result.verdict.outcome().unwrap();
+            // At every question: which of how many answers was given.
+            let mut given = Vec::new();
+            let mut forks = Vec::new();
+            let walked = retrace(&record, |step| {
+                if let Retraced::Asked {
+                    sitting,
+                    question,
+                    said,
+                } = step
+                    && question.number > 0
+                {
+                    let legal = sitting.legal(question.seat);
+                    let at = legal
+                        .iter()
+                        .position(|(notation, _)| Some(notation) == said.notation.as_ref());
+                    given.push((question.seat, at.unwrap(), legal.len()));
+                    let mut dice = Dice::new(&Seed::new([77; 32]));
+                    let random = |_: Seat, many: usize| dice.below(many as u32) as usize;
+                    let table = sitting.table();
+                    let one = played_out(&mut *table.fork(), random);
+                    let mut dice = Dice::new(&Seed::new([77; 32]));
+                    let random = |_: Seat, many: usize| dice.below(many as u32) as usize;
+                    assert_eq!(played_out(&mut *table.fork(), random), one);
+                    forks.push((given.len() - 1, table.fork()));
+                }
+            });
+            assert!(walked.is_ok(), "{}: {walked:?}", kind.info().name);
+            assert!(replay(&record, |_| {}).is_ok());
+            for (from, mut fork) in forks {
+                let mut rest = given[from..].iter();
+                let ended = played_out(&mut *fork, |seat, many| {
+                    let (asked, at, legal) = rest.next().expect("the record goes so far");
+                    assert_eq!((seat, many), (*asked, *legal));
+                    *at
+                });
+                assert_eq!(&ended, outcome, "{} from {from}", kind.info().name);
+                assert_eq!(rest.next(), None);
+                // It is over, and stays so.
+                assert_eq!(fork.step(), TableStep::Over(ended));
+            }
+        }
+    }
+}
+
+fn played_out(
+    table: &mut dyn referee_core::Table,
+    mut choose: impl FnMut(Seat, usize) -> usize,
+) -> Outcome {
+    table.play_out(&mut choose)
+}
