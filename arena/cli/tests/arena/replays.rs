@@ -187,3 +187,53 @@ fn what_can_not_be_shown_is_refused() {
         refused(&arena.run(&format!("replay show {line}")), says);
     }
 }
+
+#[test]
+fn every_game_is_explained_move_by_move() {
+    for (game, bots) in GAMES {
+        let arena = Arena::new();
+        let record = record(&arena, game, bots);
+        let line = format!("replay explain {record} --playouts 20");
+        let words = done(&arena.run(&line));
+        fits_eighty_columns(&words);
+        assert_eq!(
+            done(&arena.run(&line)),
+            words,
+            "the same seed, the same words"
+        );
+        let found = done(&arena.run(&format!("{line} --format json")));
+        let found = events(&found);
+        let moves = of_type(&found, "move");
+        let shown = show(&arena, &record, "--ascii");
+        let last = format!("\n{:>4}  ", moves.len());
+        let beyond = format!("\n{:>4}  ", moves.len() + 1);
+        assert!(shown.contains(&last) && !shown.contains(&beyond), "{shown}");
+        for one in &moves {
+            let expects = one["expects"].as_f64().unwrap();
+            assert!((0.0..=1.0).contains(&expects), "{one}");
+            assert!(one["error"].as_f64().unwrap() >= 0.0, "{one}");
+        }
+        let turned = &of_type(&found, "turned")[0];
+        match turned["move"].as_u64() {
+            Some(number) => {
+                assert!(words.contains(&format!("move {number} turned the game: ")));
+                assert_eq!(moves[number as usize - 1]["player"], turned["player"]);
+            }
+            None => assert!(words.contains("no single move turned it"), "{words}"),
+        }
+    }
+}
+
+/// It stood even, and a move that is against the rules ended it.
+#[test]
+fn a_foul_turns_a_game() {
+    let arena = Arena::new();
+    let bots = format!("{} --bot b=house:random", villain("v", "illegal --after 2"));
+    let record = record(&arena, "connect-four", &bots);
+    let words = done(&arena.run(&format!("replay explain {record}")));
+    assert!(
+        words.contains("turned the game: v played illegal and"),
+        "{words}"
+    );
+    assert!(words.contains(" could expect 0 ± 0 %;"), "{words}");
+}

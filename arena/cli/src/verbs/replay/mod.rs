@@ -1,5 +1,7 @@
 //! `arena replay`: steps through records and proves them. One file a verb.
 
+mod explain;
+mod search;
 mod show;
 mod verify;
 
@@ -14,6 +16,8 @@ pub(crate) enum Replay {
     Show(show::Show),
     /// Play records again and compare: exit code 1 if one is not what it says
     Verify(verify::Verify),
+    /// Say which move turned a game, as far as a search with open hands can tell
+    Explain(explain::Explain),
 }
 
 impl Replay {
@@ -21,6 +25,7 @@ impl Replay {
         match self {
             Self::Show(show) => show.run(),
             Self::Verify(verify) => verify.run(),
+            Self::Explain(explain) => explain.run(),
         }
     }
 }
