@@ -10,12 +10,14 @@ pub mod connect_four;
 mod envelope;
 pub mod mahjong;
 pub mod othello;
+mod part;
 mod replay;
 mod sitting;
 
 use referee_core::{GameKind, Kind};
 
 pub use envelope::{ending, forfeit, foul_kind, results};
+pub use part::{Asked, Cue, Part};
 pub use replay::{Mismatch, Moment, Retraced, Said, replay, retrace, retrace_within};
 pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};
 

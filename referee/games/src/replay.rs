@@ -71,6 +71,17 @@ pub enum Mismatch {
     },
 }
 
+impl Mismatch {
+    /// That there is no game of this name.
+    pub(crate) fn unknown(name: &str) -> Self {
+        let known = GAMES.iter().map(|game| game.info().name);
+        Self::Game {
+            found: name.to_owned(),
+            known: known.collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
 /// What a record says came back from a question.
 #[derive(Clone, Debug)]
 pub struct Said {
@@ -188,14 +199,7 @@ pub fn retrace_within(
 /// The game of a record, before its beginning.
 fn seated(record: &Record, limits: Limits) -> Result<Sitting, Mismatch> {
     let header = &record.header;
-    let kind = game(&header.game).ok_or_else(|| Mismatch::Game {
-        found: header.game.clone(),
-        known: GAMES
-            .iter()
-            .map(|game| game.info().name)
-            .collect::<Vec<_>>()
-            .join(", "),
-    })?;
+    let kind = game(&header.game).ok_or_else(|| Mismatch::unknown(&header.game))?;
     for (what, found, here) in [
         ("rules", header.rules_version, kind.info().rules_version),
         ("referee", header.behavior_version, BEHAVIOR_VERSION),

@@ -50,6 +50,7 @@ pub struct Sitting {
     untold: Vec<Left>,
 }
 
+#[derive(Clone)]
 struct SeatState {
     clock: Clock,
     next_number: u32,
@@ -57,12 +58,14 @@ struct SeatState {
 }
 
 /// A seat that has left by a foul.
+#[derive(Clone)]
 struct Left {
     seat: Seat,
     foul: FoulKind,
     place: u8,
 }
 
+#[derive(Clone)]
 enum Stage {
     Starting,
     Playing,
@@ -260,6 +263,30 @@ impl Sitting {
     #[must_use]
     pub fn table(&self) -> &dyn Table {
         &*self.table
+    }
+
+    /// The same game at the same moment, to go on apart, without what has been said
+    /// in it.
+    pub(crate) fn fork(&self) -> Self {
+        Self {
+            fixture: self.fixture.clone(),
+            table: self.table.fork(),
+            seats: self.seats.clone(),
+            fouls: self.fouls.clone(),
+            transcript: Transcript::default(),
+            stage: self.stage.clone(),
+            waiting: self.waiting.clone(),
+            untold: self.untold.clone(),
+        }
+    }
+
+    /// The foul that was heard last.
+    ///
+    /// # Panics
+    ///
+    /// Where there was none.
+    pub(crate) fn into_last_foul(mut self) -> Foul {
+        self.fouls.pop().expect("a foul was heard").foul
     }
 
     /// How many events there have been.

@@ -10,7 +10,8 @@ use referee_core::{
     Dice, Event, Foul, GameKind, Limits, Outcome, PerSeat, Record, Seat, Seed, TableStep,
 };
 use referee_games::{
-    Fixture, GAMES, Heard, Next, Question, Retraced, Sitting, replay, retrace, retrace_within,
+    Cue, Fixture, GAMES, Heard, Hearing, Next, Part, Question, Retraced, Sitting, replay, retrace,
+    retrace_within,
 };
 
 /// Plays a random game; `spoil` may put something else in an answer's place.
@@ -181,6 +182,59 @@ fn a_fork_plays_on_by_itself() {
                 assert_eq!(fork.step(), TableStep::Over(ended));
             }
         }
+    }
+}
+
+/// A part has its own seat's calls and no other's; the answers that were given are
+/// judged as they were, and each question can be told again with its answer.
+#[test]
+fn a_part_is_what_one_seat_got() {
+    for kind in GAMES {
+        let record = play(*kind, 4, |question, heard| {
+            let leaves = question.seat == Seat::new(1) && question.number == 3;
+            if leaves { crash() } else { heard }
+        });
+        for seat in Seat::all(kind.info().seats) {
+            let part = Part::of(&record, seat, None).unwrap();
+            let calls: Vec<_> = part
+                .cues
+                .iter()
+                .map(|cue| match cue {
+                    Cue::Told(call) => call.clone(),
+                    Cue::Asked(asked) => asked.question.call.clone(),
+                })
+                .collect();
+            assert_eq!(calls, sent(&record, seat));
+            for cue in &part.cues {
+                let Cue::Asked(asked) = cue else { continue };
+                let judged = asked.judge(asked.said.heard.clone(), asked.said.thought);
+                let late = asked.judge(asked.said.heard.clone(), Duration::from_secs(60));
+                match (&asked.said.heard, judged) {
+                    (Heard::Answer(answer), Ok(Hearing::Ready(_) | Hearing::Accepted { .. })) => {
+                        assert!(late.is_err());
+                        let past = CallEnvelope::decode(asked.past().unwrap()).unwrap();
+                        let mut then = CallEnvelope::decode(asked.question.call.clone()).unwrap();
+                        then.past_answer = Some(answer.clone());
+                        assert_eq!(past, then);
+                    }
+                    (Heard::Foul(foul), Err(judged)) => {
+                        assert_eq!(&judged, foul);
+                        assert_eq!(asked.past(), None);
+                    }
+                    (heard, judged) => panic!("{heard:?} is judged {judged:?}"),
+                }
+            }
+        }
+    }
+}
+
+/// What is not true is not put to anybody.
+#[test]
+fn a_forged_record_has_no_parts() {
+    let mut record = play(GAMES[0], 4, |_, heard| heard);
+    record.header.seed = Seed::new([5; 32]);
+    for limit in [None, Some(Duration::from_secs(1))] {
+        assert!(Part::of(&record, Seat::new(0), limit).is_err());
     }
 }
 
