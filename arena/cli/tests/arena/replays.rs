@@ -237,3 +237,154 @@ fn a_foul_turns_a_game() {
     );
     assert!(words.contains(" could expect 0 ± 0 %;"), "{words}");
 }
+
+/// The events of a rerun, and its last one.
+fn rerun(arena: &Arena, line: &str) -> (Vec<serde_json::Value>, serde_json::Value) {
+    let found = events(&done(
+        &arena.run(&format!("replay rerun {line} --format json")),
+    ));
+    let mut end = of_type(&found, "rerun");
+    (of_type(&found, "answer"), end.remove(0))
+}
+
+/// The specs of these bots, in order of their seats.
+fn specs(bots: &str) -> Vec<String> {
+    let words = shlex::split(bots).unwrap();
+    let bots = words.iter().filter(|word| *word != "--bot");
+    bots.map(|bot| bot.split_once('=').unwrap().1.to_owned())
+        .collect()
+}
+
+#[test]
+fn a_bot_in_its_own_place_answers_as_it_did() {
+    for (game, bots) in GAMES {
+        let arena = Arena::new();
+        let record = record(&arena, game, bots);
+        for (seat, spec) in specs(bots).iter().enumerate() {
+            let (answers, end) = rerun(&arena, &format!("{record} --seat {seat} --bot '{spec}'"));
+            assert!(!answers.is_empty(), "{game}, seat {seat}");
+            for answer in &answers {
+                assert_eq!(answer["notation"], answer["played"], "{game}: {answer}");
+                assert_eq!(answer["same"], true);
+            }
+            assert_eq!(end["asked"], end["same"], "{game}, seat {seat}");
+            assert_eq!(end["asked"], answers.len());
+            assert!(end["first_difference"].is_null() && end["stopped"].is_null());
+        }
+    }
+}
+
+/// A bot that took its own answers for what was played would hold another hand, and
+/// play what it does not have.
+#[test]
+fn a_bot_that_answers_otherwise_is_caught_up_with_what_was_played() {
+    for (game, others, bot) in [
+        ("mahjong", 1, "house:shanten"),
+        ("big-two", 3, "house:ai3"),
+        ("othello", 1, "house:weights?plies=1"),
+    ] {
+        let arena = Arena::new();
+        let others: String = (0..others)
+            .map(|other| format!(" --bot o{other}=house:random"))
+            .collect();
+        let record = record(&arena, game, &format!("--bot played=house:random{others}"));
+        let moves = show(&arena, &record, "--ascii");
+        let moves = moves.matches("  played           ").count();
+        let (answers, end) = rerun(&arena, &format!("{record} --seat 0 --bot '{bot}'"));
+        assert_eq!(answers.len(), moves, "{game}");
+        assert!(end["same"].as_u64().unwrap() + 3 < end["asked"].as_u64().unwrap());
+        assert_eq!(end["fouls"], 0, "{game}: {answers:?}");
+        let first = answers.iter().find(|answer| answer["same"] == false);
+        assert_eq!(end["first_difference"], first.unwrap()["move"]);
+
+        let words = done(&arena.run(&format!("replay rerun {record} --seat 0 --bot '{bot}'")));
+        fits_eighty_columns(&words);
+        let sum = format!(
+            "\n{} of {} the same; first difference at move {}\n",
+            end["same"], end["asked"], end["first_difference"]
+        );
+        assert!(words.ends_with(&sum), "{words}");
+    }
+}
+
+/// The villain says that it can't be caught up.
+#[test]
+fn a_bot_that_can_not_be_caught_up_is_asked_until_it_differs() {
+    let arena = Arena::new();
+    let (game, bots) = GAMES[0];
+    let record = record(&arena, game, bots);
+    let villain = villain_program();
+    for (kind, foul, says) in [
+        ("honest", None, ""),
+        (
+            "illegal --after 0",
+            Some("illegal"),
+            "illegal move: expected a column",
+        ),
+        (
+            "crash --after 0",
+            Some("crashed"),
+            "crashed: killed by SIGABRT",
+        ),
+    ] {
+        let line = format!(
+            "{record} --seat 0 --bot \"exec:'{}' {kind}\"",
+            villain.display()
+        );
+        let (answers, end) = rerun(&arena, &line);
+        let (last, before) = answers.split_last().unwrap();
+        assert!(before.iter().all(|answer| answer["same"] == true));
+        assert_eq!(last["same"], false);
+        assert_eq!(last["foul"]["kind"].as_str(), foul, "{last}");
+        let stopped = end["stopped"].as_str().unwrap();
+        assert!(stopped.contains("can_resume"), "{stopped}");
+        let words = done(&arena.run(&format!("replay rerun {line}")));
+        fits_eighty_columns(&words);
+        assert!(words.contains(says), "{words}");
+    }
+}
+
+/// Late at every question, so each is put to another process, caught up.
+#[test]
+fn another_limit_makes_another_late() {
+    let arena = Arena::new();
+    let (game, bots) = GAMES[1];
+    let record = record(&arena, game, bots);
+    let (answers, end) = rerun(
+        &arena,
+        &format!("{record} --seat 1 --bot house:random --move-limit 1us"),
+    );
+    assert!(answers.len() > 20);
+    for answer in &answers {
+        assert_eq!(answer["foul"]["kind"], "late", "{answer}");
+        assert_eq!(answer["limit_us"], 1);
+    }
+    assert_eq!(end["fouls"], answers.len());
+    assert!(end["stopped"].is_null());
+}
+
+#[test]
+fn what_can_not_be_rerun_is_refused() {
+    let arena = Arena::new();
+    let (game, bots) = GAMES[0];
+    let record = record(&arena, game, bots);
+    for (line, says) in [
+        (
+            format!("{record} --seat 2 --bot house:random"),
+            "--seat 2: the game has seats 0 to 1",
+        ),
+        (
+            format!("{record} --seat 0 --bot house:ai1"),
+            "does not play connect_four",
+        ),
+        (
+            "nowhere.jsonl --seat 0 --bot house:random".to_owned(),
+            "could not read nowhere.jsonl",
+        ),
+    ] {
+        refused(&arena.run(&format!("replay rerun {line}")), says);
+    }
+    let output = arena.run(&format!("replay rerun {record} --seat 0 --bot exec:false"));
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    assert!(out(&output).contains("did not start: "), "{}", out(&output));
+}

@@ -1,6 +1,7 @@
 //! `arena replay`: steps through records and proves them. One file a verb.
 
 mod explain;
+mod rerun;
 mod search;
 mod show;
 mod verify;
@@ -18,6 +19,8 @@ pub(crate) enum Replay {
     Verify(verify::Verify),
     /// Say which move turned a game, as far as a search with open hands can tell
     Explain(explain::Explain),
+    /// Put a seat of a game to another bot: what would it have played?
+    Rerun(rerun::Rerun),
 }
 
 impl Replay {
@@ -26,6 +29,7 @@ impl Replay {
             Self::Show(show) => show.run(),
             Self::Verify(verify) => verify.run(),
             Self::Explain(explain) => explain.run(),
+            Self::Rerun(rerun) => super::on_runtime(rerun.run()),
         }
     }
 }
