@@ -16,7 +16,7 @@ mod sitting;
 
 use referee_core::{GameKind, Kind};
 
-pub use envelope::{ending, forfeit, foul_kind, results};
+pub use envelope::{answer, ending, forfeit, foul_kind, past, results};
 pub use part::{Asked, Cue, Part};
 pub use replay::{Mismatch, Moment, Retraced, Said, replay, retrace, retrace_within};
 pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};

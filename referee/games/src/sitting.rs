@@ -265,9 +265,11 @@ impl Sitting {
         &*self.table
     }
 
-    /// The same game at the same moment, to go on apart, without what has been said
-    /// in it.
-    pub(crate) fn fork(&self) -> Self {
+    /// The same game at the same moment, to go on apart: for those who look at one
+    /// that is over. It has every secret of this one, and nothing of what has been
+    /// said in it, so that its record is only what comes from here on.
+    #[must_use]
+    pub fn fork(&self) -> Self {
         Self {
             fixture: self.fixture.clone(),
             table: self.table.fork(),
@@ -278,6 +280,29 @@ impl Sitting {
             waiting: self.waiting.clone(),
             untold: self.untold.clone(),
         }
+    }
+
+    /// The questions that have been asked and not been answered.
+    #[must_use]
+    pub fn pending(&self) -> Vec<Question> {
+        let open = self.waiting.iter().filter(|(_, answer)| answer.is_none());
+        open.map(|&(seat, _)| {
+            let SeatState {
+                clock, next_number, ..
+            } = &self.seats[seat];
+            let (number, limit) = (next_number - 1, clock.limit());
+            Question {
+                seat,
+                number,
+                limit,
+                call: if number == 0 {
+                    envelope::start(&self.fixture, &*self.table, seat, clock.budget_left())
+                } else {
+                    envelope::question(&*self.table, seat, number, limit)
+                },
+            }
+        })
+        .collect()
     }
 
     /// The foul that was heard last.

@@ -101,6 +101,35 @@ fn every_seat_is_sent_again_what_it_was_sent() {
     }
 }
 
+/// A question that is open is written again as it was asked.
+#[test]
+fn what_is_pending_is_what_was_asked() {
+    for kind in GAMES {
+        let record = play(*kind, 6, |_, heard| heard);
+        let mut questions = 0;
+        let walked = retrace(&record, |step| {
+            if let Retraced::Asked {
+                sitting, question, ..
+            } = step
+            {
+                questions += 1;
+                for sitting in [sitting, &sitting.fork()] {
+                    let pending = sitting.pending();
+                    let same = pending.iter().find(|one| one.seat == question.seat);
+                    let same = same.expect("it has not answered");
+                    assert_eq!(same.call, question.call);
+                    assert_eq!(same.number, question.number);
+                    // All are asked to start, and then one at a time.
+                    let seats = usize::from(kind.info().seats);
+                    let most = if question.number == 0 { seats } else { 1 };
+                    assert!(pending.len() <= most, "{pending:?}");
+                }
+            }
+        });
+        assert!(walked.is_ok() && questions > 4);
+    }
+}
+
 /// With a shorter limit than the moves of the record took, only what says the
 /// limit is another.
 #[test]
