@@ -224,6 +224,71 @@ fn every_game_is_explained_move_by_move() {
     }
 }
 
+/// Bots that go by nothing but what they see: each would do in this process what it
+/// did in its own, so there is nothing better to be found.
+#[test]
+fn a_bot_of_the_house_would_play_its_own_moves_again() {
+    for (game, bot, seats) in [
+        ("othello", "house:weights?plies=1", 2),
+        ("mahjong", "house:shanten", 2),
+        ("big-two", "house:ai2", 4),
+    ] {
+        let arena = Arena::new();
+        let bots: String = (0..seats)
+            .map(|seat| format!(" --bot 'b{seat}={bot}'"))
+            .collect();
+        let record = record(&arena, game, &bots);
+        let line = format!("replay explain {record} --bot '{bot}' --playouts 4");
+        let found = events(&done(&arena.run(&format!("{line} --format json"))));
+        let moves = of_type(&found, "move");
+        assert!(moves.len() > 10, "{game}");
+        assert!(moves.iter().all(|one| one["best"].is_null()), "{moves:?}");
+        assert!(of_type(&found, "turned")[0]["move"].is_null());
+        let words = done(&arena.run(&line));
+        fits_eighty_columns(&words);
+        assert!(words.contains("\nno single move turned it\n"), "{words}");
+    }
+}
+
+/// The winner plays well, the other at random.
+#[test]
+fn the_one_who_lost_turned_the_game() {
+    let arena = Arena::new();
+    let bots = "--bot 'good=house:uct?playouts=300' --bot bad=house:random";
+    let record = record(&arena, "connect-four", bots);
+    for how in [
+        "",
+        "--seed other",
+        "--bot 'house:uct?playouts=50' --playouts 40",
+    ] {
+        let line = format!("replay explain {record} {how} --format json");
+        let found = events(&done(&arena.run(&line)));
+        let turned = &of_type(&found, "turned")[0];
+        assert_eq!(turned["player"], "bad", "{how}: {turned}");
+        let [expects, would] =
+            ["expects", "would_expect"].map(|what| turned[what].as_f64().unwrap());
+        let error = turned["error"].as_f64().unwrap();
+        assert!(would - expects >= 0.05 && would - expects > 4.0 * error);
+    }
+}
+
+#[test]
+fn only_a_bot_of_the_house_explains() {
+    let arena = Arena::new();
+    let (game, bots) = GAMES[0];
+    let record = record(&arena, game, bots);
+    for (bot, says) in [
+        ("exec:true", "expected a bot of the house"),
+        ("house:nobody", "nobody"),
+        ("house:shanten", "does not play connect_four"),
+    ] {
+        refused(
+            &arena.run(&format!("replay explain {record} --bot {bot}")),
+            says,
+        );
+    }
+}
+
 /// It stood even, and a move that is against the rules ended it.
 #[test]
 fn a_foul_turns_a_game() {

@@ -1,20 +1,25 @@
-//! `arena replay explain`: the move that turned a game, by a search from every
-//! position of it. The game is over, so all hands are open.
+//! `arena replay explain`: the move that turned a game, by playing on from every
+//! position of it.
 
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use bytes::Bytes;
 use clap::Args;
-use referee_core::{Dice, Root, Seat, Table};
-use referee_games::{Hearing, Retraced, retrace};
+use house_bots::HOUSE;
+use referee_core::{Dice, PerSeat, Record, Root, Seat};
+use referee_games::{Heard, Hearing, Mismatch, Retraced, Sitting, game, past, retrace};
 use serde_json::json;
 
 use super::{
+    house::{House, Position},
     in_words,
     search::{Does, Estimate, SEARCHES, best, share},
 };
 use crate::{
-    End, files,
+    End,
+    entry::Entry,
+    files,
     report::{event, plain_table, shorten, text, wrapped},
     run,
     tally::plural,
@@ -22,16 +27,23 @@ use crate::{
     verbs::Format,
 };
 
-/// For each move what its seat could expect after it, as a share of the points (1
-/// is the first place), and what its best other move was worth. Both are found by
-/// searches with all hands open, which see more than any player did.
+/// For each move what its seat could expect after it, as a share of the points (100
+/// is the first place alone), and what a better move was worth. Both are found by
+/// searches with all hands open, which see more than any player did; or by a bot of
+/// the house, which plays on in every seat and knows what that seat knew.
 #[derive(Args)]
 pub(crate) struct Explain {
     /// A record (.jsonl or .jsonl.zst).
     file: PathBuf,
-    /// How many playouts each of the 8 searches of a move makes: more see further.
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
-    playouts: u32,
+    /// A bot of the house, better by playouts than by time: it says what it would
+    /// have played, and plays on in every seat, but for one answer in ten, which is
+    /// any.
+    #[arg(long, value_name = "SPEC")]
+    bot: Option<String>,
+    /// How many playouts a move gets: more see further. A search has 8 times as many
+    /// [default: 500; with --bot 100].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    playouts: Option<u32>,
     /// Other chance: a number or a word. The same seed says the same.
     #[arg(long, default_value = "explain")]
     seed: String,
@@ -50,7 +62,9 @@ struct Ply {
     legal: Vec<String>,
     does: Does,
     /// The game when it was asked for.
-    table: Box<dyn Table>,
+    sitting: Sitting,
+    /// What each seat had been sent by then, with its answers.
+    sent: PerSeat<Vec<Bytes>>,
 }
 
 /// A move and what was found of it.
@@ -63,7 +77,8 @@ struct Judged {
 }
 
 /// A move whose loss is this many times as large as its standard error was no
-/// accident: a deviation of a normal distribution that is as rare as 1 in 30,000.
+/// accident: with two means of 8 searches each that is as rare as 1 in 1,500
+/// (Student's distribution, 14 degrees of freedom).
 const SURE: f64 = 4.0;
 /// A move that cost less of the points than this turned nothing.
 const LEAST: f64 = 0.05;
@@ -77,21 +92,32 @@ impl Explain {
             .seed
             .parse()
             .or_else(|error| usage(format!("--seed: {error}")))?;
+        let playouts = self.playouts.unwrap_or(match self.bot {
+            Some(_) => 100,
+            None => 500,
+        });
         let plies =
             plies(&record).with_context(|| format!("{} does not replay", self.file.display()))?;
         let outcome = record.result.verdict.outcome().cloned();
-        let mut judged = self.judge(plies, &root);
+        let eyes = Eyes {
+            house: self.house(&record)?,
+            root,
+        };
+        let mut judged = eyes.judge(plies, playouts)?;
         // Who won was not turned against.
         let lost = |ply: &Ply| {
             outcome
                 .as_ref()
                 .is_none_or(|outcome| share(outcome, ply.seat) < 1.0)
         };
-        let turned = judged
+        let worst = judged
             .iter_mut()
             .filter(|one| lost(&one.ply) && one.loss() > 0.0)
-            .max_by(|one, other| one.loss().total_cmp(&other.loss()))
-            .and_then(|one| self.closer(one, &root));
+            .max_by(|one, other| one.loss().total_cmp(&other.loss()));
+        let turned = match worst {
+            Some(one) => eyes.closer(one, playouts.saturating_mul(CLOSER))?,
+            None => None,
+        };
         let players = &record.header.players;
         match self.format {
             Format::Text => {
@@ -99,20 +125,21 @@ impl Explain {
                 plain_table(&HEADER, rows)?;
                 let words = match &turned {
                     Some(turned) => turned.in_words(&players[turned.seat]),
+                    None if self.bot.is_none() => format!(
+                        "no single move turned it, as far as a search can tell; a bot that \
+                         knows the game may see more: --bot {}",
+                        players_of(&record.header.game).join(", ")
+                    ),
                     None => "no single move turned it".to_owned(),
                 };
-                let how = format!(
-                    "shares of the points, ± one standard error, by {SEARCHES} searches of {} \
-                     with all hands open",
-                    plural(self.playouts, "playout")
-                );
-                for line in [&words, &in_words(&record), &how] {
-                    text(&format!(
-                        "{}{}\n",
-                        if *line == words { "\n" } else { "" },
-                        wrapped(line)
-                    ))?;
-                }
+                let playouts = plural(playouts, "playout");
+                let by = match &self.bot {
+                    Some(bot) => format!("{playouts} by {bot} in every seat"),
+                    None => format!("{SEARCHES} searches of {playouts} with all hands open"),
+                };
+                let how = format!("shares of the points, ± one standard error, by {by}");
+                let [words, end, how] = [words, in_words(&record), how].map(|line| wrapped(&line));
+                text(&format!("\n{words}\n{end}\n{how}\n"))?;
             }
             Format::Json => {
                 for one in &judged {
@@ -127,82 +154,144 @@ impl Explain {
                     "better": turned.as_ref().map(|turned| &turned.better),
                     "would_expect": turned.as_ref().map(|turned| turned.instead.mean),
                     "error": turned.as_ref().map(|turned| error(&turned.after, &turned.instead)),
-                    "searches": SEARCHES, "playouts": self.playouts,
+                    "by": self.bot.as_deref().unwrap_or("search"), "playouts": playouts,
                 }))?;
             }
         }
         Ok(End::Done)
     }
 
+    /// The bot that plays on, where one was named.
+    fn house(&self, record: &Record) -> anyhow::Result<Option<House>> {
+        let Some(spec) = &self.bot else {
+            return Ok(None);
+        };
+        let name = spec.strip_prefix("house:");
+        let Some(name) = name else {
+            return usage(format!(
+                "--bot {spec}: expected a bot of the house, house:NAME"
+            ));
+        };
+        let kind = game(&record.header.game).context("it has just been replayed")?;
+        Entry::read(spec)?.must_play(kind.info())?;
+        let bot = house_bots::bot(name).or_else(|error| usage(error.to_string()))?;
+        Ok(Some(House { bot, kind }))
+    }
+}
+
+/// By what moves are judged.
+struct Eyes {
+    /// Without one it is a search.
+    house: Option<House>,
+    root: Root,
+}
+
+impl Eyes {
     /// Looks at every move, on all cores; what is found goes by the seed alone.
-    fn judge(&self, plies: Vec<Ply>, root: &Root) -> Vec<Judged> {
+    fn judge(&self, plies: Vec<Ply>, playouts: u32) -> anyhow::Result<Vec<Judged>> {
         let threads = run::standard_concurrency();
         let mut shares: Vec<Vec<Ply>> = (0..threads).map(|_| Vec::new()).collect();
         for (at, ply) in plies.into_iter().enumerate() {
             shares[at % threads].push(ply);
         }
-        let mut judged: Vec<Judged> = std::thread::scope(|scope| {
+        let judged: anyhow::Result<Vec<Vec<Judged>>> = std::thread::scope(|scope| {
             let working: Vec<_> = shares
                 .into_iter()
                 .map(|share| {
                     scope.spawn(move || {
-                        let judged = share.into_iter().map(|ply| self.judge_one(ply, root));
-                        judged.collect::<Vec<_>>()
+                        let judged = share.into_iter().map(|ply| self.judge_one(ply, playouts));
+                        judged.collect()
                     })
                 })
                 .collect();
-            let done = working.into_iter().filter_map(|thread| thread.join().ok());
-            done.flatten().collect()
+            let done = working.into_iter().map(|thread| {
+                let judged = thread.join();
+                judged.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            done.collect()
         });
+        let mut judged: Vec<Judged> = judged?.into_iter().flatten().collect();
         judged.sort_by_key(|one| one.ply.number);
-        judged
+        Ok(judged)
     }
 
-    /// The best answer is found by searches of its own, so that what it seems to be
-    /// worth was not the reason why it was picked.
-    fn judge_one(&self, ply: Ply, root: &Root) -> Judged {
-        let mut dice = Dice::new(&root.seed("explain", ply.number as u64));
-        let table = &*ply.table;
-        let (seat, legal) = (ply.seat, ply.legal.len());
-        let after = Estimate::after(table, seat, ply.does, self.playouts, &mut dice);
-        let better = (legal > 1 || ply.does == Does::Fouls)
-            .then(|| best(table, seat, legal, self.playouts * SEARCHES / 2, &mut dice))
-            .filter(|&best| ply.does != Does::Answers(best))
-            .map(|best| {
+    fn judge_one(&self, ply: Ply, playouts: u32) -> anyhow::Result<Judged> {
+        let mut dice = Dice::new(&self.root.seed("explain", ply.number as u64));
+        let after = self.estimate(&ply, ply.does, playouts, &mut dice)?;
+        let best = if ply.legal.len() > 1 || ply.does == Does::Fouls {
+            self.best(&ply, playouts, &mut dice)?
+        } else {
+            None
+        };
+        let better = match best {
+            Some(best) if ply.does != Does::Answers(best) => {
                 let does = Does::Answers(best);
-                let instead = Estimate::after(table, seat, does, self.playouts, &mut dice);
-                (best, instead)
-            });
-        Judged { ply, after, better }
+                Some((best, self.estimate(&ply, does, playouts, &mut dice)?))
+            }
+            _ => None,
+        };
+        Ok(Judged { ply, after, better })
     }
 
     /// Looks again, closer and with other chance, at the move that seems to have cost
     /// the most: being the first of many it may have been so by accident.
-    fn closer(&self, one: &mut Judged, root: &Root) -> Option<Turned> {
-        let (best, _) = one.better?;
-        let Ply {
-            number,
-            seat,
-            notation,
-            legal,
-            does,
-            table,
-        } = &one.ply;
-        let mut dice = Dice::new(&root.seed("closer", *number as u64));
-        let playouts = self.playouts.saturating_mul(CLOSER);
-        let mut after = |does| Estimate::after(&**table, *seat, does, playouts, &mut dice);
-        let (after, instead) = (after(*does), after(Does::Answers(best)));
+    fn closer(&self, one: &mut Judged, playouts: u32) -> anyhow::Result<Option<Turned>> {
+        let (Some((best, _)), ply) = (one.better, &one.ply) else {
+            return Ok(None);
+        };
+        let mut dice = Dice::new(&self.root.seed("closer", ply.number as u64));
+        let after = self.estimate(ply, ply.does, playouts, &mut dice)?;
+        let instead = self.estimate(ply, Does::Answers(best), playouts, &mut dice)?;
         let turned = Turned {
-            number: *number,
-            seat: *seat,
-            notation: notation.clone(),
+            number: ply.number,
+            seat: ply.seat,
+            notation: ply.notation.clone(),
             after,
-            better: legal[best].clone(),
+            better: ply.legal[best].clone(),
             instead,
         };
         one.after = after;
         one.better = Some((best, instead));
-        one.is_loss().then_some(turned)
+        Ok(one.is_loss().then_some(turned))
+    }
+
+    fn estimate(
+        &self,
+        ply: &Ply,
+        does: Does,
+        playouts: u32,
+        dice: &mut Dice,
+    ) -> anyhow::Result<Estimate> {
+        let table = ply.sitting.table();
+        match &self.house {
+            Some(house) => house.estimate(&ply.position(), does, playouts, dice),
+            None => Ok(Estimate::after(table, ply.seat, does, playouts, dice)),
+        }
+    }
+
+    /// What should have been answered. A search for it is one of its own, so that what
+    /// the answer seems to be worth is not the reason why it was picked.
+    fn best(&self, ply: &Ply, playouts: u32, dice: &mut Dice) -> anyhow::Result<Option<usize>> {
+        match &self.house {
+            Some(house) => house.answer(&ply.position()),
+            None => Ok(Some(best(
+                ply.sitting.table(),
+                ply.seat,
+                ply.legal.len(),
+                playouts.saturating_mul(SEARCHES) / 2,
+                dice,
+            ))),
+        }
+    }
+}
+
+impl Ply {
+    const fn position(&self) -> Position<'_> {
+        Position {
+            sitting: &self.sitting,
+            sent: &self.sent,
+            seat: self.seat,
+        }
     }
 }
 
@@ -291,9 +380,11 @@ const SHORT_NAME: usize = 12;
 const LONGEST_MOVE: usize = 14;
 
 /// The moves of a record, each with the game as it was.
-fn plies(record: &referee_core::Record) -> anyhow::Result<Vec<Ply>> {
+fn plies(record: &Record) -> Result<Vec<Ply>, Mismatch> {
     let mut plies: Vec<Ply> = Vec::new();
+    let mut sent = PerSeat::new(record.header.players.seats(), |_| Vec::new());
     retrace(record, |step| match step {
+        Retraced::Told { seat, call } => sent[seat].push(call.clone()),
         Retraced::Asked {
             sitting,
             question,
@@ -311,20 +402,31 @@ fn plies(record: &referee_core::Record) -> anyhow::Result<Vec<Ply>> {
                 notation: answered.cloned().unwrap_or_default(),
                 legal,
                 does,
-                table: sitting.table().fork(),
+                sitting: sitting.fork(),
+                sent: sent.clone(),
             });
         }
+        Retraced::Asked { .. } => {}
         Retraced::Heard {
-            hearing: Hearing::Fouled(kind),
-            ..
-        } => {
-            if let Some(last) = plies.last_mut() {
-                kind.words().clone_into(&mut last.notation);
+            question,
+            said,
+            hearing,
+        } => match (hearing, &said.heard, plies.last_mut()) {
+            (Hearing::Ready(_), ..) => sent[question.seat].push(question.call.clone()),
+            (Hearing::Accepted { .. }, Heard::Answer(answer), _) => {
+                sent[question.seat].push(past(&question.call, answer));
             }
-        }
-        _ => {}
+            (Hearing::Fouled(kind), _, Some(last)) => kind.words().clone_into(&mut last.notation),
+            _ => {}
+        },
     })?;
     Ok(plies)
+}
+
+/// The bots of the house that play a game.
+fn players_of(game: &str) -> Vec<String> {
+    let bots = HOUSE.iter().filter(|bot| bot.games.include(game));
+    bots.map(|bot| format!("house:{}", bot.name)).collect()
 }
 
 /// The standard error of a difference.

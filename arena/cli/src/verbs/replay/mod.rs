@@ -1,6 +1,7 @@
 //! `arena replay`: steps through records and proves them. One file a verb.
 
 mod explain;
+mod house;
 mod rerun;
 mod search;
 mod show;
@@ -17,7 +18,7 @@ pub(crate) enum Replay {
     Show(show::Show),
     /// Play records again and compare: exit code 1 if one is not what it says
     Verify(verify::Verify),
-    /// Say which move turned a game, as far as a search with open hands can tell
+    /// Say which move turned a game, as far as playing on from each can tell
     Explain(explain::Explain),
     /// Put a seat of a game to another bot: what would it have played?
     Rerun(rerun::Rerun),
