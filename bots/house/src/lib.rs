@@ -15,9 +15,9 @@ pub mod weights;
 
 use std::process::ExitCode;
 
-use bot_kit::Bot;
 use referee_core::GameInfo;
 
+pub use bot_kit::{Bot, Seated};
 pub use spec::{Parameters, SpecError, closest};
 
 /// A bot of the house.

@@ -29,6 +29,7 @@ pub mod connect_four;
 mod listen;
 pub mod mahjong;
 pub mod othello;
+mod seated;
 mod service;
 mod session;
 #[cfg(test)]
@@ -39,6 +40,7 @@ use std::{process::ExitCode, sync::Arc};
 
 pub use arena_proto::arena::v1::{GameOver, GameStart};
 pub use listen::{ListenError, serve};
+pub use seated::Seated;
 pub use thinker::{Chooser, Thinker, Turn};
 use tonic::{Status, service::Routes};
 

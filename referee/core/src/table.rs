@@ -103,6 +103,16 @@ pub trait Table: Send {
     /// What a seat could answer to the last step's question: notation and
     /// message.
     fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)>;
+
+    /// The same game at the same moment, to be played on apart: for those who
+    /// look at a game that is over. It holds every secret of this one.
+    fn fork(&self) -> Box<dyn Table>;
+
+    /// Plays on to the end, each question answered by one of its legal answers.
+    /// `choose` is told who is asked and how many there are, and names one, from 0
+    /// and in the order of [`legal`](Self::legal); a number that is too high is
+    /// the last. Questions that stand are asked anew.
+    fn play_out(&mut self, choose: &mut dyn FnMut(Seat, usize) -> usize) -> Outcome;
 }
 
 /// [`Step`] without the game's own types.
@@ -207,6 +217,7 @@ fn in_full(setup: &impl serde::Serialize) -> serde_json::Value {
     serde_json::to_value(setup).unwrap_or_default()
 }
 
+#[derive(Clone)]
 struct InProgress<G: Game> {
     setup: G::Setup,
     state: State<G>,
@@ -216,6 +227,7 @@ struct InProgress<G: Game> {
 }
 
 /// What the last step was, for the messages that go with it.
+#[derive(Clone)]
 enum Now<G: Game> {
     Nothing,
     Telling(G::Notice),
@@ -338,5 +350,34 @@ impl<G: Wire> Table for InProgress<G> {
             return Vec::new();
         };
         offered::<G>(&G::legal(&self.state.observe(seat), question))
+    }
+
+    fn fork(&self) -> Box<dyn Table> {
+        Box::new(self.clone())
+    }
+
+    fn play_out(&mut self, choose: &mut dyn FnMut(Seat, usize) -> usize) -> Outcome {
+        loop {
+            let asked = match G::step(&mut self.state) {
+                Step::Tell(..) => continue,
+                Step::Ask(asked) => asked,
+                Step::Over(outcome) => {
+                    self.answers.clear();
+                    self.now = Now::Nothing;
+                    self.over = true;
+                    return outcome;
+                }
+            };
+            let answers: Vec<_> = asked
+                .into_iter()
+                .filter_map(|(seat, question)| {
+                    let mut legal = G::legal(&self.state.observe(seat), question);
+                    let last = legal.len().checked_sub(1)?;
+                    let pick = choose(seat, legal.len()).min(last);
+                    Some((seat, legal.swap_remove(pick)))
+                })
+                .collect();
+            G::resolve(&mut self.state, &answers);
+        }
     }
 }

@@ -59,6 +59,20 @@ pub(crate) fn question(table: &dyn Table, seat: Seat, number: u32, limit: Durati
     out.into()
 }
 
+/// A question as it is sent on a stream that was opened after it was answered:
+/// with the answer that was given, a whole message.
+#[must_use]
+pub fn past(call: &Bytes, answer: &Bytes) -> Bytes {
+    let envelope = CallEnvelope {
+        past_answer: Some(answer.clone()),
+        ..CallEnvelope::default()
+    };
+    // Protobuf allows two messages to be written one after the other.
+    let mut out = call.to_vec();
+    envelope.encode(&mut out).expect("a vector has room");
+    out.into()
+}
+
 /// What the table tells now.
 pub(crate) fn notice(table: &dyn Table, seat: Seat) -> Bytes {
     let mut out = Vec::new();
@@ -112,6 +126,19 @@ pub fn ending(verdict: &Verdict) -> Ending {
         Verdict::Finished { fouls, .. } if fouls.is_empty() => Ending::Played,
         Verdict::Finished { .. } => Ending::Foul,
     }
+}
+
+/// A game's own answer, for example one of those that are legal, as the whole
+/// message of a bot.
+#[must_use]
+pub fn answer(number: u32, own: &[u8]) -> Bytes {
+    let envelope = AnswerEnvelope {
+        number: Some(number),
+        ready: None,
+    };
+    let mut out = envelope.encode_to_vec();
+    out.extend_from_slice(own);
+    out.into()
 }
 
 /// What an answer's envelope says.

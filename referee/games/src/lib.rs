@@ -10,13 +10,15 @@ pub mod connect_four;
 mod envelope;
 pub mod mahjong;
 pub mod othello;
+mod part;
 mod replay;
 mod sitting;
 
 use referee_core::{GameKind, Kind};
 
-pub use envelope::{ending, forfeit, foul_kind, results};
-pub use replay::{Mismatch, Moment, replay};
+pub use envelope::{answer, ending, forfeit, foul_kind, past, results};
+pub use part::{Asked, Cue, Part};
+pub use replay::{Mismatch, Moment, Retraced, Said, replay, retrace, retrace_within};
 pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};
 
 /// Every game. Adding one is its folder and its line here.

@@ -3,9 +3,12 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use referee_core::{Event, Foul, PerSeat, Record, Scene, Seat};
+use bytes::Bytes;
+use referee_core::{Event, Foul, Limits, PerSeat, Record, Scene, Seat};
 
-use crate::{Fixture, GAMES, Heard, Hearing, Next, Sitting, game, sitting::BEHAVIOR_VERSION};
+use crate::{
+    Fixture, GAMES, Heard, Hearing, Next, Question, Sitting, game, sitting::BEHAVIOR_VERSION,
+};
 
 /// The game after one more move.
 #[derive(Clone, Debug)]
@@ -68,6 +71,58 @@ pub enum Mismatch {
     },
 }
 
+impl Mismatch {
+    /// That there is no game of this name.
+    pub(crate) fn unknown(name: &str) -> Self {
+        let known = GAMES.iter().map(|game| game.info().name);
+        Self::Game {
+            found: name.to_owned(),
+            known: known.collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+/// What a record says came back from a question.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// What came.
+    pub heard: Heard,
+    /// How long it took.
+    pub thought: Duration,
+    /// The move that it was, in the game's notation; none where it was a foul, or
+    /// the answer to `GameStart`.
+    pub notation: Option<String>,
+}
+
+/// What happens when a record is played again.
+pub enum Retraced<'a> {
+    /// A seat is told something.
+    Told {
+        /// Who.
+        seat: Seat,
+        /// The whole message.
+        call: &'a Bytes,
+    },
+    /// A seat has been asked, and what it said then is not heard yet.
+    Asked {
+        /// The game as it stands.
+        sitting: &'a Sitting,
+        /// What is asked.
+        question: &'a Question,
+        /// What came back.
+        said: &'a Said,
+    },
+    /// Now it is.
+    Heard {
+        /// What was asked.
+        question: &'a Question,
+        /// What came back.
+        said: &'a Said,
+        /// What the referee makes of it.
+        hearing: &'a Hearing,
+    },
+}
+
 /// Plays a record again, shows every moment of it, and gives what to draw at
 /// the end.
 ///
@@ -75,15 +130,76 @@ pub enum Mismatch {
 ///
 /// [`Mismatch`] at the first difference.
 pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, Mismatch> {
+    let mut before = None;
+    retrace(record, |step| match step {
+        Retraced::Told { .. } => {}
+        Retraced::Asked { sitting, .. } => before = Some((sitting.events(), sitting.open_scene())),
+        Retraced::Heard {
+            question,
+            said,
+            hearing,
+        } => {
+            let Some((at, before)) = before.take() else {
+                return;
+            };
+            let (notation, foul) = match (hearing, &said.heard) {
+                (Hearing::Ready(_), _) => return,
+                (Hearing::Accepted { notation, .. }, _) => (notation.clone(), false),
+                (Hearing::Fouled(_), Heard::Foul(foul)) => (foul.to_string(), true),
+                (Hearing::Fouled(kind), _) => (kind.words().to_owned(), true),
+            };
+            watch(Moment {
+                seat: question.seat,
+                notation,
+                foul,
+                thought: said.thought,
+                at,
+                before,
+            });
+        }
+    })
+}
+
+/// Plays a record again and shows each thing that happens, with the game in which
+/// it does: for those who want to know what else could have been. Gives what to
+/// draw at the end.
+///
+/// # Errors
+///
+/// [`Mismatch`] at the first difference.
+pub fn retrace(record: &Record, watch: impl FnMut(Retraced<'_>)) -> Result<Scene, Mismatch> {
+    let mut sitting = seated(record, record.header.limits)?;
+    let finished = conduct(&mut sitting, record, |said| said.thought, watch)?;
+    compare(&finished, record)?;
+    Ok(sitting.scene())
+}
+
+/// The same with another limit for a move, and no budget: every answer of the
+/// record is taken as if it had come at once, so that a shorter limit takes nobody
+/// out. That the record is true is not looked at.
+///
+/// # Errors
+///
+/// [`Mismatch`] where the record is of no game that could be.
+pub fn retrace_within(
+    record: &Record,
+    per_move: Duration,
+    watch: impl FnMut(Retraced<'_>),
+) -> Result<(), Mismatch> {
+    let limits = Limits {
+        per_move,
+        budget: None,
+        ..record.header.limits
+    };
+    let mut sitting = seated(record, limits)?;
+    conduct(&mut sitting, record, |_| Duration::ZERO, watch)?;
+    Ok(())
+}
+
+/// The game of a record, before its beginning.
+fn seated(record: &Record, limits: Limits) -> Result<Sitting, Mismatch> {
     let header = &record.header;
-    let kind = game(&header.game).ok_or_else(|| Mismatch::Game {
-        found: header.game.clone(),
-        known: GAMES
-            .iter()
-            .map(|game| game.info().name)
-            .collect::<Vec<_>>()
-            .join(", "),
-    })?;
+    let kind = game(&header.game).ok_or_else(|| Mismatch::unknown(&header.game))?;
     for (what, found, here) in [
         ("rules", header.rules_version, kind.info().rules_version),
         ("referee", header.behavior_version, BEHAVIOR_VERSION),
@@ -92,64 +208,68 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
             return Err(Mismatch::Version { what, found, here });
         }
     }
-    let mut sitting = Sitting::new(Fixture {
+    Sitting::new(Fixture {
         kind,
         game_id: header.game_id.clone(),
         setup: header.setup.clone(),
         seed: header.seed,
         players: header.players.clone(),
-        limits: header.limits,
+        limits,
         spent: header.spent.clone(),
     })
-    .map_err(|error| Mismatch::Setup(error.to_string()))?;
+    .map_err(|error| Mismatch::Setup(error.to_string()))
+}
+
+/// Puts what a record says to the game, and gives the record of that.
+fn conduct(
+    sitting: &mut Sitting,
+    record: &Record,
+    took: impl Fn(&Said) -> Duration,
+    mut watch: impl FnMut(Retraced<'_>),
+) -> Result<Record, Mismatch> {
     let mut script = script(record);
+    let told = |watch: &mut dyn FnMut(Retraced<'_>), calls: &[(Seat, Bytes)]| {
+        for (seat, call) in calls {
+            watch(Retraced::Told { seat: *seat, call });
+        }
+    };
     loop {
         match sitting.advance() {
-            Next::Tell(_) => {}
+            Next::Tell(calls) => told(&mut watch, &calls),
             Next::Ask(questions) => {
-                for question in questions {
+                for question in &questions {
                     let seat = question.seat;
-                    let (heard, thought) =
-                        script[seat].pop_front().ok_or_else(|| Mismatch::Event {
-                            at: record.events.len(),
-                            expected: format!(
-                                "an answer of seat {seat} to question {}",
-                                question.number
-                            ),
-                            found: "none".to_owned(),
-                        })?;
-                    let at = sitting.events();
-                    let before = sitting.open_scene();
-                    let foul = match &heard {
-                        Heard::Foul(foul) => foul.to_string(),
-                        _ => String::new(),
-                    };
-                    let (notation, foul) = match sitting.hear(seat, heard, thought) {
-                        Hearing::Ready(_) => continue,
-                        Hearing::Accepted { notation, .. } => (notation, false),
-                        Hearing::Fouled(kind) if foul.is_empty() => (kind.words().to_owned(), true),
-                        Hearing::Fouled(_) => (foul, true),
-                    };
-                    watch(Moment {
-                        seat,
-                        notation,
-                        foul,
-                        thought,
-                        at,
-                        before,
+                    let said = script[seat].pop_front().ok_or_else(|| Mismatch::Event {
+                        at: record.events.len(),
+                        expected: format!(
+                            "an answer of seat {seat} to question {}",
+                            question.number
+                        ),
+                        found: "none".to_owned(),
+                    })?;
+                    watch(Retraced::Asked {
+                        sitting,
+                        question,
+                        said: &said,
+                    });
+                    let hearing = sitting.hear(seat, said.heard.clone(), took(&said));
+                    watch(Retraced::Heard {
+                        question,
+                        said: &said,
+                        hearing: &hearing,
                     });
                 }
             }
             Next::Over(finished) => {
-                compare(&finished.record, record)?;
-                return Ok(sitting.scene());
+                told(&mut watch, &finished.goodbyes);
+                return Ok(finished.record);
             }
         }
     }
 }
 
 /// What each seat did when it was asked, in order.
-fn script(record: &Record) -> PerSeat<VecDeque<(Heard, Duration)>> {
+fn script(record: &Record) -> PerSeat<VecDeque<Said>> {
     let mut script = PerSeat::new(record.header.players.seats(), |_| VecDeque::new());
     // A foul right after an answer is what the referee made of the answer.
     let mut answered: Option<Seat> = None;
@@ -158,10 +278,15 @@ fn script(record: &Record) -> PerSeat<VecDeque<(Heard, Duration)>> {
             Event::Answered {
                 seat,
                 answer,
+                notation,
                 thought,
                 ..
             } => {
-                script[*seat].push_back((Heard::Answer(answer.clone()), *thought));
+                script[*seat].push_back(Said {
+                    heard: Heard::Answer(answer.clone()),
+                    thought: *thought,
+                    notation: notation.clone(),
+                });
                 answered = Some(*seat);
                 continue;
             }
@@ -174,7 +299,11 @@ fn script(record: &Record) -> PerSeat<VecDeque<(Heard, Duration)>> {
                     Foul::Late { .. } => Heard::Nothing,
                     foul => Heard::Foul(foul.clone()),
                 };
-                script[*seat].push_back((heard, *thought));
+                script[*seat].push_back(Said {
+                    heard,
+                    thought: *thought,
+                    notation: None,
+                });
             }
             _ => {}
         }

@@ -50,6 +50,7 @@ pub struct Sitting {
     untold: Vec<Left>,
 }
 
+#[derive(Clone)]
 struct SeatState {
     clock: Clock,
     next_number: u32,
@@ -57,12 +58,14 @@ struct SeatState {
 }
 
 /// A seat that has left by a foul.
+#[derive(Clone)]
 struct Left {
     seat: Seat,
     foul: FoulKind,
     place: u8,
 }
 
+#[derive(Clone)]
 enum Stage {
     Starting,
     Playing,
@@ -253,6 +256,62 @@ impl Sitting {
     #[must_use]
     pub fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)> {
         self.table.legal(seat)
+    }
+
+    /// The game itself, with every secret of it: for those who look at one that is
+    /// over.
+    #[must_use]
+    pub fn table(&self) -> &dyn Table {
+        &*self.table
+    }
+
+    /// The same game at the same moment, to go on apart: for those who look at one
+    /// that is over. It has every secret of this one, and nothing of what has been
+    /// said in it, so that its record is only what comes from here on.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self {
+            fixture: self.fixture.clone(),
+            table: self.table.fork(),
+            seats: self.seats.clone(),
+            fouls: self.fouls.clone(),
+            transcript: Transcript::default(),
+            stage: self.stage.clone(),
+            waiting: self.waiting.clone(),
+            untold: self.untold.clone(),
+        }
+    }
+
+    /// The questions that have been asked and not been answered.
+    #[must_use]
+    pub fn pending(&self) -> Vec<Question> {
+        let open = self.waiting.iter().filter(|(_, answer)| answer.is_none());
+        open.map(|&(seat, _)| {
+            let SeatState {
+                clock, next_number, ..
+            } = &self.seats[seat];
+            let (number, limit) = (next_number - 1, clock.limit());
+            Question {
+                seat,
+                number,
+                limit,
+                call: if number == 0 {
+                    envelope::start(&self.fixture, &*self.table, seat, clock.budget_left())
+                } else {
+                    envelope::question(&*self.table, seat, number, limit)
+                },
+            }
+        })
+        .collect()
+    }
+
+    /// The foul that was heard last.
+    ///
+    /// # Panics
+    ///
+    /// Where there was none.
+    pub(crate) fn into_last_foul(mut self) -> Foul {
+        self.fouls.pop().expect("a foul was heard").foul
     }
 
     /// How many events there have been.

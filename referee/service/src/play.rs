@@ -16,11 +16,11 @@ use crate::{
 
 /// How often a game is played again for a delay of ours before a late answer
 /// counts all the same.
-const ATTEMPTS: u32 = 3;
+pub(crate) const ATTEMPTS: u32 = 3;
 /// What we may be late without its being anybody's excuse.
 const USUAL_DELAY: Duration = Duration::from_millis(5);
 /// How long a bot has to close its stream when the game is over.
-const CLOSE_GRACE: Duration = Duration::from_secs(1);
+pub(crate) const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
 /// A game and who is to play it.
 #[derive(Clone)]
@@ -269,7 +269,7 @@ async fn is_ours(
 }
 
 /// A seat of one game.
-enum Chair {
+pub(crate) enum Chair {
     Taken(Place, SeatStream),
     /// Nobody came; this is why.
     Empty(Foul),
@@ -277,15 +277,15 @@ enum Chair {
 }
 
 /// What came back from a seat.
-struct Answer {
+pub(crate) struct Answer {
     seat: Seat,
     number: u32,
     /// Nothing where the process was gone before the game began: it had played
     /// others before.
-    heard: Option<Heard>,
-    thought: Duration,
+    pub(crate) heard: Option<Heard>,
+    pub(crate) thought: Duration,
     /// It is late, and would not have been but for a delay of ours.
-    excused: bool,
+    pub(crate) excused: bool,
 }
 
 /// What came of trying to play a game.
@@ -319,7 +319,11 @@ async fn ask(
     join_all(asking).await
 }
 
-async fn ask_one(chair: &mut Chair, question: Question, heartbeat: &Heartbeat) -> Answer {
+pub(crate) async fn ask_one(
+    chair: &mut Chair,
+    question: Question,
+    heartbeat: &Heartbeat,
+) -> Answer {
     let Question {
         seat,
         number,

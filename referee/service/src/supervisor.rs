@@ -45,7 +45,7 @@ impl Supervisor {
     }
 
     /// This process group and its folder must not outlive us.
-    pub(crate) fn watch(&self, group: Pid, folder: &Path) {
+    pub fn watch(&self, group: Pid, folder: &Path) {
         self.say(&format!("+{group} {}", folder.display()));
     }
 

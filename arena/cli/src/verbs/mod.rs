@@ -4,6 +4,7 @@ mod demo;
 mod exam;
 mod r#match;
 mod replay;
+mod selftest;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,8 @@ enum Verb {
     /// Step through a record, or prove it
     #[command(subcommand)]
     Replay(replay::Replay),
+    /// A bot against itself must come out even; and is this machine fit
+    Selftest(selftest::Selftest),
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -81,6 +84,7 @@ impl Cli {
             Verb::Match(verb) => on_runtime(verb.run()),
             Verb::Exam(verb) => on_runtime(verb.run()),
             Verb::Replay(verb) => verb.run(),
+            Verb::Selftest(verb) => on_runtime(verb.run()),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Self::command(), "arena", &mut script);

@@ -7,4 +7,5 @@ mod games;
 mod replays;
 mod runs;
 mod secrets;
+mod selftest;
 mod vocabulary;

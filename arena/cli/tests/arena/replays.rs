@@ -187,3 +187,269 @@ fn what_can_not_be_shown_is_refused() {
         refused(&arena.run(&format!("replay show {line}")), says);
     }
 }
+
+#[test]
+fn every_game_is_explained_move_by_move() {
+    for (game, bots) in GAMES {
+        let arena = Arena::new();
+        let record = record(&arena, game, bots);
+        let line = format!("replay explain {record} --playouts 20");
+        let words = done(&arena.run(&line));
+        fits_eighty_columns(&words);
+        assert_eq!(
+            done(&arena.run(&line)),
+            words,
+            "the same seed, the same words"
+        );
+        let found = done(&arena.run(&format!("{line} --format json")));
+        let found = events(&found);
+        let moves = of_type(&found, "move");
+        let shown = show(&arena, &record, "--ascii");
+        let last = format!("\n{:>4}  ", moves.len());
+        let beyond = format!("\n{:>4}  ", moves.len() + 1);
+        assert!(shown.contains(&last) && !shown.contains(&beyond), "{shown}");
+        for one in &moves {
+            let expects = one["expects"].as_f64().unwrap();
+            assert!((0.0..=1.0).contains(&expects), "{one}");
+            assert!(one["error"].as_f64().unwrap() >= 0.0, "{one}");
+        }
+        let turned = &of_type(&found, "turned")[0];
+        match turned["move"].as_u64() {
+            Some(number) => {
+                assert!(words.contains(&format!("move {number} turned the game: ")));
+                assert_eq!(moves[number as usize - 1]["player"], turned["player"]);
+            }
+            None => assert!(words.contains("no single move turned it"), "{words}"),
+        }
+    }
+}
+
+/// Bots that go by nothing but what they see: each would do in this process what it
+/// did in its own, so there is nothing better to be found.
+#[test]
+fn a_bot_of_the_house_would_play_its_own_moves_again() {
+    for (game, bot, seats) in [
+        ("othello", "house:weights?plies=1", 2),
+        ("mahjong", "house:shanten", 2),
+        ("big-two", "house:ai2", 4),
+    ] {
+        let arena = Arena::new();
+        let bots: String = (0..seats)
+            .map(|seat| format!(" --bot 'b{seat}={bot}'"))
+            .collect();
+        let record = record(&arena, game, &bots);
+        let line = format!("replay explain {record} --bot '{bot}' --playouts 4");
+        let found = events(&done(&arena.run(&format!("{line} --format json"))));
+        let moves = of_type(&found, "move");
+        assert!(moves.len() > 10, "{game}");
+        assert!(moves.iter().all(|one| one["best"].is_null()), "{moves:?}");
+        assert!(of_type(&found, "turned")[0]["move"].is_null());
+        let words = done(&arena.run(&line));
+        fits_eighty_columns(&words);
+        assert!(words.contains("\nno single move turned it\n"), "{words}");
+    }
+}
+
+/// The winner plays well, the other at random.
+#[test]
+fn the_one_who_lost_turned_the_game() {
+    let arena = Arena::new();
+    let bots = "--bot 'good=house:uct?playouts=300' --bot bad=house:random";
+    let record = record(&arena, "connect-four", bots);
+    for how in [
+        "",
+        "--seed other",
+        "--bot 'house:uct?playouts=50' --playouts 40",
+    ] {
+        let line = format!("replay explain {record} {how} --format json");
+        let found = events(&done(&arena.run(&line)));
+        let turned = &of_type(&found, "turned")[0];
+        assert_eq!(turned["player"], "bad", "{how}: {turned}");
+        let [expects, would] =
+            ["expects", "would_expect"].map(|what| turned[what].as_f64().unwrap());
+        let error = turned["error"].as_f64().unwrap();
+        assert!(would - expects >= 0.05 && would - expects > 4.0 * error);
+    }
+}
+
+#[test]
+fn only_a_bot_of_the_house_explains() {
+    let arena = Arena::new();
+    let (game, bots) = GAMES[0];
+    let record = record(&arena, game, bots);
+    for (bot, says) in [
+        ("exec:true", "expected a bot of the house"),
+        ("house:nobody", "nobody"),
+        ("house:shanten", "does not play connect_four"),
+    ] {
+        refused(
+            &arena.run(&format!("replay explain {record} --bot {bot}")),
+            says,
+        );
+    }
+}
+
+/// It stood even, and a move that is against the rules ended it.
+#[test]
+fn a_foul_turns_a_game() {
+    let arena = Arena::new();
+    let bots = format!("{} --bot b=house:random", villain("v", "illegal --after 2"));
+    let record = record(&arena, "connect-four", &bots);
+    let words = done(&arena.run(&format!("replay explain {record}")));
+    assert!(
+        words.contains("turned the game: v played illegal and"),
+        "{words}"
+    );
+    assert!(words.contains(" could expect 0 ± 0 %;"), "{words}");
+}
+
+/// The events of a rerun, and its last one.
+fn rerun(arena: &Arena, line: &str) -> (Vec<serde_json::Value>, serde_json::Value) {
+    let found = events(&done(
+        &arena.run(&format!("replay rerun {line} --format json")),
+    ));
+    let mut end = of_type(&found, "rerun");
+    (of_type(&found, "answer"), end.remove(0))
+}
+
+/// The specs of these bots, in order of their seats.
+fn specs(bots: &str) -> Vec<String> {
+    let words = shlex::split(bots).unwrap();
+    let bots = words.iter().filter(|word| *word != "--bot");
+    bots.map(|bot| bot.split_once('=').unwrap().1.to_owned())
+        .collect()
+}
+
+#[test]
+fn a_bot_in_its_own_place_answers_as_it_did() {
+    for (game, bots) in GAMES {
+        let arena = Arena::new();
+        let record = record(&arena, game, bots);
+        for (seat, spec) in specs(bots).iter().enumerate() {
+            let (answers, end) = rerun(&arena, &format!("{record} --seat {seat} --bot '{spec}'"));
+            assert!(!answers.is_empty(), "{game}, seat {seat}");
+            for answer in &answers {
+                assert_eq!(answer["notation"], answer["played"], "{game}: {answer}");
+                assert_eq!(answer["same"], true);
+            }
+            assert_eq!(end["asked"], end["same"], "{game}, seat {seat}");
+            assert_eq!(end["asked"], answers.len());
+            assert!(end["first_difference"].is_null() && end["stopped"].is_null());
+        }
+    }
+}
+
+/// A bot that took its own answers for what was played would hold another hand, and
+/// play what it does not have.
+#[test]
+fn a_bot_that_answers_otherwise_is_caught_up_with_what_was_played() {
+    for (game, others, bot) in [
+        ("mahjong", 1, "house:shanten"),
+        ("big-two", 3, "house:ai3"),
+        ("othello", 1, "house:weights?plies=1"),
+    ] {
+        let arena = Arena::new();
+        let others: String = (0..others)
+            .map(|other| format!(" --bot o{other}=house:random"))
+            .collect();
+        let record = record(&arena, game, &format!("--bot played=house:random{others}"));
+        let moves = show(&arena, &record, "--ascii");
+        let moves = moves.matches("  played           ").count();
+        let (answers, end) = rerun(&arena, &format!("{record} --seat 0 --bot '{bot}'"));
+        assert_eq!(answers.len(), moves, "{game}");
+        assert!(end["same"].as_u64().unwrap() + 3 < end["asked"].as_u64().unwrap());
+        assert_eq!(end["fouls"], 0, "{game}: {answers:?}");
+        let first = answers.iter().find(|answer| answer["same"] == false);
+        assert_eq!(end["first_difference"], first.unwrap()["move"]);
+
+        let words = done(&arena.run(&format!("replay rerun {record} --seat 0 --bot '{bot}'")));
+        fits_eighty_columns(&words);
+        let sum = format!(
+            "\n{} of {} the same; first difference at move {}\n",
+            end["same"], end["asked"], end["first_difference"]
+        );
+        assert!(words.ends_with(&sum), "{words}");
+    }
+}
+
+/// The villain says that it can't be caught up.
+#[test]
+fn a_bot_that_can_not_be_caught_up_is_asked_until_it_differs() {
+    let arena = Arena::new();
+    let (game, bots) = GAMES[0];
+    let record = record(&arena, game, bots);
+    let villain = villain_program();
+    for (kind, foul, says) in [
+        ("honest", None, ""),
+        (
+            "illegal --after 0",
+            Some("illegal"),
+            "illegal move: expected a column",
+        ),
+        (
+            "crash --after 0",
+            Some("crashed"),
+            "crashed: killed by SIGABRT",
+        ),
+    ] {
+        let line = format!(
+            "{record} --seat 0 --bot \"exec:'{}' {kind}\"",
+            villain.display()
+        );
+        let (answers, end) = rerun(&arena, &line);
+        let (last, before) = answers.split_last().unwrap();
+        assert!(before.iter().all(|answer| answer["same"] == true));
+        assert_eq!(last["same"], false);
+        assert_eq!(last["foul"]["kind"].as_str(), foul, "{last}");
+        let stopped = end["stopped"].as_str().unwrap();
+        assert!(stopped.contains("can_resume"), "{stopped}");
+        let words = done(&arena.run(&format!("replay rerun {line}")));
+        fits_eighty_columns(&words);
+        assert!(words.contains(says), "{words}");
+    }
+}
+
+/// Late at every question, so each is put to another process, caught up.
+#[test]
+fn another_limit_makes_another_late() {
+    let arena = Arena::new();
+    let (game, bots) = GAMES[1];
+    let record = record(&arena, game, bots);
+    let (answers, end) = rerun(
+        &arena,
+        &format!("{record} --seat 1 --bot house:random --move-limit 1us"),
+    );
+    assert!(answers.len() > 20);
+    for answer in &answers {
+        assert_eq!(answer["foul"]["kind"], "late", "{answer}");
+        assert_eq!(answer["limit_us"], 1);
+    }
+    assert_eq!(end["fouls"], answers.len());
+    assert!(end["stopped"].is_null());
+}
+
+#[test]
+fn what_can_not_be_rerun_is_refused() {
+    let arena = Arena::new();
+    let (game, bots) = GAMES[0];
+    let record = record(&arena, game, bots);
+    for (line, says) in [
+        (
+            format!("{record} --seat 2 --bot house:random"),
+            "--seat 2: the game has seats 0 to 1",
+        ),
+        (
+            format!("{record} --seat 0 --bot house:ai1"),
+            "does not play connect_four",
+        ),
+        (
+            "nowhere.jsonl --seat 0 --bot house:random".to_owned(),
+            "could not read nowhere.jsonl",
+        ),
+    ] {
+        refused(&arena.run(&format!("replay rerun {line}")), says);
+    }
+    let output = arena.run(&format!("replay rerun {record} --seat 0 --bot exec:false"));
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    assert!(out(&output).contains("did not start: "), "{}", out(&output));
+}

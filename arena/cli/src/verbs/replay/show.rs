@@ -1,30 +1,21 @@
-//! `arena replay`: steps through records and proves them.
+//! `arena replay show`: the moves of a game, its times, its boards.
 
 use std::{io::Write as _, path::PathBuf};
 
 use anyhow::Context as _;
-use clap::{Args, Subcommand};
-use referee_core::{Event, Record, Scene, Seat, Verdict, Watch};
+use clap::Args;
+use referee_core::{Event, Record, Scene, Seat, Watch};
 use referee_games::{Moment, game, replay};
-use serde_json::json;
 
-use super::Format;
+use super::in_words;
 use crate::{
-    End, Usage,
+    End,
     draw::{self, Signs},
     files,
-    report::{LONGEST_NAME, WIDTH, event, shorten, text, time, wrapped},
+    report::{LONGEST_NAME, WIDTH, shorten, time, wrapped},
     tally::plural,
     usage,
 };
-
-#[derive(Subcommand)]
-pub(crate) enum Replay {
-    /// Show a game: its moves, its times, its board
-    Show(Show),
-    /// Play records again and compare: exit code 1 if one is not what it says
-    Verify(Verify),
-}
 
 #[derive(Args)]
 pub(crate) struct Show {
@@ -45,64 +36,8 @@ pub(crate) struct Show {
     ascii: bool,
 }
 
-#[derive(Args)]
-pub(crate) struct Verify {
-    /// Records (.jsonl or .jsonl.zst).
-    #[arg(required = true)]
-    files: Vec<PathBuf>,
-    /// What goes to standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-}
-
-impl Replay {
-    pub(crate) fn run(self) -> anyhow::Result<End> {
-        match self {
-            Self::Show(show) => show.run(),
-            Self::Verify(verify) => verify.run(),
-        }
-    }
-}
-
-impl Verify {
-    fn run(self) -> anyhow::Result<End> {
-        let mut end = End::Done;
-        for file in &self.files {
-            let proved = files::read(file).and_then(|record| {
-                replay(&record, |_| {})?;
-                Ok(record)
-            });
-            match &proved {
-                Err(error) if error.is::<Usage>() && end == End::Done => end = End::Usage,
-                Err(error) if !error.is::<Usage>() => end = End::No,
-                _ => {}
-            }
-            match (self.format, proved) {
-                (Format::Text, Ok(record)) => {
-                    text(&format!(
-                        "{}: proved, {}\n",
-                        file.display(),
-                        in_words(&record)
-                    ))?;
-                }
-                (Format::Text, Err(error)) => {
-                    text(&format!("{}: NOT PROVED: {error:#}\n", file.display()))?;
-                }
-                (Format::Json, Ok(record)) => event(&json!({
-                    "type": "verify", "file": file, "proved": true,
-                    "game": record.header.game, "play_hash": record.play_hash(),
-                }))?,
-                (Format::Json, Err(error)) => event(&json!({
-                    "type": "verify", "file": file, "proved": false, "why": format!("{error:#}"),
-                }))?,
-            }
-        }
-        Ok(end)
-    }
-}
-
 impl Show {
-    fn run(self) -> anyhow::Result<End> {
+    pub(super) fn run(self) -> anyhow::Result<End> {
         let record = files::read(&self.file).or_else(|error| usage(format!("{error:#}")))?;
         let mut moments = Vec::new();
         let last = replay(&record, |moment| moments.push(moment))
@@ -231,30 +166,4 @@ fn heading(
     let legend = draw::legend(last, signs);
     writeln!(out, "moves are {notation}{legend}\n")?;
     Ok(())
-}
-
-/// How a game ended.
-fn in_words(record: &Record) -> String {
-    match &record.result.verdict {
-        Verdict::Void { reason } => format!("void: {reason}"),
-        Verdict::Finished { outcome, fouls } => {
-            let players = &record.header.players;
-            let first: Vec<_> = outcome
-                .places
-                .iter()
-                .filter(|(_, place)| **place == 1)
-                .map(|(seat, _)| players[seat].as_str())
-                .collect();
-            let won = match &first[..] {
-                [] => "nobody won".to_owned(),
-                [winner] => format!("{winner} won"),
-                _ => "a draw".to_owned(),
-            };
-            let mut text = format!("{won}: {}", outcome.reason);
-            for foul in fouls {
-                text += &format!("; {}: {}", players[foul.seat], foul.foul);
-            }
-            text
-        }
-    }
 }

@@ -1,0 +1,61 @@
+//! A bot in one game without a stream: for those who look at a game that is over
+//! and try out what the bot would have done.
+
+use arena_proto::arena::v1::{CallEnvelope, call_envelope::Call as Kind};
+use bytes::Bytes;
+use prost::Message as _;
+use tonic::Status;
+
+use crate::{
+    Bot,
+    session::{Call, Player, numbered},
+};
+
+/// A bot in one game, in this process.
+pub struct Seated(Box<dyn Player>);
+
+impl Bot {
+    /// Sits down in a game of the service at this path, by its first call.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not play this game, or the call is none.
+    pub fn sit(&self, path: &str, start: &[u8]) -> Result<Seated, Status> {
+        let plays = self.games.iter().find(|game| game.path == path);
+        let game = plays.ok_or_else(|| Status::unimplemented("the bot does not play this game"))?;
+        match envelope(start)?.call {
+            Some(Kind::Start(begins)) => Ok(Seated((game.new)(&begins, start)?)),
+            _ => Err(Status::invalid_argument("the first call is no GameStart")),
+        }
+    }
+}
+
+impl Seated {
+    /// Hears the next call, the end of the game aside; what it answers to a question
+    /// is a whole message.
+    ///
+    /// # Errors
+    ///
+    /// Where the call is none, or the bot ends its stream.
+    pub fn hear(&mut self, call: &Bytes) -> Result<Option<Bytes>, Status> {
+        let CallEnvelope {
+            number,
+            limit,
+            past_answer,
+            ..
+        } = envelope(call)?;
+        let answer = self.0.hear(Call {
+            bytes: call.clone(),
+            limit: limit
+                .and_then(|limit| limit.try_into().ok())
+                .unwrap_or_default(),
+            past_answer,
+        })?;
+        Ok(answer.map(|answer| numbered(number, &answer)))
+    }
+}
+
+fn envelope(call: &[u8]) -> Result<CallEnvelope, Status> {
+    CallEnvelope::decode(call)
+        .map_err(|error| Status::invalid_argument(format!("not a call: {error}")))
+}

@@ -1,0 +1,114 @@
+//! One seat's part in a finished game, to be put to another bot: the calls that
+//! the seat got, and what the referee would make of other answers.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use referee_core::{Foul, GameKind, Limits, Record, Seat};
+
+use crate::{Heard, Hearing, Mismatch, Question, Retraced, Said, Sitting, envelope, game, replay};
+
+/// What a seat got in a finished game, and nothing that another seat did.
+pub struct Part {
+    /// The game.
+    pub kind: &'static dyn GameKind,
+    /// The limits that its calls tell of.
+    pub limits: Limits,
+    /// Its calls, in order.
+    pub cues: Vec<Cue>,
+}
+
+/// One call of a part.
+pub enum Cue {
+    /// It was told this.
+    Told(Bytes),
+    /// It was asked this.
+    Asked(Box<Asked>),
+}
+
+/// A question of a part.
+pub struct Asked {
+    /// What was asked, to the byte.
+    pub question: Question,
+    /// What the seat did then.
+    pub said: Said,
+    /// Which move of the whole game that was, from 1; none for question 0.
+    pub ply: Option<usize>,
+    sitting: Sitting,
+}
+
+impl Part {
+    /// The part of a seat. With another limit for a move its calls say so, and say
+    /// nothing of a budget; else they are those of the record, to the byte.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`] where the record is not true.
+    pub fn of(record: &Record, seat: Seat, per_move: Option<Duration>) -> Result<Self, Mismatch> {
+        let mut cues = Vec::new();
+        let mut plies = 0;
+        let collect = |step: Retraced<'_>| match step {
+            Retraced::Told { seat: to, call } if to == seat => {
+                cues.push(Cue::Told(call.clone()));
+            }
+            Retraced::Asked {
+                sitting,
+                question,
+                said,
+            } => {
+                plies += usize::from(question.number > 0);
+                if question.seat == seat {
+                    cues.push(Cue::Asked(Box::new(Asked {
+                        question: question.clone(),
+                        said: said.clone(),
+                        ply: (question.number > 0).then_some(plies),
+                        sitting: sitting.fork(),
+                    })));
+                }
+            }
+            _ => {}
+        };
+        let mut limits = record.header.limits;
+        match per_move {
+            None => {
+                crate::retrace(record, collect)?;
+            }
+            Some(per_move) => {
+                replay(record, |_| {})?;
+                crate::retrace_within(record, per_move, collect)?;
+                limits.per_move = per_move;
+                limits.budget = None;
+            }
+        }
+        let name = &record.header.game;
+        let kind = game(name).ok_or_else(|| Mismatch::unknown(name))?;
+        Ok(Self { kind, limits, cues })
+    }
+}
+
+impl Asked {
+    /// What the referee would have made of this, had it come back then.
+    ///
+    /// # Errors
+    ///
+    /// The foul that it would have been.
+    pub fn judge(&self, heard: Heard, thought: Duration) -> Result<Hearing, Foul> {
+        let seat = self.question.seat;
+        let mut sitting = self.sitting.fork();
+        match sitting.hear(seat, heard, thought) {
+            Hearing::Fouled(_) => Err(sitting.into_last_foul()),
+            hearing => Ok(hearing),
+        }
+    }
+
+    /// The same question as it is sent on a stream that was opened later, with the
+    /// answer that was given; none where that was a foul.
+    #[must_use]
+    pub fn past(&self) -> Option<Bytes> {
+        let stood = self.ply.is_none() || self.said.notation.is_some();
+        match &self.said.heard {
+            Heard::Answer(answer) if stood => Some(envelope::past(&self.question.call, answer)),
+            _ => None,
+        }
+    }
+}

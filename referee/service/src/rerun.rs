@@ -1,0 +1,195 @@
+//! Puts a seat's part in a finished game to another bot: what would it have
+//! answered, and how long would it have taken?
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use referee_core::Foul;
+use referee_games::{Cue, Heard, Hearing, Part, Question};
+use tokio::sync::mpsc;
+
+use crate::{
+    bot::Bot,
+    play::{ATTEMPTS, CLOSE_GRACE, Chair, ask_one},
+    pool::{CutOff, Pool, Shard},
+    stream::SeatStream,
+};
+
+/// What a bot did at one question of a part, other than question 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reanswer {
+    /// Which move of the whole game it is, from 1.
+    pub ply: usize,
+    /// The move that was made then, in the game's notation; none where it was a
+    /// foul.
+    pub then: Option<String>,
+    /// The bot's own, or the foul that its answer would have been.
+    pub now: Result<String, Foul>,
+    /// From handing over the question to reading the answer.
+    pub thought: Duration,
+    /// What it had.
+    pub limit: Duration,
+}
+
+/// How putting a part to a bot came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RerunEnd {
+    /// It was asked every question.
+    Whole,
+    /// It answered otherwise than was played, and can't be caught up with what was
+    /// (`can_resume` in its Ready): so it could not be asked any further.
+    CanNotResume,
+    /// It could not be started, or not again after it had failed.
+    NotStarted(Foul),
+}
+
+impl Reanswer {
+    /// Whether it made the same move.
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.now.is_ok() && self.now.as_ref().ok() == self.then.as_ref()
+    }
+}
+
+/// Asks a bot everything that the seat was asked, and hands on each answer as it
+/// comes. Whatever it answers, the game goes on as it was played: after another
+/// answer the bot gets a new stream, on which the old questions come with the
+/// answers that were given (`past_answer`); after a foul in another process too.
+///
+/// # Errors
+///
+/// [`CutOff`] where the pool has ended.
+pub async fn rerun(
+    part: Part,
+    bot: Arc<Bot>,
+    pool: &Pool,
+    each: mpsc::UnboundedSender<Reanswer>,
+) -> Result<RerunEnd, CutOff> {
+    pool.run(|shard| async move {
+        let rerun = Rerun {
+            path: part.kind.path(),
+            largest: part.limits.answer_bytes,
+            bot,
+            shard,
+            before: Vec::new(),
+            chair: None,
+            can_resume: false,
+        };
+        rerun.play(part.cues, &each).await
+    })
+    .await
+}
+
+struct Rerun {
+    path: &'static str,
+    largest: usize,
+    bot: Arc<Bot>,
+    shard: Shard,
+    /// What a new stream is sent first: all calls so far, with the answers that were
+    /// given.
+    before: Vec<Bytes>,
+    /// The stream, where there is one that knows what was played so far.
+    chair: Option<Chair>,
+    can_resume: bool,
+}
+
+impl Rerun {
+    async fn play(mut self, cues: Vec<Cue>, each: &mpsc::UnboundedSender<Reanswer>) -> RerunEnd {
+        for cue in cues {
+            let asked = match cue {
+                Cue::Told(call) => {
+                    if let Some(Chair::Taken(_, stream)) = &self.chair {
+                        stream.tell(call.clone());
+                    }
+                    self.before.push(call);
+                    continue;
+                }
+                Cue::Asked(asked) => asked,
+            };
+            if self.chair.is_none() && !self.before.is_empty() && !self.can_resume {
+                return RerunEnd::CanNotResume;
+            }
+            let (heard, thought) = match self.ask(asked.question.clone()).await {
+                Ok(answer) => answer,
+                Err(foul) => return RerunEnd::NotStarted(foul),
+            };
+            self.before.extend(asked.past());
+            let (ply, now) = match (asked.judge(heard, thought), asked.ply) {
+                (Ok(Hearing::Accepted { notation, .. }), Some(ply)) => (ply, Ok(notation)),
+                (Err(foul), Some(ply)) => {
+                    self.set_aside();
+                    (ply, Err(foul))
+                }
+                (Err(foul), None) => return RerunEnd::NotStarted(foul),
+                (Ok(hearing), _) => {
+                    if let (Hearing::Ready(ready), Some(Chair::Taken(place, _))) =
+                        (hearing, &self.chair)
+                    {
+                        self.can_resume = ready.can_resume;
+                        place.learned(ready.max_games);
+                    }
+                    continue;
+                }
+            };
+            let reanswer = Reanswer {
+                ply,
+                then: asked.said.notation,
+                now,
+                thought,
+                limit: asked.question.limit,
+            };
+            if !reanswer.is_same() {
+                // It takes its own answer for what was played.
+                self.chair = None;
+            }
+            let _ = each.send(reanswer);
+        }
+        if let Some(Chair::Taken(place, stream)) = self.chair.take() {
+            stream.close(CLOSE_GRACE).await;
+            drop(place);
+        }
+        RerunEnd::Whole
+    }
+
+    /// Asks until something comes back that was not late by a delay of ours.
+    async fn ask(&mut self, question: Question) -> Result<(Heard, Duration), Foul> {
+        let mut attempt = 1;
+        loop {
+            if self.chair.is_none() {
+                self.chair = Some(self.open().await?);
+            }
+            let Some(chair) = &mut self.chair else {
+                unreachable!("there is one now");
+            };
+            let answer = ask_one(chair, question.clone(), &self.shard.heartbeat).await;
+            let again = self.before.is_empty() || self.can_resume;
+            match answer.heard {
+                Some(_) if answer.excused && attempt < ATTEMPTS && again => {
+                    attempt += 1;
+                    self.set_aside();
+                }
+                Some(heard) => return Ok((heard, answer.thought)),
+                // The process was gone before the game began.
+                None => {}
+            }
+            self.chair = None;
+        }
+    }
+
+    /// A new stream that is told everything so far.
+    async fn open(&mut self) -> Result<Chair, Foul> {
+        let place = self.bot.place(self.shard.id, &[]).await?;
+        let stream = SeatStream::open(place.channel.clone(), self.path, self.largest);
+        for call in &self.before {
+            stream.tell(call.clone());
+        }
+        Ok(Chair::Taken(place, stream))
+    }
+
+    /// Its process plays no further game: it may still be thinking about this one.
+    fn set_aside(&self) {
+        if let Some(Chair::Taken(place, _)) = &self.chair {
+            place.retire();
+        }
+    }
+}
