@@ -1,15 +1,21 @@
 //! Who plays whom, and what the results say. Everything here is pure: no clock,
 //! no network, no file, no chance but what is handed in.
 
+pub mod bradley_terry;
 pub mod elo;
 mod entrant;
 mod group;
+pub mod luce;
+pub mod online;
+pub mod plackett_luce;
 pub mod schedule;
 mod seatings;
 pub mod sprt;
+pub mod standings;
 
 pub use entrant::Entrant;
 pub use group::{Faults, Group, GroupScore, HalfPoints, Lineup, MatchId, Tally};
 pub use schedule::{Field, Patience, Schedule, ScheduleError, Shape, schedule};
 pub use seatings::Seatings;
 pub use sprt::{Decision, Sprt};
+pub use standings::Standings;

@@ -1,5 +1,9 @@
 //! Figures of strength against figures and programs that we did not write.
 
+mod bradley_terry;
 mod elo;
+mod online;
+mod plackett_luce;
 mod sprt;
+mod standings;
 mod vocabulary;

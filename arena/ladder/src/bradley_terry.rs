@@ -1,0 +1,123 @@
+//! Bradley-Terry: ratings of many from games between two.
+//!
+//! A draw counts as half a game won by each, as does a game that both have lost:
+//! neither was better. The prior adds draws against an average player, so that a
+//! perfect score and players who have never met have finite ratings too.
+//!
+//! Bradley and Terry, "Rank Analysis of Incomplete Block Designs", 1952.
+
+use crate::luce::{Choices, Fit, Likeliest, NoFit};
+
+/// The groups that two have played.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// Who, by number from 0.
+    pub players: [usize; 2],
+    /// How many groups brought the first of them as many half points: as in
+    /// [`Comparison::of`](crate::elo::Comparison::of).
+    pub counts: &'a [u64],
+}
+
+/// The joint ratings of so many players, with `prior` drawn games against an
+/// average player added for each; [`PRIOR`](crate::luce::PRIOR) where there is no
+/// reason for another, and 0 for maximum likelihood alone.
+///
+/// The error bars take a group as the sample, whatever its games have in common
+/// (the "sandwich" of White 1980 and Liang and Zeger 1986). Pairs of one player
+/// with itself, or with one that there is not, are ignored.
+///
+/// # Errors
+///
+/// The prior is negative or too large, or it is 0 and there is no likeliest
+/// rating.
+pub fn fit(players: usize, pairs: &[Pair<'_>], prior: f64) -> Result<Fit, NoFit> {
+    let pairs: Vec<Met> = pairs
+        .iter()
+        .filter_map(|pair| Met::of(players, pair))
+        .collect();
+    let mut groups = vec![0; players];
+    let mut sets = Vec::with_capacity(pairs.len());
+    for met in &pairs {
+        sets.push((met.players.to_vec(), vec![met.won, met.games - met.won]));
+        for player in met.players {
+            groups[player] = met.groups.saturating_add(groups[player]);
+        }
+    }
+    let choices = Choices { players, sets };
+    let all = pairs
+        .iter()
+        .fold(0, |all, met| met.groups.saturating_add(all));
+    let likeliest = choices.fit(prior)?;
+    let variances = variances(&choices, &likeliest, &pairs)?;
+    Ok(likeliest.into_fit(&groups, all, &variances))
+}
+
+/// A pair that has played.
+struct Met<'a> {
+    players: [usize; 2],
+    counts: &'a [u64],
+    groups: u64,
+    /// In all groups.
+    games: f64,
+    /// Of these by the first, draws as halves.
+    won: f64,
+}
+
+impl<'a> Met<'a> {
+    fn of(players: usize, pair: &Pair<'a>) -> Option<Self> {
+        let [first, second] = pair.players;
+        let each = pair.counts.len().saturating_sub(1) / 2;
+        let groups = pair
+            .counts
+            .iter()
+            .fold(0, |all: u64, &n| all.saturating_add(n));
+        let known = first != second && first.max(second) < players;
+        let counted = each > 0 && pair.counts.len() == 2 * each + 1 && groups > 0;
+        let halves = pair.counts.iter().zip(0_u64..);
+        let halves: f64 = halves.map(|(&n, half)| n as f64 * half as f64).sum();
+        (known && counted).then_some(Self {
+            players: pair.players,
+            counts: pair.counts,
+            groups,
+            games: groups as f64 * each as f64,
+            won: halves / 2.0,
+        })
+    }
+
+    /// The squares of what the groups brought the first beyond what was to be
+    /// expected, added up.
+    fn squares(&self, at: &Likeliest) -> f64 {
+        let [first, second] = self.players.map(|player| at.theta[player]);
+        let each = (self.counts.len() / 2) as f64;
+        let expected = each / (1.0 + (second - first).exp());
+        let counts = self.counts.iter().zip(0_u32..);
+        counts
+            .map(|(&n, half)| n as f64 * (f64::from(half) / 2.0 - expected).powi(2))
+            .sum()
+    }
+}
+
+fn variances(choices: &Choices, at: &Likeliest, pairs: &[Met<'_>]) -> Result<Vec<f64>, NoFit> {
+    let bread = choices.information(at).factor().ok_or(NoFit::Endless)?;
+    let mut inverse = bread.inverse();
+    // The matrix is symmetric: centring every row centres the strengths.
+    let mut mean = vec![0.0; inverse.len()];
+    let present = at.present.iter().filter(|&&here| here).count() as f64;
+    for (row, _) in inverse.iter().zip(&at.present).filter(|&(_, &here)| here) {
+        for (mean, cell) in mean.iter_mut().zip(row) {
+            *mean += cell / present;
+        }
+    }
+    let squares: Vec<f64> = pairs.iter().map(|met| met.squares(at)).collect();
+    let each = inverse.iter_mut().map(|row| {
+        for (cell, mean) in row.iter_mut().zip(&mean) {
+            *cell -= mean;
+        }
+        let meat = pairs.iter().zip(&squares).map(|(met, squares)| {
+            let [first, second] = met.players.map(|player| row[player]);
+            squares * (first - second).powi(2)
+        });
+        meat.sum()
+    });
+    Ok(each.collect())
+}

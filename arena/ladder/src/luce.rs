@@ -1,0 +1,389 @@
+//! Luce's choice, which Bradley-Terry and Plackett-Luce share: of those that
+//! stand for choice, each is chosen in proportion to its strength. A game won is
+//! a choice of one from two, a ranking a choice of the first, then of the next
+//! from the rest.
+
+use serde::Serialize;
+
+use crate::elo::{ELO_SCALE, ENOUGH_GROUPS, Estimate, Z95};
+
+/// The default prior: everybody has drawn one game against an average player
+/// besides.
+pub const PRIOR: f64 = 1.0;
+
+/// Ratings of several who have played each other, found together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Fit {
+    /// Everybody's, in Elo, 0 on average over those who have played. None for
+    /// who has not.
+    ///
+    /// An error is for who has at least [`ENOUGH_GROUPS`] groups and belongs to
+    /// the largest part of the field in which everybody can be compared: for any
+    /// two in it, a chain of somebody who was not behind somebody else leads from
+    /// each to the other. Who has won everything, or has met nobody of them, is
+    /// held by the prior alone and has no error.
+    pub ratings: Vec<Option<Estimate>>,
+    /// The logarithm of the likelihood of what was seen, without the prior.
+    pub log_likelihood: f64,
+}
+
+impl Fit {
+    /// Everybody's rating in natural units, the logarithm of the strength.
+    #[must_use]
+    pub fn natural(&self) -> Vec<Option<f64>> {
+        let ratings = self.ratings.iter();
+        ratings
+            .map(|rating| rating.map(|r| r.value / ELO_SCALE))
+            .collect()
+    }
+}
+
+/// Why there are no ratings.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum NoFit {
+    /// The prior makes no sense.
+    #[error("a prior must be a number of games from 0 to 1000, not {0}")]
+    Prior(f64),
+    /// Without a prior there is no likeliest strength: some were never behind
+    /// any of the others, so that theirs would be infinite.
+    #[error("without a prior, some have won everything against the others or never met them")]
+    Separated,
+    /// The search came to no end, by rounding.
+    #[error("the search for the likeliest strengths came to no end")]
+    Endless,
+}
+
+/// What was chosen from what.
+pub(crate) struct Choices {
+    /// How many players there are.
+    pub(crate) players: usize,
+    /// Who stood for choice together, and how often each of them was chosen.
+    pub(crate) sets: Vec<(Vec<usize>, Vec<f64>)>,
+}
+
+/// The likeliest strengths.
+pub(crate) struct Likeliest {
+    /// The logarithm of everybody's.
+    pub(crate) theta: Vec<f64>,
+    /// Who has played.
+    pub(crate) present: Vec<bool>,
+    pub(crate) log_likelihood: f64,
+    prior: f64,
+    main_field: Vec<bool>,
+}
+
+impl Choices {
+    /// Newton's method: the likelihood is concave in the logarithms.
+    ///
+    /// Hunter, "MM algorithms for generalized Bradley-Terry models", 2004, has
+    /// the likelihood and when its maximum exists.
+    pub(crate) fn fit(&self, prior: f64) -> Result<Likeliest, NoFit> {
+        if !(0.0..=1000.0).contains(&prior) {
+            return Err(NoFit::Prior(prior));
+        }
+        let players = self.players;
+        let mut present = vec![false; players];
+        let mut not_behind = vec![false; players * players];
+        for (set, chosen) in &self.sets {
+            for (&player, &times) in set.iter().zip(chosen) {
+                present[player] = true;
+                for &other in set.iter().filter(|_| times > 0.0) {
+                    not_behind[player * players + other] = true;
+                }
+            }
+        }
+        let main_field = largest_component(&not_behind, &present);
+        if prior == 0.0 && main_field != present {
+            return Err(NoFit::Separated);
+        }
+        let mut likeliest = Likeliest {
+            theta: vec![0.0; players],
+            log_likelihood: self.log_likelihood(&vec![0.0; players]),
+            present,
+            prior,
+            main_field,
+        };
+        if self.sets.is_empty() {
+            return Ok(likeliest);
+        }
+        let with_prior = |theta: &[f64], likelihood: f64| {
+            let drawn = |&theta: &f64| 0.5 * theta - softplus(theta);
+            likelihood + prior * theta.iter().map(drawn).sum::<f64>()
+        };
+        let mut last = f64::INFINITY;
+        for _ in 0..100 {
+            let (gradient, information) = self.derivatives(&likeliest);
+            let step = information.factor().ok_or(NoFit::Endless)?.solve(gradient);
+            let longest = step.iter().fold(0.0_f64, |most, step| most.max(step.abs()));
+            let here = with_prior(&likeliest.theta, likeliest.log_likelihood);
+            // A long step may go too far. One of one half never does, since the
+            // third derivatives are small beside the second (Bach,
+            // "Self-concordant analysis for logistic regression", 2010).
+            let mut part = 1.0_f64.min(4.0 / longest);
+            loop {
+                let ahead = likeliest.theta.iter().zip(&step);
+                let there: Vec<f64> = ahead.map(|(theta, step)| theta + part * step).collect();
+                let likelihood = self.log_likelihood(&there);
+                if part * longest <= 0.5 || with_prior(&there, likelihood) >= here {
+                    likeliest.theta = there;
+                    likeliest.log_likelihood = likelihood;
+                    break;
+                }
+                part /= 2.0;
+            }
+            // The next step would be about the square of this one; if steps do
+            // not shrink like that, it is rounding that is left.
+            if longest < 1e-7 || (longest < 1e-3 && longest >= last) {
+                return Ok(likeliest);
+            }
+            last = longest;
+        }
+        Err(NoFit::Endless)
+    }
+
+    fn log_likelihood(&self, theta: &[f64]) -> f64 {
+        let each = self.sets.iter().map(|(set, chosen)| {
+            let most = set
+                .iter()
+                .fold(f64::NEG_INFINITY, |most, &i| most.max(theta[i]));
+            let sum: f64 = set.iter().map(|&i| (theta[i] - most).exp()).sum();
+            let all = most + sum.ln();
+            let each = set.iter().zip(chosen);
+            each.map(|(&i, times)| times * (theta[i] - all))
+                .sum::<f64>()
+        });
+        each.sum()
+    }
+
+    fn derivatives(&self, at: &Likeliest) -> (Vec<f64>, Matrix) {
+        let (mut gradient, mut information) = at.of_prior();
+        let mut shares = Vec::new();
+        for (set, chosen) in &self.sets {
+            shares.clear();
+            shares.extend(set.iter().map(|&i| at.theta[i]));
+            flows(&mut shares, chosen, |a, b, flow, curve| {
+                let (i, j) = (set[a], set[b]);
+                gradient[i] += flow;
+                gradient[j] -= flow;
+                *information.at(i, i) += curve;
+                *information.at(j, j) += curve;
+                *information.at(i, j) -= curve;
+                *information.at(j, i) -= curve;
+            });
+        }
+        (gradient, information)
+    }
+
+    /// The information: minus the second derivatives at the likeliest.
+    pub(crate) fn information(&self, at: &Likeliest) -> Matrix {
+        self.derivatives(at).1
+    }
+}
+
+impl Likeliest {
+    /// What the prior adds to the first and (negated) to the second derivatives.
+    /// Without one, what keeps the matrix regular: only differences of
+    /// strengths mean something.
+    pub(crate) fn of_prior(&self) -> (Vec<f64>, Matrix) {
+        let players = self.theta.len();
+        let mut information = Matrix::zero(players);
+        let win = self.theta.iter().map(|&theta| 1.0 / (1.0 + (-theta).exp()));
+        let win: Vec<f64> = win.collect();
+        for (i, &win) in win.iter().enumerate() {
+            let alone = f64::from(u8::from(!self.present[i]));
+            *information.at(i, i) += self.prior * win * (1.0 - win) + alone;
+        }
+        if self.prior == 0.0 {
+            for cell in &mut information.cells {
+                *cell += 1.0 / players as f64;
+            }
+        }
+        let gradient = win.iter().map(|win| self.prior * (0.5 - win)).collect();
+        (gradient, information)
+    }
+
+    /// These values less their mean over those who have played.
+    pub(crate) fn centred(&self, values: &mut [f64]) {
+        let present = values.iter().zip(&self.present).filter(|&(_, &here)| here);
+        let (sum, count) = present.fold((0.0, 0), |(sum, n), (value, _)| (sum + value, n + 1));
+        for value in values {
+            *value -= sum / f64::from(count.max(1));
+        }
+    }
+
+    /// Ratings with error bars, given how many groups each has played, how many
+    /// there were, and the variances of the centred strengths, where a group is
+    /// the sample. For what was fitted to the same groups the variances are
+    /// raised by G / (G - players + 1).
+    pub(crate) fn into_fit(mut self, groups: &[u64], all: u64, variances: &[f64]) -> Fit {
+        let mut theta = std::mem::take(&mut self.theta);
+        self.centred(&mut theta);
+        let fitted = self.present.iter().filter(|&&here| here).count().max(1) as u64 - 1;
+        let raised = all as f64 / all.saturating_sub(fitted) as f64;
+        let ratings = theta.iter().enumerate().map(|(i, theta)| {
+            let error = Z95 * (variances[i] * raised).sqrt();
+            let known = self.main_field[i] && groups[i] >= ENOUGH_GROUPS;
+            // What did not vary says nothing about its variance.
+            let known = known && error.is_finite() && error > 1e-9;
+            self.present[i].then_some(Estimate {
+                value: ELO_SCALE * theta,
+                error: known.then_some(ELO_SCALE * error),
+            })
+        });
+        Fit {
+            ratings: ratings.collect(),
+            log_likelihood: self.log_likelihood,
+        }
+    }
+}
+
+/// A symmetric matrix.
+pub(crate) struct Matrix {
+    size: usize,
+    cells: Vec<f64>,
+}
+
+/// The lower triangle whose square a matrix is (Cholesky).
+pub(crate) struct Factor(Matrix);
+
+impl Matrix {
+    fn zero(size: usize) -> Self {
+        Self {
+            size,
+            cells: vec![0.0; size * size],
+        }
+    }
+
+    fn at(&mut self, row: usize, column: usize) -> &mut f64 {
+        &mut self.cells[row * self.size + column]
+    }
+
+    /// None unless it is positive definite.
+    pub(crate) fn factor(mut self) -> Option<Factor> {
+        for i in 0..self.size {
+            let (above, rest) = self.cells.split_at_mut(i * self.size);
+            let row = &mut rest[..self.size];
+            for (j, earlier) in above.chunks_exact(self.size).enumerate() {
+                row[j] = (row[j] - dot(&row[..j], &earlier[..j])) / earlier[j];
+            }
+            let square = row[i] - dot(&row[..i], &row[..i]);
+            if !(square > 0.0 && square.is_finite()) {
+                return None;
+            }
+            row[i] = square.sqrt();
+        }
+        Some(Factor(self))
+    }
+}
+
+impl Factor {
+    /// The x for which the matrix times x is this.
+    pub(crate) fn solve(&self, mut x: Vec<f64>) -> Vec<f64> {
+        let rows = || self.0.cells.chunks_exact(self.0.size).enumerate();
+        for (i, row) in rows() {
+            x[i] = (x[i] - dot(&row[..i], &x[..i])) / row[i];
+        }
+        for (i, row) in rows().rev() {
+            let (before, at) = x.split_at_mut(i);
+            at[0] /= row[i];
+            for (x, cell) in before.iter_mut().zip(row) {
+                *x -= at[0] * cell;
+            }
+        }
+        x
+    }
+
+    /// The whole inverse, row by row.
+    pub(crate) fn inverse(&self) -> Vec<Vec<f64>> {
+        let unit = |i| {
+            let mut unit = vec![0.0; self.0.size];
+            unit[i] = 1.0;
+            unit
+        };
+        (0..self.0.size).map(|i| self.solve(unit(i))).collect()
+    }
+}
+
+/// Calls `each` with every two, by position, of a set with these logarithms of
+/// strengths and so often chosen: what the first derivative of the likelihood by
+/// the strength of the one has more than expected at the cost of the other, and
+/// minus the mixed second derivative. Two by two, what is nearly certain loses no
+/// digits.
+fn flows(theta: &mut [f64], chosen: &[f64], mut each: impl FnMut(usize, usize, f64, f64)) {
+    let most = theta.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut sum = 0.0;
+    for theta in &mut *theta {
+        *theta = (*theta - most).exp();
+        sum += *theta;
+    }
+    let times: f64 = chosen.iter().sum();
+    for b in 1..theta.len() {
+        let share = theta[b] / sum;
+        for a in 0..b {
+            let other = theta[a] / sum;
+            each(
+                a,
+                b,
+                chosen[a] * share - chosen[b] * other,
+                times * share * other,
+            );
+        }
+    }
+}
+
+/// ln(1 + e^x).
+fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+/// In four sums, which the compiler can do at once.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (a, b) = (a.chunks_exact(4), b.chunks_exact(4));
+    let rest = a.remainder().iter().zip(b.remainder());
+    let rest: f64 = rest.map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        for lane in 0..4 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+/// The largest set of two or more of those present in which everybody can be
+/// reached from everybody; of several as large, the one with the first of all.
+fn largest_component(not_behind: &[bool], present: &[bool]) -> Vec<bool> {
+    let players = present.len();
+    let reach = |from: usize, edge: &dyn Fn(usize, usize) -> bool| {
+        let mut reached = vec![false; players];
+        reached[from] = true;
+        let mut open = vec![from];
+        while let Some(at) = open.pop() {
+            for (to, reached) in reached.iter_mut().enumerate() {
+                if !*reached && edge(at, to) {
+                    *reached = true;
+                    open.push(to);
+                }
+            }
+        }
+        reached
+    };
+    let mut largest = (1, vec![false; players]);
+    let mut seen = vec![false; players];
+    for from in 0..players {
+        if seen[from] || !present[from] {
+            continue;
+        }
+        let down = reach(from, &|a, b| not_behind[a * players + b]);
+        let up = reach(from, &|a, b| not_behind[b * players + a]);
+        let component: Vec<bool> = down.iter().zip(up).map(|(&down, up)| down && up).collect();
+        for (seen, &here) in seen.iter_mut().zip(&component) {
+            *seen |= here;
+        }
+        let size = component.iter().filter(|&&here| here).count();
+        if size > largest.0 {
+            largest = (size, component);
+        }
+    }
+    largest.1
+}

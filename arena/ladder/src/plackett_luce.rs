@@ -1,0 +1,307 @@
+//! Plackett-Luce: ratings of many from games of several.
+//!
+//! A game says in which order its players came in: the first is chosen from all,
+//! the next from the rest, and so on. Places without a player that counts are
+//! left out first. Those who share a place count as each of the orders that they
+//! might have come in, in equal parts; for two that is half a win each, as in
+//! [`bradley_terry`](crate::bradley_terry), and the prior is the same too.
+//!
+//! Plackett, "The Analysis of Permutations", 1975.
+
+use std::collections::BTreeMap;
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng as _, SeedableRng as _},
+};
+use statrs::distribution::{ContinuousCDF as _, Normal};
+
+use crate::{
+    Tally,
+    luce::{Choices, Fit, Likeliest, NoFit},
+};
+
+/// How often the groups are drawn again for the error bars.
+pub const REPLICATES: usize = 200;
+
+/// Larger tables are not rated.
+pub const MOST_SEATS: usize = 4;
+
+/// What a game is cut into, so that every order of those who share places has a
+/// whole number of parts.
+const PARTS: u32 = 12;
+
+/// Into how many batches groups are thrown that are too many to be drawn one by
+/// one.
+const BATCHES: usize = 1024;
+
+/// Of so many groups that came out the same the number is drawn as one.
+const FEW: u64 = 16;
+
+/// The joint ratings of so many players, with `prior` drawn games against an
+/// average player added for each; [`PRIOR`](crate::luce::PRIOR) where there is no
+/// reason for another, and 0 for maximum likelihood alone.
+///
+/// The error bars are a bootstrap over groups: each counts as often as a Poisson
+/// variable says (Hanley and MacGibbon 2006), with the same draws every time, and
+/// one step of Newton's method leads from the ratings to those of the new sample
+/// (the score bootstrap, Kline and Santos 2012). Of many groups that all came out
+/// differently random batches are drawn.
+///
+/// Ignored are groups with an entrant twice or with one that there is not, and
+/// games that do not say everybody's place.
+///
+/// # Errors
+///
+/// The prior is negative or too large, or it is 0 and there is no likeliest
+/// rating.
+pub fn fit<'a>(
+    players: usize,
+    tallies: impl IntoIterator<Item = &'a Tally>,
+    prior: f64,
+) -> Result<Fit, NoFit> {
+    let rows = tallies
+        .into_iter()
+        .filter_map(|tally| Row::of(players, tally));
+    let rows = merged(rows.collect());
+    let mut groups = vec![0; players];
+    let mut tables: BTreeMap<&[usize], Vec<f64>> = BTreeMap::new();
+    for row in &rows {
+        for &player in &row.players {
+            groups[player] = row.groups.saturating_add(groups[player]);
+        }
+        let table = tables.entry(&row.players);
+        let table = table.or_insert_with(|| vec![0.0; row.parts.len()]);
+        for (sum, &parts) in table.iter_mut().zip(&row.parts) {
+            *sum += row.groups as f64 * f64::from(parts) / f64::from(PARTS);
+        }
+    }
+    let mut sets: BTreeMap<Members, [f64; MOST_SEATS]> = BTreeMap::new();
+    for (seated, table) in &tables {
+        for (set, chosen) in table.chunks_exact(seated.len()).enumerate() {
+            if chosen.iter().all(|&times| times == 0.0) {
+                continue;
+            }
+            let mut at = [None; MOST_SEATS];
+            let those = members(set, seated.len()).zip(&mut at);
+            those.for_each(|(a, at)| *at = Some(seated[a]));
+            let sums = sets.entry(at).or_default().iter_mut();
+            for (sum, a) in sums.zip(members(set, seated.len())) {
+                *sum += chosen[a];
+            }
+        }
+    }
+    let sets = sets.into_iter().map(|(at, chosen)| {
+        let set: Vec<usize> = at.into_iter().flatten().collect();
+        let chosen = chosen[..set.len()].to_vec();
+        (set, chosen)
+    });
+    let choices = Choices {
+        players,
+        sets: sets.collect(),
+    };
+    let all = rows
+        .iter()
+        .fold(0, |all, row| row.groups.saturating_add(all));
+    let likeliest = choices.fit(prior)?;
+    let variances = bootstrap(&choices, &likeliest, &rows)?;
+    Ok(likeliest.into_fit(&groups, all, &variances))
+}
+
+/// Players in order of their numbers, as many as there are.
+type Members = [Option<usize>; MOST_SEATS];
+
+/// Groups that came out the same.
+struct Row {
+    /// Who counts, in order of their numbers.
+    players: Vec<usize>,
+    /// How often each of them was chosen in one such group from each set, by the
+    /// set's bits; in [`PARTS`] of a game.
+    parts: Vec<u32>,
+    groups: u64,
+}
+
+impl Row {
+    fn of(players: usize, tally: &Tally) -> Option<Self> {
+        let seats = tally.lineup.iter().zip(0..);
+        let seats = seats.filter_map(|(&who, at)| Some((who?.index(), at)));
+        let mut seats: Vec<(usize, usize)> = seats.collect();
+        seats.sort_unstable();
+        let twice = seats.windows(2).any(|pair| pair[0].0 == pair[1].0);
+        let known = seats.last()?.0 < players;
+        let count = seats.len();
+        if twice || !known || !(2..=MOST_SEATS).contains(&count) || tally.groups == 0 {
+            return None;
+        }
+        let mut row = Self {
+            players: seats.iter().map(|&(who, _)| who).collect(),
+            parts: vec![0; count << count],
+            groups: tally.groups,
+        };
+        for places in &tally.places {
+            if places.len() == tally.lineup.len() {
+                row.add(&seats, places);
+            }
+        }
+        Some(row)
+    }
+
+    /// Adds a game.
+    fn add(&mut self, seats: &[(usize, usize)], places: &[u8]) {
+        let place = |member: usize| places[seats[member].1];
+        let those = |with: &dyn Fn(usize) -> bool| -> usize {
+            (0..seats.len())
+                .filter(|&at| with(at))
+                .map(|at| 1 << at)
+                .sum()
+        };
+        for at in 0..seats.len() {
+            // Of those who share the place, any that are still left, with all
+            // behind; every subset of the same size as often.
+            let level = those(&|other| place(other) == place(at));
+            let behind = those(&|other| place(other) > place(at));
+            let mut left = level;
+            while left > 0 {
+                let set = left | behind;
+                if left & (1 << at) != 0 && !set.is_power_of_two() {
+                    let size = left.count_ones();
+                    let ways = choose(level.count_ones(), size);
+                    self.parts[set * seats.len() + at] += PARTS / (ways * size);
+                }
+                left = (left - 1) & level;
+            }
+        }
+    }
+
+    /// The first derivatives of the likelihood of one such group.
+    fn slopes(&self, at: &Likeliest) -> [f64; MOST_SEATS] {
+        let count = self.players.len();
+        let mut slopes = [0.0; MOST_SEATS];
+        for (set, parts) in self.parts.chunks_exact(count).enumerate() {
+            let all: u32 = parts.iter().sum();
+            if all == 0 {
+                continue;
+            }
+            let theta = |a: usize| at.theta[self.players[a]];
+            let most = members(set, count)
+                .map(theta)
+                .fold(f64::NEG_INFINITY, f64::max);
+            let mut strengths = [0.0; MOST_SEATS];
+            for a in members(set, count) {
+                strengths[a] = (theta(a) - most).exp();
+            }
+            let expected = f64::from(all) / strengths.iter().sum::<f64>();
+            for a in members(set, count) {
+                slopes[a] += f64::from(parts[a]) - expected * strengths[a];
+            }
+        }
+        slopes.map(|slope| slope / f64::from(PARTS))
+    }
+}
+
+/// The rows in an order of their own, those alike as one, so that the order in
+/// which the groups came changes nothing, not even by rounding.
+fn merged(mut rows: Vec<Row>) -> Vec<Row> {
+    rows.sort_unstable_by(|a, b| (&a.players, &a.parts).cmp(&(&b.players, &b.parts)));
+    rows.dedup_by(|row, kept| {
+        let alike = row.players == kept.players && row.parts == kept.parts;
+        if alike {
+            kept.groups = kept.groups.saturating_add(row.groups);
+        }
+        alike
+    });
+    rows
+}
+
+/// The variances of the centred strengths.
+fn bootstrap(choices: &Choices, at: &Likeliest, rows: &[Row]) -> Result<Vec<f64>, NoFit> {
+    let players = at.theta.len();
+    let (prior, _) = at.of_prior();
+    let information = choices.information(at).factor().ok_or(NoFit::Endless)?;
+    let mut chance = ChaCha8Rng::from_seed(*b"the same draws for the same data");
+    let samples = samples(at, rows, &mut chance);
+    let (mut sums, mut squares) = (vec![0.0; players], vec![0.0; players]);
+    for _ in 0..REPLICATES {
+        let mut gradient = prior.clone();
+        for (groups, slopes) in &samples {
+            let times = resampled(*groups, &mut chance);
+            for (sum, slope) in gradient.iter_mut().zip(slopes) {
+                *sum += times * slope;
+            }
+        }
+        let mut step = information.solve(gradient);
+        at.centred(&mut step);
+        for (i, step) in step.into_iter().enumerate() {
+            sums[i] += step;
+            squares[i] += step * step;
+        }
+    }
+    let count = REPLICATES as f64;
+    let each = sums.iter().zip(squares);
+    let variance = |(sum, square)| f64::max(square - sum * sum / count, 0.0) / (count - 1.0);
+    Ok(each.map(variance).collect())
+}
+
+/// What is drawn from: how many groups there are of a kind, and the derivatives
+/// of one.
+fn samples(at: &Likeliest, rows: &[Row], chance: &mut ChaCha8Rng) -> Vec<(u64, Vec<f64>)> {
+    let rare = |row: &&Row| row.groups < FEW;
+    let batched = rows.iter().filter(rare).count() > BATCHES;
+    let none = || (1, vec![0.0; at.theta.len()]);
+    let mut samples = Vec::new();
+    if batched {
+        samples.resize_with(BATCHES, none);
+    }
+    for row in rows {
+        let slopes = row.slopes(at);
+        let add = |to: &mut [f64]| {
+            for (&player, slope) in row.players.iter().zip(slopes) {
+                to[player] += slope;
+            }
+        };
+        if batched && rare(&row) {
+            for _ in 0..row.groups {
+                add(&mut samples[chance.next_u32() as usize % BATCHES].1);
+            }
+        } else {
+            let (_, mut kind) = none();
+            add(&mut kind);
+            samples.push((row.groups, kind));
+        }
+    }
+    samples
+}
+
+/// How often groups that came out the same count in a new sample: a Poisson
+/// variable whose mean is their number; from [`FEW`] on, its normal approximation.
+fn resampled(groups: u64, chance: &mut ChaCha8Rng) -> f64 {
+    /// The chances of at most 0, 1, 2 … in units of 2^-32, for the mean 1.
+    const AT_MOST: [u32; 12] = [
+        1580030168, 3160060337, 3950075421, 4213413783, 4279248373, 4292415291, 4294609777,
+        4294923276, 4294962463, 4294966817, 4294967252, 4294967292,
+    ];
+    if groups < FEW {
+        let one = |word: u32| {
+            AT_MOST
+                .iter()
+                .take_while(|&&at_most| word >= at_most)
+                .count()
+        };
+        return (0..groups).map(|_| one(chance.next_u32()) as f64).sum();
+    }
+    let uniform = (f64::from(chance.next_u32()) + 0.5) / 2_f64.powi(32);
+    let mean = groups as f64;
+    (mean + mean.sqrt() * Normal::standard().inverse_cdf(uniform))
+        .round()
+        .max(0.0)
+}
+
+/// Which bits of a set are on.
+fn members(set: usize, count: usize) -> impl Iterator<Item = usize> {
+    (0..count).filter(move |at| set & (1 << at) != 0)
+}
+
+/// In how many ways `k` are chosen from `n`.
+fn choose(n: u32, k: u32) -> u32 {
+    (0..k).fold(1, |ways, i| ways * (n - i) / (i + 1))
+}
