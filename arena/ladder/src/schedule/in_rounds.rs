@@ -19,7 +19,7 @@ pub(super) trait Pairing: Send {
     fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired;
 
     /// Takes a group that counts. Those of one entrant come in their order.
-    fn count(&mut self, lineup: &[Option<Entrant>], score: &GroupScore);
+    fn count(&mut self, lineup: &Lineup, score: &GroupScore);
 
     /// Takes a match that is over, and who of it has been set aside.
     fn decide(&mut self, match_up: &MatchUp, aside: &[Entrant]);

@@ -1,4 +1,6 @@
-//! Ladder: rounds in which those meet whose ratings are near.
+//! Ladder: rounds in which those meet whose ratings are near. A rating moves only
+//! with the games of its own entrant, and nobody is in two matches of a round, so
+//! the ratings at a round's end do not depend on which match was over first.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +11,7 @@ use super::in_rounds::{Paired, Pairing};
 use super::match_up::MatchUp;
 use super::pairing::chance;
 use super::tables::sizes;
+use crate::online::Online;
 use crate::{Entrant, Field, GroupScore, Lineup};
 
 /// A ladder as it stands.
@@ -16,7 +19,7 @@ use crate::{Entrant, Field, GroupScore, Lineup};
 pub(super) struct Ladder {
     root: [u8; 32],
     seats: usize,
-    ratings: Ratings,
+    ratings: Online,
     byes: Vec<u32>,
     /// Whom each met in the last round, in games of two.
     last: BTreeMap<Entrant, Entrant>,
@@ -27,7 +30,7 @@ impl Ladder {
         Self {
             root: field.chance,
             seats: usize::from(field.seats),
-            ratings: Ratings::new(field.entrants),
+            ratings: Online::new(field.entrants),
             byes: vec![0; field.entrants as usize],
             last: BTreeMap::new(),
         }
@@ -42,7 +45,7 @@ impl Ladder {
             .map(|_| f64::from(chance.next_u32()) / f64::from(u32::MAX) * 2.0 - 1.0)
             .collect();
         let key = |one: Entrant| {
-            let (rating, uncertainty) = self.ratings.of(one);
+            let (rating, uncertainty) = self.ratings.rating(one);
             rating + uncertainty * jitter[one.index()]
         };
         let mut order = entrants.to_vec();
@@ -116,52 +119,13 @@ impl Pairing for Ladder {
         paired
     }
 
-    fn count(&mut self, lineup: &[Option<Entrant>], score: &GroupScore) {
-        self.ratings.update(lineup, score);
+    fn count(&mut self, lineup: &Lineup, score: &GroupScore) {
+        self.ratings.update(lineup, &score.points);
     }
 
     fn decide(&mut self, _: &MatchUp, _: &[Entrant]) {}
 
     fn ranking(&self) -> Option<Vec<Ranked>> {
         None
-    }
-}
-
-/// A stand-in for the online ratings: Elo, each pair at a table as a game.
-#[derive(Debug)]
-struct Ratings {
-    ratings: Vec<(f64, u32)>,
-}
-
-impl Ratings {
-    fn new(entrants: u32) -> Self {
-        Self {
-            ratings: vec![(0.0, 0); entrants as usize],
-        }
-    }
-
-    /// A rating, and how uncertain it is.
-    fn of(&self, one: Entrant) -> (f64, f64) {
-        let (rating, groups) = self.ratings[one.index()];
-        (rating, 350.0 / f64::from(1 + groups).sqrt())
-    }
-
-    fn update(&mut self, lineup: &[Option<Entrant>], score: &GroupScore) {
-        let present: Vec<_> = (lineup.iter().zip(&score.points))
-            .filter_map(|(one, points)| Some(((*one)?.index(), points.points())))
-            .collect();
-        let before: Vec<f64> = present
-            .iter()
-            .map(|&(one, _)| self.ratings[one].0)
-            .collect();
-        for (i, &(one, had)) in present.iter().enumerate() {
-            for (j, &(_, others)) in present.iter().enumerate().filter(|&(j, _)| i != j) {
-                let expected = 1.0 / (1.0 + 10_f64.powf((before[j] - before[i]) / 400.0));
-                let sum = had + others;
-                let share = if sum > 0.0 { had / sum } else { 0.5 };
-                self.ratings[one].0 += 32.0 * (share - expected) / (present.len() - 1) as f64;
-            }
-            self.ratings[one].1 = self.ratings[one].1.saturating_add(1);
-        }
     }
 }

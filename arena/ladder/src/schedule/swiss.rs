@@ -9,7 +9,7 @@ use super::in_rounds::{Paired, Pairing, name};
 use super::match_up::{MatchUp, Terms};
 use super::pairing::{chance, cheapest};
 use super::tables::{self, Seating};
-use crate::{Entrant, Field, GroupScore};
+use crate::{Entrant, Field, GroupScore, Lineup};
 
 /// How many entrants a Swiss may have: a pairing of two weighs every pair, which
 /// takes a second or so for this many and eight times as long for twice as many.
@@ -215,7 +215,7 @@ impl Pairing for Swiss {
         }
     }
 
-    fn count(&mut self, _: &[Option<Entrant>], _: &GroupScore) {}
+    fn count(&mut self, _: &Lineup, _: &GroupScore) {}
 
     fn decide(&mut self, match_up: &MatchUp, aside: &[Entrant]) {
         let places = match_up.places();
