@@ -8,9 +8,12 @@
 
 mod bots;
 mod claim;
+mod csv;
 mod error;
+mod export;
 mod filer;
 mod game;
+mod import;
 mod lease;
 mod pack;
 mod report;

@@ -138,14 +138,6 @@ pub struct TournamentSummary {
     pub games: u64,
 }
 
-/// What a new row of the table says beyond a [`NewTournament`].
-pub(crate) struct Past<'a> {
-    pub(crate) commitment: &'a str,
-    pub(crate) root: Option<String>,
-    pub(crate) state: State,
-    pub(crate) over_unix_ms: Option<i64>,
-}
-
 impl Store {
     /// Makes a tournament.
     ///
@@ -153,39 +145,34 @@ impl Store {
     ///
     /// [`StoreError::Exists`] where the name is taken; [`StoreError::BadName`].
     pub async fn create(&self, new: &NewTournament) -> Result<Tournament, StoreError> {
-        let commitment = new.root.commitment();
-        let past = Past {
-            commitment: &commitment,
-            root: Some(new.root.reveal()),
-            state: State::Created,
-            over_unix_ms: None,
-        };
-        let mut transaction = self.writing().await?;
-        let id = self.insert_tournament(&mut transaction, new, past).await?;
-        transaction.commit().await?;
-        Ok(Tournament {
-            id,
+        let mut tournament = Tournament {
+            id: TournamentId(0),
             name: new.name.clone(),
             game: new.game.clone(),
             rules_version: new.rules_version,
             definition: new.definition.clone(),
-            commitment,
+            commitment: new.root.commitment(),
             root: Some(new.root.clone()),
             reproduction: new.reproduction,
             entrants: new.entrants.clone(),
             state: State::Created,
             created_unix_ms: new.created_unix_ms,
             over_unix_ms: None,
-        })
+        };
+        let mut transaction = self.writing().await?;
+        tournament.id = self
+            .insert_tournament(&mut transaction, &tournament)
+            .await?;
+        transaction.commit().await?;
+        Ok(tournament)
     }
 
-    /// The rows of a tournament and its entrants. Of `new` the root is not
-    /// looked at: what of it may be kept, `past` says.
+    /// Writes the rows of a tournament and its entrants, and says which number it
+    /// has got; the one that it has is not looked at.
     pub(crate) async fn insert_tournament(
         &self,
         transaction: &mut Transaction<'static, Any>,
-        new: &NewTournament,
-        past: Past<'_>,
+        new: &Tournament,
     ) -> Result<TournamentId, StoreError> {
         check_name("name of a tournament", &new.name)?;
         self.lock_table(
@@ -203,12 +190,12 @@ impl Store {
         .bind(&new.game)
         .bind(i64::from(new.rules_version))
         .bind(new.definition.to_string())
-        .bind(past.commitment)
-        .bind(past.root)
+        .bind(&new.commitment)
+        .bind(new.root.as_ref().map(Root::reveal))
         .bind(i64::from(new.reproduction))
-        .bind(past.state.word())
+        .bind(new.state.word())
         .bind(new.created_unix_ms)
-        .bind(past.over_unix_ms)
+        .bind(new.over_unix_ms)
         .fetch_one(&mut **transaction)
         .await
         .map_err(|error| {

@@ -1,0 +1,214 @@
+//! A whole tournament as text: JSON lines, one object a line. The first is the
+//! tournament, the last says how many games there were, and each between them is
+//! a game with its record.
+
+use std::io::Write;
+
+use arena_ladder::{Entrant, Lineup, MatchId};
+use referee_core::{Root, SeatFoul};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+
+use crate::{
+    GameRow, NewEntrant, State, Store, StoreError, Tournament, TournamentId,
+    results::unpacked,
+    sql::{Statement, signed},
+};
+
+/// What the first line calls this format.
+pub(crate) const FORMAT: &str = "bot-arena tournament";
+/// Its version.
+pub(crate) const FORMAT_VERSION: u32 = 1;
+
+/// How many games are read at once: each brings its record.
+const PAGE: i64 = 200;
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Line {
+    Tournament(Header),
+    Game(Game),
+    End { games: u64 },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Header {
+    pub(crate) format: String,
+    pub(crate) format_version: u32,
+    pub(crate) name: String,
+    pub(crate) game: String,
+    pub(crate) rules_version: u32,
+    pub(crate) definition: Value,
+    pub(crate) commitment: String,
+    /// In hexadecimal, where the tournament is over.
+    pub(crate) root: Option<String>,
+    pub(crate) reproduction: bool,
+    pub(crate) created_unix_ms: i64,
+    pub(crate) over_unix_ms: Option<i64>,
+    pub(crate) entrants: Vec<NewEntrant>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Game {
+    pub(crate) group: u64,
+    pub(crate) seating: u32,
+    pub(crate) games_in_group: u32,
+    #[serde(rename = "match")]
+    pub(crate) matchup: MatchId,
+    pub(crate) lineup: Lineup,
+    pub(crate) order: Vec<usize>,
+    pub(crate) places: Vec<u8>,
+    pub(crate) scores: Vec<i32>,
+    pub(crate) reason: String,
+    pub(crate) fouls: Vec<SeatFoul>,
+    pub(crate) plies: u32,
+    pub(crate) thought_us: Vec<u64>,
+    pub(crate) course: Bits,
+    pub(crate) play_hash: String,
+    pub(crate) voided: u32,
+    pub(crate) finished_unix_ms: i64,
+    pub(crate) counters: Vec<(Option<Entrant>, String, i64)>,
+    /// Its lines.
+    pub(crate) record: String,
+}
+
+/// 64 bits, in hexadecimal: many readers of JSON take numbers for fractions and
+/// would round them.
+pub(crate) struct Bits(pub(crate) u64);
+
+impl Store {
+    /// Writes a tournament to `sink` as JSON lines, as it is at one moment. The
+    /// root is among them only if the tournament is over; before that, so are
+    /// only the games of complete groups, for the records of the others tell
+    /// deals that are still to be played.
+    ///
+    /// The same games give the same text, in whichever database they are.
+    ///
+    /// # Errors
+    ///
+    /// The database or the sink fails; [`StoreError::Missing`].
+    pub async fn export(
+        &self,
+        id: TournamentId,
+        sink: &mut (impl Write + Send),
+    ) -> Result<(), StoreError> {
+        let mut moment = self.snapshot().await?;
+        let tournament = Self::tournament_in(&mut moment, id).await?;
+        let is_over = tournament.state == State::Over;
+        write_line(sink, &Line::Tournament(header(tournament)))?;
+        let mut games = 0;
+        let mut last = None;
+        loop {
+            let rows = page(&mut moment, id, last, is_over).await?;
+            for row in &rows {
+                let game = read(row)?;
+                last = Some((game.group, game.seating));
+                write_line(sink, &Line::Game(game))?;
+            }
+            if rows.is_empty() {
+                break;
+            }
+            games += rows.len() as u64;
+        }
+        write_line(sink, &Line::End { games })?;
+        Ok(sink.flush()?)
+    }
+}
+
+fn write_line(sink: &mut (impl Write + Send), line: &Line) -> Result<(), StoreError> {
+    let mut text = serde_json::to_vec(line).map_err(std::io::Error::from)?;
+    text.push(b'\n');
+    Ok(sink.write_all(&text)?)
+}
+
+fn header(tournament: Tournament) -> Header {
+    let is_over = tournament.state == State::Over;
+    let root = tournament.root.as_ref().filter(|_| is_over);
+    Header {
+        format: FORMAT.to_owned(),
+        format_version: FORMAT_VERSION,
+        root: root.map(Root::reveal),
+        name: tournament.name,
+        game: tournament.game,
+        rules_version: tournament.rules_version,
+        definition: tournament.definition,
+        commitment: tournament.commitment,
+        reproduction: tournament.reproduction,
+        created_unix_ms: tournament.created_unix_ms,
+        over_unix_ms: tournament.over_unix_ms,
+        entrants: tournament.entrants,
+    }
+}
+
+async fn page(
+    moment: &mut Transaction<'static, Any>,
+    id: TournamentId,
+    after: Option<(u64, u32)>,
+    is_over: bool,
+) -> Result<Vec<AnyRow>, StoreError> {
+    let mut select = Statement::new("SELECT ");
+    select.text(GameRow::COLUMNS);
+    select.text(
+        ", (SELECT record FROM records WHERE records.tournament = games.tournament
+             AND records.grp = games.grp AND records.seating = games.seating) AS record
+         FROM games WHERE tournament = ",
+    );
+    select.bind(id.0);
+    if let Some((group, seating)) = after {
+        select.text(" AND (grp, seating) > (");
+        select.bind(signed(group)?).text(", ");
+        select.bind(i64::from(seating)).text(")");
+    }
+    if !is_over {
+        select.text(
+            " AND EXISTS (SELECT 1 FROM groups WHERE groups.tournament = games.tournament
+                 AND groups.number = games.grp)",
+        );
+    }
+    select.text(" ORDER BY grp, seating LIMIT ").bind(PAGE);
+    Ok(select.query()?.fetch_all(&mut **moment).await?)
+}
+
+fn read(row: &AnyRow) -> Result<Game, StoreError> {
+    let game = GameRow::read(row)?;
+    let packed: &[u8] = row.try_get("record")?;
+    Ok(Game {
+        record: unpacked(packed, game.group, game.seating)?,
+        group: game.group,
+        seating: game.seating,
+        games_in_group: game.games_in_group,
+        matchup: game.matchup,
+        lineup: game.lineup,
+        order: game.order,
+        places: game.places,
+        scores: game.scores,
+        reason: game.reason,
+        fouls: game.fouls,
+        plies: game.plies,
+        thought_us: game.thought_us,
+        course: Bits(game.course),
+        play_hash: game.play_hash,
+        voided: game.voided,
+        finished_unix_ms: game.finished_unix_ms,
+        counters: game.counters,
+    })
+}
+
+impl Serialize for Bits {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:016x}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bits {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match u64::from_str_radix(&text, 16) {
+            Ok(bits) if text.len() == 16 => Ok(Self(bits)),
+            _ => Err(serde::de::Error::custom("expected 16 hexadecimal digits")),
+        }
+    }
+}

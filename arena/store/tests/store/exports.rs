@@ -1,0 +1,288 @@
+//! A whole tournament as text, and back into a database.
+
+use arena_ladder::MatchId;
+use arena_store::{FinishedGame, GameFilter, State, Store, StoreError, TournamentId, pack};
+use serde_json::Value;
+
+use crate::vocabulary::{Home, game, games, late, new_tournament, no_start, on_both, tournament};
+
+on_both!(
+    what_is_exported_and_imported_is_the_same_tournament,
+    an_import_may_have_another_name,
+    before_it_is_over_an_export_tells_no_secret,
+    an_import_of_a_broken_text_leaves_nothing,
+    a_table_has_one_row_a_game,
+);
+
+async fn exported(store: &Store, id: TournamentId) -> String {
+    let mut text = Vec::new();
+    store.export(id, &mut text).await.unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+/// More games than are read at once, with all that can be odd about them.
+fn odd_games() -> Vec<FinishedGame> {
+    let mut all = games(0..150);
+    all[3].fouls = vec![no_start(1), late(0)];
+    all[4].reason = "it's \"over\", \n said 'he' ♣".to_owned();
+    all[5].course = u64::MAX;
+    all[6].record = pack("{\"a\":\"line\"}\nand \u{7f} another\n");
+    for game in &mut all[8..10] {
+        game.lineup[1] = None;
+        game.matchup = MatchId(7);
+    }
+    all.push(game(1000, 1));
+    all
+}
+
+async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
+    let store = home.open().await;
+    let id = tournament(&store, 2).await.id;
+    store.report(id, odd_games()).await.unwrap();
+    store.set_state(id, State::Over, 99).await.unwrap();
+    let text = exported(&store, id).await;
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 303);
+    assert_eq!(lines[0]["root"], "07".repeat(32));
+    assert_eq!(lines[1]["record"], "the record of 0.0\n");
+    assert_eq!(lines[6]["course"], "ffffffffffffffff");
+    assert_eq!(lines[302]["games"], 301);
+
+    // Into an empty database of the other kind and of the same one.
+    let elsewhere = [Home::sqlite(), other(home).await];
+    for to in [elsewhere[0].open().await, elsewhere[1].open().await] {
+        let imported = to.import(&mut text.as_bytes(), None).await.unwrap();
+        assert_eq!(exported(&to, imported.id).await, text);
+        let mut read = store.tournament("a tournament").await.unwrap().unwrap();
+        read.id = imported.id;
+        assert_eq!(
+            to.tournament("a tournament").await.unwrap(),
+            Some(read.clone())
+        );
+        assert_eq!(imported, read);
+        let there = imported.id;
+        assert_eq!(
+            to.tallies(there, &[]).await.unwrap(),
+            store.tallies(id, &[]).await.unwrap()
+        );
+        assert_eq!(
+            to.scores(there, None, 999).await.unwrap(),
+            store.scores(id, None, 999).await.unwrap()
+        );
+        assert_eq!(
+            to.counters(there).await.unwrap(),
+            store.counters(id).await.unwrap()
+        );
+        assert_eq!(
+            to.first_fouls(there).await.unwrap(),
+            store.first_fouls(id).await.unwrap()
+        );
+        assert_eq!(
+            to.finished(there).await.unwrap(),
+            store.finished(id).await.unwrap()
+        );
+        let all = GameFilter::default();
+        assert_eq!(
+            to.games(there, &all, 999).await.unwrap(),
+            store.games(id, &all, 999).await.unwrap()
+        );
+    }
+    for home in elsewhere {
+        home.clean().await;
+    }
+}
+
+/// For a test on PostgreSQL a second schema, for one on SQLite a second file.
+async fn other(home: &Home) -> Home {
+    match home {
+        Home::File(_) => Home::sqlite(),
+        Home::Schema { .. } => Home::postgres().await,
+    }
+}
+
+async fn an_import_may_have_another_name(home: &Home) {
+    let store = home.open().await;
+    let id = tournament(&store, 2).await.id;
+    store.report(id, games(0..5)).await.unwrap();
+    store.set_state(id, State::Over, 99).await.unwrap();
+    let text = exported(&store, id).await;
+    let error = store.import(&mut text.as_bytes(), None).await.unwrap_err();
+    assert!(matches!(error, StoreError::Exists { .. }), "{error}");
+    let copy = store
+        .import(&mut text.as_bytes(), Some("a copy"))
+        .await
+        .unwrap();
+    assert_eq!(copy.name, "a copy");
+    let renamed = text.replace("\"a tournament\"", "\"a copy\"");
+    assert_eq!(exported(&store, copy.id).await, renamed);
+    assert_eq!(store.tournaments().await.unwrap().len(), 2);
+}
+
+async fn before_it_is_over_an_export_tells_no_secret(home: &Home) {
+    let store = home.open().await;
+    let id = tournament(&store, 2).await.id;
+    let mut some = games(0..2);
+    some.push(game(2, 1));
+    store.report(id, some).await.unwrap();
+    let text = exported(&store, id).await;
+    assert!(!text.contains(&"07".repeat(32)), "the root");
+    assert!(text.contains("the record of 1.1"));
+    // The deal of this one is to be played once more.
+    assert!(!text.contains("the record of 2.1"));
+    let copy = store
+        .import(&mut text.as_bytes(), Some("a copy"))
+        .await
+        .unwrap();
+    assert_eq!((copy.root, copy.state), (None, State::Stopped));
+    assert_eq!(store.scores(copy.id, None, 9).await.unwrap().len(), 2);
+}
+
+async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
+    let store = home.open().await;
+    let id = tournament(&store, 2).await.id;
+    store.report(id, games(0..250)).await.unwrap();
+    store.set_state(id, State::Over, 99).await.unwrap();
+    let text = exported(&store, id).await;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    assert_eq!(lines.len(), 502);
+    let cut = &text[..text.len() / 2];
+    let cut_at = cut.lines().count();
+    let spoilt = |line: usize, what: &str, to: &str| {
+        let mut lines: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+        assert!(lines[line - 1].contains(what), "{}", lines[line - 1]);
+        lines[line - 1] = lines[line - 1].replace(what, to);
+        lines.concat()
+    };
+    for (broken, line, why) in [
+        (String::new(), 1, "expected the line of a tournament"),
+        ("no JSON\n".to_owned(), 1, "expected"),
+        (lines[1..].concat(), 1, "expected the line of a tournament"),
+        (cut.to_owned(), cut_at, "EOF"),
+        (lines[..300].concat(), 301, "ends too early"),
+        (
+            [&lines[..300], &lines[301..]].concat().concat(),
+            501,
+            "should be 500 games",
+        ),
+        (
+            [&lines[..300], &lines[299..]].concat().concat(),
+            301,
+            "game 149.0 is there twice",
+        ),
+        (
+            [&lines[..300], &lines[..]].concat().concat(),
+            301,
+            "a second tournament",
+        ),
+        (format!("{text}{}", lines[1]), 503, "something follows"),
+        (
+            spoilt(1, "\"version\":\"1\"", "\"version\":1"),
+            1,
+            "expected a string",
+        ),
+        (
+            spoilt(1, "\"format_version\":1", "\"format_version\":2"),
+            1,
+            "version 2",
+        ),
+        (
+            spoilt(1, "bot-arena t", "bot-arena T"),
+            1,
+            "expected the format",
+        ),
+        (
+            spoilt(1, "\"root\":\"07", "\"root\":\"08"),
+            1,
+            "not the one that was promised",
+        ),
+        (
+            spoilt(420, "\"places\":[", "\"places\":[9,"),
+            420,
+            "for each of its 2 seats",
+        ),
+        (
+            spoilt(421, "\"course\":\"", "\"course\":\"0"),
+            421,
+            "16 hexadecimal digits",
+        ),
+        (
+            spoilt(422, "\"match\":0", "\"match\":1"),
+            423,
+            "disagree about match",
+        ),
+        (
+            spoilt(423, "\"plies\":", "\"flies\":"),
+            423,
+            "unknown field `flies`",
+        ),
+        (spoilt(424, "[0,1]", "[0,2]"), 424, "can't be stored"),
+    ] {
+        let name = Some("a copy");
+        let error = store
+            .import(&mut broken.as_bytes(), name)
+            .await
+            .unwrap_err();
+        let StoreError::Import {
+            line: at,
+            why: says,
+        } = &error
+        else {
+            panic!("{why}: {error}");
+        };
+        assert_eq!(*at, line as u64, "{why}: {error}");
+        assert!(says.contains(why), "{why}: {error}");
+        assert_eq!(store.tournament("a copy").await.unwrap(), None);
+    }
+    // Not even rows that nobody would find.
+    let after = store.create(&new_tournament("next", 2)).await.unwrap().id;
+    assert_eq!(
+        store.games(after, &GameFilter::default(), 9).await.unwrap(),
+        []
+    );
+    assert_eq!(store.counters(after).await.unwrap(), []);
+    store
+        .import(&mut text.as_bytes(), Some("a copy"))
+        .await
+        .unwrap();
+}
+
+async fn a_table_has_one_row_a_game(home: &Home) {
+    let store = home.open().await;
+    let mut new = new_tournament("a tournament", 2);
+    new.entrants[1].name = "so-called \"bot\", the".to_owned();
+    let id = store.create(&new).await.unwrap().id;
+    let table = async || {
+        let mut text = Vec::new();
+        store.csv(id, &mut text).await.unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let head = "group,seating,games_in_group,match,bot_1,place_1,score_1,foul_1,thought_us_1,\
+        bot_2,place_2,score_2,foul_2,thought_us_2,\
+        reason,plies,course,play_hash,voided,finished_unix_ms\n";
+    assert_eq!(
+        table().await,
+        "group,seating,games_in_group,match,reason,plies,course,play_hash,voided,finished_unix_ms\n"
+    );
+    let mut first = game(0, 1);
+    first.places = vec![1, 2];
+    first.scores = vec![3, -3];
+    first.fouls = vec![late(1)];
+    first.thought_us = vec![5, 6];
+    first.reason = "two\nlines".to_owned();
+    (first.plies, first.course, first.voided) = (12, 255, 1);
+    first.play_hash = "abc".to_owned();
+    store.report(id, vec![first]).await.unwrap();
+    assert_eq!(
+        table().await,
+        format!(
+            "{head}0,1,2,0,\"so-called \"\"bot\"\", the\",1,3,,5,bot0,2,-3,late,6,\
+             \"two\nlines\",12,00000000000000ff,abc,1,1700000000000\n"
+        )
+    );
+    store.report(id, games(1..1001)).await.unwrap();
+    // One game is on two lines.
+    assert_eq!(table().await.lines().count(), 1 + 2 + 2000);
+}
