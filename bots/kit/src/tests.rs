@@ -289,3 +289,61 @@ fn a_player_can_be_caught_up_in_every_game() {
         }
     }
 }
+
+/// Without a stream, and with the messages of one.
+#[test]
+fn a_seated_bot_answers_as_it_did_on_its_stream() {
+    let bot = bot();
+    for name in GAMES {
+        let record = play(name, 3);
+        let path = game(name).unwrap().path();
+        for seat in Seat::all(record.header.players.seats()) {
+            let mut seated = None;
+            let mut said = None;
+            let mut answers = 0;
+            for event in &record.events {
+                match event {
+                    Event::Asked { seat: s, call, .. } if *s == seat => match &mut seated {
+                        None => seated = Some(bot.sit(path, call).unwrap()),
+                        Some(seated) => said = seated.hear(call).unwrap(),
+                    },
+                    Event::Told { seat: s, call } if *s == seat => {
+                        let envelope = CallEnvelope::decode(call.clone()).unwrap();
+                        if envelope.call.is_none() {
+                            assert_eq!(seated.as_mut().unwrap().hear(call).unwrap(), None);
+                        }
+                    }
+                    Event::Answered {
+                        seat: s,
+                        answer,
+                        number,
+                        ..
+                    } if *s == seat && *number > 0 => {
+                        assert_eq!(said.take().as_ref(), Some(answer), "{name}");
+                        answers += 1;
+                    }
+                    _ => {}
+                }
+            }
+            assert!(answers > 0, "{name}, seat {seat}");
+        }
+    }
+}
+
+#[test]
+fn a_bot_sits_down_where_it_plays_and_by_a_start() {
+    let record = play("othello", 3);
+    let Event::Asked { call: start, .. } = &record.events[0] else {
+        panic!("a game begins with a question");
+    };
+    let path = game("othello").unwrap().path();
+    let refused = |path: &str, start: &[u8]| bot().sit(path, start).err().unwrap();
+    assert_eq!(
+        refused("/no.such.Game/Play", start).code(),
+        tonic::Code::Unimplemented
+    );
+    for no_start in [&b""[..], b"\xff"] {
+        let status = refused(path, no_start);
+        assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
+    }
+}

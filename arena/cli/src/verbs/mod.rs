@@ -23,6 +23,8 @@ use crate::{End, usage};
   arena match connect-four --bot me='exec:./my_bot --fast' --bot house:uct --rounds 50
   arena exam connect-four --bot me=exec:./my_bot --group 1
   arena replay show arena-runs/…/round-0000-game-0.jsonl.zst
+  arena replay explain arena-runs/…/round-0000-game-0.jsonl.zst
+  arena replay rerun arena-runs/…/round-0000-game-0.jsonl.zst --seat 0 --bot exec:./v2
 
 Exit codes: 0 done; 1 it ran and the answer is no; 2 bad usage; 3 our own
 failure; 130 stopped by Ctrl-C, with what there is."

@@ -1,4 +1,5 @@
-//! `arena replay`: steps through records and proves them. One file a verb.
+//! `arena replay`: steps through records, proves them, explains them, and puts them
+//! to other bots. One file a verb.
 
 mod explain;
 mod house;
