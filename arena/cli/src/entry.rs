@@ -85,6 +85,11 @@ impl Entry {
         })
     }
 
+    /// Whether this says how a bot is had, and is not only a name.
+    pub(crate) fn is_spec(text: &str) -> bool {
+        SCHEMES.iter().any(|(scheme, _)| text.starts_with(scheme))
+    }
+
     /// Reads all of them; no two may have the same name.
     pub(crate) fn read_all(texts: &[String]) -> anyhow::Result<Vec<Self>> {
         let mut entries: Vec<Self> = Vec::new();

@@ -8,27 +8,23 @@ mod report;
 mod run;
 mod setups;
 mod stop;
+mod strength;
 mod tally;
+mod tournament;
 mod verbs;
 
 use std::{io::IsTerminal as _, process::ExitCode};
 
 use clap::Parser as _;
 
-use crate::verbs::Cli;
+use crate::verbs::{Cli, Format};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into()),
-        )
-        .init();
+    log(cli.log_format());
     match cli.run() {
         Ok(end) => end.into(),
         Err(error) if is_broken_pipe(&error) => End::Interrupted.into(),
@@ -39,6 +35,20 @@ fn main() -> ExitCode {
                 None => End::Failed.into(),
             }
         }
+    }
+}
+
+/// Begins to write logs, to standard error.
+fn log(format: Format) {
+    let log = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into()),
+        );
+    match format {
+        Format::Text => log.init(),
+        Format::Json => log.json().init(),
     }
 }
 

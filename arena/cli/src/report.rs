@@ -1,9 +1,10 @@
 //! How a run went, for people and for programs. Nothing else prints results.
 
-use std::io::Write as _;
+use std::{io::Write as _, time::Duration};
 
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use referee_core::Verdict;
 use serde_json::json;
@@ -156,6 +157,26 @@ pub(crate) fn plain_table<const N: usize>(
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// Games done, games a second, time left; only on a terminal.
+pub(crate) fn progress(games: Option<u64>) -> ProgressBar {
+    let style = match games {
+        Some(_) => "{bar:30} {pos}/{len} games  {rate}  {eta} left",
+        None => "{spinner} {pos} games  {rate}",
+    };
+    let style = ProgressStyle::with_template(style)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key(
+            "rate",
+            |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let _ = write!(out, "{:.1}/s", state.per_sec());
+            },
+        );
+    let bar = ProgressBar::with_draw_target(games, ProgressDrawTarget::stderr()).with_style(style);
+    // It should be there before the first game has ended.
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }
 
 /// What a reader should know besides, on standard error.

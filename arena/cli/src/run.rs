@@ -275,7 +275,7 @@ pub(crate) fn standard_concurrency() -> usize {
 }
 
 /// Half of the cores referee; the bots need the others.
-fn threads() -> usize {
+pub(crate) fn threads() -> usize {
     (standard_concurrency() / 2).max(1)
 }
 

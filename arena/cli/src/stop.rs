@@ -1,7 +1,12 @@
 //! How a run is stopped from outside: once to finish what runs, twice to cut it
 //! off.
 
-use tokio::signal::unix::{SignalKind, signal};
+use std::time::Duration;
+
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    time::{Instant, sleep_until},
+};
 use tokio_util::sync::CancellationToken;
 
 /// How often a person has asked to stop: once is to finish what runs, twice is
@@ -13,8 +18,9 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Listens for SIGINT and SIGTERM.
-    pub(crate) fn on_signals() -> anyhow::Result<Self> {
+    /// Listens for SIGINT and SIGTERM. Whoever sends SIGTERM does not wait for
+    /// ever: `grace` after it, what still runs is cut off.
+    pub(crate) fn on_signals(grace: Option<Duration>) -> anyhow::Result<Self> {
         let stop = Self {
             once: CancellationToken::new(),
             twice: CancellationToken::new(),
@@ -23,20 +29,35 @@ impl Stop {
         let mut terminate = signal(SignalKind::terminate())?;
         let told = stop.clone();
         tokio::spawn(async move {
-            for token in [&told.once, &told.twice] {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
+            let mut ends = None;
+            loop {
+                let grace = tokio::select! {
+                    _ = interrupt.recv() => None,
+                    _ = terminate.recv() => grace,
+                    () = over(ends) => {
+                        told.twice.cancel();
+                        return;
+                    }
+                };
+                if told.once.is_cancelled() {
+                    told.twice.cancel();
+                    return;
                 }
-                if !told.once.is_cancelled() {
-                    anstream::eprintln!(
-                        "\narena: finishing the games that are running; once more cuts them off"
-                    );
-                }
-                token.cancel();
+                ends = grace.map(|grace| Instant::now() + grace);
+                let how = grace.map_or_else(
+                    || "once more cuts them off".to_owned(),
+                    |grace| format!("what still runs after {grace:?} is cut off"),
+                );
+                anstream::eprintln!("\narena: finishing the games that are running; {how}");
+                told.once.cancel();
             }
         });
         Ok(stop)
+    }
+
+    /// Asks for it from inside.
+    pub(crate) fn ask(&self) {
+        self.once.cancel();
     }
 
     /// Whether it has been asked for.
@@ -52,5 +73,13 @@ impl Stop {
     /// Waits until it has been asked for twice.
     pub(crate) async fn cut_off(&self) {
         self.twice.cancelled().await;
+    }
+}
+
+/// Waits until then; where there is no such moment, for ever.
+async fn over(then: Option<Instant>) {
+    match then {
+        Some(then) => sleep_until(then).await,
+        None => std::future::pending().await,
     }
 }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    hash::{Hash as _, Hasher as _},
     path::PathBuf,
     time::Duration,
 };
@@ -10,7 +9,9 @@ use std::{
 use arena_ladder::HalfPoints;
 use hdrhistogram::Histogram;
 use referee_core::{Event, FoulKind, GameInfo, Record, Seat, Verdict};
+use referee_games::game;
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 use crate::run::Pairing;
 
@@ -24,7 +25,7 @@ pub(crate) struct GameResult {
     /// How many moves were made.
     pub(crate) plies: usize,
     pub(crate) play_hash: String,
-    /// The same for games with the same deal and the same moves.
+    /// The same for games that began in the same way and had the same moves.
     pub(crate) course: u64,
     pub(crate) record: Option<PathBuf>,
 }
@@ -110,7 +111,7 @@ impl GameResult {
 }
 
 /// Every move that stood: who, which, and how long it took.
-fn moves(record: &Record) -> impl Iterator<Item = (Seat, &str, Duration)> {
+pub(crate) fn moves(record: &Record) -> impl Iterator<Item = (Seat, &str, Duration)> {
     record.events.iter().filter_map(|event| match event {
         Event::Answered {
             seat,
@@ -122,13 +123,27 @@ fn moves(record: &Record) -> impl Iterator<Item = (Seat, &str, Duration)> {
     })
 }
 
-fn course(record: &Record) -> u64 {
-    let mut hash = std::hash::DefaultHasher::new();
-    record.header.seed.bytes().hash(&mut hash);
-    for (seat, notation, _) in moves(record) {
-        (seat, notation).hash(&mut hash);
+/// A number that is the same for games that began in the same way and had the
+/// same moves: the first 8 bytes of a SHA-256. Deals with secrets differ by their
+/// seeds, others by what everybody is told at the beginning.
+pub(crate) fn course(record: &Record) -> u64 {
+    let header = &record.header;
+    let mut began = Vec::new();
+    match game(&header.game).map(|kind| (kind, kind.deal(&header.setup, &header.seed))) {
+        Some((kind, Ok(table))) if !kind.has_secrets() => {
+            table.write_start(Seat::new(0), &mut began);
+        }
+        _ => began.extend(header.seed.bytes()),
     }
-    hash.finish()
+    let mut hash = Sha256::new().chain_update(began);
+    for (seat, notation, _) in moves(record) {
+        hash.update([seat.index() as u8]);
+        hash.update(notation);
+        hash.update([0]);
+    }
+    let mut first = [0; 8];
+    first.copy_from_slice(&hash.finalize()[..8]);
+    u64::from_le_bytes(first)
 }
 
 impl Tally {
@@ -215,6 +230,11 @@ impl Tally {
     /// How many seats the game has.
     pub(crate) const fn seats(&self) -> u8 {
         self.seats
+    }
+
+    /// How this bot of the run did.
+    pub(crate) fn of(&self, bot: usize) -> &Standing {
+        &self.standings[bot]
     }
 
     /// Whether the scores say more than who came out where.

@@ -72,6 +72,14 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
             .map_err(|error| SetupError(format!("expected a set-up as a JSON object: {error}")))
     }
 
+    /// A finished game in one line, in the notation that is usual for the game:
+    /// how it began and the moves, as they were written down. Where nothing else
+    /// is usual, the moves with semicolons between.
+    fn transcript(setup: &Self::Setup, moves: &[&str]) -> String {
+        let _ = setup;
+        moves.join("; ")
+    }
+
     /// The beginning of a game. Draws from the dice in a fixed order, and only
     /// here. `setup` has been validated.
     fn deal(setup: &Self::Setup, dice: &mut Dice) -> State<Self>;

@@ -42,6 +42,13 @@ pub trait GameKind: Send + Sync {
     /// [`SetupError`] where it is none or no game can begin like this.
     fn opening(&self, line: &str) -> Result<serde_json::Value, SetupError>;
 
+    /// A finished game in one line; see [`Game::transcript`].
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] where the set-up is none.
+    fn transcript(&self, setup: &serde_json::Value, moves: &[&str]) -> Result<String, SetupError>;
+
     /// What a seat knows, from its first call on.
     ///
     /// # Errors
@@ -200,6 +207,10 @@ impl<G: Sight> GameKind for Kind<G> {
         let setup = G::opening(line)?;
         G::validate(&setup)?;
         Ok(in_full(&setup))
+    }
+
+    fn transcript(&self, setup: &serde_json::Value, moves: &[&str]) -> Result<String, SetupError> {
+        Ok(G::transcript(&Self::read(setup)?, moves))
     }
 
     fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn Watch>, Malformed> {

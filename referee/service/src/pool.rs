@@ -8,11 +8,13 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread::{JoinHandle, ThreadId},
+    time::Duration,
 };
 
 use tokio::{
     runtime::{Builder, Handle},
     sync::oneshot,
+    time::Instant,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -117,8 +119,18 @@ impl Pool {
 
     /// The longest that any of the threads has kept anybody waiting.
     #[must_use]
-    pub fn worst_delay(&self) -> std::time::Duration {
+    pub fn worst_delay(&self) -> Duration {
         let delays = self.shards.iter().map(|shard| shard.heartbeat.worst());
+        delays.max().unwrap_or_default()
+    }
+
+    /// The same since that moment.
+    #[must_use]
+    pub fn worst_delay_since(&self, since: Instant) -> Duration {
+        let delays = self
+            .shards
+            .iter()
+            .map(|shard| shard.heartbeat.worst_since(since));
         delays.max().unwrap_or_default()
     }
 

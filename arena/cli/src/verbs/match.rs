@@ -2,12 +2,11 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::PathBuf, time::Duration};
 
-use arena_ladder::Seatings;
+use arena_ladder::{Seatings, Sprt};
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use referee::Memory;
 use referee_core::{GameKind, Limits, Root};
@@ -23,6 +22,7 @@ use crate::{
     run::{self, Pairing, RunEnd, Table},
     setups::{self, Setups},
     stop::Stop,
+    strength::{InOrder, Strength},
     tally::{GameResult, Tally, plural},
     usage,
 };
@@ -44,6 +44,11 @@ pub(crate) struct Match {
     seatings: Seatings,
     #[command(flatten)]
     terms: Terms,
+    /// Stop as soon as a test of two may: elo0=0 elo1=10, with alpha=0.05
+    /// beta=0.05 model=normalized (or logistic) if nothing else is said. --rounds
+    /// is the most that is played.
+    #[arg(long, num_args = 1..=5, value_name = "KEY=VALUE")]
+    sprt: Vec<String>,
     /// What to print at the end.
     #[arg(long, value_enum)]
     report: Option<Report>,
@@ -92,6 +97,9 @@ pub(crate) struct Terms {
     /// after.
     #[arg(skip = true)]
     show_root: bool,
+    /// What may stop it before the end.
+    #[arg(skip)]
+    sprt: Option<Sprt>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -112,6 +120,9 @@ pub(crate) struct Outcome {
     pub(crate) folder: Option<RunFolder>,
     /// How many deals were played from some seatings and not from others.
     halves: u32,
+    /// Games that were begun before the test had stopped the match, and that do
+    /// not count.
+    in_vain: u32,
 }
 
 impl Match {
@@ -150,8 +161,9 @@ impl Match {
         let pairings = Pairing::rounds(&bots, self.seatings, 0, self.rounds);
         let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
         let json = report == Report::Json;
-        let outcome = self
-            .terms
+        let sprt = self.sprt(seats)?;
+        let terms = Terms { sprt, ..self.terms };
+        let outcome = terms
             .play("match", kind, &entries, &pairings, |result| {
                 if json {
                     report::event(&report::game_event(result, &names))
@@ -160,12 +172,35 @@ impl Match {
                 }
             })
             .await?;
+        let strength = Strength::of(kind.info().seats, &outcome.games, sprt.as_ref());
         match report {
-            Report::Table => report::table(&outcome.tally, &names)?,
-            Report::Json => report::event(&report::standings_event(&outcome.tally, &names))?,
+            Report::Table => {
+                report::table(&outcome.tally, &names)?;
+                strength.show(&names)?;
+            }
+            Report::Json => {
+                let mut event = report::standings_event(&outcome.tally, &names);
+                event["ratings"] = strength.event();
+                report::event(&event)?;
+            }
             Report::Classic => report::text(&classic::report(&whole_rounds(&outcome.games)))?,
         }
         outcome.close(&names)
+    }
+}
+
+impl Match {
+    /// The test that may stop it.
+    fn sprt(&self, seats: usize) -> anyhow::Result<Option<Sprt>> {
+        if self.sprt.is_empty() {
+            return Ok(None);
+        }
+        if seats != 2 {
+            return usage("--sprt is a test of two; it does not go with a game of four seats");
+        }
+        let sprt = self.sprt.join(" ").parse();
+        sprt.map(Some)
+            .or_else(|error| usage(format!("--sprt: {error}")))
     }
 }
 
@@ -222,6 +257,15 @@ impl Terms {
             records: None,
             no_records: false,
             show_root: false,
+            sprt: None,
+        }
+    }
+
+    /// The same, and nothing is kept.
+    pub(crate) fn unrecorded() -> Self {
+        Self {
+            no_records: true,
+            ..Self::standard()
         }
     }
 
@@ -306,10 +350,11 @@ impl Terms {
             entries: entries.to_vec(),
             start,
         };
-        let stop = Stop::on_signals()?;
-        let progress = progress(pairings.len() as u64);
+        let stop = Stop::on_signals(None)?;
+        let progress = report::progress(Some(pairings.len() as u64));
         let mut tally = Tally::new(entries.len(), kind.info());
         let mut results: Vec<Option<GameResult>> = vec![None; pairings.len()];
+        let mut test = self.sprt.map(|sprt| InOrder::new(sprt, &pairings));
         let end = run::run(
             &table,
             &pairings,
@@ -319,7 +364,16 @@ impl Terms {
             || progress.inc(1),
             async |index, pairing, played| {
                 let mut result = GameResult::new(pairing, &played.record);
-                tally.add(&result, &played.record, played.voided);
+                match &mut test {
+                    None => tally.add(&result, &played.record, played.voided),
+                    Some(test) => {
+                        test.take(result.clone(), played.record.clone(), played.voided);
+                        test.count(&mut tally);
+                        if test.is_decided() {
+                            stop.ask();
+                        }
+                    }
+                }
                 if let Some(folder) = &folder {
                     result.record = Some(folder.write(played.record).await?);
                 }
@@ -330,7 +384,10 @@ impl Terms {
         )
         .await;
         progress.finish_and_clear();
-        let end = end?;
+        let mut end = end?;
+        if test.as_ref().is_some_and(InOrder::is_decided) {
+            end = RunEnd::Whole;
+        }
         // Whoever keeps it in a file wants to use it again.
         if self.seed_file.is_none() {
             about["root"] = json!(table.root.reveal());
@@ -344,8 +401,13 @@ impl Terms {
         if show_root {
             anstream::eprintln!("root, to be typed as --seed:\n  {}", table.root.reveal());
         }
-        let games: Vec<GameResult> = results.into_iter().flatten().collect();
+        let mut games: Vec<GameResult> = results.into_iter().flatten().collect();
+        let all = games.len();
+        if let Some(test) = &test {
+            games.retain(|game| test.counts(game.pairing.group));
+        }
         Ok(Outcome {
+            in_vain: (all - games.len()) as u32,
             halves: halves(&pairings, &games),
             tally,
             games,
@@ -418,6 +480,15 @@ impl Outcome {
         if let Some(folder) = &self.folder {
             anstream::eprintln!("records: {}", folder.path().display());
         }
+        if self.in_vain > 0 {
+            anstream::eprintln!(
+                "note: {} begun before the test had stopped the match, and do not count",
+                match self.in_vain {
+                    1 => "1 game was".to_owned(),
+                    many => format!("{many} games were"),
+                }
+            );
+        }
         if self.end == RunEnd::Stopped {
             anstream::eprintln!("stopped after {}", plural(self.tally.games(), "game"));
             if self.halves > 0 {
@@ -476,21 +547,4 @@ Examples:
     --report classic > report.txt",
     );
     help
-}
-
-/// Games done, games a second, time left; only on a terminal.
-fn progress(games: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} games  {rate}  {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key(
-            "rate",
-            |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let _ = write!(out, "{:.1}/s", state.per_sec());
-            },
-        );
-    let bar =
-        ProgressBar::with_draw_target(Some(games), ProgressDrawTarget::stderr()).with_style(style);
-    // It should be there before the first game has ended.
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }

@@ -1,10 +1,14 @@
 //! What `arena` can do: one file a verb.
 
+mod bots;
 mod demo;
 mod exam;
 mod r#match;
 mod replay;
 mod selftest;
+mod tournament;
+
+pub(crate) use r#match::find_game;
 
 use std::process::ExitCode;
 
@@ -21,6 +25,7 @@ use crate::{End, usage};
   arena demo
   arena match connect-four --bot 'a=house:uct?time=200ms' --bot b=house:random
   arena match connect-four --bot me='exec:./my_bot --fast' --bot house:uct --rounds 50
+  arena tournament run spring.toml
   arena exam connect-four --bot me=exec:./my_bot --group 1
   arena replay show arena-runs/…/round-0000-game-0.jsonl.zst
   arena replay explain arena-runs/…/round-0000-game-0.jsonl.zst
@@ -30,6 +35,10 @@ Exit codes: 0 done; 1 it ran and the answer is no; 2 bad usage; 3 our own
 failure; 130 stopped by Ctrl-C, with what there is."
 )]
 pub(crate) struct Cli {
+    /// How log lines are written to standard error; RUST_LOG says which, as in
+    /// RUST_LOG=arena=debug.
+    #[arg(long, env = "ARENA_LOG_FORMAT", value_enum, default_value_t = Format::Text, global = true, hide_short_help = true)]
+    log_format: Format,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -40,6 +49,12 @@ enum Verb {
     Demo(demo::Demo),
     /// Two bots against each other (or as many as the game has seats)
     Match(r#match::Match),
+    /// Many bots and a schedule: run, resume, status, verify, export
+    #[command(subcommand)]
+    Tournament(tournament::Tournament),
+    /// Who may take part: the register of bots in a store
+    #[command(subcommand)]
+    Bots(bots::Bots),
     /// How good one bot is, in points: graded opponents, fixed cases
     #[command(subcommand)]
     Exam(exam::Exam),
@@ -79,11 +94,18 @@ pub(crate) enum Format {
 }
 
 impl Cli {
+    /// How log lines are written.
+    pub(crate) const fn log_format(&self) -> Format {
+        self.log_format
+    }
+
     /// Does it.
     pub(crate) fn run(self) -> anyhow::Result<End> {
         match self.verb {
             Verb::Demo(verb) => on_runtime(verb.run()),
             Verb::Match(verb) => on_runtime(verb.run()),
+            Verb::Tournament(verb) => on_runtime(verb.run()),
+            Verb::Bots(verb) => on_runtime(verb.run()),
             Verb::Exam(verb) => on_runtime(verb.run()),
             Verb::Replay(verb) => verb.run(),
             Verb::Selftest(verb) => on_runtime(verb.run()),

@@ -12,6 +12,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use arena_ladder::Seatings;
 use clap::Args;
 use nix::{sys::signal::Signal, unistd::Pid};
 use referee::{Memory, Played, Pool, Supervisor};
@@ -24,7 +25,9 @@ use crate::{
     End,
     entry::{Entry, Start},
     report,
-    run::{self, FixedDeals, Pairing, RunEnd, Seatings, Stop, Table},
+    run::{self, Pairing, RunEnd, Table},
+    setups::Setups,
+    stop::Stop,
     tally::plural,
     usage,
 };
@@ -99,7 +102,7 @@ impl Selftest {
             .seed
             .parse()
             .or_else(|error| usage(format!("--seed: {error}")))?;
-        let stop = Stop::on_signals()?;
+        let stop = Stop::on_signals(None)?;
         let mut end = End::Done;
         for check in [cores(), sockets(), supervisor(), heartbeat().await?] {
             end = self.tell(&check, end)?;
@@ -151,7 +154,7 @@ impl Selftest {
             .collect::<anyhow::Result<Vec<_>>>()?;
         let bots: Vec<usize> = (0..seats).collect();
         let pairings = Pairing::rounds(&bots, Seatings::Rotations, 0, self.deals);
-        let setups = vec![kind.setup(&serde_json::Value::Null)?];
+        let setups = Setups::new(kind, vec![kind.setup(&serde_json::Value::Null)?])?;
         let limits = Limits::default();
         let memory = Memory {
             limit: None,
@@ -159,7 +162,6 @@ impl Selftest {
         };
         let table = Table {
             kind,
-            fixed: FixedDeals::among(kind, &setups)?,
             setups,
             limits,
             root,

@@ -8,4 +8,5 @@ mod replays;
 mod runs;
 mod secrets;
 mod selftest;
+mod stops;
 mod vocabulary;

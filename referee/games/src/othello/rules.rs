@@ -137,6 +137,16 @@ impl Game for Othello {
         }
     }
 
+    /// The squares one after another, such as `f5d6c3`, from the first move of the
+    /// opening on; passes are not written. After a position, that comes first.
+    fn transcript(setup: &Setup, moves: &[&str]) -> String {
+        let moves = moves.concat();
+        match (&setup.position, &setup.moves) {
+            (Some(position), _) => format!("{position} {moves}"),
+            (None, opening) => opening.clone().unwrap_or_default().to_lowercase() + &moves,
+        }
+    }
+
     /// There is no chance in it.
     fn deal(setup: &Setup, _: &mut Dice) -> State<Self> {
         State {

@@ -159,7 +159,7 @@ impl Cases {
                 "enforced": self.enforce,
             }))?;
         }
-        let stop = Stop::on_signals()?;
+        let stop = Stop::on_signals(None)?;
         let pool = Pool::new(1)?;
         let logs = folder.as_ref().map(RunFolder::logs);
         let start = Start::new(self.start_limit, Memory::default(), logs)?;

@@ -1,0 +1,273 @@
+//! Proves a tournament from its records and its root: that its deals are those
+//! of the root that was committed to, that its schedule asked for exactly these
+//! games, that every record plays again, and that what the store counts is what
+//! the records say.
+
+use std::collections::BTreeMap;
+
+use arena_ladder::{Faults, Group, GroupScore, HalfPoints};
+use arena_store::{GameFilter, GameRow, Store, Tournament};
+use referee_core::{Record, Root, Verdict};
+use referee_games::replay;
+use serde_json::json;
+
+use super::{Definition, chance, table::scores, worker::game_id};
+use crate::{
+    End,
+    report::{event, text},
+    setups::Setups,
+    tally::{course, plural},
+    usage,
+    verbs::Format,
+};
+
+/// So many games are looked at with one question to the store.
+const PAGE: u32 = 1000;
+/// So many faults are told.
+const TOLD: usize = 20;
+
+/// Proves it and says so; exit code 1 where it is not what it says.
+pub(crate) async fn verify(
+    store: &Store,
+    tournament: &Tournament,
+    format: Format,
+) -> anyhow::Result<End> {
+    let Some(root) = tournament.root.clone() else {
+        return usage(format!(
+            "{}: it is not over, and its root not known here; it can be proved when it is over",
+            tournament.name
+        ));
+    };
+    let definition = Definition::of(tournament)?;
+    let mut court = Court {
+        tournament,
+        setups: Setups::new(definition.kind()?, definition.setups.clone())?,
+        definition,
+        root,
+        faults: Vec::new(),
+        games: 0,
+    };
+    if court.root.commitment() != tournament.commitment {
+        court.fault("the root is not the one that was committed to".to_owned());
+    }
+    let asked = court.schedule(store).await?;
+    court.games(store, &asked).await?;
+    let Court { faults, games, .. } = court;
+    match format {
+        Format::Json => event(&json!({
+            "type": "verify",
+            "name": tournament.name,
+            "proved": faults.is_empty(),
+            "games": games,
+            "faults": faults,
+        }))?,
+        Format::Text if faults.is_empty() => text(&format!(
+            "{}: proved, {} of the root with hash {}\n",
+            tournament.name,
+            plural(games, "game"),
+            tournament.commitment
+        ))?,
+        Format::Text => {
+            text(&format!(
+                "{}: NOT PROVED, {} in {}\n",
+                tournament.name,
+                plural(faults.len() as u32, "fault"),
+                plural(games, "game")
+            ))?;
+            for fault in faults.iter().take(TOLD) {
+                text(&format!("  {fault}\n"))?;
+            }
+            if faults.len() > TOLD {
+                text(&format!("  and {} more\n", faults.len() - TOLD))?;
+            }
+        }
+    }
+    Ok(if faults.is_empty() {
+        End::Done
+    } else {
+        End::No
+    })
+}
+
+struct Court<'a> {
+    tournament: &'a Tournament,
+    definition: Definition,
+    setups: Setups,
+    root: Root,
+    faults: Vec<String>,
+    games: u32,
+}
+
+/// What the schedule asked for, with the score that the store has of it.
+type Asked = BTreeMap<u64, (Group, Option<GroupScore>)>;
+
+impl Court<'_> {
+    fn fault(&mut self, fault: String) {
+        self.faults.push(fault);
+    }
+
+    /// Folds the schedule again, and gives what it asked for. What is there beyond
+    /// that must have been begun before it was in vain.
+    async fn schedule(&mut self, store: &Store) -> anyhow::Result<Asked> {
+        let entrants = self.tournament.entrants.len();
+        let mut schedule = self.definition.schedule(entrants, chance(&self.root))?;
+        let mut scores = scores(store, self.tournament.id).await?;
+        let mut asked = Asked::new();
+        while let Some(group) = schedule.next() {
+            let scored = scores.remove(&group.number);
+            if let Some(scored) = &scored {
+                if scored.lineup != group.lineup || scored.matchup != group.matchup {
+                    self.fault(format!(
+                        "group {}: the schedule asked for it between others",
+                        group.number
+                    ));
+                }
+                schedule.record(&scored.score)?;
+            }
+            asked.insert(group.number, (group, scored.map(|scored| scored.score)));
+        }
+        let uncounted = schedule.uncounted();
+        let out = schedule.set_aside();
+        for (number, scored) in scores {
+            let vain = uncounted.iter().any(|range| range.contains(&number));
+            let mut who = scored.lineup.iter().flatten();
+            let gone = who.any(|who| out.iter().any(|aside| aside.entrant == *who));
+            if !vain && !gone {
+                self.fault(format!("group {number}: the schedule never asked for it"));
+            }
+        }
+        Ok(asked)
+    }
+
+    /// Every game: its record, and what the store counts of it.
+    async fn games(&mut self, store: &Store, asked: &Asked) -> anyhow::Result<()> {
+        let id = self.tournament.id;
+        let mut filter = GameFilter::default();
+        let mut sums: Option<GroupScore> = None;
+        loop {
+            let page = store.games(id, &filter, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            filter.after = Some((last.group, last.seating));
+            for game in page {
+                self.games += 1;
+                let group = asked.get(&game.group).map(|(group, _)| group);
+                let proved = match store.record(id, game.group, game.seating).await {
+                    Ok(Some(record)) => self.game(&game, &record, group),
+                    Ok(None) => Err("it has no record".to_owned()),
+                    Err(error) => Err(error.to_string()),
+                };
+                if let Err(why) = proved {
+                    let Key(group, seating) = key(&game);
+                    self.fault(format!("group {group}, seating {seating}: {why}"));
+                }
+                if sums.as_ref().is_some_and(|sums| sums.number != game.group) {
+                    self.group(sums.take(), asked);
+                }
+                add(&mut sums, &game);
+            }
+        }
+        self.group(sums, asked);
+        // What is over has all its games.
+        for (group, score) in asked.values() {
+            let all = u32::try_from(self.definition.seatings.games(group.lineup.len()))?;
+            if score.as_ref().is_some_and(|score| score.games != all) {
+                self.fault(format!("group {}: expected {all} games", group.number));
+            }
+        }
+        Ok(())
+    }
+
+    /// One game: its record is whole, plays again, is the one that the schedule
+    /// asked for, and says what the store counts.
+    fn game(&self, row: &GameRow, record: &str, asked: Option<&Group>) -> Result<(), String> {
+        let record = Record::parse(record).map_err(|error| format!("its record: {error}"))?;
+        replay(&record, |_| {}).map_err(|error| format!("its record does not replay: {error}"))?;
+        let header = &record.header;
+        if header.seed != self.root.seed(&self.definition.game, row.group) {
+            return Err("its seed is not the root's".to_owned());
+        }
+        if header.game != self.definition.game || header.limits != self.definition.limits {
+            return Err("it was played as another game or with other limits".to_owned());
+        }
+        if let Some(group) = asked {
+            if header.game_id != game_id(group.matchup.0, group.at, row.seating) {
+                return Err(format!("its record is of game {}", header.game_id));
+            }
+            if header.setup != *self.setups.of(group.at) {
+                return Err("it was played with another set-up".to_owned());
+            }
+            let orders = self.definition.seatings.of(group.lineup.len(), group.at);
+            if orders.get(row.seating as usize) != Some(&row.order) || row.lineup != group.lineup {
+                return Err("others sat there than the schedule says".to_owned());
+            }
+        }
+        for (seat, name) in header.players.iter() {
+            let who = row.lineup[row.order[seat.index()]];
+            let known = who.map(|who| &self.tournament.entrants[who.index()].name);
+            if known.is_some_and(|known| known != name) {
+                return Err(format!("seat {seat} was {name}"));
+            }
+        }
+        let Verdict::Finished { outcome, fouls } = &record.result.verdict else {
+            return Err("its record is of a void game".to_owned());
+        };
+        let same = outcome.places.as_slice() == row.places
+            && outcome.scores.as_slice() == row.scores
+            && outcome.reason == row.reason
+            && *fouls == row.fouls
+            && record.play_hash() == row.play_hash
+            && course(&record) == row.course
+            && record.result.thought_us.as_slice() == row.thought_us;
+        if !same {
+            return Err("the store counts another result than its record has".to_owned());
+        }
+        Ok(())
+    }
+
+    /// One group: its score is what its games add up to.
+    fn group(&mut self, sums: Option<GroupScore>, asked: &Asked) {
+        if let Some(sums) = sums
+            && let Some((_, Some(score))) = asked.get(&sums.number)
+            && *score != sums
+        {
+            self.fault(format!(
+                "group {}: its score is not what its games add up to",
+                sums.number
+            ));
+        }
+    }
+}
+
+/// A game within its tournament.
+struct Key(u64, u32);
+
+fn key(game: &GameRow) -> Key {
+    Key(game.group, game.seating)
+}
+
+/// Adds a game to the score of its group.
+fn add(sums: &mut Option<GroupScore>, game: &GameRow) {
+    let seats = game.order.len();
+    let sums = sums.get_or_insert_with(|| GroupScore {
+        number: game.group,
+        games: 0,
+        points: vec![HalfPoints(0); seats],
+        margins: vec![0; seats],
+        faults: vec![Faults::default(); seats],
+    });
+    sums.games += 1;
+    let all: i64 = game.scores.iter().copied().map(i64::from).sum();
+    let points = HalfPoints::of_places(&game.places);
+    for (seat, &place) in game.order.iter().enumerate() {
+        sums.points[place].0 += points[seat].0;
+        sums.margins[place] += i64::from(game.scores[seat]) * seats as i64 - all;
+    }
+    for foul in &game.fouls {
+        let faults = &mut sums.faults[game.order[foul.seat.index()]];
+        if foul.foul.kind().is_start() {
+            faults.starts += 1;
+        } else {
+            faults.fouls += 1;
+        }
+    }
+}

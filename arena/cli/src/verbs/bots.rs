@@ -1,0 +1,296 @@
+//! `arena bots`: who may take part, in the store.
+
+use arena_ladder::Seatings;
+use arena_store::{BotRow, NewBot, Store, StoreError};
+use clap::{Args, Subcommand};
+use referee_core::{FoulKind, GameKind};
+use referee_games::GAMES;
+use serde_json::json;
+
+use super::{Format, find_game, r#match::Terms, tournament::StoreAt};
+use crate::{End, entry::Entry, report, run::Pairing, usage};
+
+#[derive(Subcommand)]
+pub(crate) enum Bots {
+    /// Register a bot, after a look whether it plays
+    Add(Add),
+    /// All that are registered
+    List(List),
+    /// Play one deal with each: exit code 1 if one can't be started or fails
+    Check(Check),
+    /// Take a bot out of the register; tournaments keep what they have
+    Remove(Remove),
+}
+
+#[derive(Args)]
+pub(crate) struct Add {
+    /// What it is called.
+    name: String,
+    /// How it is had: house:NAME, exec:COMMAND, grpc://HOST:PORT or unix:PATH.
+    #[arg(long, value_name = "SPEC")]
+    bot: String,
+    /// Which version it is; a name may have several, and means the newest.
+    #[arg(long, default_value = "1")]
+    version: String,
+    /// Whose it is.
+    #[arg(long)]
+    owner: Option<String>,
+    /// A game that it plays, once for each [default: those that it is found to
+    /// play].
+    #[arg(long = "game")]
+    games: Vec<String>,
+    /// Don't look whether it plays.
+    #[arg(long, requires = "games")]
+    no_check: bool,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    store: StoreAt,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Args)]
+pub(crate) struct Check {
+    /// Which; all if none is named.
+    names: Vec<String>,
+    #[command(flatten)]
+    store: StoreAt,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Args)]
+pub(crate) struct Remove {
+    /// NAME, or NAME@VERSION for one version of it.
+    name: String,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+/// How a bot did in one deal of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Finding {
+    /// It played every game to its end.
+    Plays,
+    /// It says that it does not play this game.
+    DoesNotPlay,
+    /// It did this, with the evidence.
+    Fails(String),
+}
+
+impl Bots {
+    pub(crate) async fn run(self) -> anyhow::Result<End> {
+        match self {
+            Self::Add(add) => add.run().await,
+            Self::List(list) => list.run().await,
+            Self::Check(check) => check.run().await,
+            Self::Remove(remove) => remove.run().await,
+        }
+    }
+}
+
+impl Add {
+    async fn run(self) -> anyhow::Result<End> {
+        let entry = Entry::read(&format!("{}={}", self.name, self.bot))?;
+        let mut kinds = Vec::new();
+        for game in &self.games {
+            let kind = find_game(game)?;
+            entry.must_play(kind.info())?;
+            kinds.push(kind);
+        }
+        if kinds.is_empty() {
+            kinds = GAMES.to_vec();
+            kinds.retain(|kind| entry.must_play(kind.info()).is_ok());
+        }
+        let mut plays: Vec<&str> = Vec::new();
+        for kind in kinds {
+            let name = kind.info().name;
+            if self.no_check {
+                plays.push(name);
+                continue;
+            }
+            match look(&entry, kind).await? {
+                Finding::Plays => plays.push(name),
+                Finding::DoesNotPlay if self.games.is_empty() => {}
+                Finding::DoesNotPlay => {
+                    return refuse(&self.name, &format!("it says that it does not play {name}"));
+                }
+                Finding::Fails(how) => {
+                    return refuse(&self.name, &format!("{}: {how}", name.replace('_', "-")));
+                }
+            }
+        }
+        if plays.is_empty() {
+            return refuse(&self.name, "it plays none of the games");
+        }
+        let bot = NewBot {
+            name: self.name.clone(),
+            version: self.version.clone(),
+            spec: self.bot.clone(),
+            owner: self.owner.clone(),
+            games: plays.iter().map(|&game| game.to_owned()).collect(),
+        };
+        let store = self.store.open().await?;
+        match store.add_bot(&bot).await {
+            Ok(()) => {}
+            Err(error @ StoreError::Exists { .. }) => {
+                return usage(format!("{error}; --version gives this one another version"));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let plays: Vec<String> = plays.iter().map(|game| game.replace('_', "-")).collect();
+        report::text(&format!(
+            "{} version {} is registered for {}\n",
+            bot.name,
+            bot.version,
+            plays.join(", ")
+        ))?;
+        Ok(End::Done)
+    }
+}
+
+/// A bot that does not do what it is registered for is not registered.
+fn refuse(name: &str, why: &str) -> anyhow::Result<End> {
+    report::text(&format!(
+        "{}\n",
+        report::wrapped(&format!("{name} is not registered: {why}"))
+    ))?;
+    Ok(End::No)
+}
+
+impl List {
+    async fn run(self) -> anyhow::Result<End> {
+        let store = self.store.open_existing().await?;
+        let bots = store.bots().await?;
+        if self.format == Format::Json {
+            for row in &bots {
+                report::event(&json!({
+                    "type": "bot",
+                    "name": row.bot.name,
+                    "version": row.bot.version,
+                    "spec": row.bot.spec,
+                    "owner": row.bot.owner,
+                    "games": row.bot.games,
+                    "newest": row.newest,
+                    "retired": row.retired,
+                }))?;
+            }
+            return Ok(End::Done);
+        }
+        let bots: Vec<&BotRow> = bots.iter().filter(|row| !row.retired).collect();
+        if bots.is_empty() {
+            report::text("no bot is registered; `arena bots add NAME --bot SPEC` registers one\n")?;
+            return Ok(End::Done);
+        }
+        let rows = bots.iter().map(|row| {
+            let bot = &row.bot;
+            [
+                report::shorten(&bot.name, report::LONGEST_NAME),
+                report::shorten(&bot.version, 10),
+                report::shorten(bot.owner.as_deref().unwrap_or("-"), 10),
+                report::shorten(&bot.games.join(" ").replace('_', "-"), 24),
+                report::shorten(&bot.spec, 16),
+            ]
+        });
+        report::plain_table(&["name", "version", "owner", "games", "bot"], rows)?;
+        Ok(End::Done)
+    }
+}
+
+impl Check {
+    async fn run(self) -> anyhow::Result<End> {
+        let store = self.store.open_existing().await?;
+        let bots = self.bots(&store).await?;
+        if bots.is_empty() {
+            return usage("no bot is registered; `arena bots add NAME --bot SPEC` registers one");
+        }
+        let mut end = End::Done;
+        for bot in bots {
+            let entry = Entry::read(&format!("{}={}", bot.name, bot.spec))?;
+            for game in &bot.games {
+                let kind = find_game(game)?;
+                let found = look(&entry, kind).await?;
+                let (well, words) = match &found {
+                    Finding::Plays => (true, "plays".to_owned()),
+                    Finding::DoesNotPlay => (false, "says that it does not play it".to_owned()),
+                    Finding::Fails(how) => (false, how.clone()),
+                };
+                if !well {
+                    end = End::No;
+                }
+                match self.format {
+                    Format::Text => {
+                        let game = game.replace('_', "-");
+                        let line = format!("{}@{} {game}: {words}", bot.name, bot.version);
+                        report::text(&format!("{}\n", report::wrapped(&line)))?;
+                    }
+                    Format::Json => report::event(&json!({
+                        "type": "check", "name": bot.name, "version": bot.version,
+                        "game": game, "plays": well, "found": words,
+                    }))?,
+                }
+            }
+        }
+        Ok(end)
+    }
+
+    async fn bots(&self, store: &Store) -> anyhow::Result<Vec<NewBot>> {
+        if self.names.is_empty() {
+            let all = store.bots().await?;
+            let there = all.into_iter().filter(|row| row.newest && !row.retired);
+            return Ok(there.map(|row| row.bot).collect());
+        }
+        let mut bots = Vec::new();
+        for name in &self.names {
+            match store.bot(name).await? {
+                Some(row) => bots.push(row.bot),
+                None => return unknown(name),
+            }
+        }
+        Ok(bots)
+    }
+}
+
+impl Remove {
+    async fn run(self) -> anyhow::Result<End> {
+        let store = self.store.open_existing().await?;
+        if store.remove_bot(&self.name).await? == 0 {
+            return unknown(&self.name);
+        }
+        report::text(&format!("{} is no longer registered\n", self.name))?;
+        Ok(End::Done)
+    }
+}
+
+fn unknown<T>(name: &str) -> anyhow::Result<T> {
+    usage(format!(
+        "no bot \"{name}\" is registered; `arena bots list` shows those that are"
+    ))
+}
+
+/// Plays one deal from every seating against `random` and looks how it goes.
+async fn look(entry: &Entry, kind: &'static dyn GameKind) -> anyhow::Result<Finding> {
+    let seats: usize = kind.info().seats.into();
+    let others = (1..seats).map(|seat| Entry::read(&format!("other-{seat}=house:random")));
+    let mut entries = vec![entry.clone()];
+    entries.extend(others.collect::<anyhow::Result<Vec<_>>>()?);
+    let bots: Vec<usize> = (0..seats).collect();
+    let pairings = Pairing::rounds(&bots, Seatings::Rotations, 0, 1);
+    let outcome = Terms::unrecorded()
+        .play("check", kind, &entries, &pairings, |_| Ok(()))
+        .await?;
+    let standing = outcome.tally.of(0);
+    let unsupported = standing.fouls.get(&FoulKind::Unsupported);
+    Ok(match &standing.first_foul {
+        None => Finding::Plays,
+        Some(_) if unsupported == Some(&standing.games()) => Finding::DoesNotPlay,
+        Some((_, evidence)) => Finding::Fails(evidence.clone()),
+    })
+}
