@@ -6,6 +6,7 @@ pub mod elo;
 mod entrant;
 mod group;
 pub mod luce;
+pub mod online;
 pub mod plackett_luce;
 pub mod schedule;
 mod seatings;

@@ -2,6 +2,7 @@
 
 mod bradley_terry;
 mod elo;
+mod online;
 mod plackett_luce;
 mod sprt;
 mod standings;
