@@ -158,7 +158,7 @@ impl Dispatch {
             let until = Instant::now() + LEASE;
             let waited = chunk.since.elapsed();
             desk.leased
-                .insert(chunk.key.clone(), (chunk.clone(), 0, until));
+                .insert(chunk.key, (chunk.clone(), 0, until));
             (chunk, waited)
         };
         let until = super::unix_ms() + LEASE.as_millis() as i64;
@@ -415,7 +415,7 @@ impl Desk {
             .leased
             .iter()
             .filter(|(_, (_, _, until))| *until <= now)
-            .map(|(key, _)| key.clone())
+            .map(|(key, _)| *key)
             .collect();
         for key in late {
             if let Some((chunk, ..)) = self.leased.remove(&key) {

@@ -306,7 +306,7 @@ fn finished(
         games_in_group: game.of,
         matchup: game.group.matchup,
         attempt: leased.attempt,
-        chunk: leased.chunk.key.clone(),
+        chunk: leased.chunk.key,
         lineup: game.group.lineup.clone(),
         order: game.order.clone(),
         places,

@@ -488,7 +488,7 @@ impl Export {
         let (store, tournament) = self.store.find(&self.name).await?;
         match &self.output {
             None => {
-                let out = BufWriter::new(std::io::stdout().lock());
+                let out = BufWriter::new(std::io::stdout());
                 self.write(&store, &tournament, out).await?;
             }
             Some(path) => {
@@ -512,11 +512,11 @@ impl Export {
         &self,
         store: &Store,
         tournament: &Stored,
-        mut out: impl std::io::Write,
+        mut out: impl std::io::Write + Send,
     ) -> anyhow::Result<()> {
         match self.how {
-            As::Jsonl => todo!(),
-            As::Csv => todo!(),
+            As::Jsonl => store.export(tournament.id, &mut out).await?,
+            As::Csv => store.csv(tournament.id, &mut out).await?,
             As::Moves => tournament::export_moves(store, tournament, &mut out).await?,
         }
         out.flush()?;
