@@ -8,6 +8,7 @@ mod in_rounds;
 mod ladder;
 mod listed;
 mod match_up;
+mod matching;
 mod pairing;
 mod round_robin;
 mod swiss;
