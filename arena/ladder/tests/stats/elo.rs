@@ -126,7 +126,7 @@ fn nothing_is_said_without_a_group() {
     ] {
         assert_eq!(Comparison::of(none), None);
     }
-    for none in [0.0, 1.0, -1.0, f64::NAN, 1e-320, f64::INFINITY] {
+    for none in [0.0, 1.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(elo_of(none), None);
     }
 }
