@@ -129,7 +129,8 @@ impl InOrder {
             && *entry.key() == self.next
             && entry.get().len() == self.games
         {
-            let mut half = 0;
+            // Half points above an even deal; who both lost are level.
+            let mut ahead = 0;
             for (result, record, voided) in entry.remove() {
                 tally.add(&result, &record, voided);
                 if let Some(outcome) = result.verdict.outcome() {
@@ -140,7 +141,8 @@ impl InOrder {
                         .map_or(0, |seat| points[seat].0);
                 }
             }
-            if let Some(count) = self.counts.get_mut(half as usize) {
+            let half = self.games as i64 + ahead / 2;
+            if let Some(count) = usize::try_from(half).ok().and_then(|h| self.counts.get_mut(h)) {
                 *count += 1;
             }
             self.next += 1;

@@ -8,6 +8,7 @@ mod in_rounds;
 mod ladder;
 mod listed;
 mod match_up;
+mod matching;
 mod pairing;
 mod round_robin;
 mod swiss;
@@ -42,7 +43,7 @@ pub trait Schedule: Send {
     fn next(&mut self) -> Option<Group>;
 
     /// Takes the score of a group that [`next`](Self::next) has named; one that
-    /// it has taken before changes nothing.
+    /// it has taken before changes nothing, nor does one of a match that is over.
     ///
     /// # Errors
     ///
@@ -52,16 +53,17 @@ pub trait Schedule: Send {
     /// Whether nothing is left to be played.
     fn is_over(&self) -> bool;
 
-    /// How many groups will have been played at the end, at most, as far as can
-    /// be known now; None where there is no end.
+    /// How many groups will have counted at the end, at most, as far as can be known
+    /// now: the deals that break a tie come in only one at a time. None where there
+    /// is no end.
     fn planned(&self) -> Option<u64>;
 
     /// The rounds so far, with their matches; of those to come what is known. Where
     /// there is no end, the last [`KEPT_ROUNDS`] only.
     fn rounds(&self) -> Vec<Round>;
 
-    /// Groups that were played and count for nobody, such as those begun before
-    /// a test had stopped its match.
+    /// Groups that count for nobody, such as those begun before a test had stopped
+    /// its match: in order, every number that they may have, played or not.
     fn uncounted(&self) -> Vec<Range<u64>>;
 
     /// Who takes no further part, and why.
@@ -168,12 +170,18 @@ pub struct Field {
 
 /// How many deals an entrant may fail before it is set aside. A deal is failed
 /// if every game of it was lost by a foul of the entrant's own.
+///
+/// In a round robin and a gauntlet it is then annulled: nothing that it took part
+/// in counts. Elsewhere what it has played stands, it loses the match at hand, or in
+/// games of four plays it to the end, and it takes part in no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Patience {
     /// Deals that it did not start.
     pub starts: u32,
-    /// Deals failed in any way; where a fifth of its deals are more, that many.
+    /// Deals failed in any way; where a fifth of its deals are more, that many. Its
+    /// deals are those that the schedule has for it: in an elimination those of one
+    /// who wins throughout, in a ladder without an end those of the rounds so far.
     pub fouls: u32,
 }
 
@@ -190,28 +198,33 @@ impl Default for Patience {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Shape {
-    /// Everybody against everybody; in games of four every table of four.
+    /// Everybody against everybody; in games of four every table of four, up to 16
+    /// entrants.
     RoundRobin {},
     /// The first `challengers` entrants against each of the others, and not
-    /// against each other.
+    /// against each other; in games of four each with three of the others, so that
+    /// it meets each as often.
     Gauntlet {
         /// How many of the first entrants challenge.
         #[serde(default = "one")]
         challengers: u32,
     },
-    /// Rounds in which those with as many points meet.
+    /// Rounds in which those with as many points meet: points for matches, or in
+    /// games of four for games. A bye is worth a match that is won whole.
     Swiss {
-        /// How many rounds; without it, as many as find one winner.
+        /// How many rounds; without it, as many as leave one who has won them all.
         #[serde(default)]
         rounds: Option<u32>,
     },
-    /// Who loses a match is out.
+    /// Who loses a match is out; in games of four who is third or fourth is.
     SingleElimination {
-        /// Whether the losers of the semi-finals play for the third place.
+        /// Whether the losers of the semi-finals play for the third place. In games
+        /// of four the final itself says who is third.
         #[serde(default)]
         third_place: bool,
     },
-    /// Who loses two matches is out.
+    /// Who loses two matches is out. In games of four the grand final is one match
+    /// between the last two of each bracket.
     DoubleElimination {},
     /// Rounds without an end in which those with near ratings meet.
     Ladder {
@@ -282,9 +295,14 @@ pub enum ScheduleError {
         /// How many there may be.
         most: u32,
     },
-    /// A Swiss of more than can be paired.
-    #[error("a swiss has at most {most} entrants, not {0}", most = swiss::MOST_ENTRANTS)]
-    TooManyEntrants(u32),
+    /// More than the shape is made for.
+    #[error("a schedule of this shape has at most {most} entrants, not {entrants}")]
+    TooManyEntrants {
+        /// How many entrants there are.
+        entrants: u32,
+        /// How many there may be.
+        most: u32,
+    },
 }
 
 /// The schedule of this shape for these entrants.
@@ -318,6 +336,14 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
         Some(_) => return Err(ScheduleError::Test),
     };
     let entrants = field.entrants;
+    let most = match shape {
+        Shape::RoundRobin {} | Shape::Gauntlet { .. } => 1_000,
+        Shape::Swiss { .. } => swiss::MOST_ENTRANTS,
+        _ => 4_000,
+    };
+    if entrants > most {
+        return Err(ScheduleError::TooManyEntrants { entrants, most });
+    }
     Ok(match *shape {
         Shape::RoundRobin {} => {
             let tables = round_robin::count_tables(entrants);
@@ -351,9 +377,6 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
             let most = swiss::most_rounds(entrants);
             let rounds =
                 rounds.unwrap_or_else(|| swiss::rounds_for_one_winner(entrants, field.seats));
-            if entrants > swiss::MOST_ENTRANTS {
-                return Err(ScheduleError::TooManyEntrants(entrants));
-            }
             if two && rounds > most {
                 return Err(ScheduleError::Rounds {
                     entrants,

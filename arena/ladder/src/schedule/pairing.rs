@@ -1,12 +1,10 @@
 //! Who is paired with whom, so that it costs least: a perfect matching of minimum
 //! weight, exact for a field of any size.
 
-use std::convert::Infallible;
-
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use rustworkx_core::max_weight_matching::max_weight_matching;
-use rustworkx_core::petgraph::graph::UnGraph;
+
+use super::matching::heaviest;
 
 /// How many bits of chance decide between pairings that cost the same.
 const CHANCE_BITS: u32 = 24;
@@ -18,7 +16,7 @@ const CHANCE_BITS: u32 = 24;
 /// What is left open after that is decided by chance: each pair gets a small
 /// random cost besides, which all but certainly leaves one pairing that is cheapest
 /// (the isolation lemma: Mulmuley, Vazirani and Vazirani, 1987). So what comes out
-/// does not hang on the way in which the algorithm looks for it (Galil, 1986).
+/// does not hang on the way in which it is looked for.
 pub(super) fn cheapest<const PARTS: usize>(
     many: usize,
     chance: &mut ChaCha20Rng,
@@ -44,24 +42,17 @@ pub(super) fn cheapest<const PARTS: usize>(
         let parts = parts.map(|(&part, worth)| i128::from(part).saturating_mul(worth));
         parts.fold(i128::from(chance), i128::saturating_add)
     };
-    let edges = costs.iter().map(|(a, b, parts, chance)| {
-        let weight = total.saturating_sub(whole(parts, *chance));
-        (*a as u32, *b as u32, weight)
-    });
-    let graph = UnGraph::<(), i128>::from_edges(edges);
-    let found = max_weight_matching(
-        &graph,
-        true,
-        |edge| Ok::<_, Infallible>(*edge.weight()),
-        false,
-    );
-    let Ok(found) = found;
-    let mut pairs: Vec<_> = found
-        .into_iter()
-        .map(|(a, b)| (a.min(b), a.max(b)))
-        .collect();
-    pairs.sort_unstable();
-    pairs
+    // So much that no pairing with fewer pairs weighs as much as one with all.
+    let mut weights = vec![0; many * many];
+    for (a, b, parts, chance) in &costs {
+        weights[a * many + b] = total
+            .saturating_add(1)
+            .saturating_sub(whole(parts, *chance));
+    }
+    let partners = heaviest(many, |a, b| weights[a * many + b]);
+    (partners.into_iter().enumerate())
+        .filter_map(|(a, b)| b.filter(|&b| a < b).map(|b| (a, b)))
+        .collect()
 }
 
 /// What chance there is for a round.

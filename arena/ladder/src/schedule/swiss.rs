@@ -254,3 +254,30 @@ impl Pairing for Swiss {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::match_up::Length;
+    use crate::{Patience, Seatings};
+
+    #[test]
+    fn a_rematch_is_worse_than_a_bye_for_the_first() {
+        let field = Field {
+            entrants: 3,
+            seats: 2,
+            seatings: Seatings::Rotations,
+            deals: 1,
+            sprt: None,
+            patience: Patience::default(),
+            chance: [0; 32],
+        };
+        let mut swiss = Swiss::new(&field, &Terms::new(&field, Length::Full));
+        let everybody: Vec<_> = Entrant::all(3).collect();
+        swiss.met.insert((everybody[0], everybody[1]), 1);
+        swiss.met.insert((everybody[0], everybody[2]), 1);
+        let paired = swiss.pair(2, &everybody);
+        assert_eq!(paired.bye, Some(everybody[0]));
+        assert!(paired.remarks.is_empty());
+    }
+}

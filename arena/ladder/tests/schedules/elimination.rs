@@ -478,3 +478,20 @@ fn an_elimination_of_none_but_failing_bots_ends() {
         }
     }
 }
+
+#[test]
+fn who_fails_loses_though_it_is_ahead() {
+    let field = field(2, 2, 20);
+    let ended = played_in_order(&field, &SINGLE, &|group| {
+        let mut score = won_by(group, true, 1);
+        if group.at >= 2 {
+            failed_by(&mut score, &group.lineup, &[Entrant::new(0)], true);
+            score.points = vec![HalfPoints(0); 2];
+        }
+        score
+    });
+    let one = &ended.rounds[0].matches[0];
+    assert_eq!((one.groups, one.points[0]), (5, HalfPoints(8)));
+    let ranking = ended.ranking.unwrap();
+    assert_eq!(ranking[0].entrant.index(), 1);
+}

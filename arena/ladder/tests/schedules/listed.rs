@@ -213,3 +213,23 @@ fn a_test_stops_its_match_at_the_first_group_that_decides() {
         assert_eq!(one.groups, decided_after, "{one:?}");
     }
 }
+
+#[test]
+fn no_number_of_entrants_is_too_much_to_be_refused() {
+    for (shape, most) in [
+        (Shape::RoundRobin {}, 1_000),
+        (Shape::Gauntlet { challengers: 1 }, 1_000),
+        (Shape::Swiss { rounds: None }, 500),
+        (Shape::SingleElimination { third_place: true }, 4_000),
+        (Shape::DoubleElimination {}, 4_000),
+        (Shape::Ladder { rounds: None }, 4_000),
+    ] {
+        for entrants in [most + 1, u32::MAX] {
+            for seats in [2, 4] {
+                let error = ScheduleError::TooManyEntrants { entrants, most };
+                let found = schedule(&field(entrants, seats, 1), &shape).err();
+                assert_eq!(found, Some(error), "{shape:?}");
+            }
+        }
+    }
+}

@@ -109,8 +109,8 @@ fn pairings(left: &[Entrant]) -> Vec<Vec<(Entrant, Option<Entrant>)>> {
 
 #[test]
 fn no_other_pairing_of_a_round_is_better() {
-    for seed in 0..60 {
-        for entrants_here in 2..=8 {
+    for seed in 0..40 {
+        for entrants_here in 2..=9 {
             let rounds = entrants_here - 1 + entrants_here % 2;
             let field = field(entrants_here, 2, 1 + seed % 3);
             let ended = played_in_order(&field, &swiss(rounds), &|group| {
@@ -352,16 +352,19 @@ fn who_fails_loses_the_match_at_hand_and_plays_no_more() {
             let ranking = ended.ranking.unwrap();
             assert_eq!(ranking.len(), 5);
             if seats == 2 {
-                let one = ended.rounds[0]
-                    .matches
-                    .iter()
-                    .find(|one| entrants(one).contains(&bad));
-                let winner = entrants(one.unwrap()).into_iter().find(|one| *one != bad);
-                let winner = ranking
-                    .iter()
-                    .find(|one| Some(one.entrant) == winner)
-                    .unwrap();
-                assert!(winner.points >= 1.0);
+                let field = Field {
+                    entrants: 2,
+                    ..field
+                };
+                let drawn_but_failing = played_in_order(&field, &swiss(1), &|group: &Group| {
+                    let mut score = random_score(group, &field, &mut Chance(group.number));
+                    failed_by(&mut score, &group.lineup, &[bad], true);
+                    score.points = vec![HalfPoints(0); 2];
+                    score
+                });
+                let ranking = drawn_but_failing.ranking.unwrap();
+                let points: Vec<_> = ranking.iter().map(|one| one.points).collect();
+                assert_eq!(points, [1.0, 0.0], "a walkover is a won match");
             }
         }
     }
@@ -398,6 +401,4 @@ fn more_rounds_than_opponents_are_refused() {
             Some(ScheduleError::NoRounds)
         );
     }
-    let error = schedule(&field(501, 2, 1), &swiss(3)).err();
-    assert_eq!(error, Some(ScheduleError::TooManyEntrants(501)));
 }
