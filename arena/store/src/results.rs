@@ -246,7 +246,8 @@ impl Store {
         }
         select.text(" ORDER BY grp, seating LIMIT ");
         select.bind(i64::from(limit));
-        let rows = select.query()?.fetch_all(self.readers()).await?;
+        let mut reader = self.readers().acquire().await?;
+        let rows = select.query(&reader)?.fetch_all(&mut *reader).await?;
         rows.iter().map(GameRow::read).collect()
     }
 
@@ -310,16 +311,16 @@ async fn count_groups(
     );
     select.bind(id.0);
     if !within.is_empty() {
-        select.text(" AND (0 = 1");
-        for range in within {
-            select.text(" OR number BETWEEN ");
-            select.bind(range.start.cast_signed()).text(" AND ");
-            select.bind((range.end - 1).cast_signed());
+        select.text(" AND (");
+        for (at, range) in within.iter().enumerate() {
+            select.text(if at == 0 { "number" } else { " OR number" });
+            select.text(" BETWEEN ").bind(range.start.cast_signed());
+            select.text(" AND ").bind((range.end - 1).cast_signed());
         }
         select.text(")");
     }
     select.text(" GROUP BY lineup, places, margins");
-    let rows = select.query()?.fetch_all(&mut **moment).await?;
+    let rows = select.query(moment)?.fetch_all(&mut **moment).await?;
     rows.iter()
         .map(|row| {
             let key = [
