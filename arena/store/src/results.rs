@@ -118,8 +118,8 @@ impl Store {
     ) -> Result<Vec<Tally>, StoreError> {
         let mut moment = self.snapshot().await?;
         let mut counts = count_groups(&mut moment, id, &[]).await?;
-        // A condition may have so many terms only.
-        for without in merged(without).chunks(100) {
+        // A statement may have so many values only.
+        for without in merged(without).chunks(1000) {
             for (key, less) in count_groups(&mut moment, id, without).await? {
                 if let Some(count) = counts.get_mut(&key) {
                     *count -= less;
@@ -306,18 +306,18 @@ async fn count_groups(
     id: TournamentId,
     within: &[Range<u64>],
 ) -> Result<HashMap<[String; 3], i64>, StoreError> {
-    let mut select = Statement::new(
-        "SELECT lineup, places, margins, COUNT(*) AS count FROM groups WHERE tournament = ",
-    );
-    select.bind(id.0);
-    if !within.is_empty() {
-        select.text(" AND (");
-        for (at, range) in within.iter().enumerate() {
-            select.text(if at == 0 { "number" } else { " OR number" });
-            select.text(" BETWEEN ").bind(range.start.cast_signed());
-            select.text(" AND ").bind((range.end - 1).cast_signed());
-        }
-        select.text(")");
+    let mut select = Statement::new("SELECT lineup, places, margins, COUNT(*) AS count FROM ");
+    if within.is_empty() {
+        select.text("groups WHERE tournament = ").bind(id.0);
+    } else {
+        // The ranges first, so that each is looked up in the key.
+        select.text("(VALUES ").rows(within, |row, range| {
+            row.bind(range.start.cast_signed()).text(", ");
+            row.bind((range.end - 1).cast_signed());
+        });
+        select.text(") AS span CROSS JOIN groups WHERE tournament = ");
+        select.bind(id.0);
+        select.text(" AND number BETWEEN span.column1 AND span.column2");
     }
     select.text(" GROUP BY lineup, places, margins");
     let rows = select.query(moment)?.fetch_all(&mut **moment).await?;
