@@ -36,6 +36,11 @@ const BENCHES: &[Bench] = &[
         package: "house-bots",
         needs_bots: false,
     },
+    Bench {
+        name: "store",
+        package: "arena-store",
+        needs_bots: false,
+    },
 ];
 
 /// Runs the benchmark that is named, or all.

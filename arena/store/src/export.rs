@@ -169,7 +169,7 @@ async fn page(
         );
     }
     select.text(" ORDER BY grp, seating LIMIT ").bind(PAGE);
-    Ok(select.query()?.fetch_all(&mut **moment).await?)
+    Ok(select.query(moment)?.fetch_all(&mut **moment).await?)
 }
 
 fn read(row: &AnyRow) -> Result<Game, StoreError> {

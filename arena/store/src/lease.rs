@@ -192,7 +192,10 @@ pub(crate) async fn newest(
         row.bind(i64::from(chunk.matchup.0));
     });
     select.text(")");
-    let rows = select.query()?.fetch_all(&mut **transaction).await?;
+    let rows = select
+        .query(transaction)?
+        .fetch_all(&mut **transaction)
+        .await?;
     rows.iter()
         .map(|row| Ok((read(row)?, number(row, "attempt")?)))
         .collect()

@@ -4,8 +4,8 @@ use std::{cell::RefCell, io::Read as _};
 
 use zstd::bulk::Compressor;
 
-/// A record of 6 KB takes 12 µs at this level and becomes 1.4 KB; at zstd's own
-/// default of 3 it takes twice as long and is 3 % smaller.
+/// The records of the benchmark, of 6 KB, become 0.9 KB in 11 µs; at zstd's own
+/// default of 3 they take a quarter longer and become no smaller.
 const LEVEL: i32 = 1;
 /// No record is larger than this, in bytes; what claims to be was not written
 /// by us.

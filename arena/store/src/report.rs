@@ -153,7 +153,7 @@ async fn insert_games(
         row.text(", ").bind(json(&game.counters));
     });
     insert.text(" ON CONFLICT (tournament, grp, seating) DO NOTHING RETURNING grp, seating");
-    let rows = insert.query()?.fetch_all(&mut **change).await?;
+    let rows = insert.query(change)?.fetch_all(&mut **change).await?;
     rows.iter()
         .map(|row| Ok((number(row, "grp")?, number(row, "seating")?)))
         .collect()
@@ -171,7 +171,7 @@ async fn insert_records(
         row.text(", ").bind(i64::from(game.seating));
         row.text(", ").bind(game.record.as_slice());
     });
-    insert.query()?.execute(&mut **change).await?;
+    insert.query(change)?.execute(&mut **change).await?;
     Ok(())
 }
 
@@ -198,7 +198,7 @@ async fn add_to_counters(
             " ON CONFLICT (tournament, entrant, name)
               DO UPDATE SET value = counters.value + excluded.value",
         );
-        upsert.query()?.execute(&mut **change).await?;
+        upsert.query(change)?.execute(&mut **change).await?;
     }
     Ok(())
 }
@@ -237,7 +237,7 @@ async fn keep_first_fouls(
           WHERE excluded.grp < first_fouls.grp
               OR (excluded.grp = first_fouls.grp AND excluded.seating < first_fouls.seating)",
     );
-    upsert.query()?.execute(&mut **change).await?;
+    upsert.query(change)?.execute(&mut **change).await?;
     Ok(())
 }
 
@@ -259,7 +259,7 @@ async fn complete_groups(
     });
     select.text(") ORDER BY grp, seating");
     let mut groups: BTreeMap<u64, Vec<Played>> = BTreeMap::new();
-    for row in select.query()?.fetch_all(&mut **change).await? {
+    for row in select.query(change)?.fetch_all(&mut **change).await? {
         let group = number(&row, "grp")?;
         groups.entry(group).or_default().push(Played::read(&row)?);
     }
@@ -309,7 +309,7 @@ async fn complete_groups(
             .bind(list(score.faults.iter().map(|faults| faults.fouls)));
         row.text(", ").bind(places.join(";"));
     });
-    insert.query()?.execute(&mut **change).await?;
+    insert.query(change)?.execute(&mut **change).await?;
     Ok(())
 }
 

@@ -118,8 +118,8 @@ impl Store {
     ) -> Result<Vec<Tally>, StoreError> {
         let mut moment = self.snapshot().await?;
         let mut counts = count_groups(&mut moment, id, &[]).await?;
-        // A condition may have so many terms only.
-        for without in merged(without).chunks(100) {
+        // A statement may have so many values only.
+        for without in merged(without).chunks(1000) {
             for (key, less) in count_groups(&mut moment, id, without).await? {
                 if let Some(count) = counts.get_mut(&key) {
                     *count -= less;
@@ -246,7 +246,8 @@ impl Store {
         }
         select.text(" ORDER BY grp, seating LIMIT ");
         select.bind(i64::from(limit));
-        let rows = select.query()?.fetch_all(self.readers()).await?;
+        let mut reader = self.readers().acquire().await?;
+        let rows = select.query(&reader)?.fetch_all(&mut *reader).await?;
         rows.iter().map(GameRow::read).collect()
     }
 
@@ -305,21 +306,21 @@ async fn count_groups(
     id: TournamentId,
     within: &[Range<u64>],
 ) -> Result<HashMap<[String; 3], i64>, StoreError> {
-    let mut select = Statement::new(
-        "SELECT lineup, places, margins, COUNT(*) AS count FROM groups WHERE tournament = ",
-    );
-    select.bind(id.0);
-    if !within.is_empty() {
-        select.text(" AND (0 = 1");
-        for range in within {
-            select.text(" OR number BETWEEN ");
-            select.bind(range.start.cast_signed()).text(" AND ");
-            select.bind((range.end - 1).cast_signed());
-        }
-        select.text(")");
+    let mut select = Statement::new("SELECT lineup, places, margins, COUNT(*) AS count FROM ");
+    if within.is_empty() {
+        select.text("groups WHERE tournament = ").bind(id.0);
+    } else {
+        // The ranges first, so that each is looked up in the key.
+        select.text("(VALUES ").rows(within, |row, range| {
+            row.bind(range.start.cast_signed()).text(", ");
+            row.bind((range.end - 1).cast_signed());
+        });
+        select.text(") AS span CROSS JOIN groups WHERE tournament = ");
+        select.bind(id.0);
+        select.text(" AND number BETWEEN span.column1 AND span.column2");
     }
     select.text(" GROUP BY lineup, places, margins");
-    let rows = select.query()?.fetch_all(&mut **moment).await?;
+    let rows = select.query(moment)?.fetch_all(&mut **moment).await?;
     rows.iter()
         .map(|row| {
             let key = [

@@ -5,7 +5,7 @@ use std::{fmt::Display, fmt::Write as _, str::FromStr};
 
 use arena_ladder::{Entrant, Lineup};
 use sqlx::{
-    Any, Arguments as _, AssertSqlSafe, Encode, Row as _, Type,
+    Any, AnyConnection, Arguments as _, AssertSqlSafe, Encode, Row as _, Type,
     any::{AnyArguments, AnyRow},
     error::BoxDynError,
     query::Query,
@@ -37,7 +37,7 @@ impl Statement {
         self
     }
 
-    /// Goes on with the number of a parameter, and gives it this value.
+    /// Goes on with a parameter, and gives it this value.
     pub(crate) fn bind<'t, T>(&mut self, value: T) -> &mut Self
     where
         T: Encode<'t, Any> + Type<Any>,
@@ -45,7 +45,7 @@ impl Statement {
         if let Err(error) = self.values.add(value) {
             self.refused = Some(error);
         }
-        write!(self.text, "${}", self.values.len()).expect("a string takes everything");
+        self.text.push('?');
         self
     }
 
@@ -64,14 +64,35 @@ impl Statement {
         self
     }
 
-    /// The statement as it is to be run. Its text is different for every number
-    /// of values, so the database is not asked to remember it.
-    pub(crate) fn query(self) -> Result<Query<'static, Any, AnyArguments>, StoreError> {
-        match self.refused {
-            Some(error) => Err(sqlx::Error::Encode(error).into()),
-            None => Ok(sqlx::query_with(AssertSqlSafe(self.text), self.values).persistent(false)),
+    /// The statement as `connection` understands it.
+    ///
+    /// PostgreSQL has parameters with numbers. SQLite takes those for names and
+    /// looks each up among all that came before it: a thousand of them cost more
+    /// than all else together.
+    pub(crate) fn query(
+        self,
+        connection: &AnyConnection,
+    ) -> Result<Query<'static, Any, AnyArguments>, StoreError> {
+        if let Some(error) = self.refused {
+            return Err(sqlx::Error::Encode(error).into());
         }
+        let text = match connection.backend_name() {
+            "SQLite" => self.text,
+            _ => numbered(&self.text),
+        };
+        Ok(sqlx::query_with(AssertSqlSafe(text), self.values))
     }
+}
+
+/// The same with `$1`, `$2`, … for the question marks, of which our text has no
+/// others.
+fn numbered(text: &str) -> String {
+    let mut parts = text.split('?');
+    let mut numbered = parts.next().unwrap_or_default().to_owned();
+    for (at, part) in parts.enumerate() {
+        write!(numbered, "${}{part}", at + 1).expect("a string takes everything");
+    }
+    numbered
 }
 
 /// A column as a number of another type than the database has.

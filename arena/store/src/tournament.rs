@@ -221,7 +221,10 @@ impl Store {
                 row.text(", ").bind(entrant.spec.as_str());
                 row.text(", ").bind(entrant.owner.as_deref());
             });
-            insert.query()?.execute(&mut **transaction).await?;
+            insert
+                .query(transaction)?
+                .execute(&mut **transaction)
+                .await?;
         }
         Ok(TournamentId(id))
     }

@@ -40,7 +40,7 @@ async fn a_claim_that_is_dropped_is_given_back(home: &Home) {
 }
 
 /// The server needs a moment to see that a session has ended.
-async fn soon(store: &Store, id: TournamentId) -> Claim {
+pub(crate) async fn soon(store: &Store, id: TournamentId) -> Claim {
     for _ in 0..1000 {
         match store.claim(id).await {
             Err(StoreError::Claimed { .. }) => {}

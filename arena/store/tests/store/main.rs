@@ -6,6 +6,7 @@
 
 mod bots;
 mod claims;
+mod crashes;
 mod exports;
 mod filing;
 mod leases;
