@@ -135,14 +135,17 @@ impl InOrder {
                 tally.add(&result, &record, voided);
                 if let Some(outcome) = result.verdict.outcome() {
                     let points = HalfPoints::of_places(outcome.places.as_slice());
-                    let mut seats = result.pairing.bots.iter();
-                    half += seats
-                        .position(|&bot| bot == 0)
-                        .map_or(0, |seat| points[seat].0);
+                    for (&bot, points) in result.pairing.bots.iter().zip(points) {
+                        let sign = if bot == 0 { 1 } else { -1 };
+                        ahead += sign * i64::from(points.0);
+                    }
                 }
             }
             let half = self.games as i64 + ahead / 2;
-            if let Some(count) = usize::try_from(half).ok().and_then(|h| self.counts.get_mut(h)) {
+            if let Some(count) = usize::try_from(half)
+                .ok()
+                .and_then(|h| self.counts.get_mut(h))
+            {
                 *count += 1;
             }
             self.next += 1;

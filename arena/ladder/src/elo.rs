@@ -120,7 +120,5 @@ pub fn score_of(elo: f64) -> f64 {
 /// what is no score.
 #[must_use]
 pub fn elo_of(score: f64) -> Option<f64> {
-    (score > 0.0 && score < 1.0)
-        .then(|| ELO_SCALE * (score / (1.0 - score)).ln())
-        .filter(|elo| elo.is_finite())
+    (score > 0.0 && score < 1.0).then(|| ELO_SCALE * (score / (1.0 - score)).ln())
 }
