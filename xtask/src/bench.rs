@@ -37,8 +37,18 @@ const BENCHES: &[Bench] = &[
         needs_bots: false,
     },
     Bench {
+        name: "standings",
+        package: "arena-ladder",
+        needs_bots: false,
+    },
+    Bench {
         name: "store",
         package: "arena-store",
+        needs_bots: false,
+    },
+    Bench {
+        name: "tournament",
+        package: "arena",
         needs_bots: false,
     },
 ];

@@ -1,10 +1,11 @@
-//! What a developer runs: `cargo xtask test`, `lint`, `bench`. One file a verb;
+//! What a developer runs: `cargo xtask test`, `lint`, `bench`, `soak`. One file a verb;
 //! nothing here is part of what is shipped.
 
 mod bench;
 mod lint;
 mod postgres;
 mod shell;
+mod soak;
 mod test;
 mod tools;
 
@@ -21,9 +22,13 @@ Verbs:
   lint              Format, clippy, forbidden dependencies, licences, .proto
                     files and repository hygiene; goes on after a failure
   bench [NAME]      Measure; all benchmarks, or the one that is named
+  soak [STOPS]      Stop tournaments of every shape at random moments, 20 of
+                    each or as many as said, and compare the tables; the seed
+                    is in ARENA_SOAK_SEED
   help              Print this
 
-cargo-deny and buf are installed into target/tools when they are first needed.
+cargo-deny, buf and the Python packages that check the statistics are installed
+into target/tools when they are first needed.
 
 Exit status: 0 when all is well, 1 when something failed, 2 when the command
 line can't be understood.
@@ -45,6 +50,8 @@ fn main() -> ExitCode {
         ["test", "--no-lint"] => test::run(test::Lint::Skip),
         ["lint"] => lint::run(),
         ["bench"] => bench::run(None),
+        ["soak"] => soak::run("20"),
+        ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),
         ["bench", name] if !name.starts_with('-') => bench::run(Some(name)),
         ["help"] => {
             print!("{HELP}");

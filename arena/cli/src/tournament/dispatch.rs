@@ -96,9 +96,11 @@ struct Desk {
     stored: BTreeMap<u64, ScoredGroup>,
     begun: BTreeMap<u64, Vec<u32>>,
     groups_done: u64,
-    /// As the schedule says after the last score.
-    uncounted: Vec<Range<u64>>,
+    /// Who is out, as the schedule says.
     out: Vec<SetAside>,
+    /// What counts for nobody, as the schedule said when it was asked last: with
+    /// many matches that is no small question, so it is once a chunk.
+    uncounted: Vec<Range<u64>>,
 }
 
 impl Dispatch {
@@ -284,8 +286,11 @@ impl Desk {
     fn record(&mut self, score: &GroupScore) -> anyhow::Result<()> {
         self.groups_done += 1;
         self.schedule.record(score)?;
-        self.uncounted = self.schedule.uncounted();
-        self.out = self.schedule.set_aside();
+        let out = self.schedule.set_aside();
+        if out != self.out {
+            self.out = out;
+            self.uncounted = self.schedule.uncounted();
+        }
         Ok(())
     }
 
@@ -314,6 +319,7 @@ impl Desk {
     /// The next piece of work, of about so many games.
     fn chunk(&mut self, games: u64) -> anyhow::Result<Option<Chunk>> {
         loop {
+            self.uncounted = self.schedule.uncounted();
             while let Some(mut chunk) = self.ready.pop_front() {
                 let lineup = chunk.lineup.clone();
                 chunk.games.retain(|game| {

@@ -1,0 +1,139 @@
+//! What a tournament costs beside the same games without a store, whether its
+//! memory stays flat over 100,000 games, and how soon their table is there.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use nix::sys::resource::{UsageWho, getrusage};
+
+/// How many games the two runs have that are compared.
+const COMPARED: u64 = 20_000;
+/// How many the long one has.
+const LONG: u64 = 100_000;
+const AT_ONCE: u64 = 128;
+
+fn main() {
+    let folder = tempfile::tempdir().expect("a folder for the bench");
+    let folder = folder.path();
+    file(folder, "warm", COMPARED / 10);
+    spent(folder, "tournament run warm.toml --seed 1");
+    file(folder, "compared", COMPARED);
+    // One after the other and again, so that what else the machine does is the
+    // same for both.
+    let (mut alone, mut stored) = (Duration::MAX, Duration::MAX);
+    for round in 0..2 {
+        let bots = "--bot a=house:random --bot b=house:random";
+        let rounds = COMPARED / 2;
+        let line = format!("match connect-four {bots} --rounds {rounds} --no-records --seed 1");
+        alone = alone.min(spent(folder, &line));
+        let line = format!("tournament run compared.toml --name c{round} --seed 1");
+        stored = stored.min(spent(folder, &line));
+    }
+    let each = |cpu: Duration| cpu.as_secs_f64() * 1e6 / COMPARED as f64;
+    let more = each(stored) - each(alone);
+    println!(
+        "stored   {:.1} us of CPU a game, {:.1} without a store: {more:.1} us more ({:.1} %), all processes",
+        each(stored),
+        each(alone),
+        100.0 * more / each(alone)
+    );
+    long(folder);
+}
+
+/// Two bots that are done in a moment.
+fn file(folder: &Path, name: &str, games: u64) {
+    let text = format!(
+        "game = \"connect-four\"\nshape = \"round-robin\"\ndeals = {}\n\
+         [[bots]]\nname = \"a\"\nbot = \"house:random\"\n\
+         [[bots]]\nname = \"b\"\nbot = \"house:random\"\n",
+        games / 2
+    );
+    fs::write(folder.join(format!("{name}.toml")), text).expect("a file in the bench's folder");
+}
+
+fn arena(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_arena"));
+    command
+        .args(line.split(' '))
+        .current_dir(folder)
+        .env("ARENA_CONCURRENCY", AT_ONCE.to_string())
+        .env_remove("ARENA_STORE")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+/// Runs it, and says what CPU it and its bots took.
+fn spent(folder: &Path, line: &str) -> Duration {
+    let before = children();
+    let status = arena(folder, line).stdout(Stdio::null()).status();
+    assert!(status.expect("arena runs").success(), "{line}");
+    children() - before
+}
+
+/// What all processes that have ended took.
+fn children() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage is there");
+    let part = |time: nix::sys::time::TimeVal| {
+        Duration::new(time.tv_sec() as u64, 1000 * time.tv_usec() as u32)
+    };
+    part(usage.user_time()) + part(usage.system_time())
+}
+
+/// Memory halfway and at the end, then how long the table takes.
+fn long(folder: &Path) {
+    file(folder, "long", LONG);
+    let begin = Instant::now();
+    let mut running = arena(folder, "tournament run long.toml --seed 1 --format json")
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("arena runs");
+    let out = running.stdout.take().expect("its output is piped");
+    let mut games = 0;
+    for line in BufReader::new(out).lines() {
+        let line = line.expect("arena writes text");
+        games += u64::from(line.contains(r#""type":"game""#));
+        if games % (LONG / 4) == 0 && games > 0 && line.contains(r#""type":"game""#) {
+            println!(
+                "memory   {} KiB after {games} games",
+                anonymous(running.id())
+            );
+        }
+    }
+    let status = running.wait().expect("it ends");
+    assert!(status.success());
+    println!(
+        "speed    {:.0} games/s with a store, {AT_ONCE} at once",
+        games as f64 / begin.elapsed().as_secs_f64()
+    );
+    let mut times: Vec<Duration> = (0..5)
+        .map(|_| {
+            let begin = Instant::now();
+            let status = arena(folder, "tournament status long")
+                .stdout(Stdio::null())
+                .status();
+            assert!(status.expect("arena runs").success());
+            begin.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    println!(
+        "status   {:.0} ms for the whole command over {LONG} games (median of 5)",
+        times[2].as_secs_f64() * 1e3
+    );
+}
+
+/// What a process has in memory of its own, in KiB.
+fn anonymous(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
+        .unwrap_or_default()
+}
