@@ -83,6 +83,12 @@ async fn a_group_whose_games_end_at_the_same_moment_is_complete(home: &Home) {
     let one = home.open().await;
     let two = home.open().await;
     let id = tournament(&one, 2).await.id;
+    // Without counters: where both count the same thing, they wait for each other
+    // there, and the lock that is tried here would not be needed.
+    let game = |group, seating| FinishedGame {
+        counters: Vec::new(),
+        ..game(group, seating)
+    };
     for group in 0..40 {
         let (a, b) = tokio::join!(
             one.report(id, vec![game(group, 0)]),
