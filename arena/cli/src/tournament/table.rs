@@ -127,19 +127,21 @@ impl Table {
             store.tallies(id, &uncounted).await?
         };
         let standings = Standings::of(seats, u32::try_from(entrants)?, &tallies, &annulled);
-        let begun = store.finished(id).await?;
         let groups = |tallies: &[arena_ladder::Tally]| -> u64 {
             tallies.iter().map(|tally| tally.groups).sum()
         };
         let figures = Figures::of(&store.counters(id).await?, entrants);
+        count.stored = figures.ended.values().sum();
         count.planned = schedule_of.and_then(Schedule::planned);
         count.groups = standings.groups;
         count.games = standings.games;
-        count.half = begun.len() as u64;
-        count.half_games = begun.values().map(|seatings| seatings.len() as u64).sum();
+        let a_group = definition.seatings.games(seats.into()) as u64;
+        count.half_games = count.stored.saturating_sub(groups(&all) * a_group);
+        if count.half_games > 0 {
+            count.half = store.finished(id).await?.len() as u64;
+        }
         count.in_vain = groups(&all) - groups(&tallies);
         count.distinct = store.distinct_games(id).await?;
-        count.stored = figures.ended.values().sum();
         let tests = match definition.sprt {
             Some(sprt) => standings
                 .pairs
