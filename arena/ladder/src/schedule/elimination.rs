@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::bracket::{Bracket, Source};
-use super::health::Strikes;
+use super::health::{self, Strikes};
 use super::listed::joined;
 use super::match_up::{MatchUp, Place, Terms, Walkover, unplayed};
 use super::{Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
@@ -367,15 +367,7 @@ impl Schedule for Elimination {
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        (Entrant::all(self.entrants.len() as u32).zip(&self.entrants))
-            .filter_map(|(entrant, standing)| {
-                Some(SetAside {
-                    entrant,
-                    why: standing.aside.clone()?,
-                    annulled: false,
-                })
-            })
-            .collect()
+        health::set_aside(self.entrants.iter().map(|standing| &standing.aside), false)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {

@@ -1,7 +1,7 @@
 //! How often an entrant has failed, and when that is enough.
 
-use crate::Faults;
-use crate::schedule::Patience;
+use crate::schedule::{Patience, SetAside};
+use crate::{Entrant, Faults};
 
 /// Deals that an entrant has failed: lost every game of them by its own foul.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +48,23 @@ impl Strikes {
             None
         }
     }
+}
+
+/// Who of all entrants, in their order, is set aside: those that have a reason.
+pub(super) fn set_aside<'a>(
+    reasons: impl Iterator<Item = &'a Option<String>>,
+    annulled: bool,
+) -> Vec<SetAside> {
+    (0..)
+        .zip(reasons)
+        .filter_map(|(number, why)| {
+            Some(SetAside {
+                entrant: Entrant::new(number),
+                why: why.clone()?,
+                annulled,
+            })
+        })
+        .collect()
 }
 
 #[cfg(test)]

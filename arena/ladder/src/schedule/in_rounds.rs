@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::health::Strikes;
+use super::health::{self, Strikes};
 use super::listed::joined;
 use super::match_up::{MatchUp, Terms, Walkover, unplayed};
 use super::{KEPT_ROUNDS, Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
@@ -297,15 +297,7 @@ impl<P: Pairing> Schedule for InRounds<P> {
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        (Entrant::all(self.entrants.len() as u32).zip(&self.entrants))
-            .filter_map(|(entrant, standing)| {
-                Some(SetAside {
-                    entrant,
-                    why: standing.aside.clone()?,
-                    annulled: false,
-                })
-            })
-            .collect()
+        health::set_aside(self.entrants.iter().map(|standing| &standing.aside), false)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {

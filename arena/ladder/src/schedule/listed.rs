@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use super::health::Strikes;
+use super::health::{self, Strikes};
 use super::match_up::{MatchUp, Terms, players, unplayed};
 use super::{Match, NotScheduled, Patience, Ranked, Round, Schedule, SetAside};
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
@@ -208,15 +208,7 @@ impl Schedule for Listed {
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        (Entrant::all(self.entrants.len() as u32).zip(&self.entrants))
-            .filter_map(|(entrant, standing)| {
-                Some(SetAside {
-                    entrant,
-                    why: standing.aside.clone()?,
-                    annulled: true,
-                })
-            })
-            .collect()
+        health::set_aside(self.entrants.iter().map(|standing| &standing.aside), true)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {
