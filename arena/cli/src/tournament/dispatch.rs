@@ -157,8 +157,7 @@ impl Dispatch {
             // Nobody else is given it while the store writes it down.
             let until = Instant::now() + LEASE;
             let waited = chunk.since.elapsed();
-            desk.leased
-                .insert(chunk.key, (chunk.clone(), 0, until));
+            desk.leased.insert(chunk.key, (chunk.clone(), 0, until));
             (chunk, waited)
         };
         let until = super::unix_ms() + LEASE.as_millis() as i64;
