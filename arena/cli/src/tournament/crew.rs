@@ -62,7 +62,7 @@ impl Crew {
             let entry = self.entry(*who);
             names.push(match who {
                 Some(_) => entry.name.clone(),
-                None => format!("{}-{}", entry.name, place + 1),
+                None => filler_name(place),
             });
             // One filler may sit in several seats of a table.
             let before = lineup.iter().take(place).position(|other| other == who);
@@ -139,4 +139,9 @@ impl Crew {
     fn entry(&self, who: Option<Entrant>) -> &Entry {
         who.map_or(&self.filler, |entrant| &self.entries[entrant.index()])
     }
+}
+
+/// What one is called that takes the seat of nobody, by its place in the lineup.
+pub(super) fn filler_name(place: usize) -> String {
+    format!("filler-{}", place + 1)
 }

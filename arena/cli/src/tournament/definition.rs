@@ -130,14 +130,18 @@ impl Planned {
     }
 }
 
+impl Planned {
+    /// Calls it otherwise than its file does.
+    pub(crate) fn called(&mut self, name: &str) -> anyhow::Result<()> {
+        must_be_a_name("--name", name)?;
+        name.clone_into(&mut self.name);
+        Ok(())
+    }
+}
+
 impl File {
     async fn planned(self, name: String, store: Option<&Store>) -> anyhow::Result<Planned> {
-        let good = |c: char| c.is_alphanumeric() || "._-".contains(c);
-        if name.is_empty() || name.len() > 60 || !name.chars().all(good) || name.starts_with('.') {
-            return usage(format!(
-                "name: expected 1 to 60 letters, digits, dots, hyphens and underscores, found \"{name}\""
-            ));
-        }
+        must_be_a_name("name", &name)?;
         let kind = find_game(&self.game)?;
         let shape = self.shape()?;
         let setups = self.setups(kind)?;
@@ -333,6 +337,17 @@ impl Definition {
         find_game(&self.game)
     }
 
+    /// Whether a match goes on where it is tied after all its deals, so that
+    /// there may be more deals than planned.
+    pub(crate) fn breaks_ties(&self) -> bool {
+        let two = self.kind().is_ok_and(|kind| kind.info().seats == 2);
+        let elimination = matches!(
+            self.shape,
+            Shape::SingleElimination { .. } | Shape::DoubleElimination {}
+        );
+        two && elimination
+    }
+
     /// What a schedule is made with.
     fn field(&self, entrants: usize, chance: [u8; 32]) -> anyhow::Result<Field> {
         Ok(Field {
@@ -366,6 +381,19 @@ pub(crate) fn chance(root: &Root) -> [u8; 32] {
         .chain_update(root.reveal())
         .finalize()
         .into()
+}
+
+/// A tournament's name is a folder's too.
+fn must_be_a_name(what: &str, name: &str) -> anyhow::Result<()> {
+    let good = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    let begins = name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    if !begins || name.chars().count() > 60 || !name.chars().all(good) {
+        return usage(format!(
+            "{what}: expected 1 to 60 letters, digits, dots, hyphens and underscores, the first \
+             no dot or hyphen, found \"{name}\""
+        ));
+    }
+    Ok(())
 }
 
 fn time(what: &str, text: Option<&str>) -> anyhow::Result<Option<Duration>> {

@@ -22,7 +22,9 @@ use std::{
 };
 
 use anyhow::Context as _;
-use arena_store::{Filer, FinishedGame, NewEntrant, NewTournament, Pace, State, Store, Tournament};
+use arena_store::{
+    Filer, FinishedGame, NewEntrant, NewTournament, Pace, State, Store, StoreError, Tournament,
+};
 use futures_util::future::try_join_all;
 use indicatif::ProgressBar;
 use referee::{Memory, Pool};
@@ -101,7 +103,15 @@ pub(crate) async fn run(
     manner: &Manner,
     mut each: impl FnMut(&FinishedGame) + 'static,
 ) -> anyhow::Result<RunEnd> {
-    let claim = store.claim(tournament.id).await?;
+    let claim = match store.claim(tournament.id).await {
+        Err(StoreError::Claimed { who, .. }) => {
+            return usage(format!(
+                "{} is being run by {who}; stop that one first, or wait until it is done",
+                tournament.name
+            ));
+        }
+        claim => claim?,
+    };
     let definition = Definition::of(tournament)?;
     let kind = definition.kind()?;
     let Some(root) = tournament.root.clone() else {
@@ -111,13 +121,17 @@ pub(crate) async fn run(
         ));
     };
     let entries = entries(tournament)?;
-    if kind.has_secrets() && entries.iter().any(Entry::is_exec) {
+    let filler = Entry::read(&format!("filler={}", definition.filler))?;
+    // As seen from here, and not from where the bots are run.
+    let logs = std::path::absolute(&manner.logs)?;
+    let strangers = filler.is_exec() || entries.iter().any(Entry::is_exec);
+    if kind.has_secrets() && strangers {
         anstream::eprintln!(
             "note: not isolated: every seating of a deal is played by fresh processes, but what \
              a bot writes to disk outlives them, and it can read what you can read, the store too"
         );
     }
-    if entries.iter().any(Entry::is_exec) && definition.directory.is_dir() {
+    if strangers && definition.directory.is_dir() {
         std::env::set_current_dir(&definition.directory)?;
     }
     let setups = Setups::new(kind, definition.setups.clone())?;
@@ -126,10 +140,9 @@ pub(crate) async fn run(
         limit: definition.memory_mib.map(|mib| mib * 1024 * 1024),
         gauge: None,
     };
-    std::fs::create_dir_all(&manner.logs)
-        .with_context(|| format!("could not make the folder {}", manner.logs.display()))?;
-    let start = Start::new(definition.limits.start, memory, Some(manner.logs.clone()))?;
-    let filler = Entry::read(&format!("filler={}", definition.filler))?;
+    std::fs::create_dir_all(&logs)
+        .with_context(|| format!("could not make the folder {}", logs.display()))?;
+    let start = Start::new(definition.limits.start, memory, Some(logs))?;
     let crew = Crew::new(entries, filler, start, kind.has_secrets());
     let counters = Arc::new(Counters::default());
     let counted = counters.clone();

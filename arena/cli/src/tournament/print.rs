@@ -42,30 +42,31 @@ impl Table {
                 self.notes()?;
             }
         }
-        let nobody = self.standings.rows.iter().any(|row| row.games > 0);
-        let failed = !self.set_aside.is_empty() && self.tournament.state == State::Over;
-        Ok(
-            if failed || (!nobody && self.tournament.state == State::Over) {
-                End::No
-            } else {
-                End::Done
-            },
-        )
+        let somebody = self.standings.rows.iter().any(|row| row.games > 0);
+        let well = somebody && self.set_aside.is_empty();
+        let over = self.tournament.state == State::Over;
+        Ok(if over && !well { End::No } else { End::Done })
     }
 
     /// What it is and how far it has come.
     pub(crate) fn introduce(&self) -> anyhow::Result<()> {
         let tournament = &self.tournament;
-        let of = |planned: u64| format!(" of at most {planned}");
-        text(&format!(
-            "{}: {}, {} bots, {}, {}{} deals\n",
+        let about = if self.definition.breaks_ties() {
+            "about"
+        } else {
+            "at most"
+        };
+        let of = |planned: u64| format!(" of {about} {planned}");
+        let line = format!(
+            "{}: {}, {} bots, {}, {}{} deals",
             tournament.name,
             self.definition.kind()?.info().title,
             self.names.len(),
             tournament.state.word(),
             self.count.groups,
             self.count.planned.map_or_else(String::new, of),
-        ))?;
+        );
+        text(&format!("{}\n", wrapped(&line)))?;
         text(&format!(
             "begun {}, {}\n",
             show::date(tournament.created_unix_ms),
@@ -85,14 +86,15 @@ impl Table {
         if self.standings.games == 0 {
             return text("no deal has been played from every seating yet\n");
         }
-        let mut lines = self.standings_lines(report::LONGEST_NAME);
-        // Many games make wide columns: the names give way.
-        for most in [12, 8] {
+        // Many games make wide columns: the names give way, then how ties were
+        // broken, of which the JSON has all.
+        let mut lines = self.standings_lines(report::LONGEST_NAME, 2);
+        for (longest, ties) in [(12, 2), (8, 2), (8, 1), (8, 0)] {
             if lines
                 .iter()
                 .any(|line| line.chars().count() > report::WIDTH)
             {
-                lines = self.standings_lines(most);
+                lines = self.standings_lines(longest, ties);
             }
         }
         for (at, line) in lines.iter().enumerate() {
@@ -105,7 +107,7 @@ impl Table {
         Ok(())
     }
 
-    fn standings_lines(&self, longest: usize) -> Vec<String> {
+    fn standings_lines(&self, longest: usize, ties: usize) -> Vec<String> {
         let four = self.standings.seats > 2;
         // Places alone give two points more than the others at most.
         let margins = || self.standings.rows.iter().filter_map(|row| row.margin);
@@ -115,7 +117,14 @@ impl Table {
             .iter()
             .flatten()
             .next()
-            .map(|first| first.ties.iter().map(|(what, _)| *what).take(2).collect())
+            .map(|first| {
+                first
+                    .ties
+                    .iter()
+                    .map(|(what, _)| *what)
+                    .take(ties)
+                    .collect()
+            })
             .unwrap_or_default();
         let mut header = vec!["#", "bot"];
         if self.ranking.is_some() {
@@ -293,8 +302,12 @@ impl Table {
     fn notes(&self) -> anyhow::Result<()> {
         let count = self.count;
         let mut notes = Vec::new();
-        let rated = || self.standings.rows.iter().filter_map(|row| row.rating);
-        if rated().any(|rating| rating.error.is_none()) {
+        let rated = self.standings.rows.iter().filter_map(|row| row.rating);
+        let compared = self.standings.pairs.iter().filter_map(|pair| {
+            let comparison = pair.comparison?;
+            comparison.elo
+        });
+        if rated.chain(compared).any(|elo| elo.error.is_none()) {
             notes.push("± ?: not enough games to say".to_owned());
         }
         if count.half > 0 {
@@ -310,12 +323,13 @@ impl Table {
             ));
         }
         if count.in_vain > 0 {
+            let (deals, were) = match count.in_vain {
+                1 => ("1 deal counts".to_owned(), "it was"),
+                many => (format!("{many} deals count"), "they were"),
+            };
             notes.push(format!(
-                "{} begun before their match was decided and count for nobody",
-                match count.in_vain {
-                    1 => "1 deal was".to_owned(),
-                    many => format!("{many} deals were"),
-                }
+                "{deals} for nobody: {were} begun before the match was decided, or a player is \
+                 set aside"
             ));
         }
         notes.extend(self.remarks());
@@ -443,17 +457,17 @@ pub(crate) fn duel_lines(
 ) -> Vec<String> {
     let few = || "not enough games".to_owned();
     let Some(comparison) = pair.comparison else {
-        return vec![format!("{first} against {second}: {}", few())];
+        return vec![wrapped(&format!("{first} against {second}: {}", few()))];
     };
     let mut lines = vec![
-        format!(
+        wrapped(&format!(
             "{first} against {second}: {}-{}-{}, {:.1}% of {}",
             pair.wins,
             pair.draws,
             pair.losses,
             100.0 * comparison.score,
             plural((pair.wins + pair.draws + pair.losses) as u32, "game"),
-        ),
+        )),
         format!(
             "  Elo {}, normalised {}, LOS {}",
             comparison.elo.map_or_else(few, |elo| estimate(elo, 1)),

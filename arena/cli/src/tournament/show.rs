@@ -49,7 +49,8 @@ pub(crate) fn schedule(schedule: &dyn Schedule, names: &[String]) -> anyhow::Res
         let begun = round.matches.len();
         report::text(&format!("\n{}\n", round.name))?;
         for one in round.matches.iter().take(SHOWN) {
-            report::text(&format!("  {}\n", match_line(one, names)))?;
+            let line = format!("  {}", match_line(one, names));
+            report::text(&format!("{}\n", report::wrapped(&line)))?;
         }
         if begun > SHOWN {
             report::text(&format!("  and {} more matches\n", begun - SHOWN))?;
@@ -63,7 +64,7 @@ fn match_line(one: &Match, names: &[String]) -> String {
         .players
         .iter()
         .map(|player| match player {
-            Player::Entrant(who) => names[who.index()].clone(),
+            Player::Entrant(who) => report::shorten(&names[who.index()], report::LONGEST_NAME),
             Player::Filler => "(filler)".to_owned(),
             Player::Bye => "(bye)".to_owned(),
             Player::Pending(from) => format!("({from})"),

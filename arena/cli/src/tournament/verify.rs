@@ -3,20 +3,28 @@
 //! games, that every record plays again, and that what the store counts is what
 //! the records say.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
-use arena_ladder::{Faults, Group, GroupScore, HalfPoints};
-use arena_store::{GameFilter, GameRow, Store, Tournament};
+use arena_ladder::{Entrant, Faults, Group, GroupScore, HalfPoints, Lineup};
+use arena_store::{GameFilter, GameRow, State, Store, Tournament};
 use referee_core::{Record, Root, Verdict};
 use referee_games::replay;
 use serde_json::json;
 
-use super::{Definition, chance, table::scores, worker::game_id};
+use super::{
+    Definition, chance,
+    crew::filler_name,
+    table::scores,
+    worker::{counted, game_id, is_of_the_run},
+};
 use crate::{
     End,
-    report::{event, text},
+    report::{event, text, wrapped},
     setups::Setups,
-    tally::{course, plural},
+    tally::{course, moves, plural},
     usage,
     verbs::Format,
 };
@@ -51,7 +59,7 @@ pub(crate) async fn verify(
         court.fault("the root is not the one that was committed to".to_owned());
     }
     let asked = court.schedule(store).await?;
-    court.games(store, &asked).await?;
+    court.games(store, asked).await?;
     let Court { faults, games, .. } = court;
     match format {
         Format::Json => event(&json!({
@@ -61,24 +69,24 @@ pub(crate) async fn verify(
             "games": games,
             "faults": faults,
         }))?,
-        Format::Text if faults.is_empty() => text(&format!(
-            "{}: proved, {} of the root with hash {}\n",
+        Format::Text if faults.is_empty() => line(&format!(
+            "{}: proved, {} of the root with hash {}",
             tournament.name,
             plural(games, "game"),
             tournament.commitment
         ))?,
         Format::Text => {
-            text(&format!(
-                "{}: NOT PROVED, {} in {}\n",
+            line(&format!(
+                "{}: NOT PROVED, {} in {}",
                 tournament.name,
                 plural(faults.len() as u32, "fault"),
                 plural(games, "game")
             ))?;
             for fault in faults.iter().take(TOLD) {
-                text(&format!("  {fault}\n"))?;
+                line(&format!("  {fault}"))?;
             }
             if faults.len() > TOLD {
-                text(&format!("  and {} more\n", faults.len() - TOLD))?;
+                line(&format!("  and {} more", faults.len() - TOLD))?;
             }
         }
     }
@@ -87,6 +95,10 @@ pub(crate) async fn verify(
     } else {
         End::No
     })
+}
+
+fn line(words: &str) -> anyhow::Result<()> {
+    text(&format!("{}\n", wrapped(words)))
 }
 
 struct Court<'a> {
@@ -98,59 +110,82 @@ struct Court<'a> {
     games: u32,
 }
 
-/// What the schedule asked for, with the score that the store has of it.
-type Asked = BTreeMap<u64, (Group, Option<GroupScore>)>;
+/// What the schedule asked for.
+struct Asked {
+    /// Each group, with the score that the store has of it.
+    groups: BTreeMap<u64, (Group, Option<GroupScore>)>,
+    /// Groups that count for nobody, whether they were asked for or not.
+    uncounted: Vec<Range<u64>>,
+    /// Who takes no further part.
+    out: Vec<Entrant>,
+    /// Groups that the store has and that nobody asked for.
+    strange: BTreeSet<u64>,
+}
+
+impl Asked {
+    /// Whether a group need not be there, and may be: it was begun before its
+    /// match was decided or a player of it set aside.
+    fn in_vain(&self, group: u64, lineup: &Lineup) -> bool {
+        let is_out = |who: &Entrant| self.out.contains(who);
+        self.uncounted.iter().any(|range| range.contains(&group))
+            || lineup.iter().flatten().any(is_out)
+    }
+}
 
 impl Court<'_> {
     fn fault(&mut self, fault: String) {
         self.faults.push(fault);
     }
 
-    /// Folds the schedule again, and gives what it asked for. What is there beyond
-    /// that must have been begun before it was in vain.
+    /// Folds the schedule again, and gives what it asked for.
     async fn schedule(&mut self, store: &Store) -> anyhow::Result<Asked> {
         let entrants = self.tournament.entrants.len();
         let mut schedule = self.definition.schedule(entrants, chance(&self.root))?;
         let mut scores = scores(store, self.tournament.id).await?;
-        let mut asked = Asked::new();
+        let mut groups = BTreeMap::new();
         while let Some(group) = schedule.next() {
             let scored = scores.remove(&group.number);
-            if let Some(scored) = &scored {
-                if scored.lineup != group.lineup || scored.matchup != group.matchup {
-                    self.fault(format!(
-                        "group {}: the schedule asked for it between others",
-                        group.number
-                    ));
-                }
-                schedule.record(&scored.score)?;
+            if let Some(scored) = &scored
+                && (scored.lineup != group.lineup
+                    || scored.matchup != group.matchup
+                    || schedule.record(&scored.score).is_err())
+            {
+                self.fault(format!(
+                    "group {}: the schedule asked for it between others",
+                    group.number
+                ));
             }
-            asked.insert(group.number, (group, scored.map(|scored| scored.score)));
+            groups.insert(group.number, (group, scored.map(|scored| scored.score)));
         }
-        let uncounted = schedule.uncounted();
         let out = schedule.set_aside();
+        let mut asked = Asked {
+            groups,
+            uncounted: schedule.uncounted(),
+            out: out.into_iter().map(|aside| aside.entrant).collect(),
+            strange: BTreeSet::new(),
+        };
         for (number, scored) in scores {
-            let vain = uncounted.iter().any(|range| range.contains(&number));
-            let mut who = scored.lineup.iter().flatten();
-            let gone = who.any(|who| out.iter().any(|aside| aside.entrant == *who));
-            if !vain && !gone {
-                self.fault(format!("group {number}: the schedule never asked for it"));
+            if !asked.in_vain(number, &scored.lineup) {
+                asked.strange.insert(number);
             }
         }
         Ok(asked)
     }
 
     /// Every game: its record, and what the store counts of it.
-    async fn games(&mut self, store: &Store, asked: &Asked) -> anyhow::Result<()> {
+    async fn games(&mut self, store: &Store, mut asked: Asked) -> anyhow::Result<()> {
         let id = self.tournament.id;
         let mut filter = GameFilter::default();
         let mut sums: Option<GroupScore> = None;
+        let mut there: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
         loop {
             let page = store.games(id, &filter, PAGE).await?;
             let Some(last) = page.last() else { break };
             filter.after = Some((last.group, last.seating));
             for game in page {
                 self.games += 1;
-                let group = asked.get(&game.group).map(|(group, _)| group);
+                there.entry(game.group).or_default().insert(game.seating);
+                let group = asked.groups.get(&game.group).map(|(group, _)| group);
                 let proved = match store.record(id, game.group, game.seating).await {
                     Ok(Some(record)) => self.game(&game, &record, group),
                     Ok(None) => Err("it has no record".to_owned()),
@@ -160,21 +195,41 @@ impl Court<'_> {
                     let Key(group, seating) = key(&game);
                     self.fault(format!("group {group}, seating {seating}: {why}"));
                 }
+                if group.is_none() && !asked.in_vain(game.group, &game.lineup) {
+                    asked.strange.insert(game.group);
+                }
                 if sums.as_ref().is_some_and(|sums| sums.number != game.group) {
-                    self.group(sums.take(), asked);
+                    self.group(sums.take(), &asked);
                 }
                 add(&mut sums, &game);
             }
         }
-        self.group(sums, asked);
-        // What is over has all its games.
-        for (group, score) in asked.values() {
-            let all = u32::try_from(self.definition.seatings.games(group.lineup.len()))?;
-            if score.as_ref().is_some_and(|score| score.games != all) {
-                self.fault(format!("group {}: expected {all} games", group.number));
-            }
+        self.group(sums, &asked);
+        self.missing(&asked, &there);
+        for group in asked.strange {
+            self.fault(format!("group {group}: the schedule never asked for it"));
         }
         Ok(())
+    }
+
+    /// What is over has all its games, and so has a group with a score.
+    fn missing(&mut self, asked: &Asked, there: &BTreeMap<u64, BTreeSet<u32>>) {
+        let over = self.tournament.state == State::Over;
+        for (number, (group, score)) in &asked.groups {
+            let wanted = over && !asked.in_vain(*number, &group.lineup);
+            match there.get(number) {
+                _ if !wanted && score.is_none() => {}
+                None => self.fault(format!("group {number}: it was not played")),
+                Some(there) => {
+                    let all = self.definition.seatings.games(group.lineup.len()) as u32;
+                    for seating in (0..all).filter(|seating| !there.contains(seating)) {
+                        self.fault(format!(
+                            "group {number}, seating {seating}: there is no such game"
+                        ));
+                    }
+                }
+            }
+        }
     }
 
     /// One game: its record is whole, plays again, is the one that the schedule
@@ -202,9 +257,12 @@ impl Court<'_> {
             }
         }
         for (seat, name) in header.players.iter() {
-            let who = row.lineup[row.order[seat.index()]];
-            let known = who.map(|who| &self.tournament.entrants[who.index()].name);
-            if known.is_some_and(|known| known != name) {
+            let place = row.order[seat.index()];
+            let is_they = match row.lineup[place] {
+                Some(who) => self.tournament.entrants[who.index()].name == *name,
+                None => filler_name(place) == *name,
+            };
+            if !is_they {
                 return Err(format!("seat {seat} was {name}"));
             }
         }
@@ -217,9 +275,19 @@ impl Court<'_> {
             && *fouls == row.fouls
             && record.play_hash() == row.play_hash
             && course(&record) == row.course
-            && record.result.thought_us.as_slice() == row.thought_us;
+            && record.result.thought_us.as_slice() == row.thought_us
+            && moves(&record).count() == row.plies as usize;
         if !same {
             return Err("the store counts another result than its record has".to_owned());
+        }
+        let mut counters = BTreeMap::new();
+        for (who, counter, count) in &row.counters {
+            if !is_of_the_run(counter) {
+                *counters.entry((*who, counter.clone())).or_default() += count;
+            }
+        }
+        if counters != counted(&record, |seat| row.lineup[row.order[seat]]) {
+            return Err("its counters are not what its record says".to_owned());
         }
         Ok(())
     }
@@ -227,7 +295,7 @@ impl Court<'_> {
     /// One group: its score is what its games add up to.
     fn group(&mut self, sums: Option<GroupScore>, asked: &Asked) {
         if let Some(sums) = sums
-            && let Some((_, Some(score))) = asked.get(&sums.number)
+            && let Some((_, Some(score))) = asked.groups.get(&sums.number)
             && *score != sums
         {
             self.fault(format!(

@@ -11,7 +11,7 @@ use arena_ladder::{Entrant, HalfPoints};
 use arena_store::{Filed, FinishedGame, pack};
 use futures_util::{StreamExt as _, stream};
 use referee::{Game, PlayError, Played, Pool};
-use referee_core::{PerSeat, Root, Verdict};
+use referee_core::{PerSeat, Record, Root, SeatFoul, Verdict};
 use referee_games::Fixture;
 
 use super::{
@@ -143,8 +143,6 @@ impl Workshop<'_> {
                             tracing::warn!(chunk = ?chunk.key, "another worker has this chunk now");
                         }
                     }
-                    // Dropping the games cuts them off.
-                    () = self.stop.cut_off() => break Ok(count),
                 }
             }
         };
@@ -172,7 +170,12 @@ impl Workshop<'_> {
         }
         let _running = metrics::running();
         let playing = self.game(game, hands).play(self.pool);
-        match playing.await {
+        let played = tokio::select! {
+            played = playing => played,
+            // Dropping it cuts it off. What has ended is still stored and told.
+            () = self.stop.cut_off() => return Ok(None),
+        };
+        match played {
             Ok(played) => Ok(Some((game, played))),
             Err(error @ (PlayError::Setup(_) | PlayError::CutOff(_))) => {
                 Err(error).context(game.id())
@@ -246,6 +249,58 @@ pub(crate) fn game_id(matchup: u32, at: u64, seating: u32) -> String {
     format!("match-{matchup:04}-deal-{at:04}-game-{seating}")
 }
 
+/// What is counted of a game beside its result: answers by the time they took,
+/// fouls, seats, and how it ended. `who` says who sat in a seat.
+pub(super) fn counted(
+    record: &Record,
+    who: impl Fn(usize) -> Option<Entrant>,
+) -> BTreeMap<(Option<Entrant>, String), i64> {
+    let mut counted: BTreeMap<(Option<Entrant>, String), i64> = BTreeMap::new();
+    for (seat, _, thought) in moves(record) {
+        if let Some(entrant) = who(seat.index()) {
+            let bucket = bucket(thought.as_micros() as u64);
+            *counted
+                .entry((Some(entrant), format!("ask:{bucket}")))
+                .or_default() += 1;
+        }
+    }
+    let (places, fouls): (&[u8], &[SeatFoul]) = match &record.result.verdict {
+        Verdict::Finished { outcome, fouls } => (outcome.places.as_slice(), fouls),
+        Verdict::Void { .. } => (&[], &[]),
+    };
+    for foul in fouls {
+        let counter = format!("foul:{}", foul_word(foul));
+        *counted
+            .entry((who(foul.seat.index()), counter))
+            .or_default() += 1;
+    }
+    for (seat, points) in HalfPoints::of_places(places).into_iter().enumerate() {
+        counted.insert((None, format!("points:{seat}")), points.0.into());
+        if let Some(entrant) = who(seat) {
+            counted.insert((Some(entrant), format!("seat:{seat}")), 1);
+        }
+    }
+    let draw = places.iter().filter(|&&place| place == 1).count() > 1;
+    let ended = match fouls.first() {
+        Some(foul) => foul_word(foul),
+        None if draw => "draw".to_owned(),
+        None => "rules".to_owned(),
+    };
+    counted.insert((None, format!("ended:{ended}")), 1);
+    counted
+}
+
+fn foul_word(foul: &SeatFoul) -> String {
+    foul.foul.kind().words().replace(' ', "-")
+}
+
+/// Whether a counter tells of the run that played a game, and so can't be read
+/// off its record.
+pub(super) fn is_of_the_run(counter: &str) -> bool {
+    let kind = counter.split(':').next();
+    matches!(kind, Some("queue" | "commit" | "late" | "voided"))
+}
+
 /// What the store is told of a game, all but its record.
 fn finished(
     game: &Assigned,
@@ -255,16 +310,9 @@ fn finished(
 ) -> FinishedGame {
     let record = &played.record;
     let who = |seat: usize| -> Option<Entrant> { game.group.lineup[game.order[seat]] };
-    let mut counted: BTreeMap<(Option<Entrant>, String), i64> = BTreeMap::new();
-    let mut plies = 0;
     for (seat, _, thought) in moves(record) {
-        plies += 1;
-        if let Some(entrant) = who(seat.index()) {
+        if who(seat.index()).is_some() {
             metrics::asked(&record.header.players[seat], thought);
-            let bucket = bucket(thought.as_micros() as u64);
-            *counted
-                .entry((Some(entrant), format!("ask:{bucket}")))
-                .or_default() += 1;
         }
     }
     let (places, scores, reason, fouls) = match &record.result.verdict {
@@ -277,25 +325,12 @@ fn finished(
         // A referee that plays void games again never declares one.
         Verdict::Void { reason } => (Vec::new(), Vec::new(), reason.clone(), Vec::new()),
     };
-    for foul in &fouls {
-        let kind = foul.foul.kind().words().replace(' ', "-");
-        let counter = (who(foul.seat.index()), format!("foul:{kind}"));
-        *counted.entry(counter).or_default() += 1;
-    }
-    for (seat, points) in HalfPoints::of_places(&places).into_iter().enumerate() {
-        counted.insert((None, format!("points:{seat}")), points.0.into());
-        if let Some(entrant) = who(seat) {
-            counted.insert((Some(entrant), format!("seat:{seat}")), 1);
+    let mut counted = counted(record, who);
+    for (_, counter) in counted.keys() {
+        if let Some(ended) = counter.strip_prefix("ended:") {
+            metrics::ended(&definition.game, ended);
         }
     }
-    let draw = places.iter().filter(|&&place| place == 1).count() > 1;
-    let ended = match fouls.first() {
-        Some(foul) => foul.foul.kind().words().replace(' ', "-"),
-        None if draw => "draw".to_owned(),
-        None => "rules".to_owned(),
-    };
-    metrics::ended(&definition.game, &ended);
-    counted.insert((None, format!("ended:{ended}")), 1);
     if played.voided > 0 {
         metrics::voided(played.voided);
         counted.insert((None, "voided".to_owned()), played.voided.into());
@@ -313,7 +348,7 @@ fn finished(
         scores,
         reason,
         fouls,
-        plies,
+        plies: moves(record).count() as u32,
         thought_us: record.result.thought_us.as_slice().to_vec(),
         course: course(record),
         play_hash: record.play_hash(),

@@ -120,6 +120,7 @@ impl Add {
                 Finding::Plays => plays.push(name),
                 Finding::DoesNotPlay if self.games.is_empty() => {}
                 Finding::DoesNotPlay => {
+                    let name = name.replace('_', "-");
                     return refuse(&self.name, &format!("it says that it does not play {name}"));
                 }
                 Finding::Fails(how) => {
@@ -143,6 +144,7 @@ impl Add {
             Err(error @ StoreError::Exists { .. }) => {
                 return usage(format!("{error}; --version gives this one another version"));
             }
+            Err(error @ StoreError::BadName { .. }) => return usage(error.to_string()),
             Err(error) => return Err(error.into()),
         }
         let plays: Vec<String> = plays.iter().map(|game| game.replace('_', "-")).collect();
@@ -261,9 +263,10 @@ impl Check {
 impl Remove {
     async fn run(self) -> anyhow::Result<End> {
         let store = self.store.open_existing().await?;
-        if store.remove_bot(&self.name).await? == 0 {
-            return unknown(&self.name);
-        }
+        match store.remove_bot(&self.name).await {
+            Err(StoreError::Missing { .. }) => return unknown(&self.name),
+            removed => removed?,
+        };
         report::text(&format!("{} is no longer registered\n", self.name))?;
         Ok(End::Done)
     }

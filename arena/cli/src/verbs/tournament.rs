@@ -2,14 +2,14 @@
 
 use std::{
     fs,
-    io::{BufReader, BufWriter},
+    io::{self, BufReader, BufWriter},
     net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use anyhow::Context as _;
-use arena_store::{State, Store, Tournament as Stored};
+use arena_store::{State, Store, StoreError, Tournament as Stored};
 use clap::{Args, Subcommand, ValueEnum};
 use referee_core::Root;
 use serde_json::json;
@@ -238,6 +238,13 @@ impl Tournament {
 impl StoreAt {
     /// Opens it, and makes it where there is none.
     pub(crate) async fn open(&self) -> anyhow::Result<Store> {
+        if Path::new(&self.url).is_dir() {
+            return usage(format!(
+                "--store {}: it is a folder; expected a file, as in {}",
+                self.url,
+                Path::new(&self.url).join("arena.sqlite").display()
+            ));
+        }
         Store::open(&self.url)
             .await
             .or_else(|error| usage(format!("--store {}: {error}", self.url)))
@@ -245,14 +252,24 @@ impl StoreAt {
 
     /// Opens it, and makes none.
     pub(crate) async fn open_existing(&self) -> anyhow::Result<Store> {
-        let path = self.url.strip_prefix("sqlite:").unwrap_or(&self.url);
-        if !self.url.contains("://") && !Path::new(path).exists() {
-            return usage(format!(
-                "--store {path}: there is no such file; tournaments make one, and --store or \
-                 ARENA_STORE names another"
-            ));
+        if let Some(store) = self.open_if_there().await? {
+            return Ok(store);
         }
-        self.open().await
+        usage(format!(
+            "--store {}: there is no such file; tournaments make one, and --store or ARENA_STORE \
+             names another",
+            self.url
+        ))
+    }
+
+    /// Opens it where there is one.
+    async fn open_if_there(&self) -> anyhow::Result<Option<Store>> {
+        let path = self.url.strip_prefix("sqlite:").unwrap_or(&self.url);
+        let path = path.strip_prefix("//").unwrap_or(path);
+        if !self.url.contains("://") && !Path::new(path).exists() {
+            return Ok(None);
+        }
+        self.open().await.map(Some)
     }
 
     /// Opens it and finds a tournament in it.
@@ -277,19 +294,20 @@ impl StoreAt {
 
 impl Run {
     async fn run(self) -> anyhow::Result<End> {
+        // Who asks for what can't be leaves no store behind.
+        let known = self.go_on.store.open_if_there().await?;
+        let mut planned = Planned::read(&self.file, known.as_ref()).await?;
+        if let Some(name) = &self.name {
+            planned.called(name)?;
+        }
         if self.dry_run {
-            let store = self.go_on.store.open_existing().await.ok();
-            let mut planned = Planned::read(&self.file, store.as_ref()).await?;
-            if let Some(name) = self.name {
-                planned.name = name;
-            }
             return dry_run(&planned, self.go_on.format);
         }
-        let store = self.go_on.store.open().await?;
-        let mut planned = Planned::read(&self.file, Some(&store)).await?;
-        if let Some(name) = &self.name {
-            planned.name.clone_from(name);
-        }
+        let typed = self.root()?;
+        let store = match known {
+            Some(store) => store,
+            None => self.go_on.store.open().await?,
+        };
         if store.tournament(&planned.name).await?.is_some() {
             return usage(format!(
                 "there is a tournament \"{0}\" already: `arena tournament resume {0}` goes on with \
@@ -297,7 +315,6 @@ impl Run {
                 planned.name
             ));
         }
-        let typed = self.root()?;
         let reproduction = typed.is_some();
         let root = match typed {
             Some(root) => root,
@@ -344,15 +361,24 @@ fn dry_run(planned: &Planned, format: Format) -> anyhow::Result<End> {
     let a_group = planned.definition.seatings.games(kind.info().seats.into()) as u64;
     match format {
         Format::Text => {
-            report::text(&format!(
-                "{}: {}, {entrants} bots, {}\n",
+            let line = format!(
+                "{}: {}, {entrants} bots, {}",
                 planned.name,
                 kind.info().title,
                 match schedule.planned() {
-                    Some(deals) => format!("at most {deals} deals, {} games", deals * a_group),
+                    Some(deals) => format!(
+                        "at most {deals} deals, {} games{}",
+                        deals * a_group,
+                        if planned.definition.breaks_ties() {
+                            ", and more where a match is tied"
+                        } else {
+                            ""
+                        }
+                    ),
                     None => "without an end".to_owned(),
                 }
-            ))?;
+            );
+            report::text(&format!("{}\n", report::wrapped(&line)))?;
             tournament::show_schedule(&*schedule, &names)?;
         }
         Format::Json => report::event(&json!({
@@ -411,7 +437,7 @@ impl GoOn {
                 old.word()
             );
         };
-        Table::of(store, &tournament).await?.show(self.format)?;
+        let answer = Table::of(store, &tournament).await?.show(self.format)?;
         if end == RunEnd::Stopped {
             anstream::eprintln!("stopped; `arena tournament resume {name}` goes on with it");
             return Ok(End::Interrupted);
@@ -421,7 +447,7 @@ impl GoOn {
         {
             anstream::eprintln!("root, to be typed as --seed:\n  {}", root.reveal());
         }
-        Ok(End::Done)
+        Ok(answer)
     }
 }
 
@@ -463,7 +489,7 @@ impl List {
         } else {
             let rows = all.iter().map(|one| {
                 [
-                    one.name.clone(),
+                    report::shorten(&one.name, 28),
                     one.game.replace('_', "-"),
                     one.state.word().to_owned(),
                     one.games.to_string(),
@@ -515,12 +541,21 @@ impl Export {
         mut out: impl std::io::Write + Send,
     ) -> anyhow::Result<()> {
         match self.how {
-            As::Jsonl => store.export(tournament.id, &mut out).await?,
-            As::Csv => store.csv(tournament.id, &mut out).await?,
+            As::Jsonl => store.export(tournament.id, &mut out).await.map_err(bare)?,
+            As::Csv => store.csv(tournament.id, &mut out).await.map_err(bare)?,
             As::Moves => tournament::export_moves(store, tournament, &mut out).await?,
         }
         out.flush()?;
         Ok(())
+    }
+}
+
+/// What the store could not write, as it came from there: whoever reads no
+/// further is no failure of ours.
+fn bare(error: StoreError) -> anyhow::Error {
+    match error {
+        StoreError::Io(error) => io::Error::from(error.kind()).into(),
+        error => error.into(),
     }
 }
 
@@ -534,10 +569,11 @@ impl Import {
             .await
             .or_else(|error| usage(format!("{what}: {error}")))?;
         store.close().await;
-        report::text(&format!(
-            "{}: read; `arena tournament verify {0}` proves it\n",
+        let read = format!(
+            "{}: read; `arena tournament verify {0}` proves it",
             imported.name
-        ))?;
+        );
+        report::text(&format!("{}\n", report::wrapped(&read)))?;
         Ok(End::Done)
     }
 }

@@ -4,9 +4,11 @@
 
 mod exams;
 mod games;
+mod registry;
 mod replays;
 mod runs;
 mod secrets;
 mod selftest;
 mod stops;
+mod tournaments;
 mod vocabulary;

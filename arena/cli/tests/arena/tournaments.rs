@@ -1,0 +1,1374 @@
+//! Tournaments from the file that describes one to what is proved of it in the
+//! end.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::{Value, json};
+use sqlx::{Connection as _, Executor as _};
+
+use crate::vocabulary::*;
+
+/// A tournament between bots of these SPECs: a, b, c …
+fn cup(game: &str, shape: &str, more: &str, specs: &[&str]) -> String {
+    let mut file = format!("game = \"{game}\"\nshape = \"{shape}\"\n{more}\n");
+    for (name, spec) in ('a'..).zip(specs) {
+        file += &format!("[[bots]]\nname = \"{name}\"\nbot = {}\n", json!(spec));
+    }
+    file
+}
+
+/// The SPEC of `villain LINE`.
+fn villain_spec(line: &str) -> String {
+    format!("exec:'{}' {line}", villain_program().display())
+}
+
+impl Arena {
+    /// An arena with this text in `cup.toml`.
+    fn with_cup(text: &str) -> Self {
+        let arena = Self::new();
+        fs::write(arena.path("cup.toml"), text).unwrap();
+        arena
+    }
+
+    /// The `standings` event of a tournament, without its name.
+    fn standings(&self, name: &str) -> Value {
+        self.standings_in(name, "arena.sqlite")
+    }
+
+    fn standings_in(&self, name: &str, store: &str) -> Value {
+        let line = format!("tournament status {name} --format json --store '{store}'");
+        let mut event = of_type(&events(&done_or_no(&self.run(&line))), "standings")[0].clone();
+        event["name"] = Value::Null;
+        event
+    }
+
+    /// The games that the store has: group and seating.
+    fn stored(&self, name: &str) -> BTreeSet<(u64, u64)> {
+        let csv = done(&self.run(&format!("tournament export {name} --as csv")));
+        let key = |line: &str| {
+            let mut cells = line.split(',').map(str::parse);
+            (
+                cells.next().unwrap().unwrap(),
+                cells.next().unwrap().unwrap(),
+            )
+        };
+        csv.lines().skip(1).map(key).collect()
+    }
+
+    /// All lines of the tournament's export.
+    fn exported(&self, name: &str) -> Vec<Value> {
+        events(&done(&self.run(&format!("tournament export {name}"))))
+    }
+
+    /// Says that the tournament is proved.
+    fn proves(&self, name: &str) {
+        let said = done(&self.run(&format!("tournament verify {name}")));
+        assert!(said.contains(": proved, "), "{said}");
+    }
+}
+
+/// What was printed by a run that ended, whatever the answer.
+fn done_or_no(output: &Output) -> String {
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{}",
+        err(output)
+    );
+    out(output)
+}
+
+/// Which game an event tells of.
+fn game_of(event: &Value) -> (u64, u64) {
+    (
+        event["group"].as_u64().unwrap(),
+        event["seating"].as_u64().unwrap(),
+    )
+}
+
+/// All `game` events of what was printed.
+fn games_told(text: &str) -> BTreeSet<(u64, u64)> {
+    of_type(&events(text), "game").iter().map(game_of).collect()
+}
+
+/// Reads so many events of a run, and gives them with the rest of its output.
+fn first_events(child: &mut Child, count: usize) -> (Vec<Value>, impl FnOnce() -> String + use<>) {
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let read = (0..count)
+        .map(|_| {
+            let mut line = String::new();
+            lines.read_line(&mut line).unwrap();
+            serde_json::from_str(&line).unwrap_or_else(|_| panic!("not an event: {line:?}"))
+        })
+        .collect();
+    let rest = move || {
+        let mut rest = String::new();
+        lines.read_to_string(&mut rest).unwrap();
+        rest
+    };
+    (read, rest)
+}
+
+fn send(signal: Signal, process: &Child) {
+    kill(Pid::from_raw(process.id() as i32), signal).unwrap();
+}
+
+fn faults(event: &Value) -> Vec<String> {
+    let faults = event["faults"].as_array().unwrap();
+    let faults = faults
+        .iter()
+        .map(|fault| fault.as_str().unwrap().to_owned());
+    faults.collect()
+}
+
+/// Every shape between so many bots, and how many games it has, where that is
+/// known from the start, worked out by hand: matches × deals × seatings.
+const SHAPES: &[(&str, &str, &str, usize, Option<u64>)] = &[
+    (
+        "connect-four",
+        "round-robin",
+        "deals = 2",
+        4,
+        Some(6 * 2 * 2),
+    ),
+    (
+        "othello",
+        "gauntlet",
+        "deals = 1\nchallengers = 2",
+        5,
+        Some(6 * 2),
+    ),
+    (
+        "mahjong",
+        "swiss",
+        "deals = 2\nrounds = 3",
+        5,
+        Some(3 * 2 * 2 * 2),
+    ),
+    (
+        "connect-four",
+        "single-elimination",
+        "deals = 1\nthird_place = true",
+        6,
+        None,
+    ),
+    ("connect-four", "double-elimination", "deals = 1", 5, None),
+    (
+        "connect-four",
+        "ladder",
+        "deals = 1\nrounds = 3",
+        4,
+        Some(3 * 2 * 2),
+    ),
+    ("big-two", "round-robin", "deals = 1", 5, Some(5 * 4)),
+    ("big-two", "gauntlet", "deals = 1", 5, Some(4 * 4)),
+    (
+        "big-two",
+        "swiss",
+        "deals = 1\nrounds = 2",
+        7,
+        Some(2 * 2 * 4),
+    ),
+    ("big-two", "single-elimination", "deals = 1", 6, None),
+    ("big-two", "double-elimination", "deals = 1", 6, None),
+    (
+        "big-two",
+        "ladder",
+        "deals = 1\nrounds = 2",
+        6,
+        Some(2 * 2 * 4),
+    ),
+    (
+        "big-two",
+        "swiss",
+        "deals = 1\nrounds = 1\nseatings = \"all\"",
+        4,
+        Some(24),
+    ),
+];
+
+#[test]
+fn every_shape_is_played_to_its_end_and_proved() {
+    for (game, shape, more, bots, games) in SHAPES {
+        let what = format!("{shape} of {game}");
+        let arena = Arena::with_cup(&cup(game, shape, more, &vec!["house:random"; *bots]));
+        let planned = done(&arena.run("tournament run cup.toml --dry-run --format json"));
+        assert!(!arena.path("arena.sqlite").exists(), "{what}");
+        let planned = events(&planned)[0].clone();
+
+        let told = done(&arena.run("tournament run cup.toml --format json"));
+        let told = games_told(&told);
+        let standings = arena.standings("cup");
+        let count = &standings["count"];
+        assert_eq!(standings["state"], "over", "{what}");
+        assert_eq!(told, arena.stored("cup"), "{what}");
+        assert_eq!(count["games"], told.len(), "{what}");
+        assert_eq!(
+            (&count["half"], &count["in_vain"]),
+            (&json!(0), &json!(0)),
+            "{what}"
+        );
+        match games {
+            Some(games) => {
+                assert_eq!(planned["games"], *games, "{what}");
+                assert_eq!(count["games"], *games, "{what}");
+            }
+            // A tie makes more of them, and a clear lead fewer.
+            None => assert!(planned["games"].is_u64(), "{what}"),
+        }
+        // A deal is a group, and each was played from all of its seatings.
+        let mut groups: BTreeMap<u64, u64> = BTreeMap::new();
+        for (group, _) in &told {
+            *groups.entry(*group).or_default() += 1;
+        }
+        let seatings = match *game {
+            _ if more.contains("\"all\"") => 24,
+            "big-two" => 4,
+            _ => 2,
+        };
+        assert!(
+            groups.values().all(|&games| games == seatings),
+            "{what}: {groups:?}"
+        );
+        // Who fills a seat is in no table.
+        let rows = standings["standings"]["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), *bots, "{what}");
+        for text in ["status cup", "status cup --schedule", "list"] {
+            fits_eighty_columns(&done(&arena.run(&format!("tournament {text}"))));
+        }
+        arena.proves("cup");
+    }
+}
+
+#[test]
+fn a_bot_that_can_not_be_started_is_set_aside_in_every_shape() {
+    for (game, shape, more, bots, _) in SHAPES {
+        let what = format!("{shape} of {game}");
+        let mut specs = vec!["house:random"; *bots];
+        specs[1] = "exec:./not_there";
+        let more = format!("{more}\nset_aside = {{ starts = 1 }}");
+        let arena = Arena::with_cup(&cup(game, shape, &more, &specs));
+        let output = arena.run("tournament run cup.toml");
+        assert_eq!(output.status.code(), Some(1), "{what}: {}", err(&output));
+        let said = err(&output);
+        assert!(
+            said.contains("b is set aside: did not start in 1 deal"),
+            "{what}: {said}"
+        );
+        assert!(
+            said.contains("could not start ./not_there: No such file"),
+            "{what}: {said}"
+        );
+
+        let standings = arena.standings("cup");
+        assert_eq!(standings["state"], "over", "{what}");
+        assert_eq!(standings["set_aside"][0]["entrant"], 1, "{what}");
+        let rows = standings["standings"]["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), *bots, "{what}");
+        let annulled = matches!(*shape, "round-robin" | "gauntlet");
+        assert_eq!(standings["set_aside"][0]["annulled"], annulled, "{what}");
+        if annulled {
+            let out = rows.iter().find(|row| row["entrant"] == 1).unwrap();
+            assert_eq!(out["rank"], Value::Null, "{what}");
+            // The others have what they have from each other.
+            let pairs = standings["standings"]["pairs"].as_array().unwrap();
+            for pair in pairs.iter().filter(|pair| pair["groups"] != 0) {
+                assert!(pair["first"] != 1 && pair["second"] != 1, "{what}: {pair}");
+            }
+        }
+        arena.proves("cup");
+    }
+}
+
+#[test]
+fn a_file_that_can_not_be_meant_is_refused_and_leaves_nothing() {
+    let two = ["house:random", "house:random"];
+    let four = ["house:random"; 4];
+    let cf = |shape: &str, more: &str| cup("connect-four", shape, more, &two);
+    let arena = Arena::new();
+    for (text, says) in [
+        (String::new(), "missing field `game`"),
+        ("game = ".to_owned(), "cup.toml: TOML parse error at line 1"),
+        (cf("round-robin", "deal = 3"), "unknown field `deal`"),
+        (
+            cf("round-robin", "limits.mvoe = \"1s\""),
+            "unknown field `mvoe`",
+        ),
+        (cf("round-robin", "deals = 0"), "1 to 10000000 deals, not 0"),
+        (cf("round-robin", "deals = -1"), "deals = -1"),
+        (cf("round-robin", "deals = 99999999"), "1 to 10000000 deals"),
+        (
+            cf("round-robin", "rounds = 2"),
+            "rounds: a round-robin has no rounds",
+        ),
+        (cf("round-robin", "limits.move = \"0s\""), "limits.move: "),
+        (cf("round-robin", "limits.move = \"soon\""), "limits.move: "),
+        (
+            cf("round-robin", "limits.memory_mib = 0"),
+            "limits.memory_mib: expected 1 to",
+        ),
+        (
+            cf("round-robin", "name = \"a/b\""),
+            "name: expected 1 to 60 letters",
+        ),
+        (cf("round-robin", "setup = { rows = 1 }"), "setup: "),
+        (
+            cf("round-robin", "openings = \"none\""),
+            "openings none: No such file",
+        ),
+        (cf("round-robin", "filler = \"exec:\""), "filler: "),
+        (
+            cf("round-robin", "filler = \"unix:x\""),
+            "a bot that the arena starts",
+        ),
+        (
+            cf("round-robni", ""),
+            "there is no shape \"round-robni\" (did you mean round-robin?)",
+        ),
+        (cf("swiss", "rounds = 2"), "at most 1 rounds"),
+        (
+            cf("swiss", "rounds = 0"),
+            "the number of rounds must be at least 1",
+        ),
+        (
+            cf("gauntlet", "challengers = 2"),
+            "at least 1 other entrant",
+        ),
+        (cf("gauntlet", "challengers = -1"), "challengers = -1"),
+        (
+            cf("swiss", "stop.sprt = { elo0 = 0, elo1 = 10 }"),
+            "in a round robin or a gauntlet only",
+        ),
+        (
+            cf("round-robin", "stop.sprt = { elo0 = 10, elo1 = 0 }"),
+            "elo0",
+        ),
+        (
+            cup(
+                "big-two",
+                "round-robin",
+                "stop.sprt = { elo0 = 0, elo1 = 10 }",
+                &four,
+            ),
+            "a test of strength stops matches of two",
+        ),
+        (
+            cup("connect-fuor", "swiss", "", &two),
+            "(did you mean connect-four?)",
+        ),
+        (
+            cup("connect-four", "swiss", "", &two[..1]),
+            "at least 2 entrants, and there are 1",
+        ),
+        (
+            cup("connect-four", "swiss", "", &[]),
+            "missing field `bots`",
+        ),
+        (
+            cup("connect-four", "swiss", "", &["house:radnom"; 2]),
+            "did you mean random?",
+        ),
+        (
+            cup("connect-four", "swiss", "", &["house:weights?plies=1"; 2]),
+            "does not play connect_four",
+        ),
+        (
+            cup("connect-four", "swiss", "", &["nobody"; 2]),
+            "nor a registered bot",
+        ),
+        (
+            cf("swiss", "").replace("\"b\"", "\"a\""),
+            "there is a bot called \"a\" already",
+        ),
+        (
+            cf("swiss", "").replace("\"b\"", "\"a b\""),
+            "a name is 1 to 40 letters",
+        ),
+        (
+            cf("swiss", "").replace("\"b\"", "\"filler\""),
+            "are kept for those who fill seats",
+        ),
+    ] {
+        fs::write(arena.path("cup.toml"), &text).unwrap();
+        for more in ["", "--dry-run"] {
+            let output = arena.run(&format!("tournament run cup.toml {more}"));
+            assert_eq!(output.status.code(), Some(2), "{text}{}", err(&output));
+            refused(&output, says);
+            assert!(err(&output).contains("cup.toml: "), "{}", err(&output));
+        }
+        assert!(!arena.path("arena.sqlite").exists(), "{text}");
+        assert!(!arena.path("arena-runs").exists(), "{text}");
+    }
+    fs::create_dir(arena.path("folder")).unwrap();
+    for (file, says) in [
+        ("nowhere.toml", "No such file"),
+        ("folder", "Is a directory"),
+    ] {
+        refused(&arena.run(&format!("tournament run {file}")), says);
+    }
+}
+
+#[test]
+fn what_is_no_store_is_refused() {
+    let arena = Arena::with_cup(&cup("connect-four", "swiss", "", &["house:random"; 2]));
+    fs::write(
+        arena.path("notes.txt"),
+        "this is no database, but a text of some length\n",
+    )
+    .unwrap();
+    for (store, says) in [
+        ("notes.txt", "the file is no SQLite database"),
+        (".", "it is a folder; expected a file, as in ./arena.sqlite"),
+        (
+            "mysql://localhost/x",
+            "expected a path, sqlite:PATH or postgres://",
+        ),
+    ] {
+        refused(
+            &arena.run(&format!("tournament run cup.toml --store {store}")),
+            says,
+        );
+        refused(
+            &arena.run(&format!("tournament list --store {store}")),
+            "--store ",
+        );
+    }
+    let text = fs::read_to_string(arena.path("notes.txt")).unwrap();
+    assert!(text.starts_with("this is no database"));
+    for verb in [
+        "list",
+        "status cup",
+        "resume cup",
+        "verify cup",
+        "export cup",
+    ] {
+        let output = arena.run(&format!("tournament {verb}"));
+        refused(&output, "--store arena.sqlite: there is no such file");
+        assert!(!arena.path("arena.sqlite").exists(), "{verb}");
+    }
+}
+
+#[test]
+fn a_name_is_taken_once_and_a_typo_is_told() {
+    let arena = Arena::with_cup(&cup("connect-four", "swiss", "", &["house:random"; 2]));
+    done(&arena.run("tournament run cup.toml --name spring"));
+    let before = arena.exported("spring");
+    refused(
+        &arena.run("tournament run cup.toml --name spring"),
+        "`arena tournament resume spring` goes on with it",
+    );
+    refused(
+        &arena.run("tournament status sprnig"),
+        "did you mean spring?",
+    );
+    // What is over stays so.
+    let output = arena.run("tournament resume spring");
+    assert!(done(&output).contains("W-D-L"));
+    assert!(err(&output).contains("spring is over; nothing is left to be played"));
+    assert_eq!(arena.exported("spring"), before);
+}
+
+#[test]
+fn bots_that_repeat_themselves_are_told_and_get_no_error_bar() {
+    let more = "deals = 10";
+    let arena = Arena::with_cup(&cup(
+        "othello",
+        "round-robin",
+        more,
+        &["house:weights?plies=1"; 2],
+    ));
+    let output = arena.run("tournament run cup.toml");
+    done(&output);
+    let said = err(&output);
+    assert!(
+        said.contains("the sample is 20 games, but only 1 distinct"),
+        "{said}"
+    );
+    let standings = arena.standings("cup");
+    let count = &standings["count"];
+    assert_eq!(
+        (&count["distinct"], &count["stored"]),
+        (&json!(1), &json!(20))
+    );
+    // Every deal came out even, which says nothing of how sure that is.
+    let pair = &standings["standings"]["pairs"][0];
+    assert_eq!(pair["counts"], json!([0, 0, 10, 0, 0]));
+    assert_eq!(pair["comparison"]["score"], 0.5);
+    assert_eq!(pair["comparison"]["elo"]["error"], Value::Null, "{pair}");
+}
+
+/// Othello is quick, and `weights` beats `random` soon.
+const TESTED: &str = "elo0 = 0, elo1 = 200, model = \"logistic\"";
+
+#[test]
+fn a_test_stops_a_match_at_the_same_deal_however_many_are_at_it() {
+    let more = format!("deals = 400\nstop.sprt = {{ {TESTED} }}");
+    let bots = ["house:weights?plies=1", "house:random"];
+    let arena = Arena::with_cup(&cup("othello", "round-robin", &more, &bots));
+    let run = |name: &str, concurrency: u32| {
+        let line =
+            format!("tournament run cup.toml --name {name} --seed 7 --concurrency {concurrency}");
+        let said = done(&arena.run(&line));
+        assert!(said.contains("H1 accepted"), "{said}");
+        arena.proves(name);
+        arena.standings(name)
+    };
+    let (one, many) = (run("one", 1), run("many", 9));
+    assert_eq!(one["standings"], many["standings"]);
+    assert_eq!(one["tests"], many["tests"]);
+    assert_eq!(one["tests"][0]["decision"], "accept-h1", "{}", one["tests"]);
+    let groups = one["count"]["groups"].as_u64().unwrap();
+    assert!(groups < 100, "{groups}");
+    for standings in [&one, &many] {
+        let count = |what: &str| standings["count"][what].as_u64().unwrap();
+        // What was begun in vain stands apart.
+        let all = count("games") + 2 * count("in_vain") + count("half_games");
+        assert_eq!(count("stored"), all);
+    }
+}
+
+#[test]
+fn a_test_of_a_match_counts_the_same_deals_again() {
+    let arena = Arena::new();
+    let run = |concurrency: u32, more: &str| {
+        arena.run(&format!(
+            "match othello --bot w=house:weights?plies=1 --bot r=house:random --rounds 400 --seed 7 \
+             --sprt elo0=0 elo1=200 model=logistic --no-records --concurrency {concurrency} {more}"
+        ))
+    };
+    let standings = |concurrency: u32| {
+        let events = events(&done(&run(concurrency, "--format json")));
+        let mut standings = of_type(&events, "standings")[0].clone();
+        let played = of_type(&events, "game").len() as u64;
+        assert!(standings["games"].as_u64().unwrap() <= played);
+        assert!(played < 400);
+        standings["ratings"].take()
+    };
+    let (one, many) = (standings(1), standings(9));
+    assert_eq!(one, many);
+    assert_eq!(one["test"]["decision"], "accept-h1", "{one}");
+    let table = run(5, "");
+    assert!(done(&table).contains("H1 accepted"), "{}", out(&table));
+    fits_eighty_columns(&out(&table));
+}
+
+#[test]
+fn a_table_has_whole_deals_only() {
+    // One seating of many deals is played before the other.
+    let arena = Arena::with_cup(&cup(
+        "mahjong",
+        "round-robin",
+        "deals = 400",
+        &["house:random"; 2],
+    ));
+    let mut child = arena.start("tournament run cup.toml --format json --concurrency 1");
+    let (mut told, rest) = first_events(&mut child, 3);
+    send(Signal::SIGINT, &child);
+    told.extend(events(&rest()));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let told: BTreeSet<_> = of_type(&told, "game").iter().map(game_of).collect();
+    assert_eq!(told, arena.stored("cup"));
+
+    let standings = arena.standings("cup");
+    let count = |what: &str| standings["count"][what].as_u64().unwrap();
+    assert_eq!(standings["state"], "stopped");
+    assert!(count("half") >= 1, "{}", standings["count"]);
+    assert_eq!(count("games"), 2 * count("groups"));
+    assert_eq!(count("half_games"), count("half"));
+    assert_eq!(count("games") + count("half_games"), told.len() as u64);
+    let rows = standings["standings"]["rows"].as_array().unwrap();
+    let games: u64 = rows.iter().map(|row| row["games"].as_u64().unwrap()).sum();
+    assert_eq!(games, 2 * count("games"));
+    let said = done(&arena.run("tournament status cup"));
+    assert!(
+        said.contains("not been played from every seating"),
+        "{said}"
+    );
+    // Before it is over its root is nowhere, nor a record whose deal is still to
+    // be played.
+    assert_eq!(standings["root"], Value::Null);
+    let exported = arena.exported("cup");
+    assert_eq!(exported[0]["root"], Value::Null);
+    assert_eq!(of_type(&exported, "game").len() as u64, count("games"));
+}
+
+/// A villain that plays on the same in every run, but for that it thinks for an
+/// hour about its eighth point while there is a file `slow`.
+fn slow_at_times() -> String {
+    let villain = villain_program();
+    let script = format!(
+        "if [ -e slow ]; then kind='late --after 8'; else kind=honest; fi; exec '{}' $kind",
+        villain.display()
+    );
+    format!("exec:sh -c {}", shlex::try_quote(&script).unwrap())
+}
+
+#[test]
+fn sigterm_keeps_every_game_that_was_told_and_ends_within_its_grace() {
+    let bots = [&slow_at_times(), "house:random", "house:random"];
+    let more = "deals = 8\nlimits.move = \"2h\"";
+    let arena = Arena::with_cup(&cup("connect-four", "round-robin", more, &bots));
+    let run = "tournament run cup.toml --seed 5";
+    done(&arena.run(&format!("{run} --name whole")));
+
+    fs::write(arena.path("slow"), "").unwrap();
+    let line = format!("{run} --format json --concurrency 16 --grace 1s");
+    let mut child = arena.start(&line);
+    let (mut told, rest) = first_events(&mut child, 4);
+    send(Signal::SIGTERM, &child);
+    let began = Instant::now();
+    told.extend(events(&rest()));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    // A second is the grace, and an hour the move.
+    assert!(
+        began.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        began.elapsed()
+    );
+    let told: BTreeSet<_> = of_type(&told, "game").iter().map(game_of).collect();
+    assert_eq!(told, arena.stored("cup"));
+    assert!(told.len() < 48, "it was over already");
+
+    fs::remove_file(arena.path("slow")).unwrap();
+    done(&arena.run("tournament resume cup"));
+    assert_eq!(
+        arena.standings("cup")["standings"],
+        arena.standings("whole")["standings"]
+    );
+    arena.proves("cup");
+}
+
+#[test]
+fn ctrl_c_twice_cuts_off_a_game_and_loses_no_other() {
+    let villain = villain_spec("late --after 8");
+    let more = "deals = 8\nlimits.move = \"2h\"";
+    let bots = [&*villain, "house:random", "house:random"];
+    let arena = Arena::with_cup(&cup("connect-four", "round-robin", more, &bots));
+    let mut child = arena.start("tournament run cup.toml --format json --concurrency 16");
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let (mut told, rest) = first_events(&mut child, 4);
+    send(Signal::SIGINT, &child);
+    assert!(said.any(|line| line.unwrap().contains("once more cuts them off")));
+    send(Signal::SIGINT, &child);
+    let said: Vec<String> = said.map(Result::unwrap).collect();
+    told.extend(events(&rest()));
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said:?}");
+    assert!(
+        said.iter()
+            .any(|line| line.contains("`arena tournament resume cup` goes on"))
+    );
+    let told: BTreeSet<_> = of_type(&told, "game").iter().map(game_of).collect();
+    assert_eq!(told, arena.stored("cup"));
+    assert_eq!(arena.standings("cup")["state"], "stopped");
+}
+
+#[test]
+fn one_arena_at_a_time_runs_a_tournament_and_two_tournaments_share_a_store() {
+    let villain = villain_spec("slow --delay 20ms");
+    let bots = [&*villain, "house:random"];
+    let arena = Arena::with_cup(&cup("connect-four", "round-robin", "deals = 8", &bots));
+    let mut first = arena.start("tournament run cup.toml --format json");
+    let (_, rest) = first_events(&mut first, 1);
+    let second = arena.run("tournament resume cup");
+    refused(
+        &second,
+        &format!("cup is being run by process {} on ", first.id()),
+    );
+
+    // One of another name does not mind.
+    done(&arena.run("tournament run cup.toml --name other"));
+    rest();
+    assert_eq!(first.wait().unwrap().code(), Some(0));
+    for name in ["cup", "other"] {
+        assert_eq!(arena.standings(name)["count"]["games"], 16);
+        arena.proves(name);
+    }
+    let list = events(&done(&arena.run("tournament list --format json")));
+    let states = list
+        .iter()
+        .map(|one| (one["name"].as_str(), one["state"].as_str()));
+    let states: BTreeSet<_> = states.collect();
+    let over = |name| (Some(name), Some("over"));
+    assert_eq!(states, BTreeSet::from([over("cup"), over("other")]));
+}
+
+#[test]
+fn who_reads_no_further_stops_no_tournament() {
+    let arena = Arena::with_cup(&cup(
+        "othello",
+        "round-robin",
+        "deals = 10",
+        &["house:random"; 2],
+    ));
+    let mut child = arena.start("tournament run cup.toml --format json");
+    let (_, rest) = first_events(&mut child, 1);
+    drop(rest);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+    assert!(!err(&output).contains("panicked"), "{}", err(&output));
+    assert_eq!(arena.standings("cup")["state"], "over");
+    arena.proves("cup");
+}
+
+#[test]
+fn who_reads_an_export_no_further_is_told_nothing() {
+    let (arena, _) = over();
+    for how in ["jsonl", "csv", "moves"] {
+        let mut child = arena.start(&format!("tournament export cup --as {how}"));
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{how}: {}", err(&output));
+        assert_eq!(err(&output), "", "{how}");
+    }
+}
+
+/// Villains of one kind, and a tournament between them.
+fn villains(game: &str, more: &str, kind: &str) -> String {
+    let spec = villain_spec(&format!("{kind} --max-games 100"));
+    let seats = if game == "big-two" { 5 } else { 3 };
+    cup(game, "round-robin", more, &vec![&*spec; seats])
+}
+
+#[test]
+fn no_process_of_a_tournament_meets_a_deal_twice() {
+    for (game, more, kind, games) in [
+        ("mahjong", "deals = 5", "knows-rounds", 30),
+        ("mahjong", "deals = 5", "knows-hands", 30),
+        ("big-two", "deals = 2", "knows-rounds", 40),
+        ("big-two", "deals = 1", "knows-hands", 20),
+        (
+            "big-two",
+            "deals = 1\nseatings = \"all\"",
+            "knows-rounds",
+            120,
+        ),
+    ] {
+        let what = format!("{kind} in {game}");
+        let arena = Arena::with_cup(&villains(game, more, kind));
+        let mut child = arena.start("tournament run cup.toml --format json --concurrency 3");
+        let (_, rest) = first_events(&mut child, 4);
+        // What they have met dies with them.
+        send(Signal::SIGKILL, &child);
+        child.wait().unwrap();
+        rest();
+        let before = arena.stored("cup").len();
+        assert!((4..games).contains(&before), "{what}: {before}");
+        let resumed = done(&arena.run("tournament resume cup --format json --concurrency 3"));
+        assert_eq!(games_told(&resumed).len(), games - before, "{what}");
+        let games_of = arena.exported("cup");
+        let games_of = of_type(&games_of, "game");
+        assert_eq!(games_of.len(), games, "{what}");
+        for game in games_of {
+            assert_eq!(game["fouls"], json!([]), "{what}");
+        }
+        arena.proves("cup");
+    }
+}
+
+/// So the villain does notice in a tournament when it meets a deal twice.
+#[test]
+fn without_secrets_a_process_of_a_tournament_meets_both_seatings() {
+    let arena = Arena::with_cup(&villains("connect-four", "deals = 2", "knows-rounds"));
+    let told = events(&done(&arena.run("tournament run cup.toml --format json")));
+    let fouls = of_type(&told, "game");
+    let fouls = fouls.iter().filter(|game| game["fouls"] != json!([]));
+    // One game of each deal, and three play two deals each.
+    assert_eq!(fouls.count(), 6);
+}
+
+/// Three bots in a quick tournament that is over, and its export.
+fn over() -> (Arena, Vec<Value>) {
+    let bots = ["house:random"; 3];
+    let arena = Arena::with_cup(&cup("connect-four", "round-robin", "deals = 2", &bots));
+    done(&arena.run("tournament run cup.toml"));
+    let lines = arena.exported("cup");
+    assert_eq!(lines.len(), 14);
+    (arena, lines)
+}
+
+/// Imports these lines as another tournament.
+fn import(arena: &Arena, name: &str, lines: &[Value]) -> Output {
+    let text: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(arena.path("changed.jsonl"), text.concat()).unwrap();
+    arena.run(&format!("tournament import changed.jsonl --name {name}"))
+}
+
+/// What is found wrong with these lines.
+fn found(arena: &Arena, name: &str, lines: &[Value]) -> Vec<String> {
+    done(&import(arena, name, lines));
+    let output = arena.run(&format!("tournament verify {name} --format json"));
+    assert_eq!(output.status.code(), Some(1), "{name}: {}", err(&output));
+    let event = events(&out(&output))[0].clone();
+    assert_eq!(event["proved"], false, "{name}");
+    let text = arena.run(&format!("tournament verify {name}"));
+    assert_eq!(text.status.code(), Some(1), "{name}");
+    assert!(out(&text).contains("NOT PROVED"), "{name}: {}", out(&text));
+    faults(&event)
+}
+
+/// The text of the record in a line, changed.
+fn change_record(line: &mut Value, change: impl Fn(&str) -> String) {
+    line["record"] = json!(change(line["record"].as_str().unwrap()));
+}
+
+#[test]
+fn verify_names_what_was_changed() {
+    let (arena, lines) = over();
+    assert_eq!(found_none(&arena, &lines), [""; 0]);
+    let last = lines.len() - 1;
+    let numbers = |line: &Value| (line["group"].clone(), line["seating"].clone());
+    assert_eq!(numbers(&lines[3]), (json!(1), json!(0)));
+
+    type Change = fn(&mut Vec<Value>);
+    let cases: &[(&str, &str, Change)] = &[
+        (
+            "places",
+            "group 1, seating 0: the store counts another result",
+            |lines| {
+                let places = lines[3]["places"].as_array_mut().unwrap();
+                places.reverse();
+                if places[0] == places[1] {
+                    *places = vec![json!(1), json!(2)];
+                }
+            },
+        ),
+        (
+            "time",
+            "group 1, seating 0: the store counts another result",
+            |lines| {
+                lines[3]["thought_us"][0] = json!(1);
+            },
+        ),
+        (
+            "reason",
+            "group 1, seating 0: the store counts another result",
+            |lines| {
+                lines[3]["reason"] = json!("for luck");
+            },
+        ),
+        (
+            "plies",
+            "group 1, seating 0: the store counts another result",
+            |lines| {
+                lines[3]["plies"] = json!(1);
+            },
+        ),
+        ("record", "group 1, seating 0: its record", |lines| {
+            change_record(&mut lines[3], |record| {
+                record.replacen("\"seat\":0", "\"seat\":1", 1)
+            });
+        }),
+        ("half-record", "group 1, seating 0: its record", |lines| {
+            change_record(&mut lines[3], |record| {
+                record[..record.len() / 2].to_owned()
+            });
+        }),
+        (
+            "other-record",
+            "group 1, seating 0: its record is of game match-0000-deal-0001-game-1",
+            |lines| {
+                lines[3]["record"] = lines[4]["record"].clone();
+            },
+        ),
+        (
+            "other-deal",
+            "group 1, seating 0: its seed is not the root's",
+            |lines| {
+                lines[3]["record"] = lines[1]["record"].clone();
+            },
+        ),
+        (
+            "seats",
+            "group 1, seating 0: others sat there than the schedule says",
+            |lines| {
+                lines[3]["order"].as_array_mut().unwrap().reverse();
+            },
+        ),
+        (
+            "players",
+            "group 0: the schedule asked for it between others",
+            |lines| {
+                for line in &mut lines[1..3] {
+                    line["lineup"].as_array_mut().unwrap().reverse();
+                }
+            },
+        ),
+        (
+            "root",
+            "group 0, seating 0: its seed is not the root's",
+            |lines| {
+                // Another tournament's root, and what it was committed by.
+                let root = referee_core::Root::new([9; 32]);
+                lines[0]["root"] = json!(root.reveal());
+                lines[0]["commitment"] = json!(root.commitment());
+            },
+        ),
+        (
+            "limits",
+            "group 0, seating 0: it was played as another game or with other limits",
+            |lines| {
+                lines[0]["definition"]["limits"]["move_us"] = json!(7);
+            },
+        ),
+        (
+            "game-missing",
+            "group 1, seating 0: there is no such game",
+            |lines| {
+                lines.remove(3);
+            },
+        ),
+        ("group-missing", "group 1: it was not played", |lines| {
+            lines.drain(3..5);
+        }),
+        ("last-missing", "group 5: it was not played", |lines| {
+            lines.drain(11..13);
+        }),
+        (
+            "group-too-many",
+            "group 99: the schedule never asked for it",
+            |lines| {
+                for at in [3, 4] {
+                    let mut more = lines[at].clone();
+                    more["group"] = json!(99);
+                    lines.insert(lines.len() - 1, more);
+                }
+            },
+        ),
+        (
+            "game-too-many",
+            "group 99: the schedule never asked for it",
+            |lines| {
+                let mut more = lines[3].clone();
+                more["group"] = json!(99);
+                lines.insert(lines.len() - 1, more);
+            },
+        ),
+        (
+            "shorter",
+            "group 1, seating 1: there is no such game",
+            |lines| {
+                lines.remove(4);
+                lines[3]["games_in_group"] = json!(1);
+            },
+        ),
+        (
+            "counted",
+            "group 1, seating 0: its counters are not what its record says",
+            |lines| {
+                let counters = lines[3]["counters"].as_array_mut().unwrap();
+                counters.push(json!([0, "foul:late", 3]));
+            },
+        ),
+    ];
+    for (name, says, change) in cases {
+        let mut changed = lines.clone();
+        change(&mut changed);
+        let games = changed.len() - 2;
+        let end = changed.last_mut().unwrap();
+        end["games"] = json!(games);
+        let found = found(&arena, name, &changed);
+        assert!(
+            found.iter().any(|fault| fault.starts_with(says)),
+            "{name}: expected {says:?} in {found:#?}"
+        );
+    }
+    // What can't even be read is refused, and nothing of it stays.
+    let cases: &[(&str, &str, Change)] = &[
+        (
+            "promise",
+            "line 1: the root is not the one that was promised",
+            |lines| {
+                lines[0]["root"] = json!(referee_core::Root::new([9; 32]).reveal());
+            },
+        ),
+        ("cut-off", "line 14: the text ends too early", |lines| {
+            lines.pop();
+        }),
+        (
+            "lost",
+            "there should be 12 games, but there were 11",
+            |lines| {
+                lines.remove(5);
+            },
+        ),
+        ("twice", "game 1.0 is there twice", |lines| {
+            lines[4] = lines[3].clone();
+        }),
+        (
+            "third",
+            "line 4: game 1.2 can't be stored: its group has 2 games",
+            |lines| {
+                lines[3]["seating"] = json!(2);
+            },
+        ),
+        ("stranger", "there is no entrant 7", |lines| {
+            lines[3]["lineup"] = json!([0, 7]);
+        }),
+    ];
+    for (name, says, change) in cases {
+        let mut changed = lines.clone();
+        change(&mut changed);
+        refused(&import(&arena, name, &changed), says);
+        let list = done(&arena.run("tournament list"));
+        assert!(!list.contains(name), "{list}");
+    }
+    assert_eq!(numbers(&lines[last - 1]), (json!(5), json!(1)));
+}
+
+/// What was not changed is proved under another name too.
+fn found_none(arena: &Arena, lines: &[Value]) -> Vec<String> {
+    done(&import(arena, "again", lines));
+    let event = done(&arena.run("tournament verify again --format json"));
+    let event = events(&event)[0].clone();
+    assert_eq!(
+        (&event["proved"], &event["games"]),
+        (&json!(true), &json!(12))
+    );
+    faults(&event)
+}
+
+#[test]
+fn who_takes_a_seat_that_nobody_has_is_proved_too() {
+    let more = "deals = 1\nrounds = 1";
+    let arena = Arena::with_cup(&cup("big-two", "swiss", more, &["house:random"; 3]));
+    let told = events(&done(&arena.run("tournament run cup.toml --format json")));
+    for game in of_type(&told, "game") {
+        let players = game["players"].as_array().unwrap();
+        assert_eq!(
+            players.iter().filter(|player| player.is_null()).count(),
+            1,
+            "{game}"
+        );
+    }
+    let mut lines = arena.exported("cup");
+    for line in &mut lines {
+        if line["type"] == "game" {
+            // As if a real one had sat there.
+            change_record(line, |record| record.replace("filler-", "visitor-"));
+        }
+    }
+    let found = found(&arena, "changed", &lines);
+    assert_eq!(found.len(), 4, "{found:?}");
+}
+
+#[test]
+fn what_is_exported_and_imported_elsewhere_has_the_same_table() {
+    for (game, shape, more, bots) in [
+        ("othello", "swiss", "deals = 1\nrounds = 2", 4),
+        ("big-two", "ladder", "deals = 1\nrounds = 2", 6),
+    ] {
+        let arena = Arena::with_cup(&cup(game, shape, more, &vec!["house:random"; bots]));
+        done(&arena.run("tournament run cup.toml"));
+        done(&arena.run("tournament export cup --output cup.jsonl"));
+        let said = done(&arena.run("tournament import cup.jsonl --name copy --store other.db"));
+        assert_eq!(
+            said,
+            "copy: read; `arena tournament verify copy` proves it\n"
+        );
+        let standings = arena.standings("cup");
+        assert_eq!(standings, arena.standings_in("copy", "other.db"), "{game}");
+        done(&arena.run("tournament verify copy --store other.db"));
+        refused(
+            &arena.run("tournament import cup.jsonl --store other.db --name copy"),
+            "there is a tournament `copy` already",
+        );
+        // One row a game, and as many cells in each.
+        let csv = done(&arena.run("tournament export cup --as csv"));
+        let rows = csv.lines().count() as u64 - 1;
+        assert_eq!(standings["count"]["stored"], rows, "{game}");
+        let moves = done(&arena.run("tournament export cup --as moves"));
+        let games = moves.lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(games.count() as u64, rows, "{game}");
+    }
+}
+
+#[test]
+fn moves_of_othello_are_openings_of_other_matches() {
+    let arena = Arena::with_cup(&cup(
+        "othello",
+        "round-robin",
+        "deals = 2",
+        &["house:random"; 2],
+    ));
+    done(&arena.run("tournament run cup.toml"));
+    let moves = done(&arena.run("tournament export cup --as moves"));
+    // The first ten of each game, as a contest would take them.
+    let openings: Vec<&str> = moves
+        .lines()
+        .map(|line| line.get(..20).unwrap_or(line))
+        .collect();
+    fs::write(arena.path("openings.txt"), openings.join("\n")).unwrap();
+    let more = "deals = 4\nopenings = \"openings.txt\"";
+    fs::write(
+        arena.path("next.toml"),
+        cup(
+            "othello",
+            "round-robin",
+            more,
+            &["house:weights?plies=1", "house:random"],
+        ),
+    )
+    .unwrap();
+    done(&arena.run("tournament run next.toml"));
+    arena.proves("next");
+    let next = done(&arena.run("tournament export next --as moves"));
+    let begins: Vec<&str> = next.lines().filter(|line| !line.starts_with('#')).collect();
+    let openings: Vec<&&str> = openings
+        .iter()
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    assert_eq!(begins.len(), 8);
+    for (at, line) in begins.iter().enumerate() {
+        assert!(line.starts_with(*openings[at / 2]), "{line}");
+    }
+}
+
+#[test]
+fn metrics_are_served_while_it_runs() {
+    let villain = villain_spec("slow --delay 20ms");
+    let bots = [&*villain, "house:random"];
+    let arena = Arena::with_cup(&cup("connect-four", "round-robin", "deals = 200", &bots));
+    let address = {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        free.local_addr().unwrap()
+    };
+    let line = format!("tournament run cup.toml --format json --metrics {address}");
+    let mut child = arena.start(&line);
+    let (_, rest) = first_events(&mut child, 2);
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    send(Signal::SIGINT, &child);
+    rest();
+    child.wait().unwrap();
+    let value = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name));
+        let value = line.and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+        value.unwrap_or_else(|| panic!("no {name} in {text}"))
+    };
+    assert!(text.starts_with("HTTP/1.0 200"), "{text}");
+    assert!(value("arena_games_total{game=\"connect_four\",ended=") >= 1.0);
+    assert!(value("arena_games_running") >= 1.0);
+    for bot in ["a", "b"] {
+        assert!(value(&format!("arena_ask_seconds_count{{bot=\"{bot}\"}}")) >= 1.0);
+    }
+    for name in [
+        "arena_queue_wait_seconds_count",
+        "arena_store_commit_seconds_count",
+    ] {
+        assert!(value(name) >= 1.0, "{name}");
+    }
+    // Who is asked late is what a slow bot is seen by.
+    let slow = "arena_ask_seconds_bucket{bot=\"a\",le=\"0.01\"}";
+    assert!(value(slow) < value("arena_ask_seconds_count{bot=\"a\"}"));
+}
+
+#[test]
+fn logs_are_json_if_wanted_and_tell_no_secret() {
+    let arena = Arena::with_cup(&cup(
+        "mahjong",
+        "round-robin",
+        "deals = 2",
+        &["house:random"; 2],
+    ));
+    let output = arena
+        .command("tournament run cup.toml --log-format json")
+        .env("RUST_LOG", "debug")
+        .output()
+        .unwrap();
+    done(&output);
+    let said = err(&output);
+    let logs: Vec<&str> = said.lines().filter(|line| line.starts_with('{')).collect();
+    let messages: Vec<Value> = events(&logs.join("\n"));
+    for wanted in ["a game is stored", "a run has ended"] {
+        let is_it = |line: &Value| line["fields"]["message"] == wanted;
+        assert!(messages.iter().any(is_it), "no {wanted:?} in {said}");
+    }
+    let exported = arena.exported("cup");
+    let root = exported[0]["root"].as_str().unwrap();
+    let mut secrets = vec![root.to_owned()];
+    for game in of_type(&exported, "game") {
+        let header = events(game["record"].as_str().unwrap())[0].clone();
+        secrets.push(header["seed"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(secrets.len(), 5);
+    for secret in secrets {
+        assert!(secret.len() >= 64, "{secret}");
+        assert!(
+            !logs.join("\n").contains(&secret),
+            "{secret} is in the logs"
+        );
+    }
+    assert!(said.contains(root), "it is shown to people at the end");
+}
+
+#[test]
+fn tables_of_long_names_and_many_games_fit_eighty_columns() {
+    for (game, bots, deals) in [("connect-four", 3, 300), ("big-two", 5, 30)] {
+        let mut text = format!("game = \"{game}\"\nshape = \"round-robin\"\ndeals = {deals}\n");
+        for bot in 0..bots {
+            text += &format!("[[bots]]\nname = \"{bot:-<40}\"\nbot = \"house:random\"\n");
+        }
+        let arena = Arena::with_cup(&text);
+        let name = "n".repeat(60);
+        fits_eighty_columns(&done(
+            &arena.run(&format!("tournament run cup.toml --name {name}")),
+        ));
+        for verb in [
+            format!("status {name} --schedule"),
+            format!("verify {name}"),
+            "list".to_owned(),
+            "run cup.toml --dry-run".to_owned(),
+        ] {
+            fits_eighty_columns(&done(&arena.run(&format!("tournament {verb}"))));
+        }
+    }
+}
+
+/// Where the example tournaments are.
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/tournaments")
+}
+
+#[test]
+fn there_is_an_example_of_every_shape_and_each_can_be_played() {
+    let mut shapes = BTreeSet::new();
+    for file in fs::read_dir(examples()).unwrap() {
+        let file = file.unwrap().path();
+        let arena = Arena::new();
+        let dry = format!("tournament run '{}' --dry-run", file.display());
+        fits_eighty_columns(&done(&arena.run(&dry)));
+        let planned = events(&done(&arena.run(&format!("{dry} --format json"))))[0].clone();
+        assert!(planned["games"].as_u64().is_some(), "{}", file.display());
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(
+            text.starts_with("# "),
+            "{} does not say what it is",
+            file.display()
+        );
+        let shape = text.lines().find_map(|line| line.strip_prefix("shape = "));
+        shapes.insert(shape.unwrap().trim_matches('"').to_owned());
+    }
+    let all = [
+        "double-elimination",
+        "gauntlet",
+        "ladder",
+        "round-robin",
+        "single-elimination",
+        "swiss",
+    ];
+    assert_eq!(shapes.iter().map(String::as_str).collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn the_quick_examples_are_played_to_their_end() {
+    for name in ["gauntlet", "swiss", "single-elimination", "ladder"] {
+        let arena = Arena::new();
+        let file = examples().join(format!("{name}.toml"));
+        let output = arena.run(&format!("tournament run '{}'", file.display()));
+        fits_eighty_columns(&done(&output));
+        assert_eq!(arena.standings(name)["state"], "over", "{name}");
+        arena.proves(name);
+    }
+}
+
+/// A schema of its own on the server that `cargo xtask test` starts.
+struct Schema {
+    server: String,
+    name: String,
+}
+
+impl Schema {
+    fn new() -> Self {
+        let server = std::env::var("ARENA_TEST_POSTGRES").expect(
+            "this test needs PostgreSQL: `cargo xtask test` starts one, or ARENA_TEST_POSTGRES \
+             names a database that it may use",
+        );
+        let name = format!("arena_{}", std::process::id());
+        let schema = Self { server, name };
+        schema.run("CREATE SCHEMA", "");
+        schema
+    }
+
+    fn url(&self) -> String {
+        let and = if self.server.contains('?') { '&' } else { '?' };
+        format!(
+            "{}{and}options=-c%20search_path%3D{}",
+            self.server, self.name
+        )
+    }
+
+    fn run(&self, what: &str, how: &str) {
+        let statement = format!("{what} {} {how}", self.name);
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            sqlx::any::install_default_drivers();
+            let mut session = sqlx::AnyConnection::connect(&self.server).await.unwrap();
+            let statement = sqlx::raw_sql(sqlx::AssertSqlSafe(statement));
+            session.execute(statement).await.unwrap();
+            session.close().await.unwrap();
+        });
+    }
+}
+
+#[test]
+fn a_tournament_is_killed_and_goes_on_on_postgres() {
+    let schema = Schema::new();
+    let bots = ["house:random"; 5];
+    let arena = Arena::with_cup(&cup(
+        "connect-four",
+        "swiss",
+        "deals = 6\nrounds = 3",
+        &bots,
+    ));
+    let arena_on = |line: &str| {
+        let mut command = arena.command(&format!("tournament {line}"));
+        command.env("ARENA_STORE", schema.url());
+        command
+    };
+    done(
+        &arena_on("run cup.toml --name whole --seed 3")
+            .output()
+            .unwrap(),
+    );
+    let mut child = arena_on("run cup.toml --seed 3 --format json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (_, rest) = first_events(&mut child, 4);
+    let second = arena_on("resume cup").output().unwrap();
+    send(Signal::SIGKILL, &child);
+    rest();
+    child.wait().unwrap();
+    refused(&second, "cup is being run by process ");
+
+    // The database lets go when it sees that nobody is there.
+    wait_until("the claim is free", || {
+        let output = arena_on("resume cup").output().unwrap();
+        output.status.success()
+    });
+    let table = |name: &str| {
+        let status = arena_on(&format!("status {name} --format json")).output();
+        of_type(&events(&done(&status.unwrap())), "standings")[0]["standings"].clone()
+    };
+    assert_eq!(table("cup"), table("whole"));
+    let proved = arena_on("verify cup").output().unwrap();
+    assert!(done(&proved).contains("proved, "), "{}", err(&proved));
+    let list = done(&arena_on("list").output().unwrap());
+    assert!(list.contains("whole"), "{list}");
+    assert!(!arena.path("arena.sqlite").exists());
+    schema.run("DROP SCHEMA", "CASCADE");
+}
