@@ -103,6 +103,13 @@ impl Record {
     /// The whole record as JSON lines. The same record is the same text.
     #[must_use]
     pub fn to_json_lines(&self) -> String {
+        self.sealed().0
+    }
+
+    /// The same, and the [`play_hash`](Self::play_hash) that is in its seal.
+    #[must_use]
+    pub fn sealed(&self) -> (String, String) {
+        let play = self.play_hash();
         let mut text = String::with_capacity(1024 + 192 * self.events.len());
         push_line(&mut text, &Line::Header(self.header.clone()));
         for event in &self.events {
@@ -110,11 +117,11 @@ impl Record {
         }
         push_line(&mut text, &Line::Result(self.result.clone()));
         let seal = Line::Seal {
-            play: self.play_hash(),
+            play: play.clone(),
             file: hex::encode(Sha256::digest(&text)),
         };
         push_line(&mut text, &seal);
-        text
+        (text, play)
     }
 
     /// SHA-256 of what was played and said: game, rules, set-up, seed, and

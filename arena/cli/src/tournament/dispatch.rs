@@ -22,9 +22,11 @@ use crate::setups::Setups;
 
 /// How long a worker may be silent before its work is given to another.
 pub(crate) const LEASE: Duration = Duration::from_secs(60);
-/// In a chunk of one seating, at most so many deals: a game that is played from
-/// other seatings counts only when they have been played too.
-const MOST_DEALS: u64 = 64;
+/// At most so many deals are in a chunk.
+const MOST_DEALS: u64 = 4096;
+/// The same where it has one seating of each: what is played counts only when the
+/// others have been played too.
+const MOST_DEALS_APART: u64 = 64;
 /// The same where a test may stop the match, and what is begun then is in vain.
 const MOST_DEALS_TESTED: u64 = 8;
 
@@ -350,6 +352,7 @@ impl Desk {
         let each = if self.secrets { 1 } else { a_group.max(1) };
         let most = match self.definition.sprt {
             Some(_) => MOST_DEALS_TESTED,
+            None if self.secrets => MOST_DEALS_APART,
             None => MOST_DEALS,
         };
         // A deal that a set-up fixes would be known the second time.

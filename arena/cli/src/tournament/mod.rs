@@ -13,7 +13,6 @@ mod verify;
 mod worker;
 
 use std::{
-    cell::RefCell,
     collections::BTreeSet,
     net::SocketAddr,
     path::PathBuf,
@@ -29,7 +28,7 @@ use futures_util::future::try_join_all;
 use indicatif::ProgressBar;
 use referee::{Memory, Pool};
 use referee_core::Root;
-use tokio::time::Instant;
+use tokio::{sync::Semaphore, time::Instant};
 
 pub(crate) use definition::{Definition, Planned, chance};
 pub(crate) use print::{duel_lines, estimate};
@@ -101,7 +100,7 @@ pub(crate) async fn run(
     store: &Store,
     tournament: &Tournament,
     manner: &Manner,
-    mut each: impl FnMut(&FinishedGame) + 'static,
+    tell: Option<&dyn Fn(&FinishedGame)>,
 ) -> anyhow::Result<RunEnd> {
     let claim = match store.claim(tournament.id).await {
         Err(StoreError::Claimed { who, .. }) => {
@@ -173,12 +172,6 @@ pub(crate) async fn run(
     let (done, planned) = dispatch.progress().await;
     let bar = crate::report::progress(planned.map(|groups| groups * a_group));
     bar.set_position(done * a_group);
-    let counting = bar.clone();
-    let each = RefCell::new(move |game: &FinishedGame| {
-        counting.inc(1);
-        each(game);
-    });
-    let stored = |game: &FinishedGame| (each.borrow_mut())(game);
     let pool = Pool::new(threads())?;
     let concurrency = manner.concurrency.unwrap_or_else(standard_concurrency);
     let workers = concurrency.min(standard_concurrency()).max(1);
@@ -190,7 +183,9 @@ pub(crate) async fn run(
         crew: &crew,
         pool: &pool,
         stop: &stop,
-        stored: &stored,
+        tell,
+        progress: &bar,
+        packing: Semaphore::new(threads()),
         counters: &counters,
     };
     let names: Vec<String> = (0..workers)

@@ -8,11 +8,14 @@ use std::{
 
 use anyhow::Context as _;
 use arena_ladder::{Entrant, HalfPoints};
-use arena_store::{Filed, FinishedGame, pack};
+use arena_store::{ChunkKey, Filed, FinishedGame, pack};
+
 use futures_util::{StreamExt as _, stream};
+use indicatif::ProgressBar;
 use referee::{Game, PlayError, Played, Pool};
 use referee_core::{PerSeat, Record, Root, SeatFoul, Verdict};
 use referee_games::Fixture;
+use tokio::sync::Semaphore;
 
 use super::{
     Definition,
@@ -29,7 +32,7 @@ use crate::{
 
 /// A chunk should take about so long: long enough that starting processes for it
 /// does not matter, short enough that no worker is left with one at the end.
-const CHUNK: Duration = Duration::from_secs(5);
+const CHUNK: Duration = Duration::from_secs(3);
 /// Results that wait to be stored while others are played, at most.
 const UNSTORED: usize = 256;
 
@@ -42,8 +45,13 @@ pub(crate) struct Workshop<'a> {
     pub(crate) crew: &'a Crew,
     pub(crate) pool: &'a Pool,
     pub(crate) stop: &'a Stop,
-    /// Told of each game that is stored.
-    pub(crate) stored: &'a dyn Fn(&FinishedGame),
+    /// Told of each game that is stored, without its record.
+    pub(crate) tell: Option<&'a dyn Fn(&FinishedGame)>,
+    /// Counts them.
+    pub(crate) progress: &'a ProgressBar,
+    /// Room to make records of games in: a few threads do that, each of which has
+    /// memory of its own.
+    pub(crate) packing: Semaphore,
     /// Counters that belong to no game and go with the next one.
     pub(crate) counters: &'a Counters,
 }
@@ -192,18 +200,31 @@ impl Workshop<'_> {
         let Some((game, played)) = played? else {
             return Ok(false);
         };
-        let mut finished = finished(game, leased, &played, self.definition);
+        let packing = self.packing.acquire().await?;
+        let (of, key, attempt) = (game.clone(), leased.chunk.key, leased.attempt);
+        let packed = tokio::task::spawn_blocking(move || finished(of, key, attempt, &played));
+        let mut finished = packed.await?;
+        drop(packing);
         for (name, count) in self.counters.take() {
             finished.counters.push((None, name, count));
         }
-        let told = finished.clone();
-        let record = played.record;
-        finished.record =
-            tokio::task::spawn_blocking(move || pack(&record.to_json_lines())).await?;
+        let told = self.tell.map(|tell| {
+            let record = Vec::new();
+            (
+                tell,
+                FinishedGame {
+                    record,
+                    ..finished.clone()
+                },
+            )
+        });
         let filed = self.dispatch.report(finished).await?;
         tracing::debug!(game = game.id(), ?filed, "a game is stored");
         if filed == Filed::Accepted {
-            (self.stored)(&told);
+            self.progress.inc(1);
+            if let Some((tell, game)) = told {
+                tell(&game);
+            }
         }
         Ok(true)
     }
@@ -255,15 +276,17 @@ pub(super) fn counted(
     record: &Record,
     who: impl Fn(usize) -> Option<Entrant>,
 ) -> BTreeMap<(Option<Entrant>, String), i64> {
-    let mut counted: BTreeMap<(Option<Entrant>, String), i64> = BTreeMap::new();
+    let mut asks: BTreeMap<(Entrant, u32), i64> = BTreeMap::new();
     for (seat, _, thought) in moves(record) {
         if let Some(entrant) = who(seat.index()) {
             let bucket = bucket(thought.as_micros() as u64);
-            *counted
-                .entry((Some(entrant), format!("ask:{bucket}")))
-                .or_default() += 1;
+            *asks.entry((entrant, bucket)).or_default() += 1;
         }
     }
+    let mut counted: BTreeMap<(Option<Entrant>, String), i64> = asks
+        .into_iter()
+        .map(|((entrant, bucket), count)| ((Some(entrant), format!("ask:{bucket}")), count))
+        .collect();
     let (places, fouls): (&[u8], &[SeatFoul]) = match &record.result.verdict {
         Verdict::Finished { outcome, fouls } => (outcome.places.as_slice(), fouls),
         Verdict::Void { .. } => (&[], &[]),
@@ -301,18 +324,17 @@ pub(super) fn is_of_the_run(counter: &str) -> bool {
     matches!(kind, Some("queue" | "commit" | "late" | "voided"))
 }
 
-/// What the store is told of a game, all but its record.
-fn finished(
-    game: &Assigned,
-    leased: &Leased,
-    played: &Played,
-    definition: &Definition,
-) -> FinishedGame {
+/// What the store is told of a game.
+fn finished(game: Assigned, chunk: ChunkKey, attempt: u32, played: &Played) -> FinishedGame {
     let record = &played.record;
     let who = |seat: usize| -> Option<Entrant> { game.group.lineup[game.order[seat]] };
+    let players = record.header.players.as_slice();
+    let asks: Vec<_> = players.iter().map(|name| metrics::asks(name)).collect();
+    let mut plies = 0;
     for (seat, _, thought) in moves(record) {
+        plies += 1;
         if who(seat.index()).is_some() {
-            metrics::asked(&record.header.players[seat], thought);
+            asks[seat.index()].record(thought);
         }
     }
     let (places, scores, reason, fouls) = match &record.result.verdict {
@@ -328,36 +350,37 @@ fn finished(
     let mut counted = counted(record, who);
     for (_, counter) in counted.keys() {
         if let Some(ended) = counter.strip_prefix("ended:") {
-            metrics::ended(&definition.game, ended);
+            metrics::ended(&record.header.game, ended);
         }
     }
     if played.voided > 0 {
         metrics::voided(played.voided);
         counted.insert((None, "voided".to_owned()), played.voided.into());
     }
+    let (text, play_hash) = record.sealed();
     FinishedGame {
         group: game.group.number,
         seating: game.seating,
         games_in_group: game.of,
         matchup: game.group.matchup,
-        attempt: leased.attempt,
-        chunk: leased.chunk.key,
-        lineup: game.group.lineup.clone(),
-        order: game.order.clone(),
+        attempt,
+        chunk,
         places,
         scores,
         reason,
         fouls,
-        plies: moves(record).count() as u32,
+        plies,
         thought_us: record.result.thought_us.as_slice().to_vec(),
         course: course(record),
-        play_hash: record.play_hash(),
+        play_hash,
         voided: played.voided,
         finished_unix_ms: super::unix_ms(),
         counters: counted
             .into_iter()
             .map(|((who, name), count)| (who, name, count))
             .collect(),
-        record: Vec::new(),
+        record: pack(&text),
+        lineup: game.group.lineup,
+        order: game.order,
     }
 }

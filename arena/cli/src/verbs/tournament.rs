@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use arena_store::{State, Store, StoreError, Tournament as Stored};
+use arena_store::{FinishedGame, State, Store, StoreError, Tournament as Stored};
 use clap::{Args, Subcommand, ValueEnum};
 use referee_core::Root;
 use serde_json::json;
@@ -423,13 +423,12 @@ impl GoOn {
             .iter()
             .map(|entrant| entrant.name.clone())
             .collect();
-        let end = tournament::run(store, tournament, &manner, move |game| {
-            if json {
-                // Whoever no longer reads along does not stop a tournament.
-                let _ = report::event(&tournament::game_event(game, &names));
-            }
-        })
-        .await?;
+        let tell = |game: &FinishedGame| {
+            // Whoever no longer reads along does not stop a tournament.
+            let _ = report::event(&tournament::game_event(game, &names));
+        };
+        let tell: Option<&dyn Fn(&FinishedGame)> = if json { Some(&tell) } else { None };
+        let end = tournament::run(store, tournament, &manner, tell).await?;
         let (name, old) = (&tournament.name, tournament.state);
         let Some(tournament) = store.tournament(name).await? else {
             anyhow::bail!(
