@@ -58,15 +58,15 @@ impl Entry {
         } else {
             match text.split_once('=') {
                 Some((name, spec)) => (Some(name), spec),
-                None => return usage(format!("--bot {text}: {EXPECTED}")),
+                None => return usage(format!("{text}: {EXPECTED}")),
             }
         };
         let Some((scheme, playable)) = known(spec) else {
-            return usage(format!("--bot {text}: {EXPECTED}"));
+            return usage(format!("{text}: {EXPECTED}"));
         };
         if !playable {
             return usage(format!(
-                "--bot {text}: this version does not start {scheme} bots; {EXPECTED}"
+                "{text}: this version does not start {scheme} bots; {EXPECTED}"
             ));
         }
         let source = Self::source(scheme, spec)?;
@@ -75,7 +75,7 @@ impl Entry {
         let begins = name.starts_with(char::is_alphanumeric);
         if !begins || name.len() > 40 || !name.chars().all(good) {
             return usage(format!(
-                "--bot {text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores and begins with one of the first two, found \"{name}\""
+                "{text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores and begins with one of the first two, found \"{name}\""
             ));
         }
         Ok(Self {
@@ -97,7 +97,7 @@ impl Entry {
             let entry = Self::read(text)?;
             if entries.iter().any(|known| known.name == entry.name) {
                 return usage(format!(
-                    "--bot {text}: there is a bot called \"{}\" already; give this one another name, as in other={}",
+                    "{text}: there is a bot called \"{}\" already; give this one another name, as in other={}",
                     entry.name, entry.spec
                 ));
             }
@@ -105,7 +105,7 @@ impl Entry {
                 && entries.iter().any(|known| known.source == entry.source)
             {
                 return usage(format!(
-                    "--bot {text}: another bot is at {address} too, and one process can't sit in two seats; start a second one"
+                    "{text}: another bot is at {address} too, and one process can't sit in two seats; start a second one"
                 ));
             }
             entries.push(entry);

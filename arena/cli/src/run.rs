@@ -231,8 +231,6 @@ async fn play_lot<'a>(
         count += 1;
         ended((index, pairing, played)).await?;
     };
-    drop(games);
-    pool.drain().await;
     Ok(end)
 }
 

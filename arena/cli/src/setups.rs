@@ -21,15 +21,18 @@ pub(crate) struct Setups {
 }
 
 impl Setups {
-    /// Looks at each set-up; there must be one.
+    /// Looks at each set-up.
     ///
     /// # Errors
     ///
-    /// [`SetupError`] where one is none.
+    /// [`SetupError`] where one is none, or there is none.
     pub(crate) fn new(
         kind: &dyn GameKind,
         list: Vec<serde_json::Value>,
     ) -> Result<Self, SetupError> {
+        if list.is_empty() {
+            return Err(SetupError("expected a set-up, found none".to_owned()));
+        }
         let mut known = BTreeMap::new();
         let mut fixed = vec![None; list.len()];
         if kind.has_secrets() {
@@ -97,7 +100,7 @@ fn dealt(
 /// Reads a list of openings.
 pub(crate) fn openings(file: &Path, kind: &dyn GameKind) -> anyhow::Result<Vec<serde_json::Value>> {
     let text = fs::read_to_string(file)
-        .or_else(|error| usage(format!("--openings {}: {error}", file.display())))?;
+        .or_else(|error| usage(format!("openings {}: {error}", file.display())))?;
     // Some editors begin a file with a mark that nobody sees.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let lines = text.lines().map(str::trim).enumerate();
@@ -106,7 +109,7 @@ pub(crate) fn openings(file: &Path, kind: &dyn GameKind) -> anyhow::Result<Vec<s
         .map(|(at, line)| {
             kind.opening(line).or_else(|error| {
                 usage(format!(
-                    "--openings {}, line {}: {error}",
+                    "openings {}, line {}: {error}",
                     file.display(),
                     at + 1
                 ))
@@ -115,7 +118,7 @@ pub(crate) fn openings(file: &Path, kind: &dyn GameKind) -> anyhow::Result<Vec<s
         .collect::<anyhow::Result<Vec<_>>>()?;
     if setups.is_empty() {
         return usage(format!(
-            "--openings {}: expected one opening a line, found none",
+            "openings {}: expected one opening a line, found none",
             file.display()
         ));
     }

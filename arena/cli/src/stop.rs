@@ -9,6 +9,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+/// How the program ends when it was stopped before the end.
+const INTERRUPTED: i32 = 130;
+
 /// How often a person has asked to stop: once is to finish what runs, twice is
 /// to cut it off.
 #[derive(Clone)]
@@ -18,7 +21,8 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Listens for SIGINT and SIGTERM. Whoever sends SIGTERM does not wait for
+    /// Listens for SIGINT and SIGTERM; when both have been asked for, the next ends
+    /// the process. Whoever sends SIGTERM does not wait for
     /// ever: `grace` after it, what still runs is cut off.
     pub(crate) fn on_signals(grace: Option<Duration>) -> anyhow::Result<Self> {
         let stop = Self {
@@ -33,22 +37,23 @@ impl Stop {
             loop {
                 let grace = tokio::select! {
                     _ = interrupt.recv() => None,
-                    _ = terminate.recv() => grace,
+                    _ = terminate.recv() => grace.filter(|_| ends.is_none()),
                     () = over(ends) => {
+                        ends = None;
                         told.twice.cancel();
-                        return;
+                        continue;
                     }
                 };
-                if told.once.is_cancelled() {
-                    told.twice.cancel();
-                    return;
+                match grace {
+                    _ if told.twice.is_cancelled() => std::process::exit(INTERRUPTED),
+                    // Whoever asks for a stop in time has it, whatever was asked before.
+                    Some(grace) => {
+                        ends = Some(Instant::now() + grace);
+                        tell(&format!("what still runs after {grace:?} is cut off"));
+                    }
+                    None if told.once.is_cancelled() => told.twice.cancel(),
+                    None => tell("once more cuts them off"),
                 }
-                ends = grace.map(|grace| Instant::now() + grace);
-                let how = grace.map_or_else(
-                    || "once more cuts them off".to_owned(),
-                    |grace| format!("what still runs after {grace:?} is cut off"),
-                );
-                anstream::eprintln!("\narena: finishing the games that are running; {how}");
                 told.once.cancel();
             }
         });
@@ -74,6 +79,10 @@ impl Stop {
     pub(crate) async fn cut_off(&self) {
         self.twice.cancelled().await;
     }
+}
+
+fn tell(how: &str) {
+    anstream::eprintln!("\narena: finishing the games that are running; {how}");
 }
 
 /// Waits until then; where there is no such moment, for ever.

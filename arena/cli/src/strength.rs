@@ -22,16 +22,20 @@ pub(crate) struct Strength {
 
 impl Strength {
     /// What these games say. Only deals count that have been played from every
-    /// seating.
-    pub(crate) fn of(seats: u8, games: &[GameResult], sprt: Option<&Sprt>) -> Self {
+    /// seating, each of which has so many games.
+    pub(crate) fn of(
+        seats: u8,
+        games_a_deal: usize,
+        games: &[GameResult],
+        sprt: Option<&Sprt>,
+    ) -> Self {
         let mut deals: BTreeMap<u64, Vec<&GameResult>> = BTreeMap::new();
         for game in games {
             deals.entry(game.pairing.group).or_default().push(game);
         }
-        let most = deals.values().map(Vec::len).max().unwrap_or_default();
         let tallies: Vec<Group> = deals
             .values()
-            .filter(|games| games.len() == most)
+            .filter(|games| games.len() == games_a_deal)
             .filter_map(|games| {
                 let places: Option<Vec<Vec<u8>>> = games.iter().map(|game| by_bot(game)).collect();
                 Some(Group {

@@ -129,3 +129,25 @@ pub(crate) fn is_taken(error: &sqlx::Error) -> bool {
         .as_database_error()
         .is_some_and(|error| error.is_unique_violation())
 }
+
+impl StoreError {
+    /// Whether the same may well succeed in a moment: another writes, or the server
+    /// is away.
+    pub(crate) fn may_pass(&self) -> bool {
+        let Self::Database(error) = self else {
+            return false;
+        };
+        match &**error {
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
+            sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+                // SQLite: busy, locked, and busy for a snapshot. PostgreSQL: the
+                // connection, the server's shutting down or starting up, a
+                // serialization failure, a deadlock.
+                matches!(&*code, "5" | "6" | "261" | "517" | "40001" | "40P01")
+                    || code.starts_with("08")
+                    || code.starts_with("57P0")
+            }),
+            _ => false,
+        }
+    }
+}

@@ -9,6 +9,9 @@ use tokio::{
 
 use crate::{Filed, FinishedGame, Store, StoreError, TournamentId};
 
+/// How long a database may be busy or away before games are given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// When games are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
@@ -178,6 +181,23 @@ impl Writer {
         }
     }
 
+    /// Reports games, again and again while the database is busy or away: reporting
+    /// a game twice changes nothing.
+    async fn report(&self, games: &[FinishedGame]) -> Result<Vec<Filed>, StoreError> {
+        let until = Instant::now() + PATIENCE;
+        let mut pause = Duration::from_millis(100);
+        loop {
+            match self.store.report_all(self.id, games).await {
+                Err(error) if error.may_pass() && Instant::now() + pause < until => {
+                    tracing::warn!(tournament = %self.id, %error, "the store is tried again");
+                    tokio::time::sleep(pause).await;
+                    pause = (2 * pause).min(Duration::from_secs(5));
+                }
+                filed => return filed,
+            }
+        }
+    }
+
     async fn commit(&self, batch: &mut Batch) {
         if batch.games.is_empty() {
             return;
@@ -190,7 +210,7 @@ impl Writer {
             .take()
             .map_or(Duration::ZERO, |since| begin - since);
         let count = games.len();
-        let filed = self.store.report(self.id, games).await;
+        let filed = self.report(&games).await;
         let commit = Commit {
             games: count,
             waited,

@@ -35,9 +35,18 @@ impl Store {
         id: TournamentId,
         games: Vec<FinishedGame>,
     ) -> Result<Vec<Filed>, StoreError> {
+        self.report_all(id, &games).await
+    }
+
+    /// The same; the caller keeps the games, and may report them again.
+    pub(crate) async fn report_all(
+        &self,
+        id: TournamentId,
+        games: &[FinishedGame],
+    ) -> Result<Vec<Filed>, StoreError> {
         let mut change = self.writing().await?;
         let (state, entrants) = self.lock_tournament(&mut change, id).await?;
-        for game in &games {
+        for game in games {
             game.check(entrants)?;
         }
         let mut filed = Vec::with_capacity(games.len());

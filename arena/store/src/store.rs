@@ -90,6 +90,12 @@ impl Store {
         })
     }
 
+    /// Where it is, without a password.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.base.place.shown()
+    }
+
     /// Closes all connections; what is under way is finished first.
     pub async fn close(self) {
         self.base.readers.close().await;
@@ -154,7 +160,9 @@ impl Place {
             ));
         }
         let path = std::path::absolute(path).map_err(|error| refused(&error.to_string()))?;
-        Ok(Self::File(path))
+        // One name for one file, so that its locks are the same by whatever way it
+        // is reached.
+        Ok(Self::File(path.canonicalize().unwrap_or(path)))
     }
 
     /// Its path, or its URL without the password.

@@ -16,6 +16,7 @@ use tonic::transport::Channel;
 
 use crate::{
     address::Address,
+    play::CLOSE_GRACE,
     pool::ShardId,
     process::{Launch, Process},
 };
@@ -100,11 +101,15 @@ impl Bot {
         self.lock().started
     }
 
-    /// Stops every process and waits until nothing is left of them.
+    /// Stops every process and waits until nothing is left of them. Who still
+    /// hears that a game of its is over has a moment for it.
     pub async fn stop(&self) {
         let instances = std::mem::take(&mut self.lock().instances);
         for instance in &instances {
             instance.retired.store(true, Ordering::Relaxed);
+        }
+        let _ = tokio::time::timeout(CLOSE_GRACE, self.quiet(&instances)).await;
+        for instance in &instances {
             if let Some(process) = &instance.process {
                 process.stop();
             }
@@ -113,6 +118,21 @@ impl Bot {
             if let Some(process) = &instance.process {
                 process.ended().await;
             }
+        }
+    }
+
+    /// Waits until none of these plays a game.
+    async fn quiet(&self, instances: &[Arc<Instance>]) {
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            // So that what changes from here on is not missed.
+            changed.as_mut().enable();
+            let plays = |instance: &Arc<Instance>| instance.playing.load(Ordering::Relaxed) > 0;
+            if !instances.iter().any(plays) {
+                return;
+            }
+            changed.await;
         }
     }
 

@@ -121,6 +121,9 @@ impl Launch {
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
             .env("BOT_LISTEN", format!("unix:{}", socket.display()))
+            // Where results are kept, and perhaps a password, is no bot's business.
+            .env_remove("ARENA_STORE")
+            .env_remove("PGPASSWORD")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

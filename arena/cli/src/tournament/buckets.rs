@@ -27,9 +27,10 @@ fn longest(bucket: u32) -> u64 {
     if bucket < LINEAR {
         return bucket;
     }
-    let doublings = bucket / LINEAR - 1;
+    // The last ones, and those that somebody has made up, reach beyond what is a
+    // number.
+    let doublings = (bucket / LINEAR - 1).min(u64::from(u64::BITS));
     let within = bucket % LINEAR + LINEAR;
-    // The last ones reach beyond what is a number.
     let end = u128::from(within + 1) << doublings;
     u64::try_from(end - 1).unwrap_or(u64::MAX)
 }

@@ -3,6 +3,7 @@
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
 use arena_ladder::{Entrant, Lineup};
+use futures_util::future::join_all;
 use referee::Bot;
 
 use crate::entry::{Entry, Start};
@@ -123,17 +124,13 @@ impl Crew {
                 idle.extend(shared.bots.remove(&who).map(|hired| hired.bot));
             }
         }
-        for bot in idle {
-            bot.stop().await;
-        }
+        join_all(idle.iter().map(|bot| bot.stop())).await;
     }
 
     /// Stops everybody.
     pub(crate) async fn dismiss(&self) {
         let bots = std::mem::take(&mut self.shared.borrow_mut().bots);
-        for hired in bots.into_values() {
-            hired.bot.stop().await;
-        }
+        join_all(bots.values().map(|hired| hired.bot.stop())).await;
     }
 
     fn entry(&self, who: Option<Entrant>) -> &Entry {

@@ -149,6 +149,9 @@ impl File {
             Setups::new(kind, setups.clone()).or_else(|error| usage(format!("setup: {error}")))?;
         let (entries, entrants) = self.entrants(kind, store).await?;
         let mut seatings = self.seatings.unwrap_or_default();
+        if seatings == Seatings::Single {
+            return usage("seatings: expected \"rotations\" or \"all\"");
+        }
         let deals = self.deals.unwrap_or(match shape {
             Shape::RoundRobin {} | Shape::Gauntlet { .. } => 10,
             Shape::Swiss { .. } | Shape::Ladder { .. } => 2,

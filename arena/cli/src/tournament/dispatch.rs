@@ -103,6 +103,8 @@ struct Desk {
     /// What counts for nobody, as the schedule said when it was asked last: with
     /// many matches that is no small question, so it is once a chunk.
     uncounted: Vec<Range<u64>>,
+    /// Whether there has been a score since.
+    changed: bool,
 }
 
 impl Dispatch {
@@ -136,6 +138,7 @@ impl Dispatch {
             begun,
             groups_done: 0,
             uncounted: Vec::new(),
+            changed: true,
             out: Vec::new(),
         };
         // So that what is known is known before anybody asks.
@@ -207,7 +210,8 @@ impl Dispatch {
             .file(game)
             .await
             .context("could not store a game")?;
-        if filed != Filed::Accepted {
+        // What is there already is there: nobody need wait for it.
+        if filed == Filed::Stale {
             return Ok(filed);
         }
         let complete = {
@@ -219,7 +223,10 @@ impl Dispatch {
         if complete {
             let before = group.checked_sub(1);
             let scores = self.store.scores(self.id, before, 1).await?;
-            let Some(scored) = scores.into_iter().next() else {
+            let scored = scores
+                .into_iter()
+                .find(|scored| scored.score.number == group);
+            let Some(scored) = scored else {
                 bail!("the store has no score of group {group}, which is complete");
             };
             let mut desk = self.desk.lock().await;
@@ -287,6 +294,7 @@ impl Dispatch {
 impl Desk {
     fn record(&mut self, score: &GroupScore) -> anyhow::Result<()> {
         self.groups_done += 1;
+        self.changed = true;
         self.schedule.record(score)?;
         let out = self.schedule.set_aside();
         if out != self.out {
@@ -321,7 +329,9 @@ impl Desk {
     /// The next piece of work, of about so many games.
     fn chunk(&mut self, games: u64) -> anyhow::Result<Option<Chunk>> {
         loop {
-            self.uncounted = self.schedule.uncounted();
+            if std::mem::take(&mut self.changed) {
+                self.uncounted = self.schedule.uncounted();
+            }
             while let Some(mut chunk) = self.ready.pop_front() {
                 let lineup = chunk.lineup.clone();
                 chunk.games.retain(|game| {
@@ -451,7 +461,12 @@ impl Desk {
 
     fn in_vain(&self, group: u64, lineup: &Lineup) -> bool {
         let is_out = |entrant: &Entrant| self.out.iter().any(|aside| aside.entrant == *entrant);
-        let within = |range: &Range<u64>| range.contains(&group);
-        self.uncounted.iter().any(within) || lineup.iter().flatten().any(is_out)
+        // They are in order.
+        let at = self.uncounted.partition_point(|range| range.end <= group);
+        let within = self
+            .uncounted
+            .get(at)
+            .is_some_and(|range| range.contains(&group));
+        within || lineup.iter().flatten().any(is_out)
     }
 }

@@ -111,6 +111,12 @@ pub(crate) async fn run(
         }
         claim => claim?,
     };
+    // Another may have brought it to its end before we had it.
+    let now = store.tournament(&tournament.name).await?;
+    if now.is_some_and(|now| now.state == State::Over) {
+        claim.release().await;
+        return Ok(RunEnd::Whole);
+    }
     let definition = Definition::of(tournament)?;
     let kind = definition.kind()?;
     let Some(root) = tournament.root.clone() else {
@@ -130,8 +136,15 @@ pub(crate) async fn run(
              a bot writes to disk outlives them, and it can read what you can read, the store too"
         );
     }
-    if strangers && definition.directory.is_dir() {
-        std::env::set_current_dir(&definition.directory)?;
+    if strangers {
+        let from = &definition.directory;
+        std::env::set_current_dir(from).or_else(|error| {
+            usage(format!(
+                "its bots are run from the folder {}, and that can't be gone to ({error}); bring \
+                 it back, so that no bot loses because it can't be started",
+                from.display()
+            ))
+        })?;
     }
     let setups = Setups::new(kind, definition.setups.clone())?;
     let schedule = definition.schedule(entries.len(), chance(&root))?;

@@ -310,6 +310,13 @@ impl Table {
         if rated.chain(compared).any(|elo| elo.error.is_none()) {
             notes.push("± ?: not enough games to say".to_owned());
         }
+        if self.schedule.is_none() {
+            notes.push(
+                "what the schedule leaves to chance is not known here before the end, so all \
+                 whole deals are counted, also those that were played in vain"
+                    .to_owned(),
+            );
+        }
         if count.half > 0 {
             let (these, are) = if count.half == 1 {
                 ("deal has", "does")

@@ -1,6 +1,7 @@
 //! Games, schedules and dates of tournaments in words.
 
 use std::{
+    collections::BTreeMap,
     io::Write,
     time::{Duration, SystemTime},
 };
@@ -9,7 +10,7 @@ use arena_ladder::{
     Entrant, Schedule,
     schedule::{Match, Player},
 };
-use arena_store::{FinishedGame, GameFilter, Store, Tournament};
+use arena_store::{FinishedGame, GameFilter, State, Store, Tournament};
 use referee_core::Record;
 use serde_json::json;
 
@@ -95,6 +96,11 @@ pub(crate) async fn export_moves(
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     let kind = crate::verbs::find_game(&tournament.game)?;
+    // The plays of a deal that is still to be played from other seats are nobody's.
+    let half = match tournament.state {
+        State::Over => BTreeMap::new(),
+        _ => store.finished(tournament.id).await?,
+    };
     let mut filter = GameFilter::default();
     loop {
         let page = store.games(tournament.id, &filter, PAGE).await?;
@@ -103,6 +109,9 @@ pub(crate) async fn export_moves(
         };
         filter.after = Some((last.group, last.seating));
         for game in page {
+            if half.contains_key(&game.group) {
+                continue;
+            }
             let Some(record) = store
                 .record(tournament.id, game.group, game.seating)
                 .await?
@@ -126,7 +135,9 @@ pub(crate) async fn export_moves(
 
 /// A moment as people write it, to the minute.
 pub(crate) fn date(unix_ms: i64) -> String {
-    let since = Duration::from_millis(unix_ms.max(0) as u64);
+    // No calendar goes further.
+    const LAST: i64 = 253_402_300_799_000;
+    let since = Duration::from_millis(unix_ms.clamp(0, LAST) as u64);
     let text = humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + since).to_string();
     text.get(..16).unwrap_or(&text).replace('T', " ")
 }

@@ -104,7 +104,11 @@ impl Table {
             Some(root) => {
                 let mut schedule = definition.schedule(entrants, chance(root))?;
                 let mut scores = scores(store, id).await?;
-                while let Some(group) = schedule.next() {
+                let mut ahead = Ahead::of(&scores);
+                while !scores.is_empty()
+                    && let Some(group) = schedule.next()
+                    && ahead.is_near(group.number)
+                {
                     if let Some(scored) = scores.remove(&group.number) {
                         schedule.record(&scored.score)?;
                     }
@@ -140,7 +144,8 @@ impl Table {
         if count.half_games > 0 {
             count.half = store.finished(id).await?.len() as u64;
         }
-        count.in_vain = groups(&all) - groups(&tallies);
+        // While it is being played more may have come between the two questions.
+        count.in_vain = groups(&all).saturating_sub(groups(&tallies));
         count.distinct = store.distinct_games(id).await?;
         let tests = match definition.sprt {
             Some(sprt) => standings
@@ -328,6 +333,30 @@ impl Figures {
             }
         }
         figures
+    }
+}
+
+/// How far a schedule is asked for what lies beyond all that has been played: a
+/// match that a test may stop can have millions of deals.
+pub(super) struct Ahead {
+    last: Option<u64>,
+    beyond: u32,
+}
+
+impl Ahead {
+    const MOST: u32 = 100_000;
+
+    pub(super) fn of(scores: &BTreeMap<u64, ScoredGroup>) -> Self {
+        Self {
+            last: scores.last_key_value().map(|(number, _)| *number),
+            beyond: 0,
+        }
+    }
+
+    /// Whether what comes may still be of use after this group.
+    pub(super) fn is_near(&mut self, number: u64) -> bool {
+        self.beyond += u32::from(self.last.is_none_or(|last| number > last));
+        self.beyond < Self::MOST
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::{
     Definition, chance,
     crew::filler_name,
-    table::scores,
+    table::{Ahead, scores},
     worker::{counted, game_id, is_of_the_run},
 };
 use crate::{
@@ -143,7 +143,10 @@ impl Court<'_> {
         let mut schedule = self.definition.schedule(entrants, chance(&self.root))?;
         let mut scores = scores(store, self.tournament.id).await?;
         let mut groups = BTreeMap::new();
-        while let Some(group) = schedule.next() {
+        let mut ahead = Ahead::of(&scores);
+        while let Some(group) = schedule.next()
+            && ahead.is_near(group.number)
+        {
             let scored = scores.remove(&group.number);
             if let Some(scored) = &scored
                 && (scored.lineup != group.lineup
@@ -177,6 +180,9 @@ impl Court<'_> {
         let id = self.tournament.id;
         let mut filter = GameFilter::default();
         let mut sums: Option<GroupScore> = None;
+        let mut places: Vec<Vec<u8>> = Vec::new();
+        let mut lineup = Lineup::new();
+        let mut tallies: BTreeMap<Came, u64> = BTreeMap::new();
         let mut there: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
         loop {
             let page = store.games(id, &filter, PAGE).await?;
@@ -199,12 +205,27 @@ impl Court<'_> {
                     asked.strange.insert(game.group);
                 }
                 if sums.as_ref().is_some_and(|sums| sums.number != game.group) {
+                    self.count(&mut tallies, &sums, &lineup, std::mem::take(&mut places));
                     self.group(sums.take(), &asked);
                 }
                 add(&mut sums, &game);
+                let mut by_lineup = vec![0; game.order.len()];
+                for (place, at) in game.places.iter().zip(&game.order) {
+                    by_lineup[*at] = *place;
+                }
+                places.push(by_lineup);
+                lineup.clone_from(&game.lineup);
             }
         }
+        self.count(&mut tallies, &sums, &lineup, places);
         self.group(sums, &asked);
+        let stored = store.tallies(id, &[]).await?.into_iter();
+        let stored: BTreeMap<Came, u64> = stored
+            .map(|tally| ((tally.lineup, tally.places, tally.margins), tally.groups))
+            .collect();
+        if stored != tallies {
+            self.fault("the table is not made of what the games add up to".to_owned());
+        }
         self.missing(&asked, &there);
         for group in asked.strange {
             self.fault(format!("group {group}: the schedule never asked for it"));
@@ -292,6 +313,23 @@ impl Court<'_> {
         Ok(())
     }
 
+    /// Counts a group that is whole with those that came out the same.
+    fn count(
+        &self,
+        tallies: &mut BTreeMap<Came, u64>,
+        sums: &Option<GroupScore>,
+        lineup: &Lineup,
+        places: Vec<Vec<u8>>,
+    ) {
+        let all = self.definition.seatings.games(lineup.len()) as u32;
+        if let Some(sums) = sums
+            && sums.games == all
+        {
+            let came = (lineup.clone(), places, sums.margins.clone());
+            *tallies.entry(came).or_default() += 1;
+        }
+    }
+
     /// One group: its score is what its games add up to.
     fn group(&mut self, sums: Option<GroupScore>, asked: &Asked) {
         if let Some(sums) = sums
@@ -305,6 +343,9 @@ impl Court<'_> {
         }
     }
 }
+
+/// How a group came out: lineup, places by game, margins.
+type Came = (Lineup, Vec<Vec<u8>>, Vec<i64>);
 
 /// A game within its tournament.
 struct Key(u64, u32);

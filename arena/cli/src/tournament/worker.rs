@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use arena_ladder::{Entrant, HalfPoints};
 use arena_store::{ChunkKey, Filed, FinishedGame, pack};
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use indicatif::ProgressBar;
 use referee::{Game, PlayError, Played, Pool};
 use referee_core::{PerSeat, Record, Root, SeatFoul, Verdict};
@@ -136,28 +136,30 @@ impl Workshop<'_> {
                 // Storing goes on beside playing.
                 .map(|played| self.store(played, leased))
                 .buffer_unordered(UNSTORED);
-            let mut games = std::pin::pin!(games);
-            let mut renew = tokio::time::interval(LEASE / 4);
-            let mut count = 0;
-            loop {
-                tokio::select! {
-                    game = games.next() => match game {
-                        None => break Ok(count),
-                        Some(Ok(stored)) => count += u32::from(stored),
-                        Some(Err(error)) => break Err(error),
-                    },
-                    _ = renew.tick() => {
-                        if !self.dispatch.renew(leased).await? {
-                            tracing::warn!(chunk = ?chunk.key, "another worker has this chunk now");
-                        }
-                    }
-                }
+            let counting = games.try_fold(0, async |count, stored| Ok(count + u32::from(stored)));
+            // Beside the games, which nothing must keep waiting.
+            tokio::select! {
+                played = counting => played,
+                never = self.keep(leased) => never,
             }
         };
-        self.pool.drain().await;
         self.crew.let_go(hands).await;
         self.dispatch.give_back(leased, unplayed.into_inner()).await;
         played
+    }
+
+    /// Renews a lease for as long as it is waited for.
+    async fn keep<T>(&self, leased: &Leased) -> T {
+        loop {
+            tokio::time::sleep(LEASE / 4).await;
+            let chunk = &leased.chunk.key;
+            match self.dispatch.renew(leased).await {
+                Ok(true) => {}
+                Ok(false) => tracing::warn!(?chunk, "another worker has this chunk now"),
+                // It may work the next time.
+                Err(error) => tracing::warn!(?chunk, %error, "a lease could not be renewed"),
+            }
+        }
     }
 
     /// Plays one game, if it is still wanted.

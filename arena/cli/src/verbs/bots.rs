@@ -8,7 +8,13 @@ use referee_games::GAMES;
 use serde_json::json;
 
 use super::{Format, find_game, r#match::Terms, tournament::StoreAt};
-use crate::{End, entry::Entry, report, run::Pairing, usage};
+use crate::{
+    End,
+    entry::Entry,
+    report,
+    run::{Pairing, RunEnd},
+    usage,
+};
 
 #[derive(Subcommand)]
 pub(crate) enum Bots {
@@ -83,6 +89,8 @@ enum Finding {
     DoesNotPlay,
     /// It did this, with the evidence.
     Fails(String),
+    /// It was not to be waited for.
+    Stopped,
 }
 
 impl Bots {
@@ -123,6 +131,7 @@ impl Add {
                     let name = name.replace('_', "-");
                     return refuse(&self.name, &format!("it says that it does not play {name}"));
                 }
+                Finding::Stopped => return Ok(End::Interrupted),
                 Finding::Fails(how) => {
                     return refuse(&self.name, &format!("{}: {how}", name.replace('_', "-")));
                 }
@@ -223,6 +232,7 @@ impl Check {
                     Finding::Plays => (true, "plays".to_owned()),
                     Finding::DoesNotPlay => (false, "says that it does not play it".to_owned()),
                     Finding::Fails(how) => (false, how.clone()),
+                    Finding::Stopped => return Ok(End::Interrupted),
                 };
                 if !well {
                     end = End::No;
@@ -289,6 +299,9 @@ async fn look(entry: &Entry, kind: &'static dyn GameKind) -> anyhow::Result<Find
     let outcome = Terms::unrecorded()
         .play("check", kind, &entries, &pairings, |_| Ok(()))
         .await?;
+    if outcome.end == RunEnd::Stopped {
+        return Ok(Finding::Stopped);
+    }
     let standing = outcome.tally.of(0);
     let unsupported = standing.fouls.get(&FoulKind::Unsupported);
     Ok(match &standing.first_foul {

@@ -160,6 +160,11 @@ impl Match {
         let bots: Vec<usize> = (0..seats).collect();
         let pairings = Pairing::rounds(&bots, self.seatings, 0, self.rounds);
         let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
+        let games_a_deal = if independent {
+            1
+        } else {
+            self.seatings.games(seats)
+        };
         let json = report == Report::Json;
         let sprt = self.sprt(seats)?;
         let terms = Terms { sprt, ..self.terms };
@@ -172,7 +177,12 @@ impl Match {
                 }
             })
             .await?;
-        let strength = Strength::of(kind.info().seats, &outcome.games, sprt.as_ref());
+        let strength = Strength::of(
+            kind.info().seats,
+            games_a_deal,
+            &outcome.games,
+            sprt.as_ref(),
+        );
         match report {
             Report::Table => {
                 report::table(&outcome.tally, &names)?;

@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use arena_ladder::Shape;
 use arena_store::{FinishedGame, State, Store, StoreError, Tournament as Stored};
 use clap::{Args, Subcommand, ValueEnum};
 use referee_core::Root;
@@ -49,6 +50,7 @@ pub(crate) struct StoreAt {
     #[arg(
         long = "store",
         env = "ARENA_STORE",
+        hide_env_values = true,
         default_value = "arena.sqlite",
         value_name = "FILE|URL"
     )]
@@ -247,7 +249,7 @@ impl StoreAt {
         }
         Store::open(&self.url)
             .await
-            .or_else(|error| usage(format!("--store {}: {error}", self.url)))
+            .or_else(|error| usage(format!("--store: {error}")))
     }
 
     /// Opens it, and makes none.
@@ -287,7 +289,7 @@ impl StoreAt {
         };
         usage(format!(
             "there is no tournament \"{name}\" in {}: {hint}",
-            self.url
+            store.place()
         ))
     }
 }
@@ -301,7 +303,7 @@ impl Run {
             planned.called(name)?;
         }
         if self.dry_run {
-            return dry_run(&planned, self.go_on.format);
+            return dry_run(&planned, self.root()?.as_ref(), self.go_on.format);
         }
         let typed = self.root()?;
         let store = match known {
@@ -349,9 +351,11 @@ impl Run {
 }
 
 /// Shows what would be played.
-fn dry_run(planned: &Planned, format: Format) -> anyhow::Result<End> {
+fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Result<End> {
     let entrants = planned.entrants.len();
-    let schedule = planned.definition.schedule(entrants, [0; 32])?;
+    let schedule = planned
+        .definition
+        .schedule(entrants, root.map_or([0; 32], tournament::chance))?;
     let names: Vec<String> = planned
         .entrants
         .iter()
@@ -380,6 +384,9 @@ fn dry_run(planned: &Planned, format: Format) -> anyhow::Result<End> {
             );
             report::text(&format!("{}\n", report::wrapped(&line)))?;
             tournament::show_schedule(&*schedule, &names)?;
+            if root.is_none() && matches!(planned.definition.shape, Shape::Ladder { .. }) {
+                report::text("\nwho meets in the first round is left to chance\n")?;
+            }
         }
         Format::Json => report::event(&json!({
             "type": "schedule",
@@ -566,7 +573,14 @@ impl Import {
         let imported = store
             .import(&mut BufReader::new(file), self.name.as_deref())
             .await
-            .or_else(|error| usage(format!("{what}: {error}")))?;
+            .or_else(|error| match error {
+                StoreError::Import { .. }
+                | StoreError::Exists { .. }
+                | StoreError::BadName { .. } => usage(format!("{what}: {error}")),
+                error => {
+                    Err(anyhow::Error::from(error).context(format!("could not read in {what}")))
+                }
+            })?;
         store.close().await;
         let read = format!(
             "{}: read; `arena tournament verify {0}` proves it",
