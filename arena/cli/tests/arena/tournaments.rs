@@ -1309,10 +1309,10 @@ fn logs_are_json_if_wanted_and_tell_no_secret() {
 #[test]
 fn tables_of_long_names_and_many_games_fit_eighty_columns() {
     for (game, shape, bots, deals) in [
-        ("connect-four", "round-robin", 3, 260),
-        ("mahjong", "swiss", 4, 130),
-        ("big-two", "round-robin", 5, 7),
-        ("big-two", "swiss", 8, 20),
+        ("connect-four", "round-robin", 3, 170),
+        ("mahjong", "swiss", 4, 60),
+        ("big-two", "round-robin", 5, 5),
+        ("big-two", "swiss", 8, 5),
     ] {
         let mut text = format!("game = \"{game}\"\nshape = \"{shape}\"\ndeals = {deals}\n");
         for bot in 0..bots {
