@@ -122,7 +122,12 @@ impl Planned {
         let file: File =
             toml::from_str(&text).or_else(|error| usage(format!("{what}: {error}")))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let name = file.name.clone().unwrap_or_else(|| stem.into_owned());
+        let of_file = || {
+            stem.chars()
+                .map(|c| if is_good(c) { c } else { '-' })
+                .collect()
+        };
+        let name = file.name.clone().unwrap_or_else(of_file);
         match file.planned(name, store).await {
             Err(error) if error.is::<crate::Usage>() => usage(format!("{what}: {error:#}")),
             planned => planned,
@@ -386,11 +391,15 @@ pub(crate) fn chance(root: &Root) -> [u8; 32] {
         .into()
 }
 
+/// What a name may consist of.
+fn is_good(c: char) -> bool {
+    c.is_alphanumeric() || "._-".contains(c)
+}
+
 /// A tournament's name is a folder's too.
 fn must_be_a_name(what: &str, name: &str) -> anyhow::Result<()> {
-    let good = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let begins = name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-    if !begins || name.chars().count() > 60 || !name.chars().all(good) {
+    if !begins || name.chars().count() > 60 || !name.chars().all(is_good) {
         return usage(format!(
             "{what}: expected 1 to 60 letters, digits, dots, hyphens and underscores, the first \
              no dot or hyphen, found \"{name}\""

@@ -86,8 +86,12 @@ pub(crate) async fn create(
             entrants: planned.entrants.clone(),
             created_unix_ms: unix_ms(),
         })
-        .await?;
-    Ok(created)
+        .await;
+    match created {
+        // Somebody was quicker, since we have looked.
+        Err(error @ StoreError::Exists { .. }) => usage(error.to_string()),
+        created => Ok(created?),
+    }
 }
 
 /// Plays a tournament from where the store says that it is, until it is over or

@@ -65,13 +65,19 @@ pub(crate) async fn verify(
         Format::Json => event(&json!({
             "type": "verify",
             "name": tournament.name,
+            "state": tournament.state.word(),
             "proved": faults.is_empty(),
             "games": games,
             "faults": faults,
         }))?,
         Format::Text if faults.is_empty() => line(&format!(
-            "{}: proved, {} of the root with hash {}",
+            "{}: proved{}, {} of the root with hash {}",
             tournament.name,
+            if tournament.state == State::Over {
+                ""
+            } else {
+                " so far"
+            },
             plural(games, "game"),
             tournament.commitment
         ))?,

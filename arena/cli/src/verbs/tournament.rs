@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, BufReader, BufWriter},
-    net::SocketAddr,
+    net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -306,6 +306,7 @@ impl Run {
             return dry_run(&planned, self.root()?.as_ref(), self.go_on.format);
         }
         let typed = self.root()?;
+        self.go_on.can_serve()?;
         let store = match known {
             Some(store) => store,
             None => self.go_on.store.open().await?,
@@ -403,6 +404,7 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
 
 impl Resume {
     async fn run(self) -> anyhow::Result<End> {
+        self.go_on.can_serve()?;
         let (store, tournament) = self.go_on.store.find(&self.name).await?;
         if tournament.state == State::Over {
             anstream::eprintln!("note: {} is over; nothing is left to be played", self.name);
@@ -416,6 +418,16 @@ impl Resume {
 }
 
 impl GoOn {
+    /// Refuses an address where nothing can listen, before a tournament is made.
+    fn can_serve(&self) -> anyhow::Result<()> {
+        if let Some(address) = self.metrics
+            && let Err(error) = TcpListener::bind(address)
+        {
+            return usage(format!("--metrics {address}: {error}"));
+        }
+        Ok(())
+    }
+
     async fn go_on(&self, store: &Store, tournament: &Stored) -> anyhow::Result<End> {
         let folder = || Path::new("arena-runs").join(&tournament.name).join("logs");
         let manner = Manner {

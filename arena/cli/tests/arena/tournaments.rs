@@ -508,6 +508,93 @@ fn bots_that_repeat_themselves_are_told_and_get_no_error_bar() {
     assert_eq!(pair["comparison"]["elo"]["error"], Value::Null, "{pair}");
 }
 
+#[test]
+fn bots_that_fail_again_and_again_are_set_aside_with_what_they_did() {
+    let crashes = villain_spec("crash");
+    let late = villain_spec("late");
+    let bots = ["house:random", &*crashes, &*late, "house:random"];
+    // A fifth of their 12 deals is more than two.
+    let more = "deals = 4\nlimits.move = \"200ms\"\nset_aside = { fouls = 2 }";
+    let arena = Arena::with_cup(&cup("connect-four", "round-robin", more, &bots));
+    let output = arena.run("tournament run cup.toml");
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    let said = err(&output);
+    for words in [
+        "b is set aside: failed 3 deals; its games count for nobody else",
+        "c is set aside: failed 3 deals; its games count for nobody else",
+        "crashed: killed by SIGABRT; its last words: crashing in the middle of the game",
+        "no answer within 200ms",
+    ] {
+        assert!(said.contains(words), "no {words:?} in {said}");
+    }
+    let standings = arena.standings("cup");
+    assert_eq!(standings["state"], "over");
+    // What a plays against d is left.
+    assert_eq!(standings["count"]["games"], 4 * 2);
+    fits_eighty_columns(&out(&output));
+    arena.proves("cup");
+}
+
+#[test]
+fn a_tournament_without_an_end_is_stopped_and_goes_on() {
+    let arena = Arena::with_cup(&cup(
+        "connect-four",
+        "ladder",
+        "deals = 1",
+        &["house:random"; 3],
+    ));
+    let mut before = 0;
+    for line in ["run cup.toml", "resume cup"] {
+        let mut child = arena.start(&format!("tournament {line} --format json"));
+        let (_, rest) = first_events(&mut child, 20);
+        send(Signal::SIGINT, &child);
+        rest();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let games = arena.stored("cup").len();
+        assert!(games >= before + 20, "{games} after {before}");
+        before = games;
+        let said = done(&arena.run("tournament verify cup"));
+        assert!(said.contains("cup: proved so far, "), "{said}");
+    }
+}
+
+#[test]
+fn a_run_whose_time_is_up_stops_as_if_it_had_been_asked_to() {
+    let slow = villain_spec("slow --delay 50ms");
+    let more = "deals = 400\nstop.time = \"1s\"";
+    let bots = [&*slow, "house:random"];
+    let arena = Arena::with_cup(&cup("connect-four", "round-robin", more, &bots));
+    let output = arena.run("tournament run cup.toml");
+    assert_eq!(output.status.code(), Some(130), "{}", err(&output));
+    for words in [
+        "stop.time is up",
+        "`arena tournament resume cup` goes on with it",
+    ] {
+        assert!(err(&output).contains(words), "{}", err(&output));
+    }
+    assert_eq!(arena.standings("cup")["state"], "stopped");
+}
+
+#[test]
+fn a_file_s_name_is_the_tournament_s_as_far_as_it_can_be() {
+    let arena = Arena::new();
+    let text = cup("connect-four", "swiss", "deals = 1", &["house:random"; 2]);
+    fs::write(arena.path("my spring cup (2).toml"), text).unwrap();
+    done(&arena.run("tournament run 'my spring cup (2).toml' --store 'a store?.db'"));
+    let line = "tournament verify my-spring-cup--2- --store 'a store?.db'";
+    assert!(done(&arena.run(line)).contains("proved, 2 games"));
+    assert!(arena.path("a store?.db").exists());
+    for name in ["../up", ".hidden", "a/b", "''"] {
+        refused(
+            &arena.run(&format!(
+                "tournament run 'my spring cup (2).toml' --name {name}"
+            )),
+            "--name: expected 1 to 60 letters",
+        );
+    }
+    assert!(!arena.path("arena.sqlite").exists());
+}
+
 /// Othello is quick, and `weights` beats `random` soon.
 const TESTED: &str = "elo0 = 0, elo1 = 200, model = \"logistic\"";
 
@@ -1144,6 +1231,11 @@ fn metrics_are_served_while_it_runs() {
         free.local_addr().unwrap()
     };
     let line = format!("tournament run cup.toml --format json --metrics {address}");
+    {
+        let _taken = TcpListener::bind(address).unwrap();
+        refused(&arena.run(&line), "Address already in use");
+        assert!(!arena.path("arena.sqlite").exists());
+    }
     let mut child = arena.start(&line);
     let (_, rest) = first_events(&mut child, 2);
     let mut stream = TcpStream::connect(address).unwrap();
@@ -1216,8 +1308,13 @@ fn logs_are_json_if_wanted_and_tell_no_secret() {
 
 #[test]
 fn tables_of_long_names_and_many_games_fit_eighty_columns() {
-    for (game, bots, deals) in [("connect-four", 3, 300), ("big-two", 5, 30)] {
-        let mut text = format!("game = \"{game}\"\nshape = \"round-robin\"\ndeals = {deals}\n");
+    for (game, shape, bots, deals) in [
+        ("connect-four", "round-robin", 3, 170),
+        ("mahjong", "swiss", 4, 60),
+        ("big-two", "round-robin", 5, 5),
+        ("big-two", "swiss", 8, 5),
+    ] {
+        let mut text = format!("game = \"{game}\"\nshape = \"{shape}\"\ndeals = {deals}\n");
         for bot in 0..bots {
             text += &format!("[[bots]]\nname = \"{bot:-<40}\"\nbot = \"house:random\"\n");
         }
