@@ -25,23 +25,28 @@ fn main() {
     file(folder, "compared", COMPARED);
     // One after the other and again, so that what else the machine does is the
     // same for both.
-    let (mut alone, mut stored) = (Duration::MAX, Duration::MAX);
-    for round in 0..2 {
+    let [mut alone, mut files, mut stored] = [Duration::MAX; 3];
+    for round in 0..3 {
         let bots = "--bot a=house:random --bot b=house:random";
         let rounds = COMPARED / 2;
-        let line = format!("match connect-four {bots} --rounds {rounds} --no-records --seed 1");
-        alone = alone.min(spent(folder, &line));
+        let line = format!("match connect-four {bots} --rounds {rounds} --seed 1");
+        alone = alone.min(spent(folder, &format!("{line} --no-records")));
+        files = files.min(spent(folder, &format!("{line} --records r{round}")));
         let line = format!("tournament run compared.toml --name c{round} --seed 1");
         stored = stored.min(spent(folder, &line));
     }
     let each = |cpu: Duration| cpu.as_secs_f64() * 1e6 / COMPARED as f64;
-    let more = each(stored) - each(alone);
-    println!(
-        "stored   {:.1} us of CPU a game, {:.1} without a store: {more:.1} us more ({:.1} %), all processes",
-        each(stored),
-        each(alone),
-        100.0 * more / each(alone)
-    );
+    for (what, cpu) in [
+        ("games alone", alone),
+        ("with records as files", files),
+        ("as a tournament in a store", stored),
+    ] {
+        println!(
+            "cost     {:.1} us of CPU a game, all processes: {what} ({:.2} x)",
+            each(cpu),
+            each(cpu) / each(alone)
+        );
+    }
     long(folder);
 }
 

@@ -231,7 +231,7 @@ fn an_opening_that_is_wrong_is_named_with_its_line() {
         let output = arena.run(&format!("match {game} {bots} --openings openings"));
         refused(&output, says);
         assert!(
-            err(&output).contains("--openings openings"),
+            err(&output).contains("openings openings, line"),
             "{}",
             err(&output)
         );

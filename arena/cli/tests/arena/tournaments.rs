@@ -441,7 +441,7 @@ fn what_is_no_store_is_refused() {
         );
         refused(
             &arena.run(&format!("tournament list --store {store}")),
-            "--store ",
+            "--store",
         );
     }
     let text = fs::read_to_string(arena.path("notes.txt")).unwrap();
