@@ -6,6 +6,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     ops::Range,
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -13,7 +14,7 @@ use anyhow::{Context as _, bail};
 use arena_ladder::{Entrant, Group, GroupScore, Lineup, Schedule, schedule::SetAside};
 use arena_store::{ChunkKey, Filed, Filer, FinishedGame, ScoredGroup, Store, TournamentId};
 use tokio::{
-    sync::{Mutex, Notify, futures::Notified},
+    sync::{Notify, futures::Notified},
     time::Instant,
 };
 
@@ -77,6 +78,9 @@ pub(crate) struct Dispatch {
     store: Store,
     id: TournamentId,
     filer: Filer,
+    /// Never held while anything is waited for. It is not a mutex that is waited
+    /// for by futures: one of many that are polled together might be given it and
+    /// not be polled while the others wait for it.
     desk: Mutex<Desk>,
     changed: Notify,
 }
@@ -155,7 +159,7 @@ impl Dispatch {
     /// Gives this worker something to do, if possible so many games.
     pub(crate) async fn lease(&self, worker: &str, games: u64) -> anyhow::Result<Work> {
         let (chunk, waited) = {
-            let mut desk = self.desk.lock().await;
+            let mut desk = self.desk();
             desk.take_back_late();
             let Some(chunk) = desk.chunk(games)? else {
                 let over = desk.open.is_empty() && desk.schedule.is_over();
@@ -173,7 +177,7 @@ impl Dispatch {
             .lease(self.id, &chunk.key, worker, until)
             .await
             .context("could not lease")?;
-        if let Some((_, known, _)) = self.desk.lock().await.leased.get_mut(&chunk.key) {
+        if let Some((_, known, _)) = self.desk().leased.get_mut(&chunk.key) {
             *known = attempt;
         }
         Ok(Work::Chunk(Box::new(Leased {
@@ -186,7 +190,7 @@ impl Dispatch {
     /// Says that a worker is still at it; false where it has lost the chunk.
     pub(crate) async fn renew(&self, leased: &Leased) -> anyhow::Result<bool> {
         {
-            let mut desk = self.desk.lock().await;
+            let mut desk = self.desk();
             match desk.leased.get_mut(&leased.chunk.key) {
                 Some((_, attempt, until)) if *attempt == leased.attempt => {
                     *until = Instant::now() + LEASE;
@@ -215,7 +219,7 @@ impl Dispatch {
             return Ok(filed);
         }
         let complete = {
-            let mut desk = self.desk.lock().await;
+            let mut desk = self.desk();
             desk.open
                 .get_mut(&group)
                 .is_some_and(|lacks| lacks.remove(&seating) && lacks.is_empty())
@@ -229,7 +233,7 @@ impl Dispatch {
             let Some(scored) = scored else {
                 bail!("the store has no score of group {group}, which is complete");
             };
-            let mut desk = self.desk.lock().await;
+            let mut desk = self.desk();
             desk.open.remove(&group);
             desk.record(&scored.score)?;
             drop(desk);
@@ -240,14 +244,15 @@ impl Dispatch {
 
     /// Takes back a chunk; what of it was not played is ready for another.
     pub(crate) async fn give_back(&self, leased: &Leased, unplayed: Vec<Assigned>) {
-        let mut desk = self.desk.lock().await;
-        match desk.leased.get(&leased.chunk.key) {
-            Some((_, attempt, _)) if *attempt == leased.attempt => {}
-            _ => return,
+        {
+            let mut desk = self.desk();
+            match desk.leased.get(&leased.chunk.key) {
+                Some((_, attempt, _)) if *attempt == leased.attempt => {}
+                _ => return,
+            }
+            desk.leased.remove(&leased.chunk.key);
+            desk.put_back(&leased.chunk, unplayed);
         }
-        desk.leased.remove(&leased.chunk.key);
-        desk.put_back(&leased.chunk, unplayed);
-        drop(desk);
         self.changed.notify_waiters();
         let released = self
             .store
@@ -259,13 +264,17 @@ impl Dispatch {
 
     /// Which of these games need not be played any more: their match is decided,
     /// or a player of theirs is out.
-    pub(crate) async fn in_vain(&self, group: u64, lineup: &Lineup) -> bool {
-        let mut desk = self.desk.lock().await;
+    pub(crate) fn in_vain(&self, group: u64, lineup: &Lineup) -> bool {
+        let mut desk = self.desk();
         let vain = desk.in_vain(group, lineup);
         if vain {
             desk.open.remove(&group);
         }
         vain
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until there may be more work.
@@ -274,19 +283,19 @@ impl Dispatch {
     }
 
     /// How many groups are complete, and how many there will be at most.
-    pub(crate) async fn progress(&self) -> (u64, Option<u64>) {
-        let desk = self.desk.lock().await;
+    pub(crate) fn progress(&self) -> (u64, Option<u64>) {
+        let desk = self.desk();
         (desk.groups_done, desk.schedule.planned())
     }
 
     /// Who takes no further part.
-    pub(crate) async fn set_aside(&self) -> Vec<SetAside> {
-        self.desk.lock().await.out.clone()
+    pub(crate) fn set_aside(&self) -> Vec<SetAside> {
+        self.desk().out.clone()
     }
 
     /// Whether nothing is left to be played.
-    pub(crate) async fn is_over(&self) -> bool {
-        let desk = self.desk.lock().await;
+    pub(crate) fn is_over(&self) -> bool {
+        let desk = self.desk();
         desk.open.is_empty() && desk.schedule.is_over()
     }
 }

@@ -186,7 +186,7 @@ pub(crate) async fn run(
         .await?;
 
     let a_group = definition.seatings.games(kind.info().seats.into()) as u64;
-    let (done, planned) = dispatch.progress().await;
+    let (done, planned) = dispatch.progress();
     let bar = crate::report::progress(planned.map(|groups| groups * a_group));
     bar.set_position(done * a_group);
     let pool = Pool::new(threads())?;
@@ -223,7 +223,7 @@ pub(crate) async fn run(
     crew.dismiss().await;
     drop(pool);
     worked?;
-    let over = dispatch.is_over().await;
+    let over = dispatch.is_over();
     let state = if over { State::Over } else { State::Stopped };
     store.set_state(tournament.id, state, unix_ms()).await?;
     claim.release().await;
@@ -252,7 +252,7 @@ async fn watch(
         metrics::late(late);
         let bucket = bucket(late.as_micros() as u64);
         workshop.counters.count(format!("late:{bucket}"));
-        for aside in workshop.dispatch.set_aside().await {
+        for aside in workshop.dispatch.set_aside() {
             if told.insert(aside.entrant) {
                 let name = &entrants[aside.entrant.index()].name;
                 tracing::info!(bot = name, why = aside.why, "set aside");

@@ -175,7 +175,7 @@ impl Workshop<'_> {
             return Ok(None);
         }
         let group = &game.group;
-        if self.dispatch.in_vain(group.number, &chunk.lineup).await {
+        if self.dispatch.in_vain(group.number, &chunk.lineup) {
             return Ok(None);
         }
         let _running = metrics::running();

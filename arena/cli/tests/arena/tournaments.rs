@@ -1469,3 +1469,15 @@ fn a_tournament_is_killed_and_goes_on_on_postgres() {
     assert!(!arena.path("arena.sqlite").exists());
     schema.run("DROP SCHEMA", "CASCADE");
 }
+
+#[test]
+fn hundreds_of_games_at_once_come_to_their_end() {
+    let arena = Arena::with_cup(&cup(
+        "connect-four",
+        "round-robin",
+        "deals = 1200\nsetup = { rows = 4, columns = 4, forbidden = \"none\" }",
+        &["house:random"; 2],
+    ));
+    done(&arena.run("tournament run cup.toml --concurrency 600"));
+    done(&arena.run("tournament verify cup"));
+}
