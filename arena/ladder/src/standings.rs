@@ -1,6 +1,9 @@
 //! Standings: what all results of a tournament say, in one table.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BTreeMap,
+};
 
 use serde::Serialize;
 
@@ -26,11 +29,23 @@ pub struct Standings {
     pub games: u64,
     /// How many groups count.
     pub groups: u64,
-    /// One for each entrant, best first: by score, then by rating, then by its
-    /// number; who has not played, and then who is left out, at the end.
+    /// One for each entrant, best first, as [`RankBy`] says; who has not played,
+    /// and then who is left out, at the end.
     pub rows: Vec<Row>,
     /// Every two who have met, by their numbers.
     pub pairs: Vec<Meeting>,
+}
+
+/// What the table is in order of. Who is level in that is in order of the other,
+/// and then of its number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RankBy {
+    /// The score: where everybody has played as much against the same.
+    #[default]
+    Score,
+    /// The rating: where opponents differ, as in a ladder, in which good ones meet
+    /// good ones; or where matches differ in length, as those that a test stops.
+    Rating,
 }
 
 /// What one entrant has done.
@@ -148,21 +163,28 @@ impl Standings {
         // With a prior there is a fit; were there none, there would be no ratings.
         let ratings = ratings.unwrap_or_else(|_| vec![None; sums.len()]);
         let rows = Entrant::all(entrants).zip(sums).zip(ratings);
-        let mut rows: Vec<Row> = rows
+        let rows: Vec<Row> = rows
             .map(|((entrant, sum), rating)| sum.row(entrant, rating, seats))
             .collect();
-        rows.sort_by(order);
-        for (rank, row) in (1..).zip(&mut rows) {
-            // So far it says who is ranked at all.
-            row.rank = row.rank.map(|_| rank);
-        }
-        Self {
+        // So far a rank says who is ranked at all.
+        let standings = Self {
             seats: seats as u8,
             games,
             groups,
             rows,
             pairs: pairs.into_iter().map(Between::meeting).collect(),
+        };
+        standings.ranked_by(RankBy::Score)
+    }
+
+    /// The same table in another order; [`of`](Self::of) ranks by score.
+    #[must_use]
+    pub fn ranked_by(mut self, by: RankBy) -> Self {
+        self.rows.sort_by_key(|row| order(row, by));
+        for (rank, row) in (1..).zip(&mut self.rows) {
+            row.rank = row.rank.map(|_| rank);
         }
+        self
     }
 
     /// The one pair of a match between two.
@@ -176,19 +198,21 @@ impl Standings {
 }
 
 /// Best first. Ratings are compared as whole millionths, so that rounding breaks
-/// no ties.
-fn order(a: &Row, b: &Row) -> Ordering {
-    let key = |row: &Row| {
-        let rating = row.rating.map_or(f64::NEG_INFINITY, |rating| rating.value);
-        (row.rank.is_some(), row.score.unwrap_or(-1.0), rating)
+/// no ties, on whatever machine.
+fn order(row: &Row, by: RankBy) -> impl Ord + use<> {
+    let score = row.score.map(f64::to_bits);
+    let rating = row.rating.map(|rating| (rating.value * 1e6).round() as i64);
+    let score = score.map(u64::cast_signed);
+    let [first, second] = match by {
+        RankBy::Score => [score, rating],
+        RankBy::Rating => [rating, score],
     };
-    let ((ranked, score, rating), other) = (key(a), key(b));
-    other
-        .0
-        .cmp(&ranked)
-        .then(other.1.total_cmp(&score))
-        .then(other.2.total_cmp(&rating))
-        .then(a.entrant.cmp(&b.entrant))
+    (
+        row.rank.is_none(),
+        Reverse(first),
+        Reverse(second),
+        row.entrant,
+    )
 }
 
 /// A group that can have happened.

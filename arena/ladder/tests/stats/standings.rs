@@ -3,10 +3,10 @@
 use arena_ladder::{
     Entrant, HalfPoints, Standings, Tally,
     bradley_terry::{self, Pair},
-    elo::{Comparison, ELO_SCALE},
+    elo::{Comparison, ELO_SCALE, score_of},
     luce::PRIOR,
     plackett_luce,
-    standings::Row,
+    standings::{RankBy, Row},
 };
 use proptest::prelude::*;
 
@@ -199,6 +199,40 @@ fn those_level_on_score_are_ranked_by_rating_and_then_by_number() {
     assert_eq!(ranks, [1, 2, 3, 4, 5, 6]);
     assert_eq!(row(&standings, 4).score, None);
     assert_eq!(row(&standings, 4).rating, None);
+}
+
+#[test]
+fn where_near_ones_meet_most_the_order_is_by_rating() {
+    // Four good ones and four others that mostly play among themselves; all pairs as
+    // they are to be expected. Scores say little, since the better ones have the
+    // better opponents.
+    let elo = [360.0, 340.0, 320.0, 300.0, 60.0, 40.0, 20.0, 0.0];
+    let mut tallies = Vec::new();
+    for first in 0..8_u32 {
+        for second in first + 1..8 {
+            let groups = if (first < 4) == (second < 4) {
+                2000
+            } else {
+                40
+            };
+            let win = score_of(elo[first as usize] - elo[second as usize]);
+            let won = (win * groups as f64).round() as u64;
+            tallies.push(pair([first, second], ["W", "W"], won));
+            tallies.push(pair([first, second], ["L", "L"], groups - won));
+        }
+    }
+    let standings = Standings::of(2, 8, &tallies, &[]);
+    let expected: Vec<_> = (0..8).collect();
+    assert_ne!(order(&standings), expected, "a score is not enough");
+    let standings = standings.ranked_by(RankBy::Rating);
+    assert_eq!(order(&standings), expected);
+    assert!(
+        standings
+            .rows
+            .iter()
+            .zip(1..)
+            .all(|(row, at)| row.rank == Some(at))
+    );
 }
 
 #[test]
