@@ -129,11 +129,51 @@ fn a_house_bot_that_fills_a_place_counts_for_nobody() {
     filled.lineup[3] = None;
     let standings = Standings::of(4, 3, &[filled], &[]);
     assert_eq!(standings.rows.len(), 3);
-    // The places are those of the table, so nobody has won.
-    let first = row(&standings, 0);
-    assert_eq!((first.wins, first.points), (0, HalfPoints(12 * 4)));
+    // It was behind the house bot, and ahead of both others that count.
+    let [first, second, third] = [0, 1, 2].map(|who| row(&standings, who));
+    assert_eq!((first.wins, first.points), (12, HalfPoints(12 * 6)));
+    assert_eq!((second.wins, second.score), (0, Some(0.5)));
+    assert_eq!(third.points, HalfPoints(0));
+    assert_eq!(
+        [first, second, third].map(|row| row.mean_place),
+        [Some(1.0), Some(2.5), Some(4.0)]
+    );
+    assert_eq!(second.places, [0, 12, 0, 0]);
     assert_eq!(standings.pairs.len(), 3);
     assert_eq!(standings.pairs[0].wins, 12);
+}
+
+#[test]
+fn at_tables_of_any_size_equals_have_the_same_on_average() {
+    for real in 2..=4 {
+        // Each of those that count once in each place of the table.
+        let tallies: Vec<Tally> = (0..4)
+            .map(|turn| {
+                let places: Vec<u8> = (0..4).map(|at| (at + turn) % 4 + 1).collect();
+                let mut tally = tally(&[0, 1, 2, 3], &places, 10);
+                tally
+                    .lineup
+                    .iter_mut()
+                    .skip(real)
+                    .for_each(|one| *one = None);
+                tally.margins = (0..4).map(|_| 6 * (real as i64 - 1)).collect();
+                tally
+            })
+            .collect();
+        let standings = Standings::of(4, 4, &tallies, &[]);
+        let of = |what: &dyn Fn(&Row) -> f64| -> f64 {
+            let rows = standings.rows.iter().filter(|row| row.games > 0);
+            rows.map(what).sum::<f64>() / real as f64
+        };
+        assert_eq!(of(&|row| row.points.points()), 60.0, "{real}");
+        assert_eq!(of(&|row| row.score.unwrap()), 0.5);
+        assert_eq!(of(&|row| row.mean_place.unwrap()), 2.5);
+        assert_eq!(of(&|row| row.margin.unwrap().value), 6.0);
+    }
+    let mut alone = tally(&[0, 1, 2, 3], &[1, 2, 3, 4], 10);
+    alone.lineup[1..].fill(None);
+    let standings = Standings::of(4, 1, &[alone], &[]);
+    assert_eq!((standings.games, standings.rows[0].games), (0, 0));
 }
 
 #[test]
