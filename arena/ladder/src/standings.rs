@@ -81,7 +81,8 @@ pub struct Row {
     pub mean_place: Option<f64>,
     /// By how much it was above each other, in points of the game and a game.
     pub margin: Option<Estimate>,
-    /// Its rating in Elo, 0 on average, with the prior [`PRIOR`]: by
+    /// Its rating in Elo, 0 on average over those who can be compared (see
+    /// [`Fit`](crate::luce::Fit)), with the prior [`PRIOR`]: by
     /// [`bradley_terry`] for two seats and by [`plackett_luce`] for more.
     pub rating: Option<Estimate>,
 }

@@ -177,6 +177,84 @@ fn at_tables_of_any_size_equals_have_the_same_on_average() {
 }
 
 #[test]
+fn where_nothing_varied_nobody_has_a_bar() {
+    for (seats, tallies) in [
+        (
+            2,
+            [[0, 1], [1, 2], [2, 0]]
+                .map(|lineup| pair(lineup, ["W", "W"], 12))
+                .to_vec(),
+        ),
+        (
+            4,
+            [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]]
+                .map(|lineup| {
+                    let mut tally = tally(&lineup, &[1, 2, 3, 4], 12);
+                    tally.lineup[3] = None;
+                    tally
+                })
+                .to_vec(),
+        ),
+    ] {
+        let standings = Standings::of(seats, 4, &tallies, &[]);
+        for row in &standings.rows {
+            let bar = row.rating.and_then(|rating| rating.error);
+            assert_eq!(bar, None, "{seats} {row:?}");
+        }
+    }
+}
+
+/// How often in so many tournaments of three bots and one that beats them all the
+/// bars of the three have the truth within them, of a hundred.
+fn covered(seats: u8) -> f64 {
+    let truth = [80.0, 0.0, -80.0];
+    let mut chance = 1_u64;
+    let mut uniform = move || {
+        // The multiplier and increment of Knuth's MMIX.
+        chance = chance
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        ((chance >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    };
+    let (mut within, mut all) = (0, 0);
+    for _ in 0..300 {
+        let mut tallies = Vec::new();
+        for _ in 0..60 {
+            let luck = truth.map(|elo| elo - ELO_SCALE * (-uniform().ln()).ln());
+            let ahead = |at: usize| luck.iter().filter(|&&other| other > luck[at]).count() as u8;
+            if seats == 4 {
+                let places = [ahead(0) + 2, ahead(1) + 2, ahead(2) + 2, 1];
+                tallies.push(tally(&[0, 1, 2, 3], &places, 1));
+            } else {
+                for (first, second) in [(0, 1), (0, 2), (1, 2)] {
+                    let win = score_of(truth[first] - truth[second]);
+                    let places = if uniform() < win { [1, 2] } else { [2, 1] };
+                    tallies.push(tally(&[first as u32, second as u32], &places, 1));
+                }
+                tallies.extend((0..3).map(|other| tally(&[3, other], &[1, 2], 1)));
+            }
+        }
+        let standings = Standings::of(seats, 4, &tallies, &[]);
+        assert_eq!(row(&standings, 3).rating.unwrap().error, None);
+        for (who, truth) in (0..3).zip(truth) {
+            let rating = row(&standings, who).rating.unwrap();
+            let bar = rating.error.expect("sixty groups are enough");
+            within += u32::from((rating.value - truth).abs() <= bar);
+            all += 1;
+        }
+    }
+    100.0 * f64::from(within) / f64::from(all)
+}
+
+#[test]
+fn a_perfect_score_leaves_the_bars_of_the_others_true() {
+    for seats in [2, 4] {
+        let covered = covered(seats);
+        assert!((90.0..=98.0).contains(&covered), "{seats}: {covered}");
+    }
+}
+
+#[test]
 fn who_both_lost_have_no_points_and_are_level() {
     let standings = Standings::of(2, 2, &[tally(&[0, 1], &[2, 2], 15)], &[]);
     for entrant in [0, 1] {
