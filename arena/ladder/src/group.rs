@@ -29,6 +29,10 @@ pub struct Group {
     pub matchup: MatchId,
     /// Its place in the match, from 0.
     pub at: u64,
+    /// Whose turn it is to sit first, for [`Seatings::of`](crate::Seatings::of): so
+    /// that over a tournament everybody has each seat, and in games of four each
+    /// neighbour, about as often.
+    pub turn: u64,
     /// Who plays.
     pub lineup: Lineup,
 }

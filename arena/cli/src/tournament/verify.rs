@@ -251,7 +251,7 @@ impl Court<'_> {
             if header.setup != *self.setups.of(group.at) {
                 return Err("it was played with another set-up".to_owned());
             }
-            let orders = self.definition.seatings.of(group.lineup.len(), group.at);
+            let orders = self.definition.seatings.of(group.lineup.len(), group.turn);
             if orders.get(row.seating as usize) != Some(&row.order) || row.lineup != group.lineup {
                 return Err("others sat there than the schedule says".to_owned());
             }

@@ -123,7 +123,7 @@ impl Elimination {
                 one.map_or(Strikes::default(), |one| self.entrants[one.index()].strikes)
             };
             let lineup = lineup.iter().map(|one| (*one, strikes(one)));
-            self.states[at].match_up = Some(MatchUp::new(lineup));
+            self.states[at].match_up = Some(MatchUp::new(self.bracket.nodes[at].round, lineup));
             self.ready.insert(at);
         }
     }

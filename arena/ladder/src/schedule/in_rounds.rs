@@ -47,6 +47,8 @@ pub(super) struct InRounds<P> {
     per_round: u32,
     /// How many rounds are forgotten, the first ones.
     forgotten: usize,
+    /// How many groups of those count.
+    forgotten_groups: u64,
     /// What of those does not count.
     uncounted: Vec<Range<u64>>,
     /// The rounds after those.
@@ -83,6 +85,7 @@ impl<P: Pairing> InRounds<P> {
             end,
             per_round: field.entrants.div_ceil(u32::from(field.seats)),
             forgotten: 0,
+            forgotten_groups: 0,
             uncounted: Vec::new(),
             rounds: VecDeque::new(),
             entrants: vec![Standing::default(); field.entrants as usize],
@@ -128,7 +131,12 @@ impl<P: Pairing> InRounds<P> {
             one.map_or(Strikes::default(), |one| self.entrants[one.index()].strikes)
         };
         let matches: Vec<MatchUp> = (paired.tables.iter())
-            .map(|lineup| MatchUp::new(lineup.iter().map(|one| (*one, strikes(one)))))
+            .map(|lineup| {
+                MatchUp::new(
+                    round as usize,
+                    lineup.iter().map(|one| (*one, strikes(one))),
+                )
+            })
             .collect();
         self.remarks.extend(paired.remarks);
         self.rounds.push_back(Played {
@@ -144,6 +152,8 @@ impl<P: Pairing> InRounds<P> {
         if self.end.is_none() && self.rounds.len() > KEPT_ROUNDS {
             let first = self.uncounted_in(self.forgotten, &self.rounds[0]);
             self.uncounted = joined(std::mem::take(&mut self.uncounted).into_iter().chain(first));
+            let counted = self.rounds[0].matches.iter().map(MatchUp::counted);
+            self.forgotten_groups += counted.sum::<u64>();
             self.rounds.pop_front();
             self.forgotten += 1;
         }
@@ -276,7 +286,7 @@ impl<P: Pairing> Schedule for InRounds<P> {
         };
         let begun = self.rounds.iter().flat_map(|round| &round.matches);
         let begun: u64 = begun.map(|match_up| match_up.planned(&self.terms)).sum();
-        Some(begun + to_come * tables as u64 * self.terms.deals)
+        Some(self.forgotten_groups + begun + to_come * tables as u64 * self.terms.deals)
     }
 
     fn rounds(&self) -> Vec<Round> {

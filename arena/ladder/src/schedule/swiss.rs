@@ -241,6 +241,8 @@ impl Pairing for Swiss {
                     (true, _) => 0,
                     (false, true) => 2,
                     _ if points > others => 2,
+                    // Two who have nothing have both lost every game.
+                    _ if points == 0 => 0,
                     _ => u32::from(points == others),
                 };
                 card.met.push((other, had));

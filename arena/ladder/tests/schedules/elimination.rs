@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arena_ladder::schedule::{Match, Player};
-use arena_ladder::{Entrant, Field, Group, GroupScore, HalfPoints, MatchId, Shape};
+use arena_ladder::{Entrant, Field, Group, GroupScore, HalfPoints, MatchId, Seatings, Shape};
 
 use crate::vocabulary::{
     Chance, Ended, failed_by, field, made, played, played_in_order, random_score, seeded_score,
@@ -225,6 +225,7 @@ fn a_match_ends_when_the_rest_cannot_change_who_is_ahead() {
             number: at,
             matchup: MatchId(0),
             at,
+            turn: 0,
             lineup: vec![Some(Entrant::new(0)), Some(Entrant::new(1))],
         };
         let mut lead = 0;
@@ -295,6 +296,34 @@ fn a_tie_goes_on_until_a_deal_is_won_and_then_by_margins_and_then_by_seeds() {
             "final: {0} and {1} were level on points; so were the margins, and the better seed is {0}"
         ]
     );
+}
+
+#[test]
+fn where_a_deal_is_one_game_a_tie_goes_on_until_each_has_had_each_seat() {
+    // Whoever sits first wins.
+    let mut field = field(2, 2, 2);
+    field.seatings = Seatings::Single;
+    for deals in [1, 2, 3, 4] {
+        field.deals = deals;
+        let ended = played_in_order(&field, &SINGLE, &|group| {
+            let first = field.seatings.of(2, group.turn)[0][0] == 0;
+            let sides = match group.at {
+                // Level so far.
+                at if at < deals => [1, 1],
+                _ if first => [2, 0],
+                _ => [0, 2],
+            };
+            GroupScore {
+                points: sides.map(HalfPoints).to_vec(),
+                games: 1,
+                ..GroupScore::new(group.number, 2)
+            }
+        });
+        let extra = deals.next_multiple_of(2);
+        assert_eq!(ended.counted.len() as u64, deals + extra);
+        let points = &ended.rounds[0].matches[0].points;
+        assert_eq!(points[0], points[1], "the first seat has decided nothing");
+    }
 }
 
 #[test]

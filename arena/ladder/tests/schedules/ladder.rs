@@ -124,6 +124,24 @@ fn later_those_meet_who_are_near() {
 }
 
 #[test]
+fn a_ladder_that_nobody_plays_on_has_had_all_its_groups() {
+    let field = field(4, 2, 1);
+    let mut schedule = made(&field, &Shape::Ladder { rounds: None });
+    let mut groups = 0;
+    while let Some(group) = schedule.next() {
+        let mut score = seeded_score(&group, &field);
+        if groups >= 1000 {
+            let everybody: Vec<_> = Entrant::all(4).collect();
+            failed_by(&mut score, &group.lineup, &everybody, true);
+        }
+        schedule.record(&score).unwrap();
+        groups += 1;
+    }
+    assert!(schedule.is_over() && groups > 1000);
+    assert_eq!(schedule.planned(), Some(groups));
+}
+
+#[test]
 fn no_part_of_the_field_is_ever_left_to_itself() {
     for seats in [2, 4] {
         for entrants in [8, 12, 16] {

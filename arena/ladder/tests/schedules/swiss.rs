@@ -428,6 +428,18 @@ fn a_swiss_of_none_but_failing_bots_ends() {
 }
 
 #[test]
+fn two_who_both_lose_everything_share_nothing() {
+    let field = field(2, 2, 2);
+    let ended = played_in_order(&field, &swiss(1), &|group| GroupScore {
+        games: 2,
+        ..GroupScore::new(group.number, 2)
+    });
+    let ranking = ended.ranking.unwrap();
+    let points: Vec<_> = ranking.iter().map(|one| one.points).collect();
+    assert_eq!(points, [0.0, 0.0]);
+}
+
+#[test]
 fn more_rounds_than_opponents_are_refused() {
     for (entrants, most) in [(2, 1), (3, 3), (6, 5), (7, 7)] {
         let field = field(entrants, 2, 1);
