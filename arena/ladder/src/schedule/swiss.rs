@@ -147,7 +147,7 @@ impl Swiss {
         paired
     }
 
-    fn pair_four(&self, order: &[Entrant]) -> Paired {
+    fn pair_four(&self, round: u32, order: &[Entrant]) -> Paired {
         let points: Vec<u64> = order.iter().map(|&one| self.card(one).points).collect();
         let seating = Seating {
             order,
@@ -155,7 +155,7 @@ impl Swiss {
             met: &|a, b| self.times_met(a, b),
         };
         Paired {
-            tables: tables::seat(&seating),
+            tables: tables::seat(&seating, &mut chance(self.root, round)),
             ..Paired::default()
         }
     }
@@ -218,7 +218,7 @@ impl Pairing for Swiss {
         if self.seats == 2 {
             self.pair_two(round, &order)
         } else {
-            self.pair_four(&order)
+            self.pair_four(round, &order)
         }
     }
 
