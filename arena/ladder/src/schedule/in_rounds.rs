@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::health::{self, Strikes};
 use super::listed::joined;
 use super::match_up::{MatchUp, Terms, Walkover, unplayed};
+use super::tables::sizes;
 use super::{KEPT_ROUNDS, Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
@@ -212,8 +213,13 @@ impl<P: Pairing> InRounds<P> {
     /// A round to come, as far as it is known how many take part.
     fn round_to_come(&self, at: usize, active: usize) -> Round {
         let seats = self.terms.seats;
-        let matches = (0..active.div_ceil(seats)).map(|i| {
-            let here = seats.min(active - i * seats);
+        let tables = match seats {
+            2 => (0..active.div_ceil(2))
+                .map(|i| (active - 2 * i).min(2))
+                .collect(),
+            _ => sizes(active),
+        };
+        let matches = tables.into_iter().enumerate().map(|(i, here)| {
             let mut players = vec![Player::Pending(format!("paired after {}", name(at - 1))); here];
             let bye = seats == 2 && here == 1;
             players.resize(seats, if bye { Player::Bye } else { Player::Filler });

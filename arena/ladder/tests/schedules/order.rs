@@ -147,8 +147,8 @@ fn of_games_that_count_singly_everybody_has_each_seat_about_as_often() {
         (Shape::RoundRobin {}, 8, 2, 1),
         (Shape::RoundRobin {}, 9, 4, 10),
         (Shape::Swiss { rounds: Some(10) }, 12, 2, 6),
-        (Shape::Ladder { rounds: Some(60) }, 9, 2, 18),
-        (Shape::Ladder { rounds: Some(60) }, 8, 4, 14),
+        (Shape::Ladder { rounds: Some(60) }, 9, 2, 20),
+        (Shape::Ladder { rounds: Some(60) }, 8, 4, 20),
     ] {
         let mut field = field(entrants, seats, 1);
         field.seatings = Seatings::Single;

@@ -210,6 +210,11 @@ fn a_swiss_has_exactly_its_groups() {
                     );
                     for (before, after) in before.matches.iter().zip(&after.matches) {
                         assert_eq!((before.id, before.most), (after.id, after.most));
+                        let fillers = |one: &Match| {
+                            let players = one.players.iter();
+                            players.filter(|&one| *one == Player::Filler).count()
+                        };
+                        assert_eq!(fillers(before), fillers(after));
                     }
                 }
                 assert_eq!(
