@@ -6,6 +6,8 @@
 //!
 //! Bradley and Terry, "Rank Analysis of Incomplete Block Designs", 1952.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::luce::{Choices, Fit, Likeliest, NoFit};
 
 /// The groups that two have played.
@@ -37,13 +39,31 @@ pub fn fit(players: usize, pairs: &[Pair<'_>], prior: f64) -> Result<Fit, NoFit>
         .collect();
     let mut groups = vec![0; players];
     let mut sets = Vec::with_capacity(pairs.len());
+    // How many groups any two have played, and how many came out differently.
+    let mut between: BTreeMap<[usize; 2], (u64, usize)> = BTreeMap::new();
+    for met in &pairs {
+        let (groups, outcomes) = between.entry(met.sorted()).or_default();
+        *groups = met.groups.saturating_add(*groups);
+        *outcomes += met.counts.iter().filter(|&&n| n > 0).count();
+    }
+    let mut varied = BTreeSet::new();
     for met in &pairs {
         sets.push((met.players.to_vec(), vec![met.won, met.games - met.won]));
-        for player in met.players {
-            groups[player] = met.groups.saturating_add(groups[player]);
+        let (groups_of_both, outcomes) = between[&met.sorted()];
+        if groups_of_both == 1 || outcomes > 1 {
+            let [first, second] = met.players;
+            varied.extend((met.won > 0.0).then_some((first, second)));
+            varied.extend((met.won < met.games).then_some((second, first)));
+            for player in met.players {
+                groups[player] = met.groups.saturating_add(groups[player]);
+            }
         }
     }
-    let choices = Choices { players, sets };
+    let choices = Choices {
+        players,
+        sets,
+        varied,
+    };
     let all = pairs
         .iter()
         .fold(0, |all, met| met.groups.saturating_add(all));
@@ -84,6 +104,11 @@ impl<'a> Met<'a> {
         })
     }
 
+    fn sorted(&self) -> [usize; 2] {
+        let [first, second] = self.players;
+        [first.min(second), first.max(second)]
+    }
+
     /// The squares of what the groups brought the first beyond what was to be
     /// expected, added up.
     fn squares(&self, at: &Likeliest) -> f64 {
@@ -102,8 +127,8 @@ fn variances(choices: &Choices, at: &Likeliest, pairs: &[Met<'_>]) -> Result<Vec
     let mut inverse = bread.inverse();
     // The matrix is symmetric: centring every row centres the strengths.
     let mut mean = vec![0.0; inverse.len()];
-    let present = at.present.iter().filter(|&&here| here).count() as f64;
-    for (row, _) in inverse.iter().zip(&at.present).filter(|&(_, &here)| here) {
+    let present = at.centre().iter().filter(|&&here| here).count() as f64;
+    for (row, _) in inverse.iter().zip(at.centre()).filter(|&(_, &here)| here) {
         for (mean, cell) in mean.iter_mut().zip(row) {
             *mean += cell / present;
         }

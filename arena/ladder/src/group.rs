@@ -2,6 +2,7 @@
 
 use std::iter::Sum;
 
+use referee_core::SeatFoul;
 use serde::{Deserialize, Serialize};
 
 use crate::Entrant;
@@ -14,7 +15,8 @@ use crate::Entrant;
 pub struct MatchId(pub u32);
 
 /// Who plays a group, in order of the seats of its first seating. A place that
-/// nobody has is filled by a house bot, whose results count for nobody.
+/// nobody has is filled by a house bot, whose results count for nobody: it is
+/// nobody's gain to sit with one.
 pub type Lineup = Vec<Option<Entrant>>;
 
 /// A group that is to be played.
@@ -27,6 +29,10 @@ pub struct Group {
     pub matchup: MatchId,
     /// Its place in the match, from 0.
     pub at: u64,
+    /// Whose turn it is to sit first, for [`Seatings::of`](crate::Seatings::of): so
+    /// that over a tournament everybody has each seat, and in games of four each
+    /// neighbour, about as often.
+    pub turn: u64,
     /// Who plays.
     pub lineup: Lineup,
 }
@@ -61,6 +67,19 @@ impl HalfPoints {
             .collect()
     }
 
+    /// What each is worth among those that count, by whom of these it was ahead:
+    /// the others have nothing. Places as in [`of_places`](Self::of_places).
+    #[must_use]
+    pub fn among(lineup: &[Option<Entrant>], places: &[u8]) -> Vec<Self> {
+        let among = places_among(lineup, places);
+        let counted: Vec<u8> = among.iter().flatten().copied().collect();
+        let mut worth = Self::of_places(&counted).into_iter();
+        let each = among
+            .iter()
+            .map(|place| place.and_then(|_| worth.next()).unwrap_or_default());
+        each.collect()
+    }
+
     /// The same in points.
     #[must_use]
     pub fn points(self) -> f64 {
@@ -90,13 +109,91 @@ pub struct GroupScore {
     pub number: u64,
     /// How many games it had.
     pub games: u32,
-    /// What each place of the lineup has won, over all games.
+    /// What each place of the lineup has won from the others that count, over all
+    /// games.
     pub points: Vec<HalfPoints>,
-    /// By how much each was above the others: for each game, its own score as
-    /// often as there are others, less the scores of the others; over all games.
+    /// By how much each was above the others that count: for each game, its own
+    /// score as often as there are others, less the scores of the others; over all
+    /// games.
     pub margins: Vec<i64>,
     /// What each has done wrong.
     pub faults: Vec<Faults>,
+}
+
+impl GroupScore {
+    /// Of a group that nothing has been played of.
+    #[must_use]
+    pub fn new(number: u64, seats: usize) -> Self {
+        Self {
+            number,
+            games: 0,
+            points: vec![HalfPoints::default(); seats],
+            margins: vec![0; seats],
+            faults: vec![Faults::default(); seats],
+        }
+    }
+
+    /// Adds a game: who sat in which seat, as places in the lineup; then by seat
+    /// the places from 1 and the scores in the game's own unit; what was done wrong.
+    ///
+    /// What a house bot in an empty place has done counts for nobody, and who sits
+    /// with house bots alone has nothing. A game of another size adds nothing.
+    pub fn add_game(
+        &mut self,
+        lineup: &[Option<Entrant>],
+        order: &[usize],
+        places: &[u8],
+        scores: &[i32],
+        fouls: &[SeatFoul],
+    ) {
+        let seats = self.points.len();
+        let sized = [lineup.len(), order.len(), places.len(), scores.len()];
+        if sized != [seats; 4] || order.iter().any(|&who| who >= seats) {
+            return;
+        }
+        self.games += 1;
+        let sat: Vec<Option<Entrant>> = order.iter().map(|&who| lineup[who]).collect();
+        let counted = || (0..seats).filter(|&seat| sat[seat].is_some());
+        let all: i64 = counted().map(|seat| i64::from(scores[seat])).sum();
+        let many = counted().count() as i64;
+        let points = HalfPoints::among(&sat, places);
+        for seat in counted() {
+            let who = order[seat];
+            self.points[who].0 += points[seat].0;
+            // Its own as often as there are others less the others': its own as
+            // often as there are any, less everybody's.
+            self.margins[who] += i64::from(scores[seat]) * many - all;
+        }
+        for (seat, &who) in order.iter().enumerate() {
+            let foul = fouls.iter().find(|foul| foul.seat.index() == seat);
+            match foul.map(|foul| foul.foul.kind().is_start()) {
+                Some(true) => self.faults[who].starts += 1,
+                Some(false) => self.faults[who].fouls += 1,
+                None => {}
+            }
+        }
+    }
+}
+
+/// What a game won from everybody is worth in parts, whatever the table: so that
+/// what is won at tables with more and with fewer that count adds up exactly.
+pub(crate) const PARTS_OF_A_GAME: u64 = 12;
+
+/// How many parts a half point is, won from one of so many others that count. None
+/// where there are no others, or more than three.
+pub(crate) fn parts_of_a_half(lineup: &[Option<Entrant>]) -> Option<u64> {
+    let others = lineup.iter().flatten().count().checked_sub(1)? as u64;
+    matches!(others, 1..=3).then(|| PARTS_OF_A_GAME / 2 / others)
+}
+
+/// Everybody's place among those that count. None for who does not.
+pub(crate) fn places_among(lineup: &[Option<Entrant>], places: &[u8]) -> Vec<Option<u8>> {
+    let fillers = || (lineup.iter().zip(places)).filter(|(who, _)| who.is_none());
+    let each = lineup.iter().zip(places).map(|(who, &place)| {
+        let ahead = fillers().filter(|&(_, &other)| other < place).count() as u8;
+        who.map(|_| place - ahead.min(place - 1))
+    });
+    each.collect()
 }
 
 /// Groups with the same lineup that came out the same, counted: what standings
@@ -106,7 +203,7 @@ pub struct Tally {
     /// Who played.
     pub lineup: Lineup,
     /// For each game of the group, in order of its seatings: the place, from 1,
-    /// of each in the lineup.
+    /// of each in the lineup, house bots too.
     pub places: Vec<Vec<u8>>,
     /// As in [`GroupScore`].
     pub margins: Vec<i64>,
@@ -133,5 +230,43 @@ mod tests {
             let found: Vec<_> = HalfPoints::of_places(places).iter().map(|p| p.0).collect();
             assert_eq!(found, worth, "{places:?}");
         }
+    }
+
+    #[test]
+    fn a_place_among_those_that_count_is_worth_those_of_them_who_are_behind() {
+        let [a, b, c] = [0, 1, 2].map(|number| Some(Entrant::new(number)));
+        for (lineup, places, worth) in [
+            ([a, b, c, None], &[2, 3, 4, 1], &[4, 2, 0, 0]),
+            ([a, None, b, c], &[1, 2, 3, 3], &[4, 0, 1, 1]),
+            ([None, a, None, b], &[1, 3, 2, 4], &[0, 2, 0, 0]),
+            ([a, None, None, b], &[1, 1, 3, 1], &[1, 0, 0, 1]),
+            ([a, b, None, None], &[4, 4, 4, 4], &[0, 0, 0, 0]),
+            ([a, None, None, None], &[1, 2, 3, 4], &[0, 0, 0, 0]),
+        ] {
+            let found: Vec<_> = HalfPoints::among(&lineup, places)
+                .iter()
+                .map(|half| half.0)
+                .collect();
+            assert_eq!(found, worth, "{lineup:?} {places:?}");
+        }
+    }
+
+    #[test]
+    fn a_game_adds_what_was_won_from_those_that_count() {
+        let lineup = [Some(Entrant::new(5)), None, Some(Entrant::new(6)), None];
+        let mut score = GroupScore::new(9, 4);
+        score.add_game(
+            &lineup,
+            &[1, 2, 3, 0],
+            &[1, 2, 3, 4],
+            &[90, 20, 5, -10],
+            &[],
+        );
+        score.add_game(&lineup, &[0, 1, 2, 3], &[1, 2, 3, 4], &[7, 5, 3, 1], &[]);
+        score.add_game(&lineup, &[0, 1, 2, 4], &[1, 2, 3, 4], &[7, 5, 3, 1], &[]);
+        score.add_game(&lineup[..2], &[0, 1], &[1, 2], &[7, 5], &[]);
+        assert_eq!((score.number, score.games), (9, 2));
+        assert_eq!(score.points, [2, 0, 2, 0].map(HalfPoints));
+        assert_eq!(score.margins, [-30 + 4, 0, 30 - 4, 0]);
     }
 }

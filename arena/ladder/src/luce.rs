@@ -3,6 +3,8 @@
 //! a choice of one from two, a ranking a choice of the first, then of the next
 //! from the rest.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::elo::{ELO_SCALE, ENOUGH_GROUPS, Estimate, Z95};
@@ -14,13 +16,17 @@ pub const PRIOR: f64 = 1.0;
 /// Ratings of several who have played each other, found together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fit {
-    /// Everybody's, in Elo, 0 on average over those who have played. None for
-    /// who has not.
+    /// Everybody's, in Elo, 0 on average over the main field. None for who has not
+    /// played.
     ///
-    /// An error is for who has at least [`ENOUGH_GROUPS`] groups and belongs to
-    /// the largest part of the field in which everybody can be compared: for any
-    /// two in it, a chain of somebody who was not behind somebody else leads from
-    /// each to the other. Who has won everything, or has met nobody of them, is
+    /// The main field is the largest part of the field in which everybody can be
+    /// compared: for any two in it, a chain of somebody who was not behind somebody
+    /// else leads from each to the other; where there is none, all who have played.
+    /// Groups between the same that all came out the same, two or more, are no such
+    /// chain: they say nothing about how far off they are.
+    ///
+    /// An error is for who has at least [`ENOUGH_GROUPS`] groups that varied and
+    /// belongs to that part. Who has won everything, or has met nobody of them, is
     /// held by the prior alone and has no error.
     pub ratings: Vec<Option<Estimate>>,
     /// The logarithm of the likelihood of what was seen, without the prior.
@@ -59,6 +65,8 @@ pub(crate) struct Choices {
     pub(crate) players: usize,
     /// Who stood for choice together, and how often each of them was chosen.
     pub(crate) sets: Vec<(Vec<usize>, Vec<f64>)>,
+    /// Who was not behind whom in groups that varied.
+    pub(crate) varied: BTreeSet<(usize, usize)>,
 }
 
 /// The likeliest strengths.
@@ -69,6 +77,7 @@ pub(crate) struct Likeliest {
     pub(crate) present: Vec<bool>,
     pub(crate) log_likelihood: f64,
     prior: f64,
+    /// Who can be compared with each other; nobody where there are no two.
     main_field: Vec<bool>,
 }
 
@@ -92,10 +101,14 @@ impl Choices {
                 }
             }
         }
-        let main_field = largest_component(&not_behind, &present);
-        if prior == 0.0 && main_field != present {
+        if prior == 0.0 && largest_component(&not_behind, &present) != present {
             return Err(NoFit::Separated);
         }
+        let mut not_behind = vec![false; players * players];
+        for &(player, other) in &self.varied {
+            not_behind[player * players + other] = true;
+        }
+        let main_field = largest_component(&not_behind, &present);
         let mut likeliest = Likeliest {
             theta: vec![0.0; players],
             log_likelihood: self.log_likelihood(&vec![0.0; players]),
@@ -202,17 +215,27 @@ impl Likeliest {
         (gradient, information)
     }
 
-    /// These values less their mean over those who have played.
+    /// Over whom ratings are 0 on average: who can be compared, or where nobody can
+    /// all who have played. What the prior alone holds would move everybody's.
+    pub(crate) fn centre(&self) -> &[bool] {
+        if self.main_field.contains(&true) {
+            &self.main_field
+        } else {
+            &self.present
+        }
+    }
+
+    /// These values less their mean over the [`centre`](Self::centre).
     pub(crate) fn centred(&self, values: &mut [f64]) {
-        let present = values.iter().zip(&self.present).filter(|&(_, &here)| here);
+        let present = values.iter().zip(self.centre()).filter(|&(_, &here)| here);
         let (sum, count) = present.fold((0.0, 0), |(sum, n), (value, _)| (sum + value, n + 1));
         for value in values {
             *value -= sum / f64::from(count.max(1));
         }
     }
 
-    /// Ratings with error bars, given how many groups each has played, how many
-    /// there were, and the variances of the centred strengths, where a group is
+    /// Ratings with error bars, given how many groups that varied each has played,
+    /// how many groups there were, and the variances of the centred strengths, where a group is
     /// the sample. For what was fitted to the same groups the variances are
     /// raised by G / (G - players + 1).
     pub(crate) fn into_fit(mut self, groups: &[u64], all: u64, variances: &[f64]) -> Fit {

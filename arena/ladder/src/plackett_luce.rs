@@ -8,7 +8,7 @@
 //!
 //! Plackett, "The Analysis of Permutations", 1975.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand_chacha::{
     ChaCha8Rng,
@@ -66,10 +66,25 @@ pub fn fit<'a>(
     let rows = merged(rows.collect());
     let mut groups = vec![0; players];
     let mut tables: BTreeMap<&[usize], Vec<f64>> = BTreeMap::new();
-    for row in &rows {
-        for &player in &row.players {
-            groups[player] = row.groups.saturating_add(groups[player]);
+    let mut varied = BTreeSet::new();
+    for alike in rows.chunk_by(|a, b| a.players == b.players) {
+        // Those that came out the same are one row.
+        if alike.len() == 1 && alike[0].groups > 1 {
+            continue;
         }
+        for row in alike {
+            for &player in &row.players {
+                groups[player] = row.groups.saturating_add(groups[player]);
+            }
+            for (set, parts) in row.parts.chunks_exact(row.players.len()).enumerate() {
+                for a in members(set, row.players.len()).filter(|&a| parts[a] > 0) {
+                    let others = members(set, row.players.len());
+                    varied.extend(others.map(|b| (row.players[a], row.players[b])));
+                }
+            }
+        }
+    }
+    for row in &rows {
         let table = tables.entry(&row.players);
         let table = table.or_insert_with(|| vec![0.0; row.parts.len()]);
         for (sum, &parts) in table.iter_mut().zip(&row.parts) {
@@ -99,6 +114,7 @@ pub fn fit<'a>(
     let choices = Choices {
         players,
         sets: sets.collect(),
+        varied,
     };
     let all = rows
         .iter()

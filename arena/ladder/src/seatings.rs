@@ -6,27 +6,34 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seatings {
-    /// Each once in each seat, always in the same order around the table: 2 for
-    /// two seats, 4 for four.
+    /// Each once in each seat, in the same order around the table: 2 for two seats,
+    /// 4 for four. Each group takes the next order.
     #[default]
     Rotations,
     /// Every order that there is: 2 for two seats, 24 for four.
     All,
     /// One only: for bots that would remember the deal from one seating to the
-    /// next. Each group takes the next rotation.
+    /// next. Each group takes the next rotation, and then the next order around the
+    /// table.
     Single,
 }
 
 impl Seatings {
-    /// The games of a match's `at`th group: for each, who sits in each seat, as
-    /// places in the group's lineup.
+    /// The games of a group whose turn this is (see [`Group::turn`](crate::Group)):
+    /// for each, who sits in each seat, as places in the group's lineup.
     #[must_use]
-    pub fn of(self, seats: usize, at: u64) -> Vec<Vec<usize>> {
-        let lineup: Vec<usize> = (0..seats).collect();
+    pub fn of(self, seats: usize, turn: u64) -> Vec<Vec<usize>> {
+        let every = seats.max(1) as u64;
+        let rotation = |order: &[usize], turn: u64| rotated(order, (turn % every) as usize);
         match self {
-            Self::Rotations => (0..seats).map(|first| rotated(&lineup, first)).collect(),
-            Self::All => orders(&lineup),
-            Self::Single => vec![rotated(&lineup, (at % seats.max(1) as u64) as usize)],
+            Self::Rotations => {
+                let order = around(seats, turn);
+                (0..seats as u64)
+                    .map(|first| rotation(&order, first))
+                    .collect()
+            }
+            Self::All => orders(&(0..seats).collect::<Vec<_>>()),
+            Self::Single => vec![rotation(&around(seats, turn / every), turn)],
         }
     }
 
@@ -39,6 +46,17 @@ impl Seatings {
             Self::Single => 1,
         }
     }
+}
+
+/// One of the orders around a table, the first one first: 1 for two seats, 6 for
+/// four.
+fn around(seats: usize, turn: u64) -> Vec<usize> {
+    let rest: Vec<usize> = (1..seats).collect();
+    let mut all = orders(&rest);
+    let mut order = all.swap_remove((turn % all.len() as u64) as usize);
+    order.insert(0, 0);
+    order.truncate(seats);
+    order
 }
 
 fn rotated(lineup: &[usize], first: usize) -> Vec<usize> {
@@ -89,6 +107,27 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn at_a_table_of_four_everybody_has_each_neighbour_as_often() {
+        for (seatings, groups) in [(Seatings::Rotations, 6), (Seatings::Single, 24)] {
+            let mut next = [[0; 4]; 4];
+            let mut seat = [[0; 4]; 4];
+            for game in (0..groups).flat_map(|turn| seatings.of(4, turn)) {
+                for at in 0..4 {
+                    next[game[at]][game[(at + 1) % 4]] += 1;
+                    seat[game[at]][at] += 1;
+                }
+            }
+            assert_eq!(seat, [[6; 4]; 4]);
+            for (one, to) in next.iter().enumerate() {
+                for (other, &times) in to.iter().enumerate() {
+                    assert_eq!(times, if one == other { 0 } else { 8 });
+                }
+            }
+        }
+        assert_eq!(Seatings::Rotations.of(0, 5), Vec::<Vec<usize>>::new());
     }
 
     #[test]

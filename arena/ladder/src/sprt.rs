@@ -192,10 +192,12 @@ impl Sprt {
     }
 
     fn decided(&self, llr: f64) -> Option<Decision> {
+        // As whole billionths, so that rounding decides nothing on any machine.
+        let key = |x: f64| (x * 1e9).round();
         let (lower, upper) = self.bounds();
-        if llr <= lower {
+        if key(llr) <= key(lower) {
             Some(Decision::AcceptH0)
-        } else if llr >= upper {
+        } else if key(llr) >= key(upper) {
             Some(Decision::AcceptH1)
         } else {
             None

@@ -1,6 +1,9 @@
 //! Standings: what all results of a tournament say, in one table.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BTreeMap,
+};
 
 use serde::Serialize;
 
@@ -8,14 +11,17 @@ use crate::{
     Entrant, HalfPoints, Tally,
     bradley_terry::{self, Pair},
     elo::{Comparison, ENOUGH_GROUPS, Estimate, Z95},
+    group::{PARTS_OF_A_GAME, parts_of_a_half, places_among},
     luce::{NoFit, PRIOR},
     plackett_luce,
 };
 
 /// The table of a tournament.
 ///
-/// What a house bot filled a seat for is counted for nobody; the others have
-/// their places from that table as they were. Games with an entrant that is left
+/// What a house bot filled a seat for is counted for nobody: those that count are
+/// ranked among themselves, and what they win from each other is scaled to a full
+/// table, so that it is nobody's gain to sit with house bots. Games of one with
+/// house bots alone count for nobody. Games with an entrant that is left
 /// out count for nobody else: they are in its own row alone, which has neither
 /// rank nor rating.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,11 +32,23 @@ pub struct Standings {
     pub games: u64,
     /// How many groups count.
     pub groups: u64,
-    /// One for each entrant, best first: by score, then by rating, then by its
-    /// number; who has not played, and then who is left out, at the end.
+    /// One for each entrant, best first, as [`RankBy`] says; who has not played,
+    /// and then who is left out, at the end.
     pub rows: Vec<Row>,
     /// Every two who have met, by their numbers.
     pub pairs: Vec<Meeting>,
+}
+
+/// What the table is in order of. Who is level in that is in order of the other,
+/// and then of its number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RankBy {
+    /// The score: where everybody has played as much against the same.
+    #[default]
+    Score,
+    /// The rating: where opponents differ, as in a ladder, in which good ones meet
+    /// good ones; or where matches differ in length, as those that a test stops.
+    Rating,
 }
 
 /// What one entrant has done.
@@ -50,18 +68,21 @@ pub struct Row {
     pub draws: u64,
     /// All others.
     pub losses: u64,
-    /// What it has won.
+    /// What it has won, at full tables: rounded where it shared a place at a table
+    /// of three.
     pub points: HalfPoints,
     /// The same as a share of what could be won, from 0 to 1. None without a
     /// game.
     pub score: Option<f64>,
-    /// How often it was first, second …, shared or not.
+    /// How often it was first, second … of those that count, shared or not.
     pub places: Vec<u64>,
-    /// Its mean place. None without a game.
+    /// Its mean place at full tables: the last of three is as one who is last of
+    /// four. None without a game.
     pub mean_place: Option<f64>,
     /// By how much it was above each other, in points of the game and a game.
     pub margin: Option<Estimate>,
-    /// Its rating in Elo, 0 on average, with the prior [`PRIOR`]: by
+    /// Its rating in Elo, 0 on average over those who can be compared (see
+    /// [`Fit`](crate::luce::Fit)), with the prior [`PRIOR`]: by
     /// [`bradley_terry`] for two seats and by [`plackett_luce`] for more.
     pub rating: Option<Estimate>,
 }
@@ -94,7 +115,7 @@ impl Standings {
     /// The standings after these groups, of a tournament with so many entrants.
     ///
     /// What can't have happened is ignored: groups with a lineup of another size
-    /// than the game has seats, with an entrant twice or with one that there is
+    /// than the game has seats or of more than four, with an entrant twice or with one that there is
     /// not, with a game that does not give everybody a place from 1 to `seats`,
     /// or more than 2^32 at once.
     #[must_use]
@@ -148,21 +169,28 @@ impl Standings {
         // With a prior there is a fit; were there none, there would be no ratings.
         let ratings = ratings.unwrap_or_else(|_| vec![None; sums.len()]);
         let rows = Entrant::all(entrants).zip(sums).zip(ratings);
-        let mut rows: Vec<Row> = rows
+        let rows: Vec<Row> = rows
             .map(|((entrant, sum), rating)| sum.row(entrant, rating, seats))
             .collect();
-        rows.sort_by(order);
-        for (rank, row) in (1..).zip(&mut rows) {
-            // So far it says who is ranked at all.
-            row.rank = row.rank.map(|_| rank);
-        }
-        Self {
+        // So far a rank says who is ranked at all.
+        let standings = Self {
             seats: seats as u8,
             games,
             groups,
             rows,
             pairs: pairs.into_iter().map(Between::meeting).collect(),
+        };
+        standings.ranked_by(RankBy::Score)
+    }
+
+    /// The same table in another order; [`of`](Self::of) ranks by score.
+    #[must_use]
+    pub fn ranked_by(mut self, by: RankBy) -> Self {
+        self.rows.sort_by_key(|row| order(row, by));
+        for (rank, row) in (1..).zip(&mut self.rows) {
+            row.rank = row.rank.map(|_| rank);
         }
+        self
     }
 
     /// The one pair of a match between two.
@@ -176,19 +204,21 @@ impl Standings {
 }
 
 /// Best first. Ratings are compared as whole millionths, so that rounding breaks
-/// no ties.
-fn order(a: &Row, b: &Row) -> Ordering {
-    let key = |row: &Row| {
-        let rating = row.rating.map_or(f64::NEG_INFINITY, |rating| rating.value);
-        (row.rank.is_some(), row.score.unwrap_or(-1.0), rating)
+/// no ties, on whatever machine.
+fn order(row: &Row, by: RankBy) -> impl Ord + use<> {
+    let score = row.score.map(f64::to_bits);
+    let rating = row.rating.map(|rating| (rating.value * 1e6).round() as i64);
+    let score = score.map(u64::cast_signed);
+    let [first, second] = match by {
+        RankBy::Score => [score, rating],
+        RankBy::Rating => [rating, score],
     };
-    let ((ranked, score, rating), other) = (key(a), key(b));
-    other
-        .0
-        .cmp(&ranked)
-        .then(other.1.total_cmp(&score))
-        .then(other.2.total_cmp(&rating))
-        .then(a.entrant.cmp(&b.entrant))
+    (
+        row.rank.is_none(),
+        Reverse(first),
+        Reverse(second),
+        row.entrant,
+    )
 }
 
 /// A group that can have happened.
@@ -196,8 +226,12 @@ struct Played<'a> {
     /// Who counts, in order of their numbers, and where in the lineup.
     who: Vec<(usize, Entrant)>,
     games: &'a [Vec<u8>],
-    /// What each place of the lineup has won.
+    /// For each game the place of each in the lineup among those that count.
+    places: Vec<Vec<Option<u8>>>,
+    /// What each place of the lineup has won, in half points.
     halves: Vec<u64>,
+    /// How many parts a half point is.
+    parts: u64,
 }
 
 impl<'a> Played<'a> {
@@ -217,16 +251,24 @@ impl<'a> Played<'a> {
         if twice || !known || !sized || !counted || !tally.places.iter().all(placed) {
             return None;
         }
+        let parts = parts_of_a_half(&tally.lineup)?;
         let mut halves = vec![0; seats];
         for places in &tally.places {
-            for (sum, half) in halves.iter_mut().zip(HalfPoints::of_places(places)) {
+            for (sum, half) in halves
+                .iter_mut()
+                .zip(HalfPoints::among(&tally.lineup, places))
+            {
                 *sum += u64::from(half.0);
             }
         }
         Some(Self {
             who,
             games: &tally.places,
+            places: (tally.places.iter())
+                .map(|places| places_among(&tally.lineup, places))
+                .collect(),
             halves,
+            parts,
         })
     }
 }
@@ -239,10 +281,12 @@ struct Sum {
     groups: u64,
     wins: u64,
     draws: u64,
-    halves: u64,
+    /// What it has won, and how many were ahead of it, twice, in parts.
+    parts: u64,
+    ahead: u64,
     places: Vec<u64>,
-    /// Over groups: margins, games, and their products; whole, so that the order
-    /// of groups changes nothing.
+    /// Over groups: margins in sixths of one by each other, games, and their
+    /// products; whole, so that the order of groups changes nothing.
     margin: i128,
     margin_squared: i128,
     margin_games: i128,
@@ -254,12 +298,14 @@ impl Sum {
         let groups = tally.groups;
         self.groups += groups;
         self.games += groups * played.games.len() as u64;
-        self.halves += groups * played.halves[at];
-        for places in played.games {
-            let place = places[at];
+        self.parts += groups * played.halves[at] * played.parts;
+        for places in &played.places {
+            let Some(place) = places[at] else { continue };
             self.places[usize::from(place) - 1] += groups;
+            self.ahead += groups * u64::from(place - 1) * 2 * played.parts;
             if place == 1 {
-                let alone = places.iter().filter(|&&place| place == 1).count() == 1;
+                let first = places.iter().filter(|&&place| place == Some(1));
+                let alone = first.count() == 1;
                 *(if alone {
                     &mut self.wins
                 } else {
@@ -268,7 +314,7 @@ impl Sum {
             }
         }
         let (times, games) = (i128::from(groups), played.games.len() as i128);
-        let margin = i128::from(tally.margins[at]);
+        let margin = i128::from(tally.margins[at]) * i128::from(played.parts);
         for (sum, product) in [
             (&mut self.margin, margin),
             (&mut self.margin_squared, margin * margin),
@@ -282,8 +328,10 @@ impl Sum {
     fn row(self, entrant: Entrant, rating: Option<Estimate>, seats: usize) -> Row {
         let others = seats.saturating_sub(1).max(1) as f64;
         let mean = |sum: f64| (self.games > 0).then(|| sum / self.games as f64);
-        let places = self.places.iter().zip(1..);
-        let places: f64 = places.map(|(&n, place)| n as f64 * f64::from(place)).sum();
+        let whole = PARTS_OF_A_GAME as f64;
+        let halves = u128::from(self.parts) * 2 * seats.saturating_sub(1) as u128;
+        let whole_parts = u128::from(PARTS_OF_A_GAME);
+        let halves = (halves + whole_parts / 2) / whole_parts;
         Row {
             rank: (!self.left_out).then_some(0),
             entrant,
@@ -292,12 +340,12 @@ impl Sum {
             wins: self.wins,
             draws: self.draws,
             losses: self.games - self.wins - self.draws,
-            points: HalfPoints(u32::try_from(self.halves).unwrap_or(u32::MAX)),
-            score: mean(self.halves as f64 / 2.0 / others),
-            mean_place: mean(places),
+            points: HalfPoints(u32::try_from(halves).unwrap_or(u32::MAX)),
+            score: mean(self.parts as f64 / whole),
+            mean_place: mean(self.ahead as f64 / whole * others).map(|ahead| 1.0 + ahead),
             margin: mean(self.margin as f64).map(|value| Estimate {
-                value: value / others,
-                error: self.margin_error(value).map(|error| error / others),
+                value: value / (whole / 2.0),
+                error: self.margin_error(value).map(|error| error / (whole / 2.0)),
             }),
             rating,
             places: self.places,

@@ -1,6 +1,6 @@
 //! One game as it is stored, and what it does to its group.
 
-use arena_ladder::{Entrant, Faults, GroupScore, HalfPoints, Lineup, MatchId};
+use arena_ladder::{Entrant, GroupScore, Lineup, MatchId};
 use referee_core::SeatFoul;
 use sqlx::{Row as _, any::AnyRow};
 
@@ -233,28 +233,15 @@ impl Played {
 /// The score of a group, given all of its games in order of their seatings.
 pub(crate) fn score(number: u64, games: &[Played]) -> GroupScore {
     let seats = games.first().map_or(0, |game| game.lineup.len());
-    let mut score = GroupScore {
-        number,
-        games: games.len() as u32,
-        points: vec![HalfPoints::default(); seats],
-        margins: vec![0; seats],
-        faults: vec![Faults::default(); seats],
-    };
+    let mut score = GroupScore::new(number, seats);
     for game in games {
-        let points = HalfPoints::of_places(&game.places);
-        let total: i64 = game.scores.iter().copied().map(i64::from).sum();
-        for (seat, &who) in game.order.iter().enumerate() {
-            score.points[who].0 += points[seat].0;
-            // Own score as often as there are others, less the others': that is
-            // own score as often as there are seats, less everybody's.
-            score.margins[who] += i64::from(game.scores[seat]) * seats as i64 - total;
-            let foul = game.fouls.iter().find(|foul| foul.seat.index() == seat);
-            match foul.map(|foul| foul.foul.kind().is_start()) {
-                Some(true) => score.faults[who].starts += 1,
-                Some(false) => score.faults[who].fouls += 1,
-                None => {}
-            }
-        }
+        score.add_game(
+            &game.lineup,
+            &game.order,
+            &game.places,
+            &game.scores,
+            &game.fouls,
+        );
     }
     score
 }

@@ -398,7 +398,7 @@ impl Desk {
         }
         let mut by_seating: BTreeMap<Option<u32>, Vec<Assigned>> = BTreeMap::new();
         for group in groups {
-            let orders = self.definition.seatings.of(self.seats, group.at);
+            let orders = self.definition.seatings.of(self.seats, group.turn);
             let of = orders.len() as u32;
             let there = self.begun.remove(&group.number).unwrap_or_default();
             let mut lacks = BTreeSet::new();

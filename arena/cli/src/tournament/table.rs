@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use arena_ladder::{
-    Entrant, Schedule, Sprt,
+    Entrant, Schedule, Shape, Sprt,
     schedule::{Ranked, SetAside},
     sprt::Decision,
-    standings::{Meeting, Standings},
+    standings::{Meeting, RankBy, Standings},
 };
 use arena_store::{FirstFoul, ScoredGroup, Store, Tournament, TournamentId};
 use serde::Serialize;
@@ -130,7 +130,14 @@ impl Table {
         } else {
             store.tallies(id, &uncounted).await?
         };
+        // Where opponents or lengths of matches differ, a score says little.
+        let by = match definition.shape {
+            Shape::Ladder { .. } => RankBy::Rating,
+            _ if definition.sprt.is_some() => RankBy::Rating,
+            _ => RankBy::Score,
+        };
         let standings = Standings::of(seats, u32::try_from(entrants)?, &tallies, &annulled);
+        let standings = standings.ranked_by(by);
         let groups = |tallies: &[arena_ladder::Tally]| -> u64 {
             tallies.iter().map(|tally| tally.groups).sum()
         };

@@ -8,7 +8,7 @@ use std::{
     ops::Range,
 };
 
-use arena_ladder::{Entrant, Faults, Group, GroupScore, HalfPoints, Lineup};
+use arena_ladder::{Entrant, Group, GroupScore, Lineup};
 use arena_store::{GameFilter, GameRow, State, Store, Tournament};
 use referee_core::{Record, Root, Verdict};
 use referee_games::replay;
@@ -278,7 +278,7 @@ impl Court<'_> {
             if header.setup != *self.setups.of(group.at) {
                 return Err("it was played with another set-up".to_owned());
             }
-            let orders = self.definition.seatings.of(group.lineup.len(), group.at);
+            let orders = self.definition.seatings.of(group.lineup.len(), group.turn);
             if orders.get(row.seating as usize) != Some(&row.order) || row.lineup != group.lineup {
                 return Err("others sat there than the schedule says".to_owned());
             }
@@ -362,27 +362,12 @@ fn key(game: &GameRow) -> Key {
 
 /// Adds a game to the score of its group.
 fn add(sums: &mut Option<GroupScore>, game: &GameRow) {
-    let seats = game.order.len();
-    let sums = sums.get_or_insert_with(|| GroupScore {
-        number: game.group,
-        games: 0,
-        points: vec![HalfPoints(0); seats],
-        margins: vec![0; seats],
-        faults: vec![Faults::default(); seats],
-    });
-    sums.games += 1;
-    let all: i64 = game.scores.iter().copied().map(i64::from).sum();
-    let points = HalfPoints::of_places(&game.places);
-    for (seat, &place) in game.order.iter().enumerate() {
-        sums.points[place].0 += points[seat].0;
-        sums.margins[place] += i64::from(game.scores[seat]) * seats as i64 - all;
-    }
-    for foul in &game.fouls {
-        let faults = &mut sums.faults[game.order[foul.seat.index()]];
-        if foul.foul.kind().is_start() {
-            faults.starts += 1;
-        } else {
-            faults.fouls += 1;
-        }
-    }
+    sums.get_or_insert_with(|| GroupScore::new(game.group, game.lineup.len()))
+        .add_game(
+            &game.lineup,
+            &game.order,
+            &game.places,
+            &game.scores,
+            &game.fouls,
+        );
 }

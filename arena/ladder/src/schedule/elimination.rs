@@ -39,17 +39,20 @@ pub(super) struct Elimination {
 struct State {
     /// What is or was played. None: not begun, or there was nothing to play.
     match_up: Option<MatchUp>,
-    /// Who takes part but is set aside.
+    /// Who takes part but is set aside, in order of the sources.
     absent: Vec<Entrant>,
     /// The order when it is over, the best first; None is nobody.
     order: Option<Vec<Option<Entrant>>>,
-    remark: Option<String>,
+    remarks: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Standing {
     strikes: Strikes,
     aside: Option<String>,
+    /// In which round it was set aside, and at which place: there it is out, however
+    /// far it is carried on by others who fail.
+    out: Option<(usize, usize)>,
 }
 
 /// Who sits somewhere, as far as it is known.
@@ -123,7 +126,7 @@ impl Elimination {
                 one.map_or(Strikes::default(), |one| self.entrants[one.index()].strikes)
             };
             let lineup = lineup.iter().map(|one| (*one, strikes(one)));
-            self.states[at].match_up = Some(MatchUp::new(lineup));
+            self.states[at].match_up = Some(MatchUp::new(self.bracket.nodes[at].round, lineup));
             self.ready.insert(at);
         }
     }
@@ -131,8 +134,7 @@ impl Elimination {
     /// Ends a match with these in order, and begins what waited for it.
     fn close(&mut self, at: usize, order: Vec<Entrant>) {
         let state = &mut self.states[at];
-        let mut absent = state.absent.clone();
-        absent.sort_unstable();
+        let absent = state.absent.iter().copied();
         let mut order: Vec<_> = order.into_iter().chain(absent).map(Some).collect();
         order.resize(self.terms.seats, None);
         state.order = Some(order);
@@ -166,34 +168,42 @@ impl Elimination {
                 place.entrant,
             )
         });
-        let go_on = self.bracket.nodes[at].go_on;
-        let mut remark = None;
-        if let [.., last_in, first_out] = &places[..(go_on + 1).min(places.len())]
-            && lost(last_in).is_none()
-            && lost(first_out).is_none()
-            && last_in.points == first_out.points
-            && let (Some(one), Some(other)) = (last_in.entrant, first_out.entrant)
-        {
-            let by = if last_in.margin > first_out.margin {
-                "the margins were for"
-            } else {
-                "so were the margins, and the better seed is"
-            };
-            let round = &self.bracket.rounds[self.bracket.nodes[at].round];
-            remark = Some(format!(
-                "{round}: {{{one}}} and {{{other}}} were level on points; {by} {{{one}}}"
-            ));
+        let node = &self.bracket.nodes[at];
+        let reset = self.bracket.reset;
+        // The places in the last match are the final ones.
+        let last = self.feeds[at].iter().all(|&fed| Some(fed) == reset);
+        let mut remarks = Vec::new();
+        for (cut, pair) in (1..).zip(places.windows(2)) {
+            if let [ahead, behind] = pair
+                && (last || cut == node.go_on)
+                && lost(ahead).is_none()
+                && lost(behind).is_none()
+                && ahead.points == behind.points
+                && let (Some(one), Some(other)) = (ahead.entrant, behind.entrant)
+            {
+                let by = if ahead.margin > behind.margin {
+                    "the margins were for"
+                } else {
+                    "so were the margins, and the better seed is"
+                };
+                let round = &self.bracket.rounds[node.round];
+                remarks.push(format!(
+                    "{round}: {{{one}}} and {{{other}}} were level on points; {by} {{{one}}}"
+                ));
+            }
         }
-        for place in &places {
-            let why = self.walkover.lost(place);
-            if let Some(one) = place.entrant {
+        for (place, found) in places.iter().enumerate() {
+            let why = self.walkover.lost(found);
+            let place = if last { place } else { place.max(node.go_on) };
+            if let Some(one) = found.entrant {
                 self.entrants[one.index()] = Standing {
-                    strikes: place.strikes,
+                    strikes: found.strikes,
+                    out: why.is_some().then_some((node.round, place)),
                     aside: why,
                 };
             }
         }
-        self.states[at].remark = remark;
+        self.states[at].remarks = remarks;
         let order = places.iter().filter_map(|place| place.entrant).collect();
         self.close(at, order);
     }
@@ -280,6 +290,9 @@ impl Elimination {
                     out[one.index()] = Some((self.bracket.nodes[at].round, place));
                 }
             }
+        }
+        for (out, standing) in out.iter_mut().zip(&self.entrants) {
+            *out = standing.out.or(*out);
         }
         out
     }
@@ -396,7 +409,7 @@ impl Schedule for Elimination {
 
     fn remarks(&self) -> Vec<String> {
         (self.states.iter())
-            .filter_map(|state| state.remark.clone())
+            .flat_map(|state| state.remarks.clone())
             .collect()
     }
 }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::health::{self, Strikes};
 use super::listed::joined;
 use super::match_up::{MatchUp, Terms, Walkover, unplayed};
+use super::tables::sizes;
 use super::{KEPT_ROUNDS, Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
@@ -47,6 +48,8 @@ pub(super) struct InRounds<P> {
     per_round: u32,
     /// How many rounds are forgotten, the first ones.
     forgotten: usize,
+    /// How many groups of those count.
+    forgotten_groups: u64,
     /// What of those does not count.
     uncounted: Vec<Range<u64>>,
     /// The rounds after those.
@@ -83,6 +86,7 @@ impl<P: Pairing> InRounds<P> {
             end,
             per_round: field.entrants.div_ceil(u32::from(field.seats)),
             forgotten: 0,
+            forgotten_groups: 0,
             uncounted: Vec::new(),
             rounds: VecDeque::new(),
             entrants: vec![Standing::default(); field.entrants as usize],
@@ -128,7 +132,12 @@ impl<P: Pairing> InRounds<P> {
             one.map_or(Strikes::default(), |one| self.entrants[one.index()].strikes)
         };
         let matches: Vec<MatchUp> = (paired.tables.iter())
-            .map(|lineup| MatchUp::new(lineup.iter().map(|one| (*one, strikes(one)))))
+            .map(|lineup| {
+                MatchUp::new(
+                    round as usize,
+                    lineup.iter().map(|one| (*one, strikes(one))),
+                )
+            })
             .collect();
         self.remarks.extend(paired.remarks);
         self.rounds.push_back(Played {
@@ -144,6 +153,8 @@ impl<P: Pairing> InRounds<P> {
         if self.end.is_none() && self.rounds.len() > KEPT_ROUNDS {
             let first = self.uncounted_in(self.forgotten, &self.rounds[0]);
             self.uncounted = joined(std::mem::take(&mut self.uncounted).into_iter().chain(first));
+            let counted = self.rounds[0].matches.iter().map(MatchUp::counted);
+            self.forgotten_groups += counted.sum::<u64>();
             self.rounds.pop_front();
             self.forgotten += 1;
         }
@@ -202,8 +213,13 @@ impl<P: Pairing> InRounds<P> {
     /// A round to come, as far as it is known how many take part.
     fn round_to_come(&self, at: usize, active: usize) -> Round {
         let seats = self.terms.seats;
-        let matches = (0..active.div_ceil(seats)).map(|i| {
-            let here = seats.min(active - i * seats);
+        let tables = match seats {
+            2 => (0..active.div_ceil(2))
+                .map(|i| (active - 2 * i).min(2))
+                .collect(),
+            _ => sizes(active),
+        };
+        let matches = tables.into_iter().enumerate().map(|(i, here)| {
             let mut players = vec![Player::Pending(format!("paired after {}", name(at - 1))); here];
             let bye = seats == 2 && here == 1;
             players.resize(seats, if bye { Player::Bye } else { Player::Filler });
@@ -276,7 +292,7 @@ impl<P: Pairing> Schedule for InRounds<P> {
         };
         let begun = self.rounds.iter().flat_map(|round| &round.matches);
         let begun: u64 = begun.map(|match_up| match_up.planned(&self.terms)).sum();
-        Some(begun + to_come * tables as u64 * self.terms.deals)
+        Some(self.forgotten_groups + begun + to_come * tables as u64 * self.terms.deals)
     }
 
     fn rounds(&self) -> Vec<Round> {

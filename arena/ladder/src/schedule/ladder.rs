@@ -2,14 +2,15 @@
 //! with the games of its own entrant, and nobody is in two matches of a round, so
 //! the ratings at a round's end do not depend on which match was over first.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, VecDeque};
 
 use rand_chacha::rand_core::Rng;
 
 use super::Ranked;
 use super::in_rounds::{Paired, Pairing};
 use super::match_up::MatchUp;
-use super::pairing::chance;
+use super::pairing::{chance, cheapest};
 use super::tables::sizes;
 use crate::online::Online;
 use crate::{Entrant, Field, GroupScore, Lineup};
@@ -21,9 +22,21 @@ pub(super) struct Ladder {
     seats: usize,
     ratings: Online,
     byes: Vec<u32>,
-    /// Whom each met in the last round, in games of two.
-    last: BTreeMap<Entrant, Entrant>,
+    /// Who met in each of the last rounds, the last one first, in games of two.
+    met: VecDeque<BTreeSet<(Entrant, Entrant)>>,
 }
+
+/// How far chance may move a rating at least, either way: half of what a new one
+/// is uncertain by. Were it only the uncertainty, which shrinks for ever, the field
+/// would fall into islands that never meet.
+const LEAST_JITTER: f64 = 25.0 / 6.0;
+
+/// For so many rounds those who have met do not meet again, where enough others
+/// are there.
+const APART: usize = 4;
+
+/// So many neighbours, or up to twice as many, are paired at once.
+const BLOCK: usize = 32;
 
 impl Ladder {
     pub(super) fn new(field: &Field) -> Self {
@@ -32,56 +45,86 @@ impl Ladder {
             seats: usize::from(field.seats),
             ratings: Online::new(field.entrants),
             byes: vec![0; field.entrants as usize],
-            last: BTreeMap::new(),
+            met: VecDeque::new(),
         }
     }
 
     /// Everybody in order of rating and chance, the best first: to each rating is
-    /// added anything between its uncertainty below and above. So at first
-    /// everybody meets everybody, and later those who are near.
+    /// added anything between its [`width`](Self::widths) below and above. So at
+    /// first everybody meets everybody, and later those who are near. Compared are
+    /// whole millionths, so that rounding decides nothing.
     fn shuffled(&self, round: u32, entrants: &[Entrant]) -> Vec<Entrant> {
         let mut chance = chance(self.root, round);
         let jitter: Vec<f64> = (self.byes.iter())
             .map(|_| f64::from(chance.next_u32()) / f64::from(u32::MAX) * 2.0 - 1.0)
             .collect();
-        let key = |one: Entrant| {
-            let (rating, uncertainty) = self.ratings.rating(one);
-            rating + uncertainty * jitter[one.index()]
+        let moved = self.widths(entrants).into_iter().map(|(one, width)| {
+            let moved = self.ratings.rating(one).0 + width * jitter[one.index()];
+            (Reverse((moved * 1e6).round() as i64), one)
+        });
+        let mut order: Vec<_> = moved.collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, one)| one).collect()
+    }
+
+    /// How far chance may move each: as far as its rating is uncertain, as far as to
+    /// the next above and the next below, and [`LEAST_JITTER`] at least.
+    fn widths(&self, entrants: &[Entrant]) -> Vec<(Entrant, f64)> {
+        let rated = entrants.iter().map(|&one| (one, self.ratings.rating(one)));
+        let mut rated: Vec<_> = rated.collect();
+        rated.sort_by(|(_, a), (_, b)| b.0.total_cmp(&a.0));
+        let to = |at: usize, other: Option<usize>| {
+            let other = other.and_then(|other| rated.get(other));
+            other.map_or(0.0, |other| (other.1.0 - rated[at].1.0).abs())
         };
-        let mut order = entrants.to_vec();
-        order.sort_by(|&a, &b| key(b).total_cmp(&key(a)).then(a.cmp(&b)));
-        order
+        (rated.iter().enumerate())
+            .map(|(at, &(one, (_, uncertainty)))| {
+                let gap = to(at, at.checked_sub(1)).max(to(at, Some(at + 1)));
+                (one, uncertainty.max(gap).max(LEAST_JITTER))
+            })
+            .collect()
     }
 
-    fn met_last(&self, a: Entrant, b: Entrant) -> bool {
-        self.last.get(&a) == Some(&b)
-    }
-
-    /// Neighbours, but for those who have just met: each plays the next whom it has
-    /// not. If the last two have just met, they change partners with the two
-    /// before them, who then have not.
-    fn pairs(&self, mut order: Vec<Entrant>) -> Vec<(Entrant, Entrant)> {
-        let mut pairs: Vec<(Entrant, Entrant)> = Vec::new();
-        order.reverse();
-        while let Some(first) = order.pop() {
-            let fresh = order
-                .iter()
-                .rposition(|&other| !self.met_last(first, other));
-            let second = match fresh {
-                Some(at) => order.remove(at),
-                None => match order.pop() {
-                    Some(second) => second,
-                    None => break,
-                },
+    /// Neighbours, but for those who have met in the last rounds: so that the sums
+    /// of these are the least, the first one first, within each block:
+    ///
+    /// 1. pairs that met in the last round;
+    /// 2. pairs that met in the rounds before that do not go too far back, the
+    ///    later ones weighing more;
+    /// 3. how far apart in the order, squared.
+    ///
+    fn pairs(&self, round: u32, order: &[Entrant]) -> Vec<(Entrant, Entrant)> {
+        let blocks = (order.len() / BLOCK).max(1);
+        let mut chance = chance(self.root, round);
+        // Another part of the stream than the order has.
+        chance.set_word_pos(1 << 32);
+        let mut pairs = Vec::new();
+        for block in 0..blocks {
+            let to = if block + 1 == blocks {
+                order.len()
+            } else {
+                (block + 1) * BLOCK
             };
-            pairs.push((first, second));
-        }
-        if let [.., before, last] = &mut pairs[..]
-            && self.met_last(last.0, last.1)
-        {
-            std::mem::swap(&mut before.1, &mut last.0);
+            let block = &order[block * BLOCK..to];
+            let found = cheapest(block.len(), &mut chance, |a, b| {
+                let pair = (block[a].min(block[b]), block[a].max(block[b]));
+                let ago = self.met.iter().position(|met| met.contains(&pair));
+                let recent = ago.map_or(0, |ago| (APART - ago) as u64);
+                [
+                    u64::from(ago == Some(0)),
+                    recent.pow(2),
+                    (b - a).pow(2) as u64,
+                ]
+            });
+            pairs.extend(found.into_iter().map(|(a, b)| (block[a], block[b])));
         }
         pairs
+    }
+
+    fn remember(&mut self, pairs: &[(Entrant, Entrant)], entrants: usize) {
+        let met = pairs.iter().map(|&(a, b)| (a.min(b), a.max(b)));
+        self.met.push_front(met.collect());
+        self.met.truncate(APART.min(entrants.saturating_sub(1) / 2));
     }
 }
 
@@ -100,8 +143,8 @@ impl Pairing for Ladder {
             if let Some(bye) = paired.bye {
                 self.byes[bye.index()] += 1;
             }
-            let pairs = self.pairs(order);
-            self.last = pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+            let pairs = self.pairs(round, &order);
+            self.remember(&pairs, entrants.len());
             paired.tables = pairs
                 .into_iter()
                 .map(|(a, b)| vec![Some(a), Some(b)])

@@ -75,7 +75,7 @@ impl Listed {
 
     fn begin(&mut self, lineup: &[Option<Entrant>]) {
         let fresh = lineup.iter().map(|&entrant| (entrant, Strikes::default()));
-        let mut match_up = MatchUp::new(fresh);
+        let mut match_up = MatchUp::new(0, fresh);
         if self.annulled(lineup) {
             match_up.stop();
         }

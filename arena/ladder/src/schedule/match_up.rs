@@ -42,7 +42,7 @@ pub(super) enum Length {
     Test(Sprt),
     /// That the deals that are left can't change who has more points. After a
     /// tie it goes on for as many deals again, one at a time, until one of them
-    /// is won.
+    /// is won; where a deal is one game, in blocks in which each has each seat.
     BestOf,
 }
 
@@ -64,7 +64,20 @@ impl Terms {
     pub(super) fn stride(&self) -> u64 {
         match self.length {
             Length::Full | Length::Test(_) => self.deals,
-            Length::BestOf => 2 * self.deals,
+            Length::BestOf => self.deals + self.deals.next_multiple_of(self.block()),
+        }
+    }
+
+    /// After how many deals each has had each seat of a table of two.
+    fn block(&self) -> u64 {
+        (self.seats as u64 / u64::from(self.games)).max(1)
+    }
+
+    /// Up to which deal a best-of match goes on after so many, if it is level then.
+    fn goal(&self, counted: u64) -> u64 {
+        match counted.checked_sub(self.deals) {
+            None => self.deals,
+            Some(extra) => self.deals + extra.next_multiple_of(self.block()),
         }
     }
 
@@ -89,6 +102,8 @@ impl Terms {
 #[derive(Clone, Debug)]
 pub(super) struct MatchUp {
     places: Vec<Place>,
+    /// Whose turn it is in its first group.
+    turn: u64,
     /// How many groups have been named.
     named: u64,
     /// How many have been counted: the first ones.
@@ -111,16 +126,28 @@ pub(super) struct Place {
 }
 
 impl MatchUp {
-    /// A match between these, with the strikes that each has from before.
-    pub(super) fn new(lineup: impl IntoIterator<Item = (Option<Entrant>, Strikes)>) -> Self {
+    /// A match between these, with the strikes that each has from before, in this
+    /// round.
+    ///
+    /// Whose turn it is to sit first follows from round and numbers: of two the lower
+    /// one where their sum is even, so that against all others everybody is first
+    /// about as often as not, and the other one when they meet in the next round.
+    pub(super) fn new(
+        round: usize,
+        lineup: impl IntoIterator<Item = (Option<Entrant>, Strikes)>,
+    ) -> Self {
         let place = |(entrant, strikes)| Place {
             entrant,
             points: HalfPoints(0),
             margin: 0,
             strikes,
         };
+        let places: Vec<Place> = lineup.into_iter().map(place).collect();
+        let numbers = places.iter().filter_map(|place| place.entrant);
+        let sum: usize = numbers.map(Entrant::index).sum();
         Self {
-            places: lineup.into_iter().map(place).collect(),
+            turn: (round + sum) as u64,
+            places,
             named: 0,
             counted: 0,
             over: false,
@@ -171,6 +198,7 @@ impl MatchUp {
             number: terms.first(id) + at,
             matchup: MatchId(id),
             at,
+            turn: self.turn + at,
             lineup: self.lineup(),
         })
     }
@@ -238,9 +266,9 @@ impl MatchUp {
                 self.counted >= terms.deals || stops(sprt, &self.outcomes, terms.games)
             }
             Length::BestOf => {
-                let left = terms.deals.saturating_sub(self.counted);
+                let left = terms.goal(self.counted) - self.counted;
                 let lead = self.lead().unsigned_abs();
-                lead > left * 2 * u64::from(terms.games) || self.counted >= 2 * terms.deals
+                lead > left * 2 * u64::from(terms.games) || self.counted >= terms.stride()
             }
         }
     }
@@ -262,7 +290,7 @@ impl MatchUp {
     fn most(&self, terms: &Terms) -> u64 {
         match terms.length {
             Length::BestOf if self.counted >= terms.deals => {
-                (self.counted + 1).min(2 * terms.deals)
+                terms.goal(self.counted + 1).min(terms.stride())
             }
             _ => terms.deals,
         }

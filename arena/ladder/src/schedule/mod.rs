@@ -308,8 +308,8 @@ pub enum ScheduleError {
 /// The schedule of this shape for these entrants.
 ///
 /// A match's groups have numbers of their own from its number times a fixed
-/// stride on: the deals of a match, twice as many in an elimination, where ties
-/// are broken by further deals. So a group's number, and with it its deal,
+/// stride on: the deals of a match, and in an elimination as many again, in which
+/// ties are broken. So a group's number, and with it its deal,
 /// follows from its place in the schedule alone.
 ///
 /// # Errors

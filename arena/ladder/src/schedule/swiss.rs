@@ -9,6 +9,7 @@ use super::in_rounds::{Paired, Pairing, name};
 use super::match_up::{MatchUp, Terms};
 use super::pairing::{chance, cheapest};
 use super::tables::{self, Seating};
+use crate::group::parts_of_a_half;
 use crate::{Entrant, Field, GroupScore, Lineup};
 
 /// How many entrants a Swiss may have: a pairing of two weighs every pair, which
@@ -47,8 +48,8 @@ pub(super) struct Swiss {
 /// What an entrant has done so far.
 #[derive(Clone, Debug, Default)]
 struct Card {
-    /// Two seats: 2 for a match that was won, 1 for a draw. Four seats: the half
-    /// points of its games.
+    /// Two seats: 2 for a match that was won, 1 for a draw. Four seats: the parts
+    /// of its games, which are quarters of a point at a table of four.
     points: u64,
     /// The half points of its games.
     games: u64,
@@ -66,6 +67,12 @@ impl Swiss {
             entrants: vec![Card::default(); field.entrants as usize],
             met: BTreeMap::new(),
         }
+    }
+
+    /// What an entrant is ranked by.
+    fn points(&self, entrant: Entrant) -> f64 {
+        let whole = if self.seats == 2 { 2.0 } else { 4.0 };
+        self.card(entrant).points as f64 / whole
     }
 
     fn card(&self, entrant: Entrant) -> &Card {
@@ -140,7 +147,7 @@ impl Swiss {
         paired
     }
 
-    fn pair_four(&self, order: &[Entrant]) -> Paired {
+    fn pair_four(&self, round: u32, order: &[Entrant]) -> Paired {
         let points: Vec<u64> = order.iter().map(|&one| self.card(one).points).collect();
         let seating = Seating {
             order,
@@ -148,13 +155,13 @@ impl Swiss {
             met: &|a, b| self.times_met(a, b),
         };
         Paired {
-            tables: tables::seat(&seating),
+            tables: tables::seat(&seating, &mut chance(self.root, round)),
             ..Paired::default()
         }
     }
 
     fn ranked_two(&self) -> Vec<Ranked> {
-        let points = |one: Entrant| self.card(one).points as f64 / 2.0;
+        let points = |one: Entrant| self.points(one);
         self.ranked(|one| {
             let card = self.card(one);
             let byes = f64::from(card.byes) * points(one);
@@ -172,8 +179,8 @@ impl Swiss {
     fn ranked_four(&self) -> Vec<Ranked> {
         self.ranked(|one| {
             let met = &self.card(one).met;
-            let sum: u64 = met.iter().map(|&(other, _)| self.card(other).points).sum();
-            let mean = sum as f64 / 2.0 / met.len().max(1) as f64;
+            let sum: f64 = met.iter().map(|&(other, _)| self.points(other)).sum();
+            let mean = sum / met.len().max(1) as f64;
             vec![("opponents' mean points", mean)]
         })
     }
@@ -184,7 +191,7 @@ impl Swiss {
             .map(|entrant| Ranked {
                 place: 0,
                 entrant,
-                points: self.card(entrant).points as f64 / 2.0,
+                points: self.points(entrant),
                 ties: ties(entrant),
             })
             .collect();
@@ -211,7 +218,7 @@ impl Pairing for Swiss {
         if self.seats == 2 {
             self.pair_two(round, &order)
         } else {
-            self.pair_four(&order)
+            self.pair_four(round, &order)
         }
     }
 
@@ -222,17 +229,20 @@ impl Pairing for Swiss {
         let present: Vec<_> = (places.iter())
             .filter_map(|place| Some((place.entrant?, u64::from(place.points.0))))
             .collect();
+        let parts = parts_of_a_half(&match_up.lineup()).unwrap_or_default();
         for &(one, points) in &present {
             let card = &mut self.entrants[one.index()];
             card.games += points;
             if self.seats != 2 {
-                card.points += points;
+                card.points += points * parts;
             }
             for &(other, others) in present.iter().filter(|(other, _)| *other != one) {
                 let had = match (aside.contains(&one), aside.contains(&other)) {
                     (true, _) => 0,
                     (false, true) => 2,
                     _ if points > others => 2,
+                    // Two who have nothing have both lost every game.
+                    _ if points == 0 => 0,
                     _ => u32::from(points == others),
                 };
                 card.met.push((other, had));

@@ -1,5 +1,8 @@
 //! Tables of four between those who are near each other.
 
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::Rng;
+
 use crate::{Entrant, Lineup};
 
 /// Who is to sit, and what makes a table better.
@@ -20,18 +23,35 @@ pub(super) struct Seating<'a> {
 /// table has one of each quarter. Then any two at different tables change places
 /// as long as that makes fewer meet again (squares of how often they have met,
 /// summed over the pairs at a table) or, with as many, levels more alike (squares
-/// of their differences, summed in the same way). It ends where no change of two
-/// is for the better, which need not be the best there is.
-pub(super) fn seat(seating: &Seating) -> Vec<Lineup> {
-    let order = spread(seating.level);
-    let mut rest = &order[..];
-    let mut tables: Vec<Vec<usize>> = Vec::new();
-    for size in sizes(order.len()) {
-        let (table, others) = rest.split_at(size);
-        tables.push(table.to_vec());
-        rest = others;
-    }
+/// of their differences, summed in the same way).
+///
+/// Where it ends no change of two is for the better, which need not be the best
+/// there is. So up to [`ALL_TRIED`] entrants every arrangement is looked at; up to
+/// [`RESTARTED`] the search begins again from some orders by chance; and of all
+/// that were found the best is taken, of those as good the first.
+pub(super) fn seat(seating: &Seating, chance: &mut ChaCha20Rng) -> Vec<Lineup> {
+    let mut order = spread(seating.level);
+    let sizes = sizes(order.len());
+    let mut tables = cut(&order, &sizes);
     while improve(&mut tables, seating) {}
+    let mut better = |found: Vec<Vec<usize>>| {
+        if total(&found, seating) < total(&tables, seating) {
+            tables = found;
+        }
+    };
+    if order.len() <= ALL_TRIED {
+        let mut empty = vec![Vec::new(); sizes.len()];
+        every(0, &sizes, &mut empty, &mut |found| better(found.to_vec()));
+    } else if order.len() <= RESTARTED {
+        for _ in 0..RESTARTS {
+            for last in (1..order.len()).rev() {
+                order.swap(last, chance.next_u32() as usize % (last + 1));
+            }
+            let mut found = cut(&order, &sizes);
+            while improve(&mut found, seating) {}
+            better(found);
+        }
+    }
     let lineup = |mut table: Vec<usize>| -> Lineup {
         table.sort_unstable();
         let mut lineup: Lineup = table.iter().map(|&at| Some(seating.order[at])).collect();
@@ -39,6 +59,43 @@ pub(super) fn seat(seating: &Seating) -> Vec<Lineup> {
         lineup
     };
     tables.into_iter().map(lineup).collect()
+}
+
+/// Up to so many entrants every arrangement is looked at: 280 of nine.
+const ALL_TRIED: usize = 9;
+
+/// Up to so many the search begins again; of more one takes long enough.
+const RESTARTED: usize = 64;
+
+/// So often.
+const RESTARTS: usize = 8;
+
+fn cut(order: &[usize], sizes: &[usize]) -> Vec<Vec<usize>> {
+    let mut rest = order.iter().copied();
+    let table = |&size: &usize| rest.by_ref().take(size).collect();
+    sizes.iter().map(table).collect()
+}
+
+/// Calls `each` with every arrangement of those from `next` on at what is free at
+/// these tables. Tables of one size are alike: the first that is empty is taken.
+fn every(
+    next: usize,
+    sizes: &[usize],
+    tables: &mut Vec<Vec<usize>>,
+    each: &mut impl FnMut(&[Vec<usize>]),
+) {
+    if next == sizes.iter().sum::<usize>() {
+        return each(tables);
+    }
+    for at in 0..sizes.len() {
+        let alike = |other: usize| tables[other].is_empty() && sizes[other] == sizes[at];
+        let again = tables[at].is_empty() && (0..at).any(alike);
+        if tables[at].len() < sizes[at] && !again {
+            tables[at].push(next);
+            every(next + 1, sizes, tables, each);
+            tables[at].pop();
+        }
+    }
 }
 
 /// How many sit at each table: four, and one fewer at the last ones, as often as
@@ -109,6 +166,11 @@ impl Cost {
     }
 }
 
+fn total(tables: &[Vec<usize>], seating: &Seating) -> Cost {
+    let costs = tables.iter().map(|table| cost(table, seating));
+    costs.fold(Cost::default(), Cost::and)
+}
+
 fn cost(table: &[usize], seating: &Seating) -> Cost {
     let mut cost = Cost::default();
     for (i, &a) in table.iter().enumerate() {
@@ -123,6 +185,7 @@ fn cost(table: &[usize], seating: &Seating) -> Cost {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pairing::chance;
     use super::*;
 
     #[test]
@@ -147,6 +210,76 @@ mod tests {
             let mut order = spread(&vec![1; many]);
             order.sort_unstable();
             assert!(order.into_iter().eq(0..many));
+        }
+    }
+
+    /// Every order of these.
+    fn orders(left: &[usize]) -> Vec<Vec<usize>> {
+        if left.is_empty() {
+            return vec![Vec::new()];
+        }
+        let first = |at: usize| {
+            let mut rest = left.to_vec();
+            let one = rest.remove(at);
+            orders(&rest).into_iter().map(move |mut order| {
+                order.push(one);
+                order
+            })
+        };
+        (0..left.len()).flat_map(first).collect()
+    }
+
+    #[test]
+    fn no_other_tables_of_up_to_eight_are_better() {
+        let mut numbers = chance([5; 32], 0);
+        for many in 2..=8 {
+            let everybody: Vec<usize> = (0..many).collect();
+            let all = orders(&everybody);
+            for case in 0..4 {
+                let mut level: Vec<u64> = (0..many)
+                    .map(|_| u64::from(numbers.next_u32() % 30))
+                    .collect();
+                level.sort_unstable_by(|a, b| b.cmp(a));
+                let met: Vec<u32> = (0..64).map(|_| numbers.next_u32() % 3).collect();
+                let met = |a: Entrant, b: Entrant| {
+                    met[a.index().min(b.index()) * 8 + a.index().max(b.index())]
+                };
+                let order: Vec<Entrant> = Entrant::all(many as u32).collect();
+                let seating = Seating {
+                    order: &order,
+                    level: &level,
+                    met: &met,
+                };
+                let found = seat(&seating, &mut chance([1; 32], case));
+                let found: Vec<Vec<usize>> = (found.iter())
+                    .map(|table| table.iter().flatten().map(|one| one.index()).collect())
+                    .collect();
+                let best = all
+                    .iter()
+                    .map(|order| total(&cut(order, &sizes(many)), &seating));
+                assert_eq!(Some(total(&found, &seating)), best.min(), "{many} {case}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_arrangement_is_looked_at_once() {
+        for (many, expected) in [(5, 10), (6, 10), (7, 35), (8, 35), (9, 280)] {
+            let sizes = sizes(many);
+            let mut seen = std::collections::BTreeSet::new();
+            let mut count = 0;
+            every(
+                0,
+                &sizes,
+                &mut vec![Vec::new(); sizes.len()],
+                &mut |found| {
+                    let mut found = found.to_vec();
+                    found.sort();
+                    seen.insert(found);
+                    count += 1;
+                },
+            );
+            assert_eq!((count, seen.len()), (expected, expected), "{many}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arena_ladder::schedule::{Match, Player};
-use arena_ladder::{Entrant, Field, Group, GroupScore, HalfPoints, MatchId, Shape};
+use arena_ladder::{Entrant, Field, Group, GroupScore, HalfPoints, MatchId, Seatings, Shape};
 
 use crate::vocabulary::{
     Chance, Ended, failed_by, field, made, played, played_in_order, random_score, seeded_score,
@@ -225,6 +225,7 @@ fn a_match_ends_when_the_rest_cannot_change_who_is_ahead() {
             number: at,
             matchup: MatchId(0),
             at,
+            turn: 0,
             lineup: vec![Some(Entrant::new(0)), Some(Entrant::new(1))],
         };
         let mut lead = 0;
@@ -295,6 +296,34 @@ fn a_tie_goes_on_until_a_deal_is_won_and_then_by_margins_and_then_by_seeds() {
             "final: {0} and {1} were level on points; so were the margins, and the better seed is {0}"
         ]
     );
+}
+
+#[test]
+fn where_a_deal_is_one_game_a_tie_goes_on_until_each_has_had_each_seat() {
+    // Whoever sits first wins.
+    let mut field = field(2, 2, 2);
+    field.seatings = Seatings::Single;
+    for deals in [1, 2, 3, 4] {
+        field.deals = deals;
+        let ended = played_in_order(&field, &SINGLE, &|group| {
+            let first = field.seatings.of(2, group.turn)[0][0] == 0;
+            let sides = match group.at {
+                // Level so far.
+                at if at < deals => [1, 1],
+                _ if first => [2, 0],
+                _ => [0, 2],
+            };
+            GroupScore {
+                points: sides.map(HalfPoints).to_vec(),
+                games: 1,
+                ..GroupScore::new(group.number, 2)
+            }
+        });
+        let extra = deals.next_multiple_of(2);
+        assert_eq!(ended.counted.len() as u64, deals + extra);
+        let points = &ended.rounds[0].matches[0].points;
+        assert_eq!(points[0], points[1], "the first seat has decided nothing");
+    }
 }
 
 #[test]
@@ -477,6 +506,80 @@ fn an_elimination_of_none_but_failing_bots_ends() {
             assert_eq!(places(&ended)[0], 1);
         }
     }
+}
+
+#[test]
+fn where_both_fail_nobody_climbs() {
+    // Both of the match between 3 and 4 are dead; in the brackets of eight the
+    // winner of it meets the winner of 0 and 7.
+    let dead = [3, 4].map(Entrant::new);
+    let field = field(8, 2, 9);
+    for shape in [SINGLE, DOUBLE] {
+        let ended = played_in_order(&field, &shape, &|group| {
+            let mut score = seeded_score(group, &field);
+            failed_by(&mut score, &group.lineup, &dead, true);
+            score
+        });
+        let ranking = ended.ranking.expect("an elimination ranks");
+        let place = |one: Entrant| {
+            ranking
+                .iter()
+                .find(|other| other.entrant == one)
+                .unwrap()
+                .place
+        };
+        assert_eq!(dead.map(place), [if shape == SINGLE { 4 } else { 7 }; 2]);
+        assert_eq!(place(Entrant::new(0)), 1);
+    }
+}
+
+#[test]
+fn two_finalists_who_fail_keep_their_order_in_the_final_that_is_not_played_again() {
+    let both = [0, 1].map(Entrant::new);
+    let field = field(2, 2, 9);
+    for first_is_ahead in [true, false] {
+        let ended = played_in_order(&field, &DOUBLE, &|group| {
+            let mut score = won_by(group, first_is_ahead, 1);
+            // In the grand final, after the one match before it.
+            if group.matchup.0 == 1 {
+                failed_by(&mut score, &group.lineup, &both, true);
+                let lead = [4, 0].map(HalfPoints);
+                let at = group.lineup.iter().position(|one| *one == Some(both[1]));
+                score.points = lead.to_vec();
+                if (at == Some(0)) != first_is_ahead {
+                    score.points.reverse();
+                }
+            }
+            score
+        });
+        let ranking = ended.ranking.expect("an elimination ranks");
+        let final_points: Vec<_> = ended.rounds[ended.rounds.len() - 2].matches[0]
+            .points
+            .clone();
+        let players = entrants(&ended.rounds[ended.rounds.len() - 2].matches[0]);
+        let ahead = players[usize::from(final_points[1] > final_points[0])];
+        assert_eq!(ranking[0].entrant, ahead);
+        assert_eq!(
+            ranking.iter().map(|one| one.place).collect::<Vec<_>>(),
+            [1, 2]
+        );
+    }
+}
+
+#[test]
+fn a_tie_for_any_place_of_a_final_of_four_is_told() {
+    let field = field(4, 4, 1);
+    let ended = played_in_order(&field, &SINGLE, &|group| {
+        let mut score = GroupScore::new(group.number, 4);
+        score.games = 4;
+        score.points = [24, 10, 10, 4].map(HalfPoints).to_vec();
+        score.margins = vec![9, -3, 1, -7];
+        score
+    });
+    assert_eq!(
+        ended.remarks,
+        ["final: {2} and {1} were level on points; the margins were for {2}"]
+    );
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Ladders.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arena_ladder::schedule::{KEPT_ROUNDS, Player};
-use arena_ladder::{Entrant, Group, ScheduleError, Shape, schedule};
+use arena_ladder::{Entrant, Group, HalfPoints, ScheduleError, Shape, schedule};
 
 use crate::vocabulary::{
     Chance, failed_by, field, made, played_in_order, random_score, seeded_score,
@@ -120,6 +120,75 @@ fn later_those_meet_who_are_near() {
         // At random two of twenty are 7 places apart on average.
         assert!(distance(0..3) > 4.0, "{}", distance(0..3));
         assert!(distance(150..200) < 4.0, "{}", distance(150..200));
+    }
+}
+
+#[test]
+fn a_ladder_that_nobody_plays_on_has_had_all_its_groups() {
+    let field = field(4, 2, 1);
+    let mut schedule = made(&field, &Shape::Ladder { rounds: None });
+    let mut groups = 0;
+    while let Some(group) = schedule.next() {
+        let mut score = seeded_score(&group, &field);
+        if groups >= 1000 {
+            let everybody: Vec<_> = Entrant::all(4).collect();
+            failed_by(&mut score, &group.lineup, &everybody, true);
+        }
+        schedule.record(&score).unwrap();
+        groups += 1;
+    }
+    assert!(schedule.is_over() && groups > 1000);
+    assert_eq!(schedule.planned(), Some(groups));
+}
+
+#[test]
+fn no_part_of_the_field_is_ever_left_to_itself() {
+    for seats in [2, 4] {
+        for entrants in [8, 12, 16] {
+            let field = field(entrants, seats, 1);
+            // The better one wins as often as 100 Elo from number to number say.
+            let score = |group: &Group| {
+                let mut chance = Chance(group.number * 31 + 7);
+                let luck = |one: &Option<Entrant>, chance: &mut Chance| {
+                    let uniform = (chance.below(1 << 30) + 1) as f64 / ((1 << 30) + 2) as f64;
+                    let gumbel = -(-uniform.ln()).ln() * 400.0 / std::f64::consts::LN_10;
+                    one.map_or(f64::NEG_INFINITY, |one| gumbel - 100.0 * one.index() as f64)
+                };
+                let all: Vec<f64> = (group.lineup.iter())
+                    .map(|one| luck(one, &mut chance))
+                    .collect();
+                let mut score = seeded_score(group, &field);
+                for (i, one) in all.iter().enumerate() {
+                    let behind = all.iter().filter(|other| *other < one).count() as u32;
+                    score.points[i] = HalfPoints(2 * score.games * behind);
+                }
+                score
+            };
+            let mut schedule = made(&field, &ladder(1000));
+            let mut groups = BTreeMap::new();
+            while let Some(group) = schedule.next() {
+                schedule.record(&score(&group)).unwrap();
+                groups.insert(group.number, group);
+            }
+            for rounds in [500..600, 700..800, 900..1000] {
+                let per_round = u64::from(entrants.div_ceil(u32::from(seats)));
+                let numbers = rounds.start * per_round..rounds.end * per_round;
+                let mut reached = BTreeSet::from([Entrant::new(0)]);
+                for _ in 0..entrants {
+                    for (_, group) in groups.range(numbers.clone()) {
+                        if group
+                            .lineup
+                            .iter()
+                            .flatten()
+                            .any(|one| reached.contains(one))
+                        {
+                            reached.extend(group.lineup.iter().flatten());
+                        }
+                    }
+                }
+                assert_eq!(reached.len() as u32, entrants, "{seats} {rounds:?}");
+            }
+        }
     }
 }
 

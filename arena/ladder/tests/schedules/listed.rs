@@ -200,7 +200,8 @@ fn a_test_stops_its_match_at_the_first_group_that_decides() {
                 number,
                 matchup: one.id,
                 at,
-                lineup: vec![None, None],
+                turn: 0,
+                lineup: Entrant::all(2).map(Some).collect(),
             };
             pentanomial[score(&group).points[0].0 as usize] += 1;
             if sprt.decide(&pentanomial).is_some() {

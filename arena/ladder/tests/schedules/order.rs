@@ -139,3 +139,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn of_games_that_count_singly_everybody_has_each_seat_about_as_often() {
+    for (shape, entrants, seats, within) in [
+        (Shape::RoundRobin {}, 7, 2, 1),
+        (Shape::RoundRobin {}, 8, 2, 1),
+        (Shape::RoundRobin {}, 9, 4, 10),
+        (Shape::Swiss { rounds: Some(10) }, 12, 2, 6),
+        (Shape::Ladder { rounds: Some(60) }, 9, 2, 20),
+        (Shape::Ladder { rounds: Some(60) }, 8, 4, 20),
+    ] {
+        let mut field = field(entrants, seats, 1);
+        field.seatings = Seatings::Single;
+        let ended = played_in_order(&field, &shape, &|group| {
+            random_score(group, &field, &mut Chance(group.number))
+        });
+        let mut sat = vec![vec![0_i32; seats.into()]; entrants as usize];
+        for group in ended.counted.values() {
+            let [seating] = &field.seatings.of(seats.into(), group.turn)[..] else {
+                panic!("one game");
+            };
+            for (seat, &who) in seating.iter().enumerate() {
+                if let Some(who) = group.lineup[who] {
+                    sat[who.index()][seat] += 1;
+                }
+            }
+        }
+        for seats in &sat {
+            let spread = seats.iter().max().unwrap() - seats.iter().min().unwrap();
+            assert!(spread <= within, "{shape:?} of {entrants}: {sat:?}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arena_ladder::schedule::{Match, Player, Round};
-use arena_ladder::{Entrant, Field, Group, HalfPoints, ScheduleError, Shape, schedule};
+use arena_ladder::{Entrant, Field, Group, GroupScore, HalfPoints, ScheduleError, Shape, schedule};
 
 use crate::vocabulary::{
     Chance, Ended, failed_by, field, made, played_in_order, random_score, seeded_score,
@@ -210,6 +210,11 @@ fn a_swiss_has_exactly_its_groups() {
                     );
                     for (before, after) in before.matches.iter().zip(&after.matches) {
                         assert_eq!((before.id, before.most), (after.id, after.most));
+                        let fillers = |one: &Match| {
+                            let players = one.players.iter();
+                            players.filter(|&one| *one == Player::Filler).count()
+                        };
+                        assert_eq!(fillers(before), fillers(after));
                     }
                 }
                 assert_eq!(
@@ -304,8 +309,51 @@ fn at_tables_of_four_everybody_sits_once_a_round_and_meets_many() {
             .filter(|(_, one)| one.is_some())
             .map(|(points, _)| points.points())
             .sum();
-        assert_eq!(sum, taken, "points are game points");
+        if entrants_here % 4 == 0 {
+            assert_eq!(sum, taken, "points are game points");
+        }
+        // Each game brings everybody a half of three points on average.
+        assert_eq!(sum, f64::from(entrants_here) * 4.0 * 4.0 * 1.5);
     }
+}
+
+#[test]
+fn equals_have_as_much_at_tables_with_house_bots_as_at_others() {
+    // Whoever sits with house bots would win, if beating them were worth anything.
+    let field = field(5, 4, 1);
+    let (mut few, mut most) = (0, 0);
+    for seed in 0..400 {
+        let mut field = field.clone();
+        field.chance = [seed as u8; 32];
+        let ended = played_in_order(&field, &swiss(3), &|group| {
+            let mut score = random_score(group, &field, &mut Chance(seed * 99 + group.number));
+            // The house bots are last in every game.
+            let real = group.lineup.iter().flatten().count();
+            let order = [0, 1, 2, 3];
+            let mut chance = Chance(seed * 77 + group.number);
+            score = GroupScore::new(score.number, 4);
+            for _ in 0..4 {
+                let mut places = [1, 2, 3, 4];
+                for last in (1..real).rev() {
+                    places.swap(last, chance.below(last + 1));
+                }
+                score.add_game(&group.lineup, &order, &places, &[0; 4], &[]);
+            }
+            score
+        });
+        let winner = ended.ranking.as_ref().unwrap()[0].entrant;
+        let mut met = vec![0; 5];
+        for group in ended.counted.values() {
+            let fillers = group.lineup.iter().filter(|one| one.is_none()).count();
+            for one in group.lineup.iter().flatten() {
+                met[one.index()] += fillers;
+            }
+        }
+        most += u32::from(met.iter().max() == Some(&met[winner.index()]));
+        few += u32::from(met.iter().min() == Some(&met[winner.index()]));
+    }
+    // What remains is that a table of two has the higher variance.
+    assert!(most < 240 && few > 40, "{most} and {few} of 400");
 }
 
 #[test]
@@ -382,6 +430,18 @@ fn a_swiss_of_none_but_failing_bots_ends() {
         });
         assert!(ended.set_aside.len() >= 6);
     }
+}
+
+#[test]
+fn two_who_both_lose_everything_share_nothing() {
+    let field = field(2, 2, 2);
+    let ended = played_in_order(&field, &swiss(1), &|group| GroupScore {
+        games: 2,
+        ..GroupScore::new(group.number, 2)
+    });
+    let ranking = ended.ranking.unwrap();
+    let points: Vec<_> = ranking.iter().map(|one| one.points).collect();
+    assert_eq!(points, [0.0, 0.0]);
 }
 
 #[test]

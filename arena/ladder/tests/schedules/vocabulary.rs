@@ -41,8 +41,7 @@ pub(crate) fn field(entrants: u32, seats: u8, deals: u64) -> Field {
 pub(crate) fn random_score(group: &Group, field: &Field, chance: &mut Chance) -> GroupScore {
     let seats = group.lineup.len();
     let games = field.seatings.games(seats);
-    let mut points = vec![HalfPoints(0); seats];
-    let mut margins = vec![0; seats];
+    let mut score = GroupScore::new(group.number, seats);
     for _ in 0..games {
         let places = if seats == 2 {
             [vec![1, 2], vec![2, 1], vec![1, 1]][chance.below(3)].clone()
@@ -53,18 +52,11 @@ pub(crate) fn random_score(group: &Group, field: &Field, chance: &mut Chance) ->
             }
             places
         };
-        for (i, more) in HalfPoints::of_places(&places).into_iter().enumerate() {
-            points[i].0 += more.0;
-            margins[i] += 5 - 2 * i64::from(places[i]);
-        }
+        let scores: Vec<i32> = places.iter().map(|&place| 2 - i32::from(place)).collect();
+        let order: Vec<usize> = (0..seats).collect();
+        score.add_game(&group.lineup, &order, &places, &scores, &[]);
     }
-    GroupScore {
-        number: group.number,
-        games: games as u32,
-        points,
-        margins,
-        faults: vec![Faults::default(); seats],
-    }
+    score
 }
 
 /// The same, but the lower number of two wins everything, and so on.
@@ -76,7 +68,7 @@ pub(crate) fn seeded_score(group: &Group, field: &Field) -> GroupScore {
         let weaker = group
             .lineup
             .iter()
-            .filter(|other| strength(other) > strength(one));
+            .filter(|other| one.is_some() && other.is_some() && strength(other) > strength(one));
         weaker.count() as u32
     };
     GroupScore {

@@ -3,10 +3,10 @@
 use arena_ladder::{
     Entrant, HalfPoints, Standings, Tally,
     bradley_terry::{self, Pair},
-    elo::{Comparison, ELO_SCALE},
+    elo::{Comparison, ELO_SCALE, score_of},
     luce::PRIOR,
     plackett_luce,
-    standings::Row,
+    standings::{RankBy, Row},
 };
 use proptest::prelude::*;
 
@@ -129,11 +129,129 @@ fn a_house_bot_that_fills_a_place_counts_for_nobody() {
     filled.lineup[3] = None;
     let standings = Standings::of(4, 3, &[filled], &[]);
     assert_eq!(standings.rows.len(), 3);
-    // The places are those of the table, so nobody has won.
-    let first = row(&standings, 0);
-    assert_eq!((first.wins, first.points), (0, HalfPoints(12 * 4)));
+    // It was behind the house bot, and ahead of both others that count.
+    let [first, second, third] = [0, 1, 2].map(|who| row(&standings, who));
+    assert_eq!((first.wins, first.points), (12, HalfPoints(12 * 6)));
+    assert_eq!((second.wins, second.score), (0, Some(0.5)));
+    assert_eq!(third.points, HalfPoints(0));
+    assert_eq!(
+        [first, second, third].map(|row| row.mean_place),
+        [Some(1.0), Some(2.5), Some(4.0)]
+    );
+    assert_eq!(second.places, [0, 12, 0, 0]);
     assert_eq!(standings.pairs.len(), 3);
     assert_eq!(standings.pairs[0].wins, 12);
+}
+
+#[test]
+fn at_tables_of_any_size_equals_have_the_same_on_average() {
+    for real in 2..=4 {
+        // Each of those that count once in each place of the table.
+        let tallies: Vec<Tally> = (0..4)
+            .map(|turn| {
+                let places: Vec<u8> = (0..4).map(|at| (at + turn) % 4 + 1).collect();
+                let mut tally = tally(&[0, 1, 2, 3], &places, 10);
+                tally
+                    .lineup
+                    .iter_mut()
+                    .skip(real)
+                    .for_each(|one| *one = None);
+                tally.margins = (0..4).map(|_| 6 * (real as i64 - 1)).collect();
+                tally
+            })
+            .collect();
+        let standings = Standings::of(4, 4, &tallies, &[]);
+        let of = |what: &dyn Fn(&Row) -> f64| -> f64 {
+            let rows = standings.rows.iter().filter(|row| row.games > 0);
+            rows.map(what).sum::<f64>() / real as f64
+        };
+        assert_eq!(of(&|row| row.points.points()), 60.0, "{real}");
+        assert_eq!(of(&|row| row.score.unwrap()), 0.5);
+        assert_eq!(of(&|row| row.mean_place.unwrap()), 2.5);
+        assert_eq!(of(&|row| row.margin.unwrap().value), 6.0);
+    }
+    let mut alone = tally(&[0, 1, 2, 3], &[1, 2, 3, 4], 10);
+    alone.lineup[1..].fill(None);
+    let standings = Standings::of(4, 1, &[alone], &[]);
+    assert_eq!((standings.games, standings.rows[0].games), (0, 0));
+}
+
+#[test]
+fn where_nothing_varied_nobody_has_a_bar() {
+    for (seats, tallies) in [
+        (
+            2,
+            [[0, 1], [1, 2], [2, 0]]
+                .map(|lineup| pair(lineup, ["W", "W"], 12))
+                .to_vec(),
+        ),
+        (
+            4,
+            [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]]
+                .map(|lineup| {
+                    let mut tally = tally(&lineup, &[1, 2, 3, 4], 12);
+                    tally.lineup[3] = None;
+                    tally
+                })
+                .to_vec(),
+        ),
+    ] {
+        let standings = Standings::of(seats, 4, &tallies, &[]);
+        for row in &standings.rows {
+            let bar = row.rating.and_then(|rating| rating.error);
+            assert_eq!(bar, None, "{seats} {row:?}");
+        }
+    }
+}
+
+/// How often in so many tournaments of three bots and one that beats them all the
+/// bars of the three have the truth within them, of a hundred.
+fn covered(seats: u8) -> f64 {
+    let truth = [80.0, 0.0, -80.0];
+    let mut chance = 1_u64;
+    let mut uniform = move || {
+        // The multiplier and increment of Knuth's MMIX.
+        chance = chance
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        ((chance >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    };
+    let (mut within, mut all) = (0, 0);
+    for _ in 0..300 {
+        let mut tallies = Vec::new();
+        for _ in 0..60 {
+            let luck = truth.map(|elo| elo - ELO_SCALE * (-uniform().ln()).ln());
+            let ahead = |at: usize| luck.iter().filter(|&&other| other > luck[at]).count() as u8;
+            if seats == 4 {
+                let places = [ahead(0) + 2, ahead(1) + 2, ahead(2) + 2, 1];
+                tallies.push(tally(&[0, 1, 2, 3], &places, 1));
+            } else {
+                for (first, second) in [(0, 1), (0, 2), (1, 2)] {
+                    let win = score_of(truth[first] - truth[second]);
+                    let places = if uniform() < win { [1, 2] } else { [2, 1] };
+                    tallies.push(tally(&[first as u32, second as u32], &places, 1));
+                }
+                tallies.extend((0..3).map(|other| tally(&[3, other], &[1, 2], 1)));
+            }
+        }
+        let standings = Standings::of(seats, 4, &tallies, &[]);
+        assert_eq!(row(&standings, 3).rating.unwrap().error, None);
+        for (who, truth) in (0..3).zip(truth) {
+            let rating = row(&standings, who).rating.unwrap();
+            let bar = rating.error.expect("sixty groups are enough");
+            within += u32::from((rating.value - truth).abs() <= bar);
+            all += 1;
+        }
+    }
+    100.0 * f64::from(within) / f64::from(all)
+}
+
+#[test]
+fn a_perfect_score_leaves_the_bars_of_the_others_true() {
+    for seats in [2, 4] {
+        let covered = covered(seats);
+        assert!((90.0..=98.0).contains(&covered), "{seats}: {covered}");
+    }
 }
 
 #[test]
@@ -199,6 +317,40 @@ fn those_level_on_score_are_ranked_by_rating_and_then_by_number() {
     assert_eq!(ranks, [1, 2, 3, 4, 5, 6]);
     assert_eq!(row(&standings, 4).score, None);
     assert_eq!(row(&standings, 4).rating, None);
+}
+
+#[test]
+fn where_near_ones_meet_most_the_order_is_by_rating() {
+    // Four good ones and four others that mostly play among themselves; all pairs as
+    // they are to be expected. Scores say little, since the better ones have the
+    // better opponents.
+    let elo = [360.0, 340.0, 320.0, 300.0, 60.0, 40.0, 20.0, 0.0];
+    let mut tallies = Vec::new();
+    for first in 0..8_u32 {
+        for second in first + 1..8 {
+            let groups = if (first < 4) == (second < 4) {
+                2000
+            } else {
+                40
+            };
+            let win = score_of(elo[first as usize] - elo[second as usize]);
+            let won = (win * groups as f64).round() as u64;
+            tallies.push(pair([first, second], ["W", "W"], won));
+            tallies.push(pair([first, second], ["L", "L"], groups - won));
+        }
+    }
+    let standings = Standings::of(2, 8, &tallies, &[]);
+    let expected: Vec<_> = (0..8).collect();
+    assert_ne!(order(&standings), expected, "a score is not enough");
+    let standings = standings.ranked_by(RankBy::Rating);
+    assert_eq!(order(&standings), expected);
+    assert!(
+        standings
+            .rows
+            .iter()
+            .zip(1..)
+            .all(|(row, at)| row.rank == Some(at))
+    );
 }
 
 #[test]
