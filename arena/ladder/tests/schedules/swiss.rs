@@ -342,7 +342,7 @@ fn equals_have_as_much_at_tables_with_house_bots_as_at_others() {
             score
         });
         let winner = ended.ranking.as_ref().unwrap()[0].entrant;
-        let mut met = vec![0; 5];
+        let mut met = [0; 5];
         for group in ended.counted.values() {
             let fillers = group.lineup.iter().filter(|one| one.is_none()).count();
             for one in group.lineup.iter().flatten() {
