@@ -235,9 +235,12 @@ fn covered(seats: u8) -> f64 {
             }
         }
         let standings = Standings::of(seats, 4, &tallies, &[]);
-        assert_eq!(row(&standings, 3).rating.unwrap().error, None);
+        assert_eq!(
+            row(&standings, 3).rating.expect("it has played").error,
+            None
+        );
         for (who, truth) in (0..3).zip(truth) {
-            let rating = row(&standings, who).rating.unwrap();
+            let rating = row(&standings, who).rating.expect("it has played");
             let bar = rating.error.expect("sixty groups are enough");
             within += u32::from((rating.value - truth).abs() <= bar);
             all += 1;
