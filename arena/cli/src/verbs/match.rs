@@ -492,10 +492,10 @@ impl Outcome {
         }
         if self.in_vain > 0 {
             anstream::eprintln!(
-                "note: {} begun before the test had stopped the match, and do not count",
+                "note: {} before the test had stopped the match, and not counted",
                 match self.in_vain {
-                    1 => "1 game was".to_owned(),
-                    many => format!("{many} games were"),
+                    1 => "1 game was begun".to_owned(),
+                    many => format!("{many} games were begun"),
                 }
             );
         }
