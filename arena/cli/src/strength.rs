@@ -153,7 +153,7 @@ impl InOrder {
                 *count += 1;
             }
             self.next += 1;
-            self.decided = Test::decide(&self.sprt, &self.counts).is_some();
+            self.decided = self.sprt.decide(&self.counts).is_some();
         }
     }
 

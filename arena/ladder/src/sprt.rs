@@ -177,21 +177,11 @@ impl Sprt {
         Some(groups * mean).filter(|llr| llr.is_finite())
     }
 
-    /// What the test says after these groups of two games: LL, LD, DD or WL,
-    /// WD, WW. None: play on.
+    /// What the test says after these groups, counted as for [`llr`](Self::llr).
+    /// None: play on.
     #[must_use]
-    pub fn decide(&self, pentanomial: &[u64; 5]) -> Option<Decision> {
-        self.decided(self.llr(pentanomial)?)
-    }
-
-    /// What the test says after these single games: lost, drawn, won. None:
-    /// play on.
-    #[must_use]
-    pub fn decide_single(&self, ldw: &[u64; 3]) -> Option<Decision> {
-        self.decided(self.llr(ldw)?)
-    }
-
-    fn decided(&self, llr: f64) -> Option<Decision> {
+    pub fn decide(&self, counts: &[u64]) -> Option<Decision> {
+        let llr = self.llr(counts)?;
         // As whole billionths, so that rounding decides nothing on any machine.
         let key = |x: f64| (x * 1e9).round();
         let (lower, upper) = self.bounds();

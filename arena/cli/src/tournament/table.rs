@@ -124,9 +124,13 @@ impl Table {
             .filter(|aside| aside.annulled)
             .map(|aside| aside.entrant)
             .collect();
+        let groups = |tallies: &[arena_ladder::Tally]| -> u64 {
+            tallies.iter().map(|tally| tally.groups).sum()
+        };
         let all = store.tallies(id, &[]).await?;
+        let whole = groups(&all);
         let tallies = if uncounted.is_empty() {
-            all.clone()
+            all
         } else {
             store.tallies(id, &uncounted).await?
         };
@@ -138,21 +142,18 @@ impl Table {
         };
         let standings = Standings::of(seats, u32::try_from(entrants)?, &tallies, &annulled);
         let standings = standings.ranked_by(by);
-        let groups = |tallies: &[arena_ladder::Tally]| -> u64 {
-            tallies.iter().map(|tally| tally.groups).sum()
-        };
         let figures = Figures::of(&store.counters(id).await?, entrants);
         count.stored = figures.ended.values().sum();
         count.planned = schedule_of.and_then(Schedule::planned);
         count.groups = standings.groups;
         count.games = standings.games;
         let a_group = definition.seatings.games(seats.into()) as u64;
-        count.half_games = count.stored.saturating_sub(groups(&all) * a_group);
+        count.half_games = count.stored.saturating_sub(whole * a_group);
         if count.half_games > 0 {
             count.half = store.finished(id).await?.len() as u64;
         }
         // While it is being played more may have come between the two questions.
-        count.in_vain = groups(&all).saturating_sub(groups(&tallies));
+        count.in_vain = whole.saturating_sub(groups(&tallies));
         count.distinct = store.distinct_games(id).await?;
         let tests = match definition.sprt {
             Some(sprt) => standings
@@ -297,17 +298,8 @@ impl Test {
         Some(Self {
             llr: sprt.llr(counts)?,
             bounds: sprt.bounds(),
-            decision: Self::decide(sprt, counts),
+            decision: sprt.decide(counts),
         })
-    }
-
-    /// Whether it is decided by deals of one game each, or of two.
-    pub(crate) fn decide(sprt: &Sprt, counts: &[u64]) -> Option<Decision> {
-        match counts {
-            [l, d, w] => sprt.decide_single(&[*l, *d, *w]),
-            [ll, ld, dd, wd, ww] => sprt.decide(&[*ll, *ld, *dd, *wd, *ww]),
-            _ => None,
-        }
     }
 }
 

@@ -9,7 +9,6 @@ use std::{
 use anyhow::Context as _;
 use arena_ladder::{Entrant, HalfPoints};
 use arena_store::{ChunkKey, Filed, FinishedGame, pack};
-
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use indicatif::ProgressBar;
 use referee::{Game, PlayError, Played, Pool};
@@ -210,16 +209,9 @@ impl Workshop<'_> {
         for (name, count) in self.counters.take() {
             finished.counters.push((None, name, count));
         }
-        let told = self.tell.map(|tell| {
-            let record = Vec::new();
-            (
-                tell,
-                FinishedGame {
-                    record,
-                    ..finished.clone()
-                },
-            )
-        });
+        let record = std::mem::take(&mut finished.record);
+        let told = self.tell.map(|tell| (tell, finished.clone()));
+        finished.record = record;
         let filed = self.dispatch.report(finished).await?;
         tracing::debug!(game = game.id(), ?filed, "a game is stored");
         if filed == Filed::Accepted {

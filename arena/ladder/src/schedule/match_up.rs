@@ -341,9 +341,7 @@ pub(super) fn unplayed(id: u32, players: Vec<Player>, most: u64, over: bool) -> 
 
 /// Whether a test stops here.
 fn stops(sprt: &Sprt, outcomes: &[u64; 5], games: u32) -> bool {
-    match (games, outcomes) {
-        (1, &[lost, drawn, won, ..]) => sprt.decide_single(&[lost, drawn, won]),
-        _ => sprt.decide(outcomes),
-    }
-    .is_some()
+    // Of a single game there are three outcomes.
+    let counts = if games == 1 { &outcomes[..3] } else { outcomes };
+    sprt.decide(counts).is_some()
 }

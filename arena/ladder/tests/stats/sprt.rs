@@ -61,10 +61,10 @@ fn it_stops_at_the_bounds_of_wald() {
     );
     let open = sprt(Model::Logistic, 0.0, 5.0);
     assert_eq!(open.decide(&[12, 80, 160, 100, 18]), None);
-    assert_eq!(open.decide_single(&[420, 60, 520]), None);
+    assert_eq!(open.decide(&[420, 60, 520]), None);
     let won = sprt(Model::Normalized, 0.0, 10.0);
-    assert_eq!(won.decide_single(&[0, 0, 4250]), Some(Decision::AcceptH1));
-    assert_eq!(won.decide_single(&[4250, 0, 0]), Some(Decision::AcceptH0));
+    assert_eq!(won.decide(&[0, 0, 4250]), Some(Decision::AcceptH1));
+    assert_eq!(won.decide(&[4250, 0, 0]), Some(Decision::AcceptH0));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn nothing_is_decided_without_a_game() {
     let test = sprt(Model::Normalized, 0.0, 10.0);
     assert_eq!(test.llr(&[0; 5]), None);
     assert_eq!(test.decide(&[0; 5]), None);
-    assert_eq!(test.decide_single(&[0; 3]), None);
+    assert_eq!(test.decide(&[0; 3]), None);
     for none in [&[][..], &[5], &[1, 2], &[1, 2, 3, 4]] {
         assert_eq!(test.llr(none), None);
     }
