@@ -4,7 +4,7 @@ use std::{
     env,
     io::{self, Write as _},
     os::unix::net::UnixListener,
-    process::{Command, ExitCode, Stdio},
+    process::{Command, Stdio},
     time::Duration,
 };
 
@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
 
 use crate::{
-    Villain,
+    FAILED, Villain,
     game::{self, Chance},
     kind::Kind,
     stream::Put,
@@ -33,12 +33,12 @@ const FLOOD: usize = 64;
 const PADDING: u8 = 15 << 3 | 2;
 
 /// What is done before it listens; with a code, it does not come so far.
-pub(crate) fn before_listening(villain: &Villain) -> Option<ExitCode> {
+pub(crate) fn before_listening(villain: &Villain) -> Option<u8> {
     let listen = env::var("BOT_LISTEN").unwrap_or_default();
     match villain.kind {
         Kind::ExitAtOnce => {
             eprintln!("no strategy found");
-            Some(ExitCode::from(3))
+            Some(3)
         }
         Kind::Silent => hang(),
         Kind::Deaf => {
@@ -59,7 +59,7 @@ pub(crate) fn before_listening(villain: &Villain) -> Option<ExitCode> {
                 }
                 Err(error) => {
                     eprintln!("could not listen on {listen}: {error}");
-                    Some(ExitCode::FAILURE)
+                    Some(FAILED)
                 }
             }
         }
@@ -70,7 +70,7 @@ pub(crate) fn before_listening(villain: &Villain) -> Option<ExitCode> {
         Kind::Litter => {
             if let Err(error) = litter(villain) {
                 eprintln!("could not start a process: {error}");
-                return Some(ExitCode::FAILURE);
+                return Some(FAILED);
             }
             None
         }
@@ -279,6 +279,7 @@ fn say(line: &str) {
 /// Starts itself as a villain that stays for ever.
 fn litter(villain: &Villain) -> io::Result<()> {
     Command::new(env::current_exe()?)
+        .args(villain.verb)
         .args(["silent", "--name", &villain.name])
         .stdin(Stdio::null())
         .stdout(Stdio::null())

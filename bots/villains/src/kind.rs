@@ -2,7 +2,7 @@
 
 /// What a villain does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// No foul: plays by the rules, at random, the same for the same bot_seed.
     Honest,
     /// No foul: takes `--delay` for every answer, Ready among them.

@@ -79,6 +79,9 @@ enum Verb {
         /// NAME?parameter=value&…
         spec: String,
     },
+    /// Run a bot that misbehaves (what `check-referee` starts)
+    #[command(hide = true)]
+    Villain(villains::Villain),
     /// Kill the bots that outlive us (started by the arena itself)
     #[command(hide = true)]
     Supervise,
@@ -136,6 +139,8 @@ impl Cli {
                     End::Usage
                 })
             }
+            // How it ends is a part of how it misbehaves.
+            Verb::Villain(villain) => std::process::exit(villain.main(Some("villain")).into()),
             Verb::Supervise => {
                 referee::supervise()?;
                 Ok(End::Done)
