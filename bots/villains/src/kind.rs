@@ -5,9 +5,9 @@
 pub enum Kind {
     /// No foul: plays by the rules, at random, the same for the same bot_seed.
     Honest,
-    /// No foul: takes `--delay` for every answer, Ready among them.
+    /// No foul: takes `--delay` (100 ms) for every answer, Ready among them.
     Slow,
-    /// No foul: takes `--delay` before it listens.
+    /// No foul: takes `--delay` (2 s) before it listens.
     SlowStart,
     /// No foul: every answer is as large as is allowed, 64 KiB.
     Bulky,
@@ -83,6 +83,47 @@ pub enum Kind {
     Late,
     /// Answers never, and keeps its only thread busy meanwhile.
     BusyLate,
+
+    /// Unfit: says Ready without a name.
+    Nameless,
+    /// Unfit: does not say how many games it can play at once.
+    UnsaidMaxGames,
+    /// Unfit: has no health service.
+    NoHealth,
+    /// Unfit: has no server reflection.
+    NoReflection,
+    /// Unfit: answers OK, with an empty message, whatever service is called.
+    AnswersAnyService,
+    /// Unfit: where the board has more rows than columns, its first point is
+    /// off the board.
+    FailsOnTallBoards,
+    /// Unfit: says that it can be caught up, but answers old questions again.
+    CannotResume,
+    /// Unfit: ends its stream with an error where a call has a field, or is of
+    /// a kind, that it does not know.
+    ChokesOnNewFields,
+    /// Unfit: says that it can play `--max-games` (8) at once; when three run in
+    /// a process the newest ends with an error.
+    Overcommitted,
+    /// Unfit: takes nine tenths of the time that each point may take.
+    LastMinute,
+    /// Unfit: takes `--delay` (1 s) for each point, whatever the limit says.
+    Clockless,
+    /// Unfit: takes a cancelled game for a running one for ever, and refuses
+    /// more than `--max-games` (8).
+    Clings,
+    /// Unfit: takes `--delay` (20 ms) for each point; cancelled meanwhile, it
+    /// keeps a core busy for a minute.
+    ThinksOn,
+    /// Unfit: does not end its stream when the game is over, until it is
+    /// cancelled.
+    NeverCloses,
+    /// Unfit: keeps `--kilobytes` of memory for ever for each game.
+    Leaks,
+    /// Unfit: does nothing when it is sent SIGTERM.
+    IgnoresSigterm,
+    /// Unfit: prints 100 KiB for each point.
+    Chatty,
 
     /// Remembers: gives up when this process has met the round before.
     KnowsRounds,

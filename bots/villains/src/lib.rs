@@ -5,7 +5,9 @@
 mod callbacks;
 mod foul;
 mod game;
+mod games;
 mod kind;
+mod serve;
 mod stream;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -14,7 +16,7 @@ use clap::Args;
 pub use kind::Kind;
 use tonic::service::Routes;
 
-use crate::stream::{PlayService, SERVICE};
+use crate::stream::{AnyService, PlayService, SERVICE};
 
 /// The exit code of a villain that can't do what it is here for.
 const FAILED: u8 = 1;
@@ -27,15 +29,20 @@ pub struct Villain {
     /// How many points it gives by the rules before it misbehaves.
     #[arg(long, default_value_t = 2)]
     after: u32,
-    /// How long it takes before it listens (slow-start) or answers (slow).
-    #[arg(long, default_value = "100ms", value_parser = humantime::parse_duration)]
-    delay: Duration,
+    /// How long it takes before it listens (slow-start) or answers (slow,
+    /// clockless, thinks-on) [default: the kind's own].
+    #[arg(long, value_parser = humantime::parse_duration)]
+    delay: Option<Duration>,
     /// How much it takes (memory).
     #[arg(long, default_value_t = 256)]
     megabytes: usize,
-    /// How many games it says that one process can play at once.
-    #[arg(long, default_value_t = 1000)]
-    max_games: u32,
+    /// How much it keeps of each game (leaks).
+    #[arg(long, default_value_t = 64)]
+    kilobytes: usize,
+    /// How many games it says that one process can play at once [default: 8
+    /// where it is about that, else 1000].
+    #[arg(long)]
+    max_games: Option<u32>,
     /// What it calls itself.
     #[arg(long, default_value = "villain")]
     name: String,
@@ -82,13 +89,41 @@ impl Villain {
     }
 }
 
+impl Villain {
+    fn delay(&self) -> Duration {
+        self.delay.unwrap_or(match self.kind {
+            Kind::SlowStart => Duration::from_secs(2),
+            Kind::Clockless => Duration::from_secs(1),
+            Kind::ThinksOn => Duration::from_millis(20),
+            _ => Duration::from_millis(100),
+        })
+    }
+
+    fn max_games(&self) -> u32 {
+        self.max_games.unwrap_or(match self.kind {
+            Kind::Overcommitted | Kind::Clings => 8,
+            _ => 1000,
+        })
+    }
+}
+
 async fn serve(villain: Villain) -> Result<(), bot_kit::ListenError> {
-    if villain.kind == Kind::Unsupported {
+    let kind = villain.kind;
+    if kind == Kind::Unsupported {
         return bot_kit::serve(Routes::default(), &[]).await;
     }
-    if villain.by_callbacks || callbacks::only(villain.kind) {
+    if villain.by_callbacks || callbacks::only(kind) {
         return callbacks::bot(villain).serve().await;
     }
-    let routes = Routes::new(PlayService::new(Arc::new(villain)));
+    let mut routes = Routes::new(PlayService::new(Arc::new(villain)));
+    match kind {
+        Kind::NoHealth => return serve::without_health(routes).await,
+        Kind::NoReflection => return serve::without_reflection(routes, SERVICE).await,
+        Kind::AnswersAnyService => {
+            let router = routes.axum_router_mut();
+            *router = std::mem::take(router).fallback_service(AnyService);
+        }
+        _ => {}
+    }
     bot_kit::serve(routes, &[SERVICE]).await
 }
