@@ -9,12 +9,14 @@ mod games;
 mod kind;
 mod serve;
 mod stream;
+mod trial;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
 pub use kind::Kind;
 use tonic::service::Routes;
+pub use trial::{GAME, Trial};
 
 use crate::stream::{AnyService, PlayService, SERVICE};
 

@@ -1,6 +1,7 @@
 //! What `arena` can do: one file a verb.
 
 mod bots;
+mod check_referee;
 mod demo;
 mod exam;
 mod r#match;
@@ -63,6 +64,8 @@ enum Verb {
     Replay(replay::Replay),
     /// A bot against itself must come out even; and is this machine fit
     Selftest(selftest::Selftest),
+    /// What the referee answers to bots that misbehave, each in one way
+    CheckReferee(check_referee::CheckReferee),
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -112,6 +115,7 @@ impl Cli {
             Verb::Exam(verb) => on_runtime(verb.run()),
             Verb::Replay(verb) => verb.run(),
             Verb::Selftest(verb) => on_runtime(verb.run()),
+            Verb::CheckReferee(verb) => on_runtime(verb.run()),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Self::command(), "arena", &mut script);
