@@ -105,9 +105,6 @@ pub(crate) async fn play(
     // A stream that is cancelled fails, which ends the game as well.
     while let Ok(call) = calls.message().await {
         let Some(call) = call else {
-            if let Some(running) = &running {
-                running.over();
-            }
             if villain.kind == Kind::NeverCloses {
                 answers.closed().await;
             }

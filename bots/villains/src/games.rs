@@ -31,8 +31,8 @@ struct State {
 pub(crate) struct Running {
     games: Arc<Games>,
     number: u64,
-    /// It runs for ever unless it is over.
-    pub(crate) clings: bool,
+    /// It runs until somebody says that it is over, and if nobody does for ever.
+    clings: bool,
 }
 
 impl Games {
@@ -85,7 +85,7 @@ impl Running {
         self.games.lock().running.last() == Some(&self.number)
     }
 
-    /// It is over, as far as anybody can tell.
+    /// It is over.
     pub(crate) fn over(&self) {
         self.games.lock().running.remove(&self.number);
     }
