@@ -291,4 +291,28 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn the_page_is_as_the_catalogue() {
+        let page = include_str!("../../../docs/villains.md");
+        let rows = page.lines().filter(|line| line.starts_with("| `"));
+        let expected = Kind::all().iter().map(|kind| {
+            let foul = kind.foul().map_or("no foul", FoulKind::words);
+            let finding = kind.finding();
+            let finding = finding.map_or("-".to_owned(), |finding| format!("`{finding}`"));
+            format!(
+                "| `{}` | {} | {foul} | {finding} |",
+                kind.name(),
+                kind.does()
+            )
+        });
+        let expected: Vec<String> = expected.collect();
+        let rows: Vec<_> = rows.collect();
+        assert_eq!(
+            rows,
+            expected,
+            "the table of docs/villains.md should be:\n{}",
+            expected.join("\n")
+        );
+    }
 }

@@ -10,7 +10,11 @@ use villains::Villain;
 #[derive(Parser)]
 #[command(
     version,
-    after_help = "Example:\n  BOT_LISTEN=tcp:127.0.0.1:5001 villain late --after 3
+    after_help = "`arena check \"exec:villain KIND\"` finds what each kind lacks, as it stands; but
+slow-start wants --start-limit 5s, and memory a limit of memory.
+
+Examples:
+  BOT_LISTEN=tcp:127.0.0.1:5001 villain late --after 3
   BOT_LISTEN=tcp:127.0.0.1:5001 villain crash --by-callbacks"
 )]
 struct Arguments {

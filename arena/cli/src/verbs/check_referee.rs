@@ -26,7 +26,8 @@ use crate::{
 /// should be.
 #[derive(Args)]
 pub(crate) struct CheckReferee {
-    /// Only this kind, once for each [default: all].
+    /// Only this kind, once for each; `arena villain --help` has them all
+    /// [default: all].
     #[arg(
         long = "kind",
         value_name = "KIND",
@@ -47,6 +48,9 @@ const SEED: [u8; 32] = [7; 32];
 const AT_ONCE: usize = 8;
 /// How long the honest bot has until it listens.
 const AMPLE: Duration = Duration::from_secs(30);
+
+/// What is said of a game that counts for nobody.
+const VOID: &str = "void";
 
 /// A villain, ready to be started in each seat.
 struct Tried {
@@ -238,7 +242,7 @@ impl Answer {
         let words = match (foul, verdict.outcome()) {
             (Some(foul), _) => foul.to_string(),
             (None, Some(outcome)) => format!("played to its end: {}", outcome.reason),
-            (None, None) => "void".to_owned(),
+            (None, None) => VOID.to_owned(),
         };
         Self {
             foul: foul.map(|foul| foul.kind()),
@@ -249,7 +253,7 @@ impl Answer {
 
     /// Whether it is what it should be.
     fn holds(&self, expected: Option<FoulKind>) -> bool {
-        self.foul == expected && self.unjust.is_none() && self.words != "void"
+        self.foul == expected && self.unjust.is_none() && self.words != VOID
     }
 
     /// The code of the classic report, where there is a foul.
@@ -336,4 +340,68 @@ const fn words(foul: Option<FoulKind>) -> &'static str {
 fn line(ok: &str, villain: &str, expected: &str, answered: &str, code: &str) -> String {
     let line = format!("{ok:<2} {villain:<21} {expected:<14} {answered:<29} {code}");
     line.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(foul: Option<FoulKind>) -> Answer {
+        Answer {
+            foul,
+            words: "what it said".to_owned(),
+            unjust: None,
+        }
+    }
+
+    fn found(kind: Kind, seats: [Option<FoulKind>; 2]) -> Found {
+        Found {
+            kind,
+            seats: seats.map(answer),
+        }
+    }
+
+    #[test]
+    fn both_seats_must_be_answered_as_expected() {
+        let late = Some(FoulKind::Late);
+        let crashed = Some(FoulKind::Crashed);
+        assert!(found(Kind::Late, [late, late]).holds());
+        assert!(found(Kind::Honest, [None, None]).holds());
+        for wrong in [[late, crashed], [crashed, late], [None, late], [late, None]] {
+            assert!(!found(Kind::Late, wrong).holds(), "{wrong:?}");
+        }
+        assert!(!found(Kind::Honest, [None, late]).holds());
+    }
+
+    #[test]
+    fn a_foul_of_the_honest_bot_and_a_void_game_are_wrong() {
+        let mut honest = found(Kind::Honest, [None, None]);
+        honest.seats[1].unjust = Some("no answer within 3s".to_owned());
+        assert!(!honest.holds());
+        let shown = honest.text();
+        assert!(shown.starts_with("NO honest "), "{shown}");
+        let says = "     the honest bot in seat 0: no answer within 3s\n";
+        assert!(shown.contains(says), "{shown}");
+        let mut void = found(Kind::Honest, [None, None]);
+        void.seats[0].words = VOID.to_owned();
+        assert!(!void.holds());
+    }
+
+    #[test]
+    fn what_is_not_as_expected_is_shown_from_either_seat() {
+        let seats = [Some(FoulKind::Late), Some(FoulKind::Crashed)];
+        let mut shown = found(Kind::Crash, seats);
+        shown.seats[1].words = "crashed:\nand how".to_owned();
+        assert_eq!(
+            shown.text(),
+            "NO crash                 crashed        late, crashed                 7, 5
+     Aborts.
+     what it said
+     crashed: and how\n"
+        );
+        let event = shown.event();
+        assert_eq!(event["holds"], false);
+        assert_eq!(event["expected"], "crashed");
+        assert_eq!(event["seats"][0]["code"], 7);
+    }
 }
