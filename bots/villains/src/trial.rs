@@ -97,4 +97,14 @@ impl Kind {
             _ => ordinary,
         }
     }
+
+    /// Whether what it does can be told only by who starts it: a referee that is
+    /// given an address sees nothing of it.
+    #[must_use]
+    pub const fn is_for_the_starter(self) -> bool {
+        matches!(
+            self,
+            Self::ExitAtOnce | Self::Silent | Self::Deaf | Self::Misdirected | Self::Memory
+        )
+    }
 }

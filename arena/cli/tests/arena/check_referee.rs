@@ -5,9 +5,14 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::Path,
+    thread,
+    time::Duration,
 };
 
+use referee::Serve;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 use villains::Kind;
 
 use crate::vocabulary::*;
@@ -101,6 +106,48 @@ fn it_stops_when_it_is_asked_to_and_leaves_no_process() {
     assert_eq!(left, Vec::<&i32>::new());
     let summary = of_type(&events(&out(&output)), "summary");
     assert_eq!(summary.len(), 1, "{summary:?}");
+}
+
+/// `referee serve`, in a thread of the test.
+#[test]
+fn a_referee_that_runs_somewhere_is_asked_in_the_same_way() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let address = listener.local_addr().unwrap();
+    let stop = CancellationToken::new();
+    let stopping = stop.clone();
+    let serve = Serve {
+        threads: 1,
+        max_games: 100,
+        grace: Duration::from_secs(1),
+    };
+    let served = thread::spawn(move || runtime.block_on(serve.run(listener, stopping)));
+
+    let arena = Arena::new();
+    let check = format!("check-referee --referee {address}");
+    let kinds = "--kind honest --kind litter --kind mute --kind unsupported --kind crash \
+                 --kind hang-up --kind flood --kind illegal --kind late";
+    let text = done(&arena.run(&format!("{check} --format json {kinds}")));
+    let events = events(&text);
+    let villains = of_type(&events, "villain");
+    assert_eq!(villains.len(), 9, "{text}");
+    for villain in villains {
+        assert_eq!(villain["holds"], true, "{villain}");
+    }
+    refused(
+        &arena.run(&format!("{check} --kind silent")),
+        "--kind silent: only who starts a bot can tell",
+    );
+    stop.cancel();
+    served.join().unwrap().unwrap();
+    refused(&arena.run(&check), "nothing answers at tcp:127.0.0.1:");
+    refused(
+        &arena.run("check-referee --referee nowhere"),
+        "expected HOST:PORT",
+    );
 }
 
 #[test]

@@ -1,25 +1,20 @@
 //! `arena check-referee`: every villain against an honest bot, and whether the
 //! referee answers as it should.
 
-use std::{sync::Arc, time::Duration};
+mod ours;
+mod remote;
 
-use anyhow::Context as _;
+use std::time::Duration;
+
 use clap::Args;
-use futures_util::{StreamExt as _, future::join_all, stream};
-use referee::{Bot, Game, Memory, Played, Pool};
-use referee_core::{FoulKind, GameKind, Limits, PerSeat, Seat, Seed};
-use referee_games::Fixture;
+use futures_util::{StreamExt as _, stream};
+use referee_core::{FoulKind, Record, Seat};
 use serde_json::json;
-use villains::{Kind, Trial};
+use villains::Kind;
 
-use super::{Format, find_game};
-use crate::{
-    End, classic,
-    entry::{Entry, Start},
-    report, run,
-    stop::Stop,
-    tally::plural,
-};
+use self::{ours::Ours, remote::Remote};
+use super::Format;
+use crate::{End, classic, report, stop::Stop, tally::plural, usage};
 
 /// Plays every bot that misbehaves against an honest one, from either seat, and
 /// shows what the referee makes of it. Exit code 1 where it is not what it
@@ -35,6 +30,12 @@ pub(crate) struct CheckReferee {
         hide_possible_values = true
     )]
     kinds: Vec<Kind>,
+    /// Not the referee in this program, but one that runs as `referee serve`.
+    #[arg(long, value_name = "HOST:PORT")]
+    referee: Option<String>,
+    /// What that referee knows this machine by: where it finds the villains.
+    #[arg(long, default_value = "127.0.0.1", requires = "referee")]
+    host: String,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -52,11 +53,10 @@ const AMPLE: Duration = Duration::from_secs(30);
 /// What is said of a game that counts for nobody.
 const VOID: &str = "void";
 
-/// A villain, ready to be started in each seat.
-struct Tried {
-    kind: Kind,
-    trial: Trial,
-    bots: [Arc<Bot>; 2],
+/// Who judges.
+enum Judge {
+    Ours(Ours),
+    Remote(Remote),
 }
 
 /// What the referee made of a villain.
@@ -76,43 +76,45 @@ struct Answer {
 
 impl CheckReferee {
     pub(crate) async fn run(self) -> anyhow::Result<End> {
-        let mut kinds = self.kinds.clone();
-        if kinds.is_empty() {
-            kinds = Kind::all().to_vec();
-        }
-        let game = find_game(villains::GAME)?;
+        let kinds = self.kinds()?;
         let stop = Stop::on_signals(None)?;
-        let mut start = Start::new(AMPLE, Memory::default(), None)?;
-        let honest = bot(&start, Kind::Honest, &Kind::Honest.trial())?;
-        let mut tried = Vec::new();
-        for kind in kinds {
-            let trial = kind.trial();
-            start.limit = trial.listens_within;
-            tried.push(Tried {
-                kind,
-                trial,
-                bots: [bot(&start, kind, &trial)?, bot(&start, kind, &trial)?],
-            });
+        let judge = match &self.referee {
+            None => Judge::Ours(Ours::new(&kinds)?),
+            Some(referee) => Judge::Remote(Remote::connect(referee, &self.host).await?),
+        };
+        let outcome = self.try_all(&kinds, &judge, &stop).await;
+        match judge {
+            Judge::Ours(ours) => ours.stop().await,
+            Judge::Remote(remote) => remote.stop().await,
         }
-        let pool = Pool::new(run::threads())?;
-        let outcome = self.try_all(&tried, &honest, game, &pool, &stop).await;
-        let all = tried.iter().flat_map(|tried| &tried.bots).chain([&honest]);
-        join_all(all.map(|bot| bot.stop())).await;
         outcome
     }
 
+    /// Those that are asked for; a referee that starts no bot knows nothing of how
+    /// one starts.
+    fn kinds(&self) -> anyhow::Result<Vec<Kind>> {
+        let all = self.kinds.is_empty();
+        let asked = |kind: &Kind| all || self.kinds.contains(kind);
+        let mut kinds = Kind::all().to_vec();
+        kinds.retain(asked);
+        if self.referee.is_none() {
+            return Ok(kinds);
+        }
+        if !all && let Some(kind) = kinds.iter().find(|kind| kind.is_for_the_starter()) {
+            return usage(format!(
+                "--kind {}: only who starts a bot can tell; leave out --referee",
+                kind.name()
+            ));
+        }
+        kinds.retain(|kind| !kind.is_for_the_starter());
+        Ok(kinds)
+    }
+
     /// Shows each in order, as soon as those before it are known.
-    async fn try_all(
-        &self,
-        tried: &[Tried],
-        honest: &Arc<Bot>,
-        game: &'static dyn GameKind,
-        pool: &Pool,
-        stop: &Stop,
-    ) -> anyhow::Result<End> {
-        let found = stream::iter(tried)
+    async fn try_all(&self, kinds: &[Kind], judge: &Judge, stop: &Stop) -> anyhow::Result<End> {
+        let found = stream::iter(kinds)
             .take_until(stop.asked())
-            .map(|tried| tried.play(honest, game, pool))
+            .map(|&kind| judge.try_one(kind))
             .buffered(AT_ONCE);
         let mut found = Box::pin(found);
         let mut known = 0;
@@ -138,7 +140,7 @@ impl CheckReferee {
             }
         }
         self.close(known, &wrong)?;
-        Ok(if known < tried.len() {
+        Ok(if known < kinds.len() {
             End::Interrupted
         } else if wrong.is_empty() {
             End::Done
@@ -160,84 +162,46 @@ impl CheckReferee {
         } else {
             format!("{known}, not answered as expected: {}", wrong.join(", "))
         };
-        report::text(&format!("\n{}\n", report::wrapped(&words)))
+        report::text(&format!("\n{}\n", report::wrapped(&words)))?;
+        if self.referee.is_some() && self.kinds.is_empty() {
+            let left = Kind::all().iter().filter(|kind| kind.is_for_the_starter());
+            let left: Vec<_> = left.map(|kind| kind.name()).collect();
+            report::text(&format!(
+                "{}\n",
+                report::wrapped(&format!(
+                    "not tried, since only who starts a bot can tell: {}",
+                    left.join(", ")
+                ))
+            ))?;
+        }
+        Ok(())
     }
 }
 
-/// A villain that the arena starts itself as.
-fn bot(start: &Start, kind: Kind, trial: &Trial) -> anyhow::Result<Arc<Bot>> {
-    let program = std::env::current_exe()?;
-    let program = program.to_str().context("the arena's path is no text")?;
-    let kind = kind.name();
-    let mut words = vec![program, "villain", &kind];
-    words.extend(trial.arguments);
-    let command = shlex::try_join(words)?;
-    let memory = Memory {
-        limit: trial.memory,
-        gauge: None,
-    };
-    Entry::read(&format!("{kind}=exec:{command}"))?.bot_with(start, memory, 0)
-}
-
-impl Tried {
-    /// Plays it in both seats at once.
-    async fn play(
-        &self,
-        honest: &Arc<Bot>,
-        game: &'static dyn GameKind,
-        pool: &Pool,
-    ) -> anyhow::Result<Found> {
-        let [first, second] = SEATS.map(|seat| self.play_in(seat, honest, game, pool));
+impl Judge {
+    /// In both seats at once.
+    async fn try_one(&self, kind: Kind) -> anyhow::Result<Found> {
+        let [first, second] = SEATS.map(|seat| self.try_in(kind, seat));
         let (first, second) = tokio::try_join!(first, second)?;
         Ok(Found {
-            kind: self.kind,
+            kind,
             seats: [first, second],
         })
     }
 
-    async fn play_in(
-        &self,
-        seat: Seat,
-        honest: &Arc<Bot>,
-        game: &'static dyn GameKind,
-        pool: &Pool,
-    ) -> anyhow::Result<Answer> {
-        let villain = &self.bots[seat.index()];
-        let id = format!("check-referee-{}-{seat}", self.kind.name());
-        let mut bots = vec![villain.clone(), honest.clone()];
-        let mut players = vec![self.kind.name(), "opponent".to_owned()];
-        if seat != SEATS[0] {
-            bots.reverse();
-            players.reverse();
-        }
-        let setup = serde_json::from_str(self.trial.setup)?;
-        let game = Game {
-            fixture: Fixture {
-                kind: game,
-                game_id: id.clone(),
-                setup: game.setup(&setup).context(id.clone())?,
-                seed: Seed::new(SEED),
-                players: players.into(),
-                limits: Limits {
-                    start: self.trial.ready_within,
-                    per_move: self.trial.per_move,
-                    ..Limits::default()
-                },
-                spent: PerSeat::default(),
-            },
-            bots,
-            watch: None,
+    async fn try_in(&self, kind: Kind, seat: Seat) -> anyhow::Result<Answer> {
+        let game_id = format!("check-referee-{}-{seat}", kind.name());
+        let record = match self {
+            Self::Ours(ours) => ours.play(kind, seat, game_id).await?,
+            Self::Remote(remote) => remote.play(kind, seat, game_id).await?,
         };
-        let played = game.play(pool).await.context(id)?;
-        // What it keeps of our machine it need not keep until the end.
-        villain.stop().await;
-        Ok(Answer::new(&played, seat))
+        Ok(Answer::new(&record, seat))
     }
 }
 
 impl Answer {
-    fn new(played: &Played, seat: Seat) -> Self {
-        let verdict = &played.record.result.verdict;
+    fn new(record: &Record, seat: Seat) -> Self {
+        let verdict = &record.result.verdict;
         let foul = verdict.foul(seat);
         let words = match (foul, verdict.outcome()) {
             (Some(foul), _) => foul.to_string(),
