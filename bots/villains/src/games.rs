@@ -11,12 +11,14 @@ use std::{
 
 /// How long it thinks on about a game that nobody waits for.
 const THOUGHT: Duration = Duration::from_secs(60);
+/// In how many threads: enough to be seen where much else runs.
+const THOUGHTS: usize = 4;
 
 /// The games of one process.
 #[derive(Default)]
 pub(crate) struct Games {
     state: Mutex<State>,
-    thinks_on: Arc<AtomicBool>,
+    thinks_on: AtomicBool,
 }
 
 #[derive(Default)]
@@ -59,19 +61,19 @@ impl Games {
         self.lock().hoard.push(vec![1; bytes]);
     }
 
-    /// Keeps a core busy, but never more than one.
+    /// Keeps the cores busy for a while, once.
     pub(crate) fn think_on(&self) {
         if self.thinks_on.swap(true, Ordering::Relaxed) {
             return;
         }
-        let thinks_on = self.thinks_on.clone();
-        std::thread::spawn(move || {
-            let began = Instant::now();
-            while began.elapsed() < THOUGHT {
-                std::hint::spin_loop();
-            }
-            thinks_on.store(false, Ordering::Relaxed);
-        });
+        for _ in 0..THOUGHTS {
+            std::thread::spawn(|| {
+                let began = Instant::now();
+                while began.elapsed() < THOUGHT {
+                    std::hint::spin_loop();
+                }
+            });
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

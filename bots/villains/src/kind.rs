@@ -116,7 +116,7 @@ pub enum Kind {
     /// more than `--max-games` (8).
     Clings,
     /// Unfit: takes `--delay` (20 ms) for each point; cancelled meanwhile, it
-    /// keeps a core busy for a minute.
+    /// keeps the cores busy for a minute.
     ThinksOn,
     /// Unfit: does not end its stream when the game is over, until it is
     /// cancelled.
