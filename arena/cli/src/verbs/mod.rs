@@ -1,6 +1,7 @@
 //! What `arena` can do: one file a verb.
 
 mod bots;
+mod check_referee;
 mod demo;
 mod exam;
 mod r#match;
@@ -63,6 +64,8 @@ enum Verb {
     Replay(replay::Replay),
     /// A bot against itself must come out even; and is this machine fit
     Selftest(selftest::Selftest),
+    /// What the referee answers to bots that misbehave, each in one way
+    CheckReferee(check_referee::CheckReferee),
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -79,6 +82,9 @@ enum Verb {
         /// NAME?parameter=value&…
         spec: String,
     },
+    /// Run a bot that misbehaves (what `check-referee` starts)
+    #[command(hide = true)]
+    Villain(villains::Villain),
     /// Kill the bots that outlive us (started by the arena itself)
     #[command(hide = true)]
     Supervise,
@@ -109,6 +115,7 @@ impl Cli {
             Verb::Exam(verb) => on_runtime(verb.run()),
             Verb::Replay(verb) => verb.run(),
             Verb::Selftest(verb) => on_runtime(verb.run()),
+            Verb::CheckReferee(verb) => on_runtime(verb.run()),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Self::command(), "arena", &mut script);
@@ -136,6 +143,8 @@ impl Cli {
                     End::Usage
                 })
             }
+            // How it ends is a part of how it misbehaves.
+            Verb::Villain(villain) => std::process::exit(villain.main(Some("villain")).into()),
             Verb::Supervise => {
                 referee::supervise()?;
                 Ok(End::Done)
