@@ -13,6 +13,7 @@ pub(crate) use r#match::find_game;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+use strategy_adapter::AdapterError;
 
 use crate::{End, usage};
 
@@ -79,6 +80,18 @@ enum Verb {
         /// NAME?parameter=value&…
         spec: String,
     },
+    /// Play a compiled strategy (what `strategy:` bots are started with)
+    #[command(hide = true)]
+    Strategy {
+        /// PATH?parameter=value&…
+        spec: String,
+    },
+    /// Load a strategy for one game (started by `arena strategy`)
+    #[command(hide = true)]
+    StrategyHost {
+        /// The same.
+        spec: String,
+    },
     /// Kill the bots that outlive us (started by the arena itself)
     #[command(hide = true)]
     Supervise,
@@ -134,6 +147,22 @@ impl Cli {
                     End::Done
                 } else {
                     End::Usage
+                })
+            }
+            Verb::Strategy { spec } => match strategy_adapter::adapter(&spec) {
+                Ok(()) => Ok(End::Done),
+                Err(AdapterError::Strategy(error)) => usage(error.to_string()),
+                Err(error) => {
+                    anstream::eprintln!("{error}");
+                    Ok(End::No)
+                }
+            },
+            Verb::StrategyHost { spec } => {
+                let code = strategy_adapter::host(&spec);
+                Ok(if code == ExitCode::SUCCESS {
+                    End::Done
+                } else {
+                    End::Failed
                 })
             }
             Verb::Supervise => {
