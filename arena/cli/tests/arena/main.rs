@@ -10,5 +10,6 @@ mod runs;
 mod secrets;
 mod selftest;
 mod stops;
+mod strategies;
 mod tournaments;
 mod vocabulary;
