@@ -53,7 +53,12 @@ fn deals(arena: &Arena, columns: &[u8]) {
 fn matched(spec: &str, more: &str) -> String {
     format!(
         "match connect-four --bot 's=strategy:strategy.so{spec}' --bot other=house:random \
-         --seed 1 --move-limit 60s --openings deals --format json {more}"
+         --seed 1 --openings deals --format json {more} {}",
+        if more.contains("--move-limit") {
+            ""
+        } else {
+            "--move-limit 60s"
+        },
     )
 }
 
@@ -142,7 +147,8 @@ fn a_crash_is_found_in_the_call_that_it_happened_in() {
             "segfault_free",
             "the strategy was killed by SIGSEGV in clearPoint",
         ),
-        ("deep", "the strategy aborted in getPoint; its last words: "),
+        // Which signal it is depends on how far a step goes.
+        ("deep", " in getPoint"),
         ("leaves", "the strategy exited with code 3 in getPoint"),
     ] {
         is_found_guilty(source, "", "error_status", evidence);
@@ -233,7 +239,7 @@ fn what_a_strategy_prints_goes_to_its_log() {
     deals(&arena, &[3]);
     let played = games(&arena.run(&matched("", "--rounds 1 --concurrency 1 --records run")));
     assert!(played.iter().all(|game| foul(game).is_none()), "{played:?}");
-    let log = fs::read_to_string(arena.path("run/logs/s-1.log")).unwrap();
+    let log = logged(&arena);
     for said in [
         "listening on unix:nowhere\n",
         "thinking of column 0\n",
@@ -241,6 +247,15 @@ fn what_a_strategy_prints_goes_to_its_log() {
     ] {
         assert!(log.contains(said), "{said}");
     }
+}
+
+/// What the strategy has printed, in all of its processes.
+fn logged(arena: &Arena) -> String {
+    let logs = fs::read_dir(arena.path("run/logs")).unwrap();
+    let ours = logs
+        .map(|log| log.unwrap().path())
+        .filter(|log| log.file_name().unwrap().to_string_lossy().starts_with("s-"));
+    ours.map(|log| fs::read_to_string(log).unwrap()).collect()
 }
 
 /// The list of what a strategy has started, as it wrote it down.
@@ -335,7 +350,7 @@ fn a_strategy_that_counts_thousandths_of_a_second_can_be_told_them() {
             deals(&arena, &[3]);
             let line = matched(spec, "--rounds 1 --concurrency 1 --records run");
             games(&arena.run(&line));
-            let log = fs::read_to_string(arena.path("run/logs/s-1.log")).unwrap();
+            let log = logged(&arena);
             let thought: Vec<u64> = log
                 .lines()
                 .map(|line| line.strip_prefix("thought ").unwrap().parse().unwrap())
@@ -483,5 +498,6 @@ fn a_strategy_can_be_caught_up() {
                 --bot strategy:strategy.so --format json";
     let found = events(&done(&arena.run(line)));
     let end = &of_type(&found, "rerun")[0];
-    assert_eq!(end["other"], 0, "{end}");
+    assert!(end["asked"].as_u64().unwrap() > 3, "{end}");
+    assert_eq!(end["same"], end["asked"], "{end}");
 }

@@ -1,6 +1,10 @@
 //! The bot: serves Connect Four, and for each game asks a host of its own.
 
-use std::{io, pin::Pin, sync::Arc};
+use std::{
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use arena_proto::{
     arena::v1::Ready,
@@ -66,13 +70,13 @@ pub fn adapter(spec: &str) -> Result<(), AdapterError> {
 
 async fn serve(strategy: Strategy, kin: Kin) -> Result<(), AdapterError> {
     tokio::spawn(kin.clone().keep_swept());
-    Process::start(&strategy, &kin)?
-        .loaded()
+    let process = Process::load(&strategy, &kin)
         .await
         .map_err(|status| AdapterError::Load(status.message().to_owned()))?;
     let adapter = Adapter {
         strategy: Arc::new(strategy),
         kin,
+        first: Mutex::new(Some(process)),
     };
     let routes = Routes::new(ConnectFourBotServer::new(adapter));
     bot_kit::serve(routes, &[SERVICE_NAME]).await?;
@@ -82,6 +86,16 @@ async fn serve(strategy: Strategy, kin: Kin) -> Result<(), AdapterError> {
 struct Adapter {
     strategy: Arc<Strategy>,
     kin: Kin,
+    /// The one that the strategy was tried in plays the first game. So it is there
+    /// when the adapter listens, and what it has then is not counted as added.
+    first: Mutex<Option<Process>>,
+}
+
+impl Adapter {
+    fn first(&self) -> Option<Process> {
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.take()
+    }
 }
 
 type Answers = Pin<Box<dyn Stream<Item = Result<ConnectFourAnswer, Status>> + Send>>;
@@ -98,6 +112,7 @@ impl ConnectFourBot for Adapter {
             calls: calls.into_inner(),
             strategy: self.strategy.clone(),
             kin: self.kin.clone(),
+            spare: self.first(),
             process: None,
         };
         // The stream owns the game: when it is cancelled, the host goes with it.
@@ -113,6 +128,8 @@ struct Game {
     calls: Streaming<ConnectFourCall>,
     strategy: Arc<Strategy>,
     kin: Kin,
+    /// One that is loaded and has not played.
+    spare: Option<Process>,
     process: Option<Process>,
 }
 
@@ -150,10 +167,12 @@ impl Game {
                          (keeps-globals), so it can't begin in the middle of one",
                     ));
                 }
-                let process = Process::start(&self.strategy, &self.kin).map_err(|error| {
-                    Status::unavailable(format!("could not start a process: {error}"))
-                })?;
-                self.process.insert(process).loaded().await?;
+                self.process = None;
+                let process = match self.spare.take() {
+                    Some(spare) => spare,
+                    None => Process::load(&self.strategy, &self.kin).await?,
+                };
+                self.process = Some(process);
                 Ok((!again).then(|| Answer::Ready(self.ready())))
             }
             // Each question says all that there is to know.

@@ -28,6 +28,7 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 ///
 /// Where the system refuses.
 pub(crate) fn close_in() -> io::Result<UnixStream> {
+    prctl::set_name(c"strategy-host")?;
     // It dies with the adapter, however that ends.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     // What it starts stays below it, and so in reach, also if it detaches.

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Plays the part of the host until the adapter is gone. Its standard input is the
-/// socket to the adapter; why it can't play it says on standard error.
+/// socket to the adapter.
 #[must_use]
 pub fn host(spec: &str) -> ExitCode {
     let played = cage::close_in()
@@ -35,9 +35,10 @@ fn play(spec: &str, adapter: &UnixStream) -> Result<(), String> {
     let object = match load(spec) {
         Ok(object) => object,
         Err(why) => {
-            // The words first, so that they are there when the report is.
-            eprintln!("{why}");
-            return say(Report::Refused);
+            say(Report::Refused)?;
+            let mut to = adapter;
+            let told = to.write_all(why.as_bytes());
+            return told.map_err(|_| why);
         }
     };
     say(Report::Loaded)?;

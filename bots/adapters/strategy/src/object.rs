@@ -107,14 +107,15 @@ impl Object {
     }
 
     /// Calls `getPoint` and copies what it points to; none where it is NULL.
+    #[inline(never)]
     pub(crate) fn get_point(&self, ask: &Question) -> Option<Returned> {
+        let frame = Frame;
         #[expect(unsafe_code, reason = "the strategy is C++")]
         // SAFETY: both arrays are as long as the interface says, and live until it
         // returns. What it does beyond that ends this process at worst, and with it
-        // the one game that it plays. An exception that leaves it finds no handler,
-        // so C++ ends the process with its own words.
-        unsafe {
-            let pointer = (self.get_point)(
+        // the one game that it plays.
+        let pointer = unsafe {
+            (self.get_point)(
                 ask.m,
                 ask.n,
                 ask.top.as_ptr(),
@@ -123,26 +124,54 @@ impl Object {
                 ask.last_y,
                 ask.no_x,
                 ask.no_y,
-            );
-            let point = pointer.as_ref()?;
-            Some(Returned {
-                x: point.x,
-                y: point.y,
-                pointer,
-            })
-        }
+            )
+        };
+        frame.end();
+        #[expect(unsafe_code, reason = "the strategy is C++")]
+        // SAFETY: the interface says that it points to a point. As above.
+        let point = unsafe { pointer.as_ref() }?;
+        Some(Returned {
+            x: point.x,
+            y: point.y,
+            pointer,
+        })
     }
 
     /// Calls `clearPoint`, once for each point that was returned.
     #[expect(clippy::needless_pass_by_value, reason = "it is gone after this")]
+    #[inline(never)]
     pub(crate) fn clear_point(&self, returned: Returned) {
+        let frame = Frame;
         #[expect(unsafe_code, reason = "the strategy is C++")]
         // SAFETY: the pointer is its own, and is handed back once. As above.
         unsafe {
             (self.clear_point)(returned.pointer);
         }
+        frame.end();
     }
 }
+
+/// Something to be cleaned up in the function that calls the strategy. So that
+/// function has a table of what to do when a call unwinds, and the strategy's is
+/// not in it: an exception is stopped there, and C++ ends the process with its own
+/// words, the exception's type and text. Without a table the search would go on to
+/// Rust's runtime, which ends it without them.
+struct Frame;
+
+impl Frame {
+    /// For all that the compiler knows this may unwind.
+    fn end(self) {
+        std::hint::black_box(nothing as fn())();
+    }
+}
+
+impl Drop for Frame {
+    fn drop(&mut self) {
+        std::hint::black_box(());
+    }
+}
+
+fn nothing() {}
 
 /// Writes out what the strategy has printed and the C library still holds.
 pub(crate) fn flush() {
@@ -153,12 +182,15 @@ pub(crate) fn flush() {
     }
 }
 
-fn open(path: &Path, flags: c_int) -> Result<Library, libloading::Error> {
+fn open(path: &Path, flags: c_int) -> Result<Library, String> {
     #[expect(unsafe_code, reason = "loading runs the object's own code")]
     // SAFETY: this process is there to run it, and for nothing else.
-    unsafe {
-        Library::open(Some(path), flags)
-    }
+    let opened = unsafe { Library::open(Some(path), flags) };
+    // The words of the linker are the source of the library's error.
+    opened.map_err(|error| match std::error::Error::source(&error) {
+        Some(words) => words.to_string(),
+        None => error.to_string(),
+    })
 }
 
 static CLOCK_SCALE: AtomicU32 = AtomicU32::new(1);

@@ -65,8 +65,19 @@ pub(crate) struct Given {
 }
 
 impl Process {
-    /// Starts a host, this same program, which begins to load the strategy.
-    pub(crate) fn start(strategy: &Strategy, kin: &Kin) -> io::Result<Self> {
+    /// Starts a host and waits until it has loaded the strategy.
+    pub(crate) async fn load(strategy: &Strategy, kin: &Kin) -> Result<Self, Status> {
+        let mut process = Self::start(strategy, kin).map_err(|error| {
+            Status::unavailable(format!(
+                "the strategy's process could not be started: {error}"
+            ))
+        })?;
+        process.loaded().await?;
+        Ok(process)
+    }
+
+    /// Starts a host, this same program.
+    fn start(strategy: &Strategy, kin: &Kin) -> io::Result<Self> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let (reader, writer) = io::pipe()?;
@@ -98,14 +109,19 @@ impl Process {
         })
     }
 
-    /// Waits until the strategy is loaded.
-    pub(crate) async fn loaded(&mut self) -> Result<(), Status> {
+    async fn loaded(&mut self) -> Result<(), Status> {
         match self.report().await? {
             Report::Loaded => {
                 self.phase = Phase::Waiting;
                 Ok(())
             }
-            Report::Refused => Err(Status::internal(self.last_words())),
+            Report::Refused => {
+                let mut why = std::mem::take(&mut self.said);
+                let mut rest = (&mut self.socket).take(LONGEST_LINE as u64);
+                // As far as it can be read.
+                let _ = rest.read_to_end(&mut why).await;
+                Err(Status::internal(String::from_utf8_lossy(&why)))
+            }
             _ => Err(unexpected()),
         }
     }
@@ -179,7 +195,11 @@ impl Process {
 
     /// How it died, as the status of its game.
     fn post_mortem(&mut self, status: io::Result<ExitStatus>) -> Status {
-        let words = self.last_words();
+        if let Some(output) = &self.output {
+            drain(output, |bytes| self.printed.push(bytes));
+        }
+        self.printed.end();
+        let words = self.printed.last.make_contiguous().join(" / ");
         let status = match status {
             Ok(status) => status,
             Err(error) => return Status::internal(format!("the strategy is gone: {error}")),
@@ -201,15 +221,6 @@ impl Process {
         } else {
             format!("{died}; its last words: {words}")
         })
-    }
-
-    /// The last that it has printed.
-    fn last_words(&mut self) -> String {
-        if let Some(output) = &self.output {
-            drain(output, |bytes| self.printed.push(bytes));
-        }
-        self.printed.end();
-        self.printed.last.make_contiguous().join(" / ")
     }
 }
 

@@ -10,7 +10,7 @@ use arena_proto::games::connect_four::v1::GetPoint;
 pub(crate) enum Report {
     /// The object is loaded.
     Loaded,
-    /// It can't be loaded; the last thing printed says why.
+    /// It can't be loaded; why is the text that follows, to the end.
     Refused,
     /// `getPoint` has returned this; `clearPoint` is next.
     Point { x: i32, y: i32 },
