@@ -107,28 +107,13 @@ impl Object {
     }
 
     /// Calls `getPoint` and copies what it points to; none where it is NULL.
-    #[inline(never)]
     pub(crate) fn get_point(&self, ask: &Question) -> Option<Returned> {
-        let frame = Frame;
+        let stop = StopExceptions;
+        let pointer = call_get_point(self.get_point, ask);
+        stop.here();
         #[expect(unsafe_code, reason = "the strategy is C++")]
-        // SAFETY: both arrays are as long as the interface says, and live until it
-        // returns. What it does beyond that ends this process at worst, and with it
-        // the one game that it plays.
-        let pointer = unsafe {
-            (self.get_point)(
-                ask.m,
-                ask.n,
-                ask.top.as_ptr(),
-                ask.board.as_ptr(),
-                ask.last_x,
-                ask.last_y,
-                ask.no_x,
-                ask.no_y,
-            )
-        };
-        frame.end();
-        #[expect(unsafe_code, reason = "the strategy is C++")]
-        // SAFETY: the interface says that it points to a point. As above.
+        // SAFETY: the interface says that it points to a point. Where it does not,
+        // this process ends, and with it the one game that it plays.
         let point = unsafe { pointer.as_ref() }?;
         Some(Returned {
             x: point.x,
@@ -139,33 +124,60 @@ impl Object {
 
     /// Calls `clearPoint`, once for each point that was returned.
     #[expect(clippy::needless_pass_by_value, reason = "it is gone after this")]
-    #[inline(never)]
     pub(crate) fn clear_point(&self, returned: Returned) {
-        let frame = Frame;
-        #[expect(unsafe_code, reason = "the strategy is C++")]
-        // SAFETY: the pointer is its own, and is handed back once. As above.
-        unsafe {
-            (self.clear_point)(returned.pointer);
-        }
-        frame.end();
+        let stop = StopExceptions;
+        call_clear_point(self.clear_point, returned.pointer);
+        stop.here();
     }
 }
 
-/// Something to be cleaned up in the function that calls the strategy. So that
-/// function has a table of what to do when a call unwinds, and the strategy's is
-/// not in it: an exception is stopped there, and C++ ends the process with its own
-/// words, the exception's type and text. Without a table the search would go on to
-/// Rust's runtime, which ends it without them.
-struct Frame;
+#[inline(never)]
+extern "C" fn call_get_point(get_point: GetPoint, ask: &Question) -> *mut Point {
+    #[expect(unsafe_code, reason = "the strategy is C++")]
+    // SAFETY: both arrays are as long as the interface says, and live until it
+    // returns. What it does beyond that ends this process at worst, and with it the
+    // one game that it plays.
+    unsafe {
+        get_point(
+            ask.m,
+            ask.n,
+            ask.top.as_ptr(),
+            ask.board.as_ptr(),
+            ask.last_x,
+            ask.last_y,
+            ask.no_x,
+            ask.no_y,
+        )
+    }
+}
 
-impl Frame {
-    /// For all that the compiler knows this may unwind.
-    fn end(self) {
+#[inline(never)]
+extern "C" fn call_clear_point(clear_point: ClearPoint, pointer: *mut Point) {
+    #[expect(unsafe_code, reason = "the strategy is C++")]
+    // SAFETY: the pointer is the strategy's own, and is handed back once. As above.
+    unsafe {
+        clear_point(pointer);
+    }
+}
+
+/// Stops what a strategy throws, in a function that calls it by a function of type
+/// `extern "C"`. Something is to be cleaned up there, so that function has a table
+/// of what to do when a call unwinds; the call to the strategy is not in it, since
+/// by its type it can't. So the search for somebody who catches ends there, before
+/// anything is unwound, and C++ ends the process with its own words: the
+/// exception's type and text. Without the table the search would go on to Rust's
+/// runtime, which ends the process without them.
+struct StopExceptions;
+
+impl StopExceptions {
+    /// For all that the compiler knows this may unwind, with the value still to be
+    /// cleaned up.
+    fn here(&self) {
         std::hint::black_box(nothing as fn())();
     }
 }
 
-impl Drop for Frame {
+impl Drop for StopExceptions {
     fn drop(&mut self) {
         std::hint::black_box(());
     }
