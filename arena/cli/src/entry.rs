@@ -315,6 +315,11 @@ mod tests {
                 "tcp-localhost-50051",
                 "grpc://localhost:50051",
             ),
+            (
+                "strategy:./old/my strategy.so?clock-scale=1000",
+                "my-strategy",
+                "strategy:./old/my strategy.so?clock-scale=1000",
+            ),
         ] {
             let entry = Entry::read(text).unwrap();
             assert_eq!((&*entry.name, &*entry.spec), (name, spec), "{text}");
@@ -334,6 +339,8 @@ mod tests {
         assert!(error("a=./my_bot").contains("expected NAME=SPEC"));
         assert!(error("a=house:radnom").contains("did you mean random?"));
         assert!(error("a=image:x/y:1").contains("does not start image: bots"));
+        assert!(error("strategy:").contains("expected strategy:FILE.so"));
+        assert!(error("strategy:a.so?x=1").contains("there is no parameter \"x\""));
         assert!(error("..=house:random").contains("begins with"));
         assert!(error("a=grpc://localhost").contains("expected grpc://HOST:PORT"));
         assert!(error("a=exec:").contains("expected a command"));

@@ -26,6 +26,7 @@ use crate::{End, usage};
   arena demo
   arena match connect-four --bot 'a=house:uct?time=200ms' --bot b=house:random
   arena match connect-four --bot me='exec:./my_bot --fast' --bot house:uct --rounds 50
+  arena match connect-four --bot strategy:./my.so --bot house:uct
   arena tournament run spring.toml
   arena exam connect-four --bot me=exec:./my_bot --group 1
   arena replay show arena-runs/…/round-0000-game-0.jsonl.zst

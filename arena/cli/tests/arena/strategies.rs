@@ -50,10 +50,11 @@ fn deals(arena: &Arena, columns: &[u8]) {
 }
 
 /// The strategy against a house bot that always does the same again.
-fn matched(spec: &str, more: &str) -> String {
+fn matched(arena: &Arena, spec: &str, more: &str) -> String {
     format!(
-        "match connect-four --bot 's=strategy:strategy.so{spec}' --bot other=house:random \
+        "match connect-four --bot 's=strategy:{}{spec}' --bot other=house:random \
          --seed 1 --openings deals --format json {more} {}",
+        arena.path("strategy.so").display(),
         if more.contains("--move-limit") {
             ""
         } else {
@@ -76,20 +77,16 @@ fn foul(game: &Value) -> Option<String> {
 
 /// The processes that play the strategy of this arena, hosts, adapters and what
 /// they have started.
-fn alive(arena: &Arena) -> Vec<(u32, Vec<String>)> {
-    let folder = arena.path("");
+fn alive(arena: &Arena) -> Vec<(i32, Vec<String>)> {
+    let object = arena.path("strategy.so").display().to_string();
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries
         .filter_map(|entry| {
             let id = entry.file_name().to_str()?.parse().ok()?;
-            // Where it runs is what tells it from those of other tests.
-            let runs_in = fs::read_link(entry.path().join("cwd")).ok()?;
             let words = fs::read_to_string(entry.path().join("cmdline")).ok()?;
             let words: Vec<_> = words.split('\0').map(str::to_owned).collect();
-            let strategy = words
-                .get(1)
-                .is_some_and(|word| word.starts_with("strategy"));
-            (strategy && runs_in == fs::canonicalize(&folder).ok()?).then_some((id, words))
+            let ours = words.get(1)?.starts_with("strategy") && words.get(2)?.contains(&object);
+            ours.then_some((id, words))
         })
         .collect()
 }
@@ -108,6 +105,7 @@ fn is_found_guilty(source: &str, more: &str, kind: &str, evidence: &str) {
         compile_with(&arena, source, flags);
         deals(&arena, &[2, 3, 4, 5]);
         let line = matched(
+            &arena,
             "?max-games=8",
             &format!("--rounds 4 --concurrency 8 {more}"),
         );
@@ -186,7 +184,7 @@ fn the_memory_of_a_strategy_is_the_memory_of_its_bot() {
     let arena = Arena::new();
     compile(&arena, "memory");
     deals(&arena, &[2, 3]);
-    let line = matched("", "--rounds 2 --memory-limit 64");
+    let line = matched(&arena, "", "--rounds 2 --memory-limit 64");
     for game in games(&arena.run(&line)) {
         let guilty = game["round"] == 0;
         let found = foul(&game).is_some_and(|foul| foul.contains("memory_exceeded"));
@@ -201,7 +199,7 @@ fn every_game_has_globals_of_its_own() {
         let arena = Arena::new();
         compile(&arena, "globals");
         deals(&arena, &[2, 3]);
-        let played = games(&arena.run(&matched(spec, "--rounds 4 --concurrency 4")));
+        let played = games(&arena.run(&matched(&arena, spec, "--rounds 4 --concurrency 4")));
         assert_eq!(played.len(), 8);
         assert!(played.iter().all(|game| foul(game).is_none()), "{played:?}");
     }
@@ -221,14 +219,14 @@ fn globals_from_the_first_move_go_with_no_position_that_has_one() {
         ("", "error_status", "another game is in the globals"),
     ] {
         // Without a game there is nothing to count: the exit code is 1.
-        let output = arena.run(&matched(spec, "--rounds 1"));
+        let output = arena.run(&matched(&arena, spec, "--rounds 1"));
         for game in of_type(&events(&out(&output)), "game") {
             let foul = foul(&game).unwrap();
             assert!(foul.contains(kind) && foul.contains(evidence), "{foul}");
         }
     }
     compile(&arena, "innocent");
-    let played = games(&arena.run(&matched("", "--rounds 1")));
+    let played = games(&arena.run(&matched(&arena, "", "--rounds 1")));
     assert!(played.iter().all(|game| foul(game).is_none()), "{played:?}");
 }
 
@@ -237,7 +235,11 @@ fn what_a_strategy_prints_goes_to_its_log() {
     let arena = Arena::new();
     compile(&arena, "prints");
     deals(&arena, &[3]);
-    let played = games(&arena.run(&matched("", "--rounds 1 --concurrency 1 --records run")));
+    let played = games(&arena.run(&matched(
+        &arena,
+        "",
+        "--rounds 1 --concurrency 1 --records run",
+    )));
     assert!(played.iter().all(|game| foul(game).is_none()), "{played:?}");
     let log = logged(&arena);
     for said in [
@@ -274,7 +276,11 @@ fn what_a_strategy_has_started_ends_with_its_game() {
     let arena = Arena::new();
     compile(&arena, "forks");
     deals(&arena, &[3, 5]);
-    let played = games(&arena.run(&matched("?max-games=2", "--rounds 2 --concurrency 2")));
+    let played = games(&arena.run(&matched(
+        &arena,
+        "?max-games=2",
+        "--rounds 2 --concurrency 2",
+    )));
     assert!(played.iter().all(|game| foul(game).is_none()), "{played:?}");
     assert_eq!(forked(&arena).len(), 8, "a child and a daemon in each game");
     nothing_is_left(&arena);
@@ -287,7 +293,11 @@ fn what_one_game_has_started_does_not_wait_for_another() {
     compile(&arena, "forks");
     // The first deal waits for ever, the second is played to its end.
     deals(&arena, &[2, 3]);
-    let mut running = arena.start(&matched("?max-games=4", "--rounds 2 --concurrency 4"));
+    let mut running = arena.start(&matched(
+        &arena,
+        "?max-games=4",
+        "--rounds 2 --concurrency 4",
+    ));
     // Each game has a host, a child and a daemon; two games wait, two have ended.
     wait_until("two games have ended, and nothing is left of them", || {
         let hosts = alive(&arena)
@@ -303,7 +313,7 @@ fn what_one_game_has_started_does_not_wait_for_another() {
     assert_eq!(adapters.len(), 1);
 
     // The adapter is killed in the middle of two games.
-    kill(Pid::from_raw(adapters[0] as i32), Signal::SIGKILL).unwrap();
+    kill(Pid::from_raw(adapters[0]), Signal::SIGKILL).unwrap();
     nothing_is_left(&arena);
     assert!(running.wait().unwrap().success());
 }
@@ -313,7 +323,7 @@ fn nothing_outlives_an_arena_that_is_killed() {
     let arena = Arena::new();
     compile(&arena, "forks");
     deals(&arena, &[2]);
-    let mut running = arena.start(&matched("", "--rounds 1 --concurrency 2"));
+    let mut running = arena.start(&matched(&arena, "", "--rounds 1 --concurrency 2"));
     wait_until("both games wait", || forked(&arena).len() == 4);
     kill(Pid::from_raw(running.id() as i32), Signal::SIGKILL).unwrap();
     running.wait().unwrap();
@@ -332,7 +342,7 @@ fn a_strategy_may_leave_its_libraries_to_the_host() {
     };
     assert!(needs("libc.so.6") && !needs("libstdc++.so") && !needs("libm.so"));
     deals(&arena, &[2, 3]);
-    let played = games(&arena.run(&matched("", "--rounds 2")));
+    let played = games(&arena.run(&matched(&arena, "", "--rounds 2")));
     assert!(played.iter().all(|game| foul(game).is_none()), "{played:?}");
 }
 
@@ -348,7 +358,7 @@ fn a_strategy_that_counts_thousandths_of_a_second_can_be_told_them() {
             let arena = Arena::new();
             compile_with(&arena, "budgets", flags);
             deals(&arena, &[3]);
-            let line = matched(spec, "--rounds 1 --concurrency 1 --records run");
+            let line = matched(&arena, spec, "--rounds 1 --concurrency 1 --records run");
             games(&arena.run(&line));
             let log = logged(&arena);
             let thought: Vec<u64> = log
@@ -401,7 +411,7 @@ fn a_strategy_that_can_t_be_loaded_says_why_before_it_plays() {
         compile_with(&arena, source, &flags);
         let _ = fs::remove_file(arena.path("libhere.so"));
         deals(&arena, &[3]);
-        let output = arena.run(&matched("", "--rounds 1"));
+        let output = arena.run(&matched(&arena, "", "--rounds 1"));
         assert_eq!(output.status.code(), Some(1), "{}", err(&output));
         for game in of_type(&events(&out(&output)), "game") {
             let foul = foul(&game).unwrap();
@@ -418,18 +428,21 @@ fn a_file_that_is_no_strategy_is_refused_before_anything_is_played() {
     let arena = Arena::new();
     deals(&arena, &[3]);
     refused(
-        &arena.run(&matched("", "")),
+        &arena.run(&matched(&arena, "", "")),
         "strategy.so: could not be read: No such file",
     );
     fs::write(arena.path("strategy.so"), "#!/bin/sh\n").unwrap();
     refused(
-        &arena.run(&matched("", "")),
+        &arena.run(&matched(&arena, "", "")),
         "strategy.so: it is no ELF file; expected a shared object",
     );
     fs::write(arena.path("strategy.so"), "MZ and more").unwrap();
-    refused(&arena.run(&matched("", "")), "a program or DLL for Windows");
     refused(
-        &arena.run(&matched("?speed=1", "")),
+        &arena.run(&matched(&arena, "", "")),
+        "a program or DLL for Windows",
+    );
+    refused(
+        &arena.run(&matched(&arena, "?speed=1", "")),
         "there are clock-scale, max-games and keeps-globals",
     );
     let line = "match connect-four --bot strategy:strategy.cpp --bot house:random";
@@ -461,7 +474,7 @@ fn a_hundred_games_leave_nothing_behind() {
     let here = names(&arena.path(""));
     let shared = names(Path::new("/dev/shm"));
     let output = arena
-        .command(&matched("", "--rounds 50 --no-records"))
+        .command(&matched(&arena, "", "--rounds 50 --no-records"))
         .env("TMPDIR", &temporary)
         .output()
         .unwrap();
@@ -491,7 +504,7 @@ fn a_strategy_can_be_caught_up() {
     let arena = Arena::new();
     compile(&arena, "innocent");
     deals(&arena, &[3]);
-    games(&arena.run(&matched("", "--rounds 1 --records run")));
+    games(&arena.run(&matched(&arena, "", "--rounds 1 --records run")));
     let line = "replay rerun run/round-0000-game-0.jsonl.zst --seat 0 \
                 --bot strategy:strategy.so --format json";
     let found = events(&done(&arena.run(line)));

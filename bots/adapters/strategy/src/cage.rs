@@ -15,7 +15,7 @@ use nix::{
     sys::{
         prctl,
         resource::{Resource, setrlimit},
-        signal::Signal,
+        signal::{SigSet, Signal},
     },
     unistd,
 };
@@ -29,6 +29,9 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 /// Where the system refuses.
 pub(crate) fn close_in() -> io::Result<UnixStream> {
     prctl::set_name(c"strategy-host")?;
+    // Whoever asks a whole group to stop means its adapter, which ends in order.
+    let asked = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
+    asked.thread_block()?;
     // It dies with the adapter, however that ends.
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     // What it starts stays below it, and so in reach, also if it detaches.
