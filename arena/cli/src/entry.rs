@@ -11,6 +11,7 @@ use std::{
 use anyhow::Context as _;
 use referee::{Address, Bot, Launch, Memory, Supervisor};
 use referee_core::GameInfo;
+use strategy_adapter::Strategy;
 use tokio::runtime::Handle;
 
 use crate::usage;
@@ -31,6 +32,8 @@ enum Source {
     House(String),
     /// The arena starts this command.
     Exec(Vec<String>),
+    /// The arena starts itself as the adapter of this compiled strategy.
+    Strategy(Strategy),
     /// It runs somewhere.
     Address(Address),
 }
@@ -43,11 +46,11 @@ const SCHEMES: &[(&str, bool)] = &[
     ("tcp:", true),
     ("unix:", true),
     ("image:", false),
-    ("strategy:", false),
+    ("strategy:", true),
 ];
 
 const EXPECTED: &str = "expected NAME=SPEC, where SPEC is house:NAME, exec:COMMAND, \
-                        grpc://HOST:PORT or unix:PATH";
+                        strategy:FILE.so, grpc://HOST:PORT or unix:PATH";
 
 impl Entry {
     /// Reads `NAME=SPEC`, or a SPEC that names itself.
@@ -127,6 +130,10 @@ impl Entry {
                 Some(_) => usage("exec: expected a command, as in exec:./my_bot --fast"),
                 None => usage(format!("{spec}: a quotation mark is not closed")),
             },
+            "strategy:" => match rest.parse() {
+                Ok(strategy) => Ok(Source::Strategy(strategy)),
+                Err(error) => usage(format!("{spec}: {error}; {}", strategy_adapter::EXPECTED)),
+            },
             _ => match spec.parse() {
                 Ok(address) => Ok(Source::Address(address)),
                 Err(error) => usage(format!("{error}")),
@@ -134,8 +141,19 @@ impl Entry {
         }
     }
 
-    /// Says no where the house knows that its bot does not play this game.
+    /// Says no where it is known without starting it that it does not play this
+    /// game.
     pub(crate) fn must_play(&self, game: &GameInfo) -> anyhow::Result<()> {
+        if let Source::Strategy(strategy) = &self.source {
+            if game.name != strategy_adapter::GAME {
+                return usage(format!(
+                    "{}: a compiled strategy plays connect-four, not {}",
+                    self.spec,
+                    game.name.replace('_', "-")
+                ));
+            }
+            return strategy.look().or_else(|error| usage(error.to_string()));
+        }
         if let Source::House(spec) = &self.source
             && let Some(bot) = house_bots::named(spec)
             && !bot.games.include(game.name)
@@ -158,7 +176,7 @@ impl Entry {
 
     /// Whether it is a stranger's program that runs as we do.
     pub(crate) const fn is_exec(&self) -> bool {
-        matches!(self.source, Source::Exec(_))
+        matches!(self.source, Source::Exec(_) | Source::Strategy(_))
     }
 
     /// The bot, ready to be started when a game needs it, with processes of
@@ -181,6 +199,10 @@ impl Entry {
             Source::House(spec) => (
                 std::env::current_exe()?,
                 vec!["bot".into(), spec.clone().into()],
+            ),
+            Source::Strategy(strategy) => (
+                std::env::current_exe()?,
+                vec!["strategy".into(), strategy.to_string().into()],
             ),
             Source::Exec(words) => (
                 words[0].clone().into(),
@@ -249,6 +271,7 @@ impl Source {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned(),
+            Self::Strategy(strategy) => strategy.name(),
             Self::Address(address) => address.to_string(),
         };
         name.chars()
@@ -292,6 +315,11 @@ mod tests {
                 "tcp-localhost-50051",
                 "grpc://localhost:50051",
             ),
+            (
+                "strategy:./old/my strategy.so?clock-scale=1000",
+                "my-strategy",
+                "strategy:./old/my strategy.so?clock-scale=1000",
+            ),
         ] {
             let entry = Entry::read(text).unwrap();
             assert_eq!((&*entry.name, &*entry.spec), (name, spec), "{text}");
@@ -311,6 +339,8 @@ mod tests {
         assert!(error("a=./my_bot").contains("expected NAME=SPEC"));
         assert!(error("a=house:radnom").contains("did you mean random?"));
         assert!(error("a=image:x/y:1").contains("does not start image: bots"));
+        assert!(error("strategy:").contains("expected strategy:FILE.so"));
+        assert!(error("strategy:a.so?x=1").contains("there is no parameter \"x\""));
         assert!(error("..=house:random").contains("begins with"));
         assert!(error("a=grpc://localhost").contains("expected grpc://HOST:PORT"));
         assert!(error("a=exec:").contains("expected a command"));

@@ -54,7 +54,8 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     /// How long it has until it listens.
     pub start_limit: Duration,
-    /// How much anonymous memory it may add to what it has when it listens.
+    /// How much anonymous memory it may add to what it has when it listens, with
+    /// all that it has started.
     pub memory: Memory,
     /// Where what it prints goes.
     pub log: Option<PathBuf>,
@@ -63,7 +64,8 @@ pub struct Launch {
 }
 
 /// What is done about a process's memory: nothing, or it is looked at every few
-/// milliseconds and once more before it is stopped.
+/// milliseconds and once more before it is stopped. What it has started, and what
+/// that has started, counts as its own.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// How much anonymous memory it may add to what it has when it listens, in
@@ -302,7 +304,7 @@ async fn watch_over(
     drop(ended);
 }
 
-/// A process whose memory is looked at.
+/// A process whose memory is looked at, with all processes below it.
 struct Watched {
     id: u32,
     at_first: u64,
@@ -343,12 +345,35 @@ impl Watched {
     }
 }
 
-/// `RssAnon` of a process in bytes (proc_pid_status(5)).
+/// The anonymous memory of a process and of all below it, in bytes. What two of
+/// them share counts twice; what has left the tree, because its parent has died,
+/// does not count.
 fn anonymous_memory(id: u32) -> Option<u64> {
+    let own = anonymous_memory_alone(id)?;
+    // A process can't be below itself, so this ends.
+    let below = children(id).filter_map(anonymous_memory);
+    Some(own + below.sum::<u64>())
+}
+
+/// `RssAnon` of a process in bytes (proc_pid_status(5)).
+fn anonymous_memory_alone(id: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
+}
+
+/// What a process has started, by any of its threads (proc_pid_task(5)).
+fn children(id: u32) -> impl Iterator<Item = u32> {
+    let threads = std::fs::read_dir(format!("/proc/{id}/task"))
+        .into_iter()
+        .flatten();
+    let lists = threads
+        .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    lists.flat_map(|list| {
+        let ids = list.split_whitespace().filter_map(|id| id.parse().ok());
+        ids.collect::<Vec<u32>>()
+    })
 }
 
 /// A process group, killed when it is dropped.
@@ -530,5 +555,47 @@ fn describe(status: ExitStatus) -> String {
 fn unreachable(detail: String) -> Foul {
     Foul::Unreachable {
         detail: Foul::evidence(detail),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufRead as _;
+
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_process_is_that_of_its_whole_tree() {
+        // A shell below a shell below a shell: each says that it is there, and the
+        // innermost one waits for our end of the pipe to close.
+        let innermost = "echo; read never";
+        let inner = format!("echo; sh -c '{innermost}'; exit");
+        let script = format!("echo; sh -c \"{inner}\"; exit");
+        let mut outer = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = std::io::BufReader::new(outer.stdout.take().unwrap());
+        assert_eq!(output.lines().take(3).count(), 3);
+
+        let id = outer.id();
+        let [child] = children(id).collect::<Vec<_>>()[..] else {
+            panic!("a shell that runs one command has one child");
+        };
+        let [grandchild] = children(child).collect::<Vec<_>>()[..] else {
+            panic!("a shell that runs one command has one child");
+        };
+        assert_eq!(children(grandchild).count(), 0);
+        let alone = [id, child, grandchild].map(|id| anonymous_memory_alone(id).unwrap());
+        assert!(alone.iter().all(|memory| *memory > 0), "{alone:?}");
+        // They all wait, so nothing changes between two looks.
+        assert_eq!(anonymous_memory(id).unwrap(), alone.iter().sum::<u64>());
+        assert_eq!(anonymous_memory(grandchild).unwrap(), alone[2]);
+
+        drop(outer.stdin.take());
+        outer.wait().unwrap();
+        assert_eq!(anonymous_memory(id), None);
     }
 }

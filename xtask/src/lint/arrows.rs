@@ -32,6 +32,7 @@ const FORBIDDEN: &[Arrow] = &[
     ("referee", "bot-kit", "the referee never trusts a bot"),
     ("referee", "house-bots", "the referee knows no bot by name"),
     ("referee", "villains", "the referee knows no bot by name"),
+    ("referee", "strategy-adapter", "what judges a strategy does not load it"),
 
     ("arena-ladder", "tokio", "who plays whom is arithmetic"),
     ("arena-ladder", "tonic", "who plays whom is arithmetic"),
@@ -52,6 +53,10 @@ const FORBIDDEN: &[Arrow] = &[
     ("bot-kit", "arena", "a bot sees only what it is told"),
     ("house-bots", "referee", "a bot sees only what it is told"),
     ("house-bots", "arena", "a bot sees only what it is told"),
+    ("strategy-adapter", "referee", "a bot sees only what it is told"),
+    ("strategy-adapter", "arena", "a bot sees only what it is told"),
+    ("strategy-adapter", "referee-games", "what a strategy plays by is its own affair"),
+    ("strategy-adapter", "house-bots", "a bot knows no other"),
     ("villains", "referee", "a bot sees only what it is told"),
     ("villains", "arena", "a bot sees only what it is told"),
     ("villains", "referee-games", "who breaks the rules does not need them"),

@@ -15,13 +15,19 @@ pub(super) fn check() -> Result {
     if capture(command("git").args(["ls-files", "--", "Cargo.lock"]))?.is_empty() {
         found.push("Cargo.lock is not committed".to_owned());
     }
+    let workspace = fs::read_to_string(root().join("Cargo.toml"))?;
     for manifest in manifests()? {
-        if !inherits_lints(&fs::read_to_string(&manifest)?) {
-            let manifest = manifest.strip_prefix(root()).unwrap_or(&manifest);
-            found.push(format!(
-                "{}: no `[lints] workspace = true`",
-                manifest.display()
-            ));
+        let text = fs::read_to_string(&manifest)?;
+        let manifest = manifest.strip_prefix(root()).unwrap_or(&manifest);
+        let manifest = manifest.display();
+        if MAY_BE_UNSAFE.contains(&&*manifest.to_string()) {
+            if copied_lints(&text) != but_for_unsafe(&workspace) {
+                found.push(format!(
+                    "{manifest}: its lints are not those of the workspace with `unsafe_code = \"deny\"`"
+                ));
+            }
+        } else if !inherits_lints(&text) {
+            found.push(format!("{manifest}: no `[lints] workspace = true`"));
         }
     }
     // New files too: what is wrong with them is best known before the commit.
@@ -76,6 +82,46 @@ fn member_dir(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(" (/")?;
     let start = line.len() - rest.len() - 1;
     line[start..].split(')').next()
+}
+
+/// The crates that may say where they need unsafe code: what loads a shared object
+/// can't do without. They copy the workspace's lints, since one that is inherited
+/// can't be loosened.
+const MAY_BE_UNSAFE: &[&str] = &["bots/adapters/strategy/Cargo.toml"];
+
+/// The lints that a manifest has of its own, a line each with their table.
+fn copied_lints(manifest: &str) -> Vec<String> {
+    lints(manifest, "[lints.")
+}
+
+/// The workspace's lints as one of [`MAY_BE_UNSAFE`] must copy them.
+fn but_for_unsafe(workspace: &str) -> Vec<String> {
+    let lints = lints(workspace, "[workspace.lints.");
+    let loosened =
+        lints
+            .into_iter()
+            .map(|lint| match lint.strip_suffix("unsafe_code = \"forbid\"") {
+                Some(table) => format!("{table}unsafe_code = \"deny\""),
+                None => lint,
+            });
+    loosened.collect()
+}
+
+/// The lines of the tables that begin so, each after the rest of its table's name.
+fn lints(manifest: &str, begins: &str) -> Vec<String> {
+    let mut table = None;
+    let mut found = Vec::new();
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            table = line.strip_prefix(begins);
+        } else if let Some(table) = table
+            && !line.is_empty()
+            && !line.starts_with('#')
+        {
+            found.push(format!("{table} {line}"));
+        }
+    }
+    found
 }
 
 /// Whether a manifest says `[lints] workspace = true`.
@@ -299,6 +345,22 @@ mod tests {
         assert!(!inherits_lints("[lints]\n\n[features]\nworkspace = true\n"));
         assert!(!inherits_lints("[lints]\nworkspace = false\n"));
         assert!(!inherits_lints("[a]\nworkspace = true\n[lints]\n"));
+    }
+
+    #[test]
+    fn copied_lints_are_the_workspaces_but_for_unsafe_code() {
+        let workspace = "[workspace.lints.rust]\nunsafe_code = \"forbid\"\n\n\
+                         [workspace.lints.clippy]\n# why\ntodo = \"warn\"\n[profile.dev]\nx = 1\n";
+        let copied = "[lints.rust]\nunsafe_code = \"deny\"\n[lints.clippy]\ntodo = \"warn\"\n";
+        assert_eq!(copied_lints(copied), but_for_unsafe(workspace));
+        for other in [
+            copied.replace("deny", "allow"),
+            copied.replace("todo = \"warn\"", ""),
+            copied.replace("clippy", "rust"),
+            "[lints]\nworkspace = true\n".to_owned(),
+        ] {
+            assert_ne!(copied_lints(&other), but_for_unsafe(workspace), "{other}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub(crate) use r#match::find_game;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+use strategy_adapter::AdapterError;
 
 use crate::{End, usage};
 
@@ -26,6 +27,7 @@ use crate::{End, usage};
   arena demo
   arena match connect-four --bot 'a=house:uct?time=200ms' --bot b=house:random
   arena match connect-four --bot me='exec:./my_bot --fast' --bot house:uct --rounds 50
+  arena match connect-four --bot strategy:./my.so --bot house:uct
   arena tournament run spring.toml
   arena exam connect-four --bot me=exec:./my_bot --group 1
   arena replay show arena-runs/…/round-0000-game-0.jsonl.zst
@@ -85,6 +87,18 @@ enum Verb {
     /// Run a bot that misbehaves (what `check-referee` starts)
     #[command(hide = true)]
     Villain(villains::Villain),
+    /// Play a compiled strategy (what `strategy:` bots are started with)
+    #[command(hide = true)]
+    Strategy {
+        /// PATH?parameter=value&…
+        spec: String,
+    },
+    /// Load a strategy for one game (started by `arena strategy`)
+    #[command(hide = true)]
+    StrategyHost {
+        /// The same.
+        spec: String,
+    },
     /// Kill the bots that outlive us (started by the arena itself)
     #[command(hide = true)]
     Supervise,
@@ -145,6 +159,22 @@ impl Cli {
             }
             // How it ends is a part of how it misbehaves.
             Verb::Villain(villain) => std::process::exit(villain.main(Some("villain")).into()),
+            Verb::Strategy { spec } => match strategy_adapter::adapter(&spec) {
+                Ok(()) => Ok(End::Done),
+                Err(AdapterError::Strategy(error)) => usage(error.to_string()),
+                Err(error) => {
+                    anstream::eprintln!("{error}");
+                    Ok(End::No)
+                }
+            },
+            Verb::StrategyHost { spec } => {
+                let code = strategy_adapter::host(&spec);
+                Ok(if code == ExitCode::SUCCESS {
+                    End::Done
+                } else {
+                    End::Failed
+                })
+            }
             Verb::Supervise => {
                 referee::supervise()?;
                 Ok(End::Done)

@@ -11,5 +11,6 @@ mod runs;
 mod secrets;
 mod selftest;
 mod stops;
+mod strategies;
 mod tournaments;
 mod vocabulary;

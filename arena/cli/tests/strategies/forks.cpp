@@ -1,0 +1,52 @@
+// Starts a child, and a daemon in a session of its own, that never end; writes
+// down which they are, in the folder that it runs in. Then it plays on, or where
+// it is due waits for ever.
+#include <cstdio>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "innocent.h"
+
+static void forever() {
+    for (;;) {
+        pause();
+    }
+}
+
+static void write_down(const char* what) {
+    FILE* file = std::fopen("forked", "a");
+    std::fprintf(file, "%s %d\n", what, getpid());
+    std::fclose(file);
+}
+
+GET_POINT {
+    if (moves(M, N, board) == 1) {
+        int done[2];
+        if (pipe(done) != 0) {
+            return nullptr;
+        }
+        if (fork() == 0) {
+            write_down("child");
+            forever();
+        }
+        pid_t between = fork();
+        if (between == 0) {
+            setsid();
+            if (fork() == 0) {
+                setsid();
+                write_down("daemon");
+                (void)!write(done[1], "!", 1);
+                forever();
+            }
+            _exit(0);
+        }
+        waitpid(between, nullptr, 0);
+        char byte;
+        (void)!read(done[0], &byte, 1);
+    }
+    if (due(M, N, board, noY)) {
+        forever();
+    }
+    return leftmost(N, top);
+}
+CLEAR_POINT { delete p; }

@@ -1,0 +1,206 @@
+//! The bot: serves Connect Four, and for each game asks a host of its own.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use arena_proto::{
+    arena::v1::Ready,
+    games::connect_four::v1::{
+        ConnectFourAnswer, ConnectFourCall, Point,
+        connect_four_answer::Answer,
+        connect_four_bot_server::{ConnectFourBot, ConnectFourBotServer, SERVICE_NAME},
+        connect_four_call::Call,
+    },
+};
+use futures_util::{Stream, stream};
+use nix::sys::prctl;
+use tonic::{Request, Response, Status, Streaming, service::Routes};
+
+use crate::{
+    file::{Strategy, StrategyError},
+    kin::{self, Kin},
+    process::Process,
+    wire::Question,
+};
+
+/// Why a strategy can't be served.
+#[derive(Debug, thiserror::Error)]
+pub enum AdapterError {
+    /// Its SPEC or its file is none.
+    #[error(transparent)]
+    Strategy(#[from] StrategyError),
+    /// It could not be loaded; the words are the host's or the linker's.
+    #[error("{0}")]
+    Load(String),
+    /// The system failed.
+    #[error("could not serve: {0}")]
+    Io(#[from] io::Error),
+    /// It could not be served.
+    #[error(transparent)]
+    Listen(#[from] bot_kit::ListenError),
+}
+
+/// Serves the strategy, `PATH?parameter=value&…`, as a bot until it is asked to
+/// stop. Before it listens it has seen that the strategy can be loaded.
+///
+/// The program that calls this must call [`host`](crate::host()) when it is started
+/// with the arguments `strategy-host SPEC`.
+///
+/// # Errors
+///
+/// [`AdapterError`].
+pub fn adapter(spec: &str) -> Result<(), AdapterError> {
+    let strategy: Strategy = spec.parse()?;
+    strategy.look()?;
+    // No strategy reads what others of this user hold.
+    prctl::set_dumpable(false).map_err(io::Error::from)?;
+    let kin = Kin::new()?;
+    // One thread: hosts are tied to the life of the thread that starts them.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(serve(strategy, kin));
+    drop(runtime);
+    kin::end();
+    served
+}
+
+async fn serve(strategy: Strategy, kin: Kin) -> Result<(), AdapterError> {
+    tokio::spawn(kin.clone().keep_swept());
+    let process = Process::load(&strategy, &kin)
+        .await
+        .map_err(|status| AdapterError::Load(status.message().to_owned()))?;
+    let adapter = Adapter {
+        strategy: Arc::new(strategy),
+        kin,
+        first: Mutex::new(Some(process)),
+    };
+    let routes = Routes::new(ConnectFourBotServer::new(adapter));
+    bot_kit::serve(routes, &[SERVICE_NAME]).await?;
+    Ok(())
+}
+
+struct Adapter {
+    strategy: Arc<Strategy>,
+    kin: Kin,
+    /// The one that the strategy was tried in plays the first game. So it is there
+    /// when the adapter listens, and what it has then is not counted as added.
+    first: Mutex<Option<Process>>,
+}
+
+impl Adapter {
+    fn first(&self) -> Option<Process> {
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.take()
+    }
+}
+
+type Answers = Pin<Box<dyn Stream<Item = Result<ConnectFourAnswer, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl ConnectFourBot for Adapter {
+    type PlayStream = Answers;
+
+    async fn play(
+        &self,
+        calls: Request<Streaming<ConnectFourCall>>,
+    ) -> Result<Response<Answers>, Status> {
+        let game = Game {
+            calls: calls.into_inner(),
+            strategy: self.strategy.clone(),
+            kin: self.kin.clone(),
+            spare: self.first(),
+            process: None,
+        };
+        // The stream owns the game: when it is cancelled, the host goes with it.
+        Ok(Response::new(Box::pin(stream::try_unfold(
+            game,
+            |mut game| async move { Ok(game.answer().await?.map(|answer| (answer, game))) },
+        ))))
+    }
+}
+
+/// One game.
+struct Game {
+    calls: Streaming<ConnectFourCall>,
+    strategy: Arc<Strategy>,
+    kin: Kin,
+    /// One that is loaded and has not played.
+    spare: Option<Process>,
+    process: Option<Process>,
+}
+
+impl Game {
+    /// The next answer; none when the referee has closed its side.
+    async fn answer(&mut self) -> Result<Option<ConnectFourAnswer>, Status> {
+        loop {
+            let call = match &mut self.process {
+                None => self.calls.message().await?,
+                Some(process) => tokio::select! {
+                    biased;
+                    call = self.calls.message() => call?,
+                    status = process.fails() => return Err(status),
+                },
+            };
+            let Some(call) = call else {
+                return Ok(None);
+            };
+            let number = call.number;
+            if let Some(answer) = self.hear(call).await? {
+                let answer = Some(answer);
+                return Ok(Some(ConnectFourAnswer { number, answer }));
+            }
+        }
+    }
+
+    async fn hear(&mut self, call: ConnectFourCall) -> Result<Option<Answer>, Status> {
+        let again = call.past_answer.is_some();
+        match call.call {
+            Some(Call::Start(_)) => {
+                let stones = call.board.is_some_and(|board| board.board.is_some());
+                if self.strategy.keeps_globals && (stones || again) {
+                    return Err(Status::failed_precondition(
+                        "this strategy keeps the game in globals from its first move \
+                         (keeps-globals), so it can't begin in the middle of one",
+                    ));
+                }
+                self.process = None;
+                let process = match self.spare.take() {
+                    Some(spare) => spare,
+                    None => Process::load(&self.strategy, &self.kin).await?,
+                };
+                self.process = Some(process);
+                Ok((!again).then(|| Answer::Ready(self.ready())))
+            }
+            // Each question says all that there is to know.
+            Some(Call::GetPoint(_)) if again => Ok(None),
+            Some(Call::GetPoint(ask)) => {
+                let question = Question::of(&ask).ok_or_else(|| {
+                    Status::invalid_argument("expected n bytes of top and m times n bytes of board")
+                })?;
+                let process = self
+                    .process
+                    .as_mut()
+                    .ok_or_else(|| Status::failed_precondition("the game has not begun"))?;
+                let given = process.point(&question).await?;
+                Ok(Some(Answer::Point(Point {
+                    x: Some(given.x),
+                    y: Some(given.y),
+                })))
+            }
+            Some(Call::Over(_) | Call::Forfeit(_)) | None => Ok(None),
+        }
+    }
+
+    fn ready(&self) -> Ready {
+        Ready {
+            bot: self.strategy.name(),
+            version: "strategy".to_owned(),
+            max_games: Some(self.strategy.max_games.get()),
+            can_resume: !self.strategy.keeps_globals,
+        }
+    }
+}

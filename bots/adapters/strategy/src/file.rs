@@ -1,0 +1,275 @@
+//! A strategy as a person names it, `PATH?parameter=value&…`, and what its file
+//! says without being loaded.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read as _},
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+/// What a SPEC of a strategy looks like.
+pub const EXPECTED: &str = "expected strategy:FILE.so, with ?clock-scale=1000, max-games=4 or \
+                            keeps-globals where they are needed";
+
+/// A compiled strategy and how it is to be played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strategy {
+    /// The shared object.
+    pub path: PathBuf,
+    /// `clock-scale`: `clock()` counts so many times slower for the strategy, 1
+    /// if it is not said.
+    pub clock_scale: NonZeroU32,
+    /// `max-games`: how many games one adapter plays at once, 1 if it is not said.
+    pub max_games: NonZeroU32,
+    /// `keeps-globals`: it keeps the game in globals from its first move on, so it
+    /// can't begin with stones on the board, nor be caught up.
+    pub keeps_globals: bool,
+}
+
+/// Why a strategy can't be played.
+#[derive(Debug, thiserror::Error)]
+pub enum StrategyError {
+    /// No file is named.
+    #[error("no file is named")]
+    Nameless,
+    /// There is no such parameter.
+    #[error("there is no parameter \"{0}\"; there are clock-scale, max-games and keeps-globals")]
+    Parameter(String),
+    /// The parameter's value is none.
+    #[error("{parameter}={value}: expected {expected}")]
+    Value {
+        /// The parameter.
+        parameter: &'static str,
+        /// What was given.
+        value: String,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// It is called otherwise than a shared object.
+    #[error(
+        "{0}: a strategy is a shared object, FILE.so; compile the source with \
+         g++ -shared -fPIC -O2 -o FILE.so FILE.cpp"
+    )]
+    Suffix(PathBuf),
+    /// It can't be read.
+    #[error("{path}: could not be read: {error}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It is something else.
+    #[error(
+        "{path}: it is {found}; expected a shared object for Linux on {}, as \
+         g++ -shared -fPIC -O2 makes it on this machine",
+        std::env::consts::ARCH
+    )]
+    Kind {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        found: String,
+    },
+}
+
+impl Strategy {
+    /// What to call it: the file's name without its ending.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let stem = self.path.file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    }
+
+    /// Looks at the file without loading it.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not there, or no shared object for this machine.
+    pub fn look(&self) -> Result<(), StrategyError> {
+        let path = self.path.clone();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !name.ends_with(".so") && !name.contains(".so.") {
+            return Err(StrategyError::Suffix(path));
+        }
+        let mut header = Vec::new();
+        let read = File::open(&path).and_then(|file| file.take(20).read_to_end(&mut header));
+        match read.map(|_| other_than_object(&header)) {
+            Err(error) => Err(StrategyError::Read { path, error }),
+            Ok(Some(found)) => Err(StrategyError::Kind { path, found }),
+            Ok(None) => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = StrategyError;
+
+    fn from_str(spec: &str) -> Result<Self, StrategyError> {
+        // A path may have a question mark, a value has none.
+        let (path, query) = spec.rsplit_once('?').unwrap_or((spec, ""));
+        if path.is_empty() {
+            return Err(StrategyError::Nameless);
+        }
+        let mut strategy = Self {
+            path: path.into(),
+            clock_scale: NonZeroU32::MIN,
+            max_games: NonZeroU32::MIN,
+            keeps_globals: false,
+        };
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (parameter, value) = pair.split_once('=').unwrap_or((pair, ""));
+            match parameter {
+                "clock-scale" => strategy.clock_scale = count("clock-scale", value)?,
+                "max-games" => strategy.max_games = count("max-games", value)?,
+                "keeps-globals" if value.is_empty() => strategy.keeps_globals = true,
+                "keeps-globals" => {
+                    return Err(StrategyError::Value {
+                        parameter: "keeps-globals",
+                        value: value.to_owned(),
+                        expected: "no value",
+                    });
+                }
+                other => return Err(StrategyError::Parameter(other.to_owned())),
+            }
+        }
+        Ok(strategy)
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}?clock-scale={}&max-games={}{}",
+            self.path.display(),
+            self.clock_scale,
+            self.max_games,
+            if self.keeps_globals {
+                "&keeps-globals"
+            } else {
+                ""
+            }
+        )
+    }
+}
+
+fn count(parameter: &'static str, value: &str) -> Result<NonZeroU32, StrategyError> {
+    value.parse().map_err(|_| StrategyError::Value {
+        parameter,
+        value: value.to_owned(),
+        expected: "a whole number from 1",
+    })
+}
+
+/// Whether the file has this name among its symbols, mangled as C++ does it where
+/// `extern "C"` was forgotten.
+pub(crate) fn has_mangled(path: &Path, name: &str) -> bool {
+    let mangled = format!("_Z{}{name}", name.len());
+    std::fs::read(path).is_ok_and(|bytes| {
+        bytes
+            .windows(mangled.len())
+            .any(|window| window == mangled.as_bytes())
+    })
+}
+
+/// What a file is that begins so, where it is no shared object for this machine
+/// (elf(5)).
+fn other_than_object(header: &[u8]) -> Option<String> {
+    if header.starts_with(b"MZ") {
+        return Some("a program or DLL for Windows".to_owned());
+    }
+    if !header.starts_with(b"\x7fELF") || header.len() < 20 {
+        return Some("no ELF file".to_owned());
+    }
+    let little = cfg!(target_endian = "little");
+    let half = |at: usize| {
+        let bytes = [header[at], header[at + 1]];
+        if header[5] == 1 {
+            u16::from_le_bytes(bytes)
+        } else {
+            u16::from_be_bytes(bytes)
+        }
+    };
+    let (bits, order) = (header[4], header[5]);
+    let machine = match half(18) {
+        3 => "x86 (32 bits)",
+        40 => "arm (32 bits)",
+        62 => "x86_64",
+        183 => "aarch64",
+        243 => "riscv64",
+        _ => "another machine",
+    };
+    let other_bits = usize::from(bits) * 4 != size_of::<usize>();
+    if other_bits || (order == 1) != little || machine != std::env::consts::ARCH {
+        return Some(format!("an ELF file for {machine}"));
+    }
+    match half(16) {
+        3 => None,
+        1 => Some("an object file that is not linked yet (.o)".to_owned()),
+        2 => Some("a program".to_owned()),
+        _ => Some("no shared object".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strategy_is_read_with_its_parameters_and_written_the_same() {
+        let plain: Strategy = "./a b.so".parse().unwrap();
+        assert_eq!((&*plain.name(), plain.max_games.get()), ("a b", 1));
+        let whole: Strategy = "x/y?.so?clock-scale=1000&max-games=8&keeps-globals"
+            .parse()
+            .unwrap();
+        assert_eq!(whole.path, Path::new("x/y?.so"));
+        assert_eq!((whole.clock_scale.get(), whole.max_games.get()), (1000, 8));
+        assert!(whole.keeps_globals);
+        for strategy in [plain, whole] {
+            assert_eq!(strategy.to_string().parse::<Strategy>().unwrap(), strategy);
+        }
+    }
+
+    #[test]
+    fn errors_say_what_was_expected() {
+        for (spec, says) in [
+            ("", "no file is named"),
+            ("?max-games=2", "no file is named"),
+            ("a.so?games=2", "there are clock-scale, max-games and"),
+            ("a.so?max-games=0", "expected a whole number from 1"),
+            ("a.so?clock-scale=1e3", "expected a whole number from 1"),
+            ("a.so?keeps-globals=yes", "expected no value"),
+        ] {
+            let error = spec.parse::<Strategy>().unwrap_err().to_string();
+            assert!(error.contains(says), "{spec}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_first_bytes() {
+        let ours = std::fs::read("/proc/self/exe").unwrap();
+        let with = |at: usize, byte: u8| {
+            let mut header = ours[..20].to_vec();
+            header[at] = byte;
+            other_than_object(&header)
+        };
+        assert_eq!(with(16, 3), None);
+        for (found, says) in [
+            (with(16, 1), "not linked yet"),
+            (with(16, 2), "a program"),
+            (with(18, 40), "for arm"),
+            (with(4, 1), "an ELF file for"),
+            (with(0, b'#'), "no ELF file"),
+            (other_than_object(b"MZ"), "Windows"),
+            (other_than_object(b""), "no ELF file"),
+        ] {
+            let found = found.unwrap();
+            assert!(found.contains(says), "{found}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The process that a strategy runs in for one game: loads it, and calls it
+//! whenever the adapter asks. It knows nothing of games, streams or time.
+
+use std::{io::Write as _, os::unix::net::UnixStream, process::ExitCode};
+
+use crate::{
+    cage,
+    file::Strategy,
+    object::{self, Object},
+    wire::{Question, Report},
+};
+
+/// Plays the part of the host until the adapter is gone. Its standard input is the
+/// socket to the adapter.
+#[must_use]
+pub fn host(spec: &str) -> ExitCode {
+    let played = cage::close_in()
+        .map_err(|error| format!("a host could not be made: {error}"))
+        .and_then(|adapter| play(spec, &adapter));
+    match played {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn play(spec: &str, adapter: &UnixStream) -> Result<(), String> {
+    let say = |report: Report| {
+        let mut to = adapter;
+        to.write_all(&report.write())
+            .map_err(|error| format!("the adapter can't be reached: {error}"))
+    };
+    let object = match load(spec) {
+        Ok(object) => object,
+        Err(why) => {
+            say(Report::Refused)?;
+            let mut to = adapter;
+            let told = to.write_all(why.as_bytes());
+            return told.map_err(|_| why);
+        }
+    };
+    say(Report::Loaded)?;
+    // On this thread, whose stack is as large as a program's.
+    while let Ok(question) = Question::read(adapter) {
+        let Some(returned) = object.get_point(&question) else {
+            say(Report::Null)?;
+            continue;
+        };
+        let (x, y) = (returned.x, returned.y);
+        say(Report::Point { x, y })?;
+        object.clear_point(returned);
+        // Killed at the end of the game, it could not do so itself.
+        object::flush();
+        say(Report::Cleared)?;
+    }
+    Ok(())
+}
+
+fn load(spec: &str) -> Result<Object, String> {
+    let strategy: Strategy = spec.parse().map_err(|error| format!("{error}"))?;
+    if strategy.clock_scale.get() > 1 {
+        object::slow_clock(strategy.clock_scale)?;
+    }
+    Object::load(&strategy.path)
+}
