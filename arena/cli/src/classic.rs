@@ -89,7 +89,7 @@ fn code(verdict: &Verdict, seats: [Seat; 2]) -> i32 {
 }
 
 /// The code of a foul of bot 0 or 1.
-const fn foul_code(foul: FoulKind, bot: i32) -> i32 {
+pub(crate) const fn foul_code(foul: FoulKind, bot: i32) -> i32 {
     match foul {
         FoulKind::Unreachable | FoulKind::NoStart => -1 - bot,
         FoulKind::Unsupported => -3 - bot,

@@ -46,7 +46,7 @@ pub(crate) const fn only(kind: Kind) -> bool {
 
 /// The villain in Connect Four, Mahjong and Reversal Big Two.
 pub(crate) fn bot(villain: Villain) -> Bot {
-    let bot = Bot::new(&villain.name, env!("CARGO_PKG_VERSION")).max_games(villain.max_games);
+    let bot = Bot::new(&villain.name, env!("CARGO_PKG_VERSION")).max_games(villain.max_games());
     let villain = Arc::new(villain);
     let met = Arc::new(Met::default());
     let seated = move |start: &GameStart| Seated::new(&villain, &met, start);
@@ -118,7 +118,7 @@ impl Seated {
         let due = self.answers >= self.villain.after;
         self.answers += 1;
         match self.villain.kind {
-            Kind::Slow => std::thread::sleep(self.villain.delay),
+            Kind::Slow => std::thread::sleep(self.villain.delay()),
             Kind::Crash if due => crash("crashing in the middle of the game"),
             Kind::ErrorStatus if due => panic!("no more ideas"),
             Kind::Memory if due => {

@@ -4,7 +4,8 @@ use std::{
     env,
     io::{self, Write as _},
     os::unix::net::UnixListener,
-    process::{Command, ExitCode, Stdio},
+    process::{Command, Stdio},
+    sync::Arc,
     time::Duration,
 };
 
@@ -13,13 +14,15 @@ use arena_proto::games::connect_four::v1::{
     connect_four_call::Call,
 };
 use bytes::Bytes;
+use nix::sys::signal::{SigSet, Signal};
 use prost::Message as _;
 use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
 
 use crate::{
-    Villain,
+    FAILED, Villain,
     game::{self, Chance},
+    games::{Games, Running},
     kind::Kind,
     stream::Put,
 };
@@ -29,16 +32,18 @@ pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 const LARGEST: usize = 64 * 1024;
 /// How many answers of a flood go out at a time.
 const FLOOD: usize = 64;
+/// How many games are more than a villain can play that says otherwise.
+const TOO_MANY: usize = 3;
 /// Field 15 of an answer, which nobody knows, as bytes.
 const PADDING: u8 = 15 << 3 | 2;
 
 /// What is done before it listens; with a code, it does not come so far.
-pub(crate) fn before_listening(villain: &Villain) -> Option<ExitCode> {
+pub(crate) fn before_listening(villain: &Villain) -> Option<u8> {
     let listen = env::var("BOT_LISTEN").unwrap_or_default();
     match villain.kind {
         Kind::ExitAtOnce => {
             eprintln!("no strategy found");
-            Some(ExitCode::from(3))
+            Some(3)
         }
         Kind::Silent => hang(),
         Kind::Deaf => {
@@ -59,18 +64,27 @@ pub(crate) fn before_listening(villain: &Villain) -> Option<ExitCode> {
                 }
                 Err(error) => {
                     eprintln!("could not listen on {listen}: {error}");
-                    Some(ExitCode::FAILURE)
+                    Some(FAILED)
                 }
             }
         }
         Kind::SlowStart => {
-            std::thread::sleep(villain.delay);
+            std::thread::sleep(villain.delay());
+            None
+        }
+        Kind::IgnoresSigterm => {
+            // Every thread that is started from here on has it blocked too.
+            let blocked = SigSet::from(Signal::SIGTERM).thread_block();
+            if let Err(error) = blocked {
+                eprintln!("could not block SIGTERM: {error}");
+                return Some(FAILED);
+            }
             None
         }
         Kind::Litter => {
             if let Err(error) = litter(villain) {
                 eprintln!("could not start a process: {error}");
-                return Some(ExitCode::FAILURE);
+                return Some(FAILED);
             }
             None
         }
@@ -81,29 +95,75 @@ pub(crate) fn before_listening(villain: &Villain) -> Option<ExitCode> {
 /// One seat in one game.
 pub(crate) async fn play(
     villain: &Villain,
+    games: &Arc<Games>,
     mut calls: Streaming<Bytes>,
     answers: mpsc::Sender<Put>,
 ) {
     let mut chance = Chance::new(0);
     let mut points = 0;
+    let mut running: Option<Running> = None;
     // A stream that is cancelled fails, which ends the game as well.
-    while let Ok(Some(call)) = calls.message().await {
-        let Ok(ConnectFourCall { number, call, .. }) = ConnectFourCall::decode(call) else {
+    while let Ok(call) = calls.message().await {
+        let Some(call) = call else {
+            if villain.kind == Kind::NeverCloses {
+                answers.closed().await;
+            }
+            return;
+        };
+        let size = call.len();
+        let Ok(call) = ConnectFourCall::decode(call) else {
             let status = Status::invalid_argument("a call that can't be read");
             let _ = answers.send(Put::End(status)).await;
             return;
         };
-        let number = number.unwrap_or_default();
-        let going_on = match call {
+        // What it does not know, it would not write again.
+        if villain.kind == Kind::ChokesOnNewFields && call.encoded_len() != size {
+            let status = Status::invalid_argument("a call with something that I don't know");
+            let _ = answers.send(Put::End(status)).await;
+            return;
+        }
+        let number = call.number.unwrap_or_default();
+        let past = call.past_answer.is_some() && villain.kind != Kind::CannotResume;
+        let going_on = match call.call {
             Some(Call::Start(start)) => {
                 chance = Chance::new(start.bot_seed);
-                at_start(villain, number, &answers).await
+                if villain.kind == Kind::Clings && games.running() >= villain.max_games() as usize {
+                    let status = Status::resource_exhausted("I have enough games");
+                    let _ = answers.send(Put::End(status)).await;
+                    return;
+                }
+                running = Some(games.begin(villain.kind == Kind::Clings));
+                if villain.kind == Kind::Leaks {
+                    games.keep(villain.kilobytes << 10);
+                }
+                past || at_start(villain, number, &answers).await
             }
             Some(Call::GetPoint(ask)) => {
-                let due = points >= villain.after;
+                let asked = Asked {
+                    number,
+                    limit: call.limit.and_then(|limit| limit.try_into().ok()),
+                    first: points == 0,
+                    due: points >= villain.after,
+                    ask,
+                };
                 points += 1;
-                let asked = Asked { number, ask, due };
-                in_game(villain, &asked, &mut chance, &answers).await
+                if past {
+                    // So as to go on as it would have gone on.
+                    let _ = chance.point(&asked.ask);
+                    continue;
+                }
+                if is_one_too_many(villain, games, running.as_ref()) {
+                    let status = Status::internal("I can't play so many games at once");
+                    let _ = answers.send(Put::End(status)).await;
+                    return;
+                }
+                in_game(villain, &asked, &mut chance, games, &answers).await
+            }
+            Some(Call::Over(_)) => {
+                if let Some(running) = &running {
+                    running.over();
+                }
+                true
             }
             _ => true,
         };
@@ -113,9 +173,19 @@ pub(crate) async fn play(
     }
 }
 
+/// Whether this is the newest of more games than it can play.
+fn is_one_too_many(villain: &Villain, games: &Games, running: Option<&Running>) -> bool {
+    villain.kind == Kind::Overcommitted
+        && games.running() >= TOO_MANY
+        && running.is_some_and(Running::is_newest)
+}
+
 struct Asked {
     number: u32,
     ask: GetPoint,
+    limit: Option<Duration>,
+    /// Whether no point has been asked for before.
+    first: bool,
     /// Whether the time for a foul has come.
     due: bool,
 }
@@ -131,10 +201,10 @@ async fn at_start(villain: &Villain, number: u32, answers: &mpsc::Sender<Put>) -
         }
         Kind::NotReady => Answer::Point(game::point(0, 0)),
         Kind::Slow => {
-            tokio::time::sleep(villain.delay).await;
-            game::ready(&villain.name, villain.max_games)
+            tokio::time::sleep(villain.delay()).await;
+            game::ready(villain)
         }
-        _ => game::ready(&villain.name, villain.max_games),
+        _ => game::ready(villain),
     };
     put(answers, &game::answer(Some(number), answer)).await
 }
@@ -144,9 +214,16 @@ async fn in_game(
     villain: &Villain,
     asked: &Asked,
     chance: &mut Chance,
+    games: &Games,
     answers: &mpsc::Sender<Put>,
 ) -> bool {
-    let Asked { number, ask, due } = asked;
+    let Asked {
+        number,
+        ask,
+        limit,
+        first,
+        due,
+    } = asked;
     let number = *number;
     let point = match villain.kind {
         Kind::Full => game::leftmost(ask),
@@ -155,7 +232,25 @@ async fn in_game(
     let by_the_rules = game::answer(Some(number), Answer::Point(point));
     // What is no foul, and what does not wait for its time.
     match villain.kind {
-        Kind::Slow => tokio::time::sleep(villain.delay).await,
+        Kind::Slow | Kind::Clockless => tokio::time::sleep(villain.delay()).await,
+        Kind::LastMinute => tokio::time::sleep(limit.unwrap_or_default() * 9 / 10).await,
+        Kind::ThinksOn => {
+            tokio::select! {
+                () = tokio::time::sleep(villain.delay()) => {}
+                () = answers.closed() => {
+                    games.think_on();
+                    return false;
+                }
+            }
+        }
+        Kind::FailsOnTallBoards if *first && ask.m > ask.n => {
+            let beyond = game::point(ask.m, 0);
+            return put(answers, &game::answer(Some(number), Answer::Point(beyond))).await;
+        }
+        Kind::Chatty => {
+            let line = ".".repeat(1023);
+            (0..100).for_each(|_| println!("{line}"));
+        }
         Kind::Bulky => {
             let bulky = Put::messages(&[&padded(&by_the_rules, LARGEST)]);
             return answers.send(bulky).await.is_ok();
@@ -194,10 +289,7 @@ async fn in_game(
             answer: None,
         }),
         Kind::Incomplete => message(&elsewhere(x, None)),
-        Kind::ReadyAgain => message(&game::answer(
-            Some(number),
-            game::ready(&villain.name, villain.max_games),
-        )),
+        Kind::ReadyAgain => message(&game::answer(Some(number), game::ready(villain))),
         Kind::NoNumber => message(&numbered(None)),
         Kind::WrongNumber => message(&numbered(Some(number + 1))),
         Kind::PastNumber => message(&numbered(Some(number - 1))),
@@ -279,6 +371,7 @@ fn say(line: &str) {
 /// Starts itself as a villain that stays for ever.
 fn litter(villain: &Villain) -> io::Result<()> {
     Command::new(env::current_exe()?)
+        .args(villain.verb)
         .args(["silent", "--name", &villain.name])
         .stdin(Stdio::null())
         .stdout(Stdio::null())

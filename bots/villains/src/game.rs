@@ -5,6 +5,8 @@ use arena_proto::{
     games::connect_four::v1::{ConnectFourAnswer, GetPoint, Point, connect_four_answer::Answer},
 };
 
+use crate::{Kind, Villain};
+
 /// The same numbers for the same seed: splitmix64 (Steele, Lea, Flood: "Fast
 /// splittable pseudorandom number generators", 2014).
 pub(crate) struct Chance(u64);
@@ -54,12 +56,19 @@ pub(crate) const fn answer(number: Option<u32>, answer: Answer) -> ConnectFourAn
     }
 }
 
-pub(crate) fn ready(name: &str, max_games: u32) -> Answer {
+/// What this villain says of itself.
+pub(crate) fn ready(villain: &Villain) -> Answer {
+    let name = &villain.name[..];
     Answer::Ready(Ready {
-        bot: name.to_owned(),
+        bot: if villain.kind == Kind::Nameless {
+            ""
+        } else {
+            name
+        }
+        .to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        max_games: Some(max_games),
-        can_resume: false,
+        max_games: (villain.kind != Kind::UnsaidMaxGames).then_some(villain.max_games()),
+        can_resume: villain.kind == Kind::CannotResume,
     })
 }
 

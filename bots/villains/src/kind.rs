@@ -1,13 +1,16 @@
-//! The catalogue.
+//! The catalogue: what each kind does, and what is to come of it.
+
+use clap::ValueEnum as _;
+use referee_core::FoulKind;
 
 /// What a villain does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// No foul: plays by the rules, at random, the same for the same bot_seed.
     Honest,
-    /// No foul: takes `--delay` for every answer, Ready among them.
+    /// No foul: takes `--delay` (100 ms) for every answer, Ready among them.
     Slow,
-    /// No foul: takes `--delay` before it listens.
+    /// No foul: takes `--delay` (2 s) before it listens.
     SlowStart,
     /// No foul: every answer is as large as is allowed, 64 KiB.
     Bulky,
@@ -84,6 +87,47 @@ pub(crate) enum Kind {
     /// Answers never, and keeps its only thread busy meanwhile.
     BusyLate,
 
+    /// Unfit: says Ready without a name.
+    Nameless,
+    /// Unfit: does not say how many games it can play at once.
+    UnsaidMaxGames,
+    /// Unfit: has no health service.
+    NoHealth,
+    /// Unfit: has no server reflection.
+    NoReflection,
+    /// Unfit: answers OK, with an empty message, whatever service is called.
+    AnswersAnyService,
+    /// Unfit: where the board has more rows than columns, its first point is
+    /// off the board.
+    FailsOnTallBoards,
+    /// Unfit: says that it can be caught up, but answers old questions again.
+    CannotResume,
+    /// Unfit: ends its stream with an error where a call has a field, or is of
+    /// a kind, that it does not know.
+    ChokesOnNewFields,
+    /// Unfit: says that it can play `--max-games` (8) at once; when three run in
+    /// a process the newest ends with an error.
+    Overcommitted,
+    /// Unfit: takes nine tenths of the time that each point may take.
+    LastMinute,
+    /// Unfit: takes `--delay` (1 s) for each point, whatever the limit says.
+    Clockless,
+    /// Unfit: takes a cancelled game for a running one for ever, and refuses
+    /// more than `--max-games` (8).
+    Clings,
+    /// Unfit: takes `--delay` (20 ms) for each point; cancelled meanwhile, it
+    /// keeps a core busy for a minute.
+    ThinksOn,
+    /// Unfit: does not end its stream when the game is over, until it is
+    /// cancelled.
+    NeverCloses,
+    /// Unfit: keeps `--kilobytes` of memory for ever for each game.
+    Leaks,
+    /// Unfit: does nothing when it is sent SIGTERM.
+    IgnoresSigterm,
+    /// Unfit: prints 100 KiB for each point.
+    Chatty,
+
     /// Remembers: gives up when this process has met the round before.
     KnowsRounds,
     /// Remembers: gives up when this process has been dealt the hand before.
@@ -91,4 +135,160 @@ pub(crate) enum Kind {
     /// Looks into `--folder` whenever it is asked, and gives up when there is a
     /// record of its own round.
     Snoops,
+}
+
+impl Kind {
+    /// All of them, in order.
+    #[must_use]
+    pub fn all() -> &'static [Self] {
+        Self::value_variants()
+    }
+
+    /// As it is called on the command line.
+    #[must_use]
+    pub fn name(self) -> String {
+        self.to_possible_value()
+            .map(|value| value.get_name().to_owned())
+            .unwrap_or_default()
+    }
+
+    /// What it does, in a sentence.
+    #[must_use]
+    pub fn does(self) -> String {
+        let help = self.to_possible_value();
+        let help = help.and_then(|value| value.get_help().map(ToString::to_string));
+        format!("{}.", help.unwrap_or_default().trim_end_matches('.'))
+    }
+
+    /// The foul that it commits in an ordinary game; in that of its
+    /// [`trial`](Self::trial), where it plays by the rules in others.
+    #[must_use]
+    pub const fn foul(self) -> Option<FoulKind> {
+        match self {
+            Self::Honest
+            | Self::Slow
+            | Self::SlowStart
+            | Self::Bulky
+            | Self::Litter
+            | Self::Nameless
+            | Self::UnsaidMaxGames
+            | Self::NoHealth
+            | Self::NoReflection
+            | Self::AnswersAnyService
+            | Self::CannotResume
+            | Self::ChokesOnNewFields
+            | Self::Overcommitted
+            | Self::LastMinute
+            | Self::Clockless
+            | Self::Clings
+            | Self::ThinksOn
+            | Self::NeverCloses
+            | Self::Leaks
+            | Self::IgnoresSigterm
+            | Self::Chatty
+            | Self::KnowsRounds
+            | Self::KnowsHands
+            | Self::Snoops => None,
+            Self::ExitAtOnce
+            | Self::Silent
+            | Self::Deaf
+            | Self::Misdirected
+            | Self::Mute
+            | Self::CrashAtStart
+            | Self::HangUpAtStart
+            | Self::NeverReady
+            | Self::NotReady => Some(FoulKind::NoStart),
+            Self::Unsupported => Some(FoulKind::Unsupported),
+            Self::Crash | Self::Exit | Self::Reset => Some(FoulKind::Crashed),
+            Self::HangUp => Some(FoulKind::HungUp),
+            Self::ErrorStatus | Self::NoStatus => Some(FoulKind::ErrorStatus),
+            Self::Malformed
+            | Self::Unframed
+            | Self::Empty
+            | Self::Incomplete
+            | Self::ReadyAgain
+            | Self::NoNumber => Some(FoulKind::Malformed),
+            Self::WrongNumber | Self::PastNumber => Some(FoulKind::WrongNumber),
+            Self::Unsolicited | Self::Flood => Some(FoulKind::Unsolicited),
+            Self::Oversized => Some(FoulKind::Oversized),
+            Self::Memory => Some(FoulKind::MemoryExceeded),
+            Self::Illegal
+            | Self::Floating
+            | Self::Occupied
+            | Self::Full
+            | Self::FailsOnTallBoards => Some(FoulKind::Illegal),
+            Self::Late | Self::BusyLate => Some(FoulKind::Late),
+        }
+    }
+
+    /// What `arena check` finds of it.
+    #[must_use]
+    pub const fn finding(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Honest
+            | Self::Slow
+            | Self::Bulky
+            | Self::KnowsRounds
+            | Self::KnowsHands
+            | Self::Snoops => return None,
+            Self::SlowStart => "slow-start",
+            Self::Litter => "leftovers",
+            Self::ExitAtOnce | Self::Silent | Self::Deaf | Self::Misdirected | Self::Mute => {
+                "no-start"
+            }
+            Self::Unsupported => "unsupported",
+            Self::CrashAtStart | Self::HangUpAtStart | Self::NeverReady | Self::NotReady => {
+                "no-ready"
+            }
+            Self::Crash | Self::Exit | Self::Reset => "crashed",
+            Self::HangUp => "hung-up",
+            Self::ErrorStatus | Self::NoStatus => "error-status",
+            Self::Malformed
+            | Self::Unframed
+            | Self::Empty
+            | Self::Incomplete
+            | Self::ReadyAgain
+            | Self::NoNumber => "malformed",
+            Self::WrongNumber | Self::PastNumber => "wrong-number",
+            Self::Unsolicited | Self::Flood => "unsolicited",
+            Self::Oversized => "oversized",
+            Self::Memory => "memory-exceeded",
+            Self::Illegal | Self::Floating | Self::Occupied | Self::Full => "illegal",
+            Self::Late | Self::BusyLate => "late",
+            Self::Nameless => "no-name",
+            Self::UnsaidMaxGames => "no-max-games",
+            Self::NoHealth => "no-health",
+            Self::NoReflection => "no-reflection",
+            Self::AnswersAnyService => "unknown-service",
+            Self::FailsOnTallBoards => "first-move",
+            Self::CannotResume => "resumed",
+            Self::ChokesOnNewFields => "future-field",
+            Self::Overcommitted => "two-games",
+            Self::LastMinute => "close-to-limit",
+            Self::Clockless => "ignores-limit",
+            Self::Clings => "cancelled",
+            Self::ThinksOn => "thinks-on",
+            Self::NeverCloses => "half-closed",
+            Self::Leaks => "memory-grows",
+            Self::IgnoresSigterm => "ignores-sigterm",
+            Self::Chatty => "talks-a-lot",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_says_what_it_does_in_a_sentence() {
+        for kind in Kind::all() {
+            let does = kind.does();
+            assert!(does.starts_with(char::is_uppercase), "{kind:?}: {does}");
+            assert!(
+                does.len() > "A.".len() && !does.ends_with(".."),
+                "{kind:?}: {does}"
+            );
+        }
+    }
 }

@@ -9,7 +9,13 @@ use std::{
     task::{Context, Poll},
 };
 
-use arena_proto::opaque::OpaqueCodec;
+use arena_proto::{
+    games::{
+        big_two::v1::big_two_bot_server, mahjong::v1::mahjong_bot_server,
+        othello::v1::othello_bot_server,
+    },
+    opaque::OpaqueCodec,
+};
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, Request, Response, header::CONTENT_TYPE};
 use http_body::Frame;
@@ -23,11 +29,18 @@ use tonic::{
     server::NamedService,
 };
 
-use crate::{Villain, foul};
+use crate::{Villain, foul, games::Games};
 
 /// The service's full name.
 pub(crate) const SERVICE: &str = "games.connect_four.v1.ConnectFourBot";
 const PATH: &str = "/games.connect_four.v1.ConnectFourBot/Play";
+
+/// The games that it does not play.
+const OTHER_GAMES: [&str; 3] = [
+    mahjong_bot_server::SERVICE_NAME,
+    big_two_bot_server::SERVICE_NAME,
+    othello_bot_server::SERVICE_NAME,
+];
 
 /// What can be put on the wire. When nothing more comes, the stream ends in
 /// order.
@@ -57,11 +70,15 @@ impl Put {
 
 /// The bot's service.
 #[derive(Clone)]
-pub(crate) struct PlayService(Arc<Villain>);
+pub(crate) struct PlayService {
+    villain: Arc<Villain>,
+    games: Arc<Games>,
+}
 
 impl PlayService {
-    pub(crate) const fn new(villain: Arc<Villain>) -> Self {
-        Self(villain)
+    pub(crate) fn new(villain: Arc<Villain>) -> Self {
+        let games = Arc::default();
+        Self { villain, games }
     }
 }
 
@@ -79,7 +96,7 @@ impl Service<Request<Body>> for PlayService {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let villain = self.0.clone();
+        let Self { villain, games } = self.clone();
         Box::pin(async move {
             if request.uri().path() != PATH {
                 return Ok(Status::unimplemented("").into_http());
@@ -88,14 +105,46 @@ impl Service<Request<Body>> for PlayService {
             let calls = Streaming::new_request(calls, request.into_body(), None, None);
             // Room for one: a flood goes no faster than it is taken.
             let (answers, puts) = mpsc::channel(1);
-            tokio::spawn(async move { foul::play(&villain, calls, answers).await });
-            let mut response = Response::new(Body::new(Answers(Some(puts))));
-            response
-                .headers_mut()
-                .insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
-            Ok(response)
+            tokio::spawn(async move { foul::play(&villain, &games, calls, answers).await });
+            Ok(response(puts))
         })
     }
+}
+
+/// Any service that nobody knows: each of its calls is answered by a message
+/// without a field, and OK.
+#[derive(Clone)]
+pub(crate) struct AnyService;
+
+impl<B: Send + 'static> Service<Request<B>> for AnyService {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Infallible>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        Box::pin(async move {
+            let service = request.uri().path().split('/').nth(1);
+            // That it does not play the other games it says as it should.
+            if service.is_some_and(|service| OTHER_GAMES.contains(&service)) {
+                return Ok(Status::unimplemented("").into_http());
+            }
+            let (answers, puts) = mpsc::channel(1);
+            let _ = answers.send(Put::messages(&[b""])).await;
+            Ok(response(puts))
+        })
+    }
+}
+
+fn response(puts: mpsc::Receiver<Put>) -> Response<Body> {
+    let mut response = Response::new(Body::new(Answers(Some(puts))));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
+    response
 }
 
 /// The response's body; nothing when it has ended.

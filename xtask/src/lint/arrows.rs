@@ -31,6 +31,7 @@ const FORBIDDEN: &[Arrow] = &[
     ("referee", "arena", "the arena arranges, it never decides"),
     ("referee", "bot-kit", "the referee never trusts a bot"),
     ("referee", "house-bots", "the referee knows no bot by name"),
+    ("referee", "villains", "the referee knows no bot by name"),
 
     ("arena-ladder", "tokio", "who plays whom is arithmetic"),
     ("arena-ladder", "tonic", "who plays whom is arithmetic"),

@@ -2,6 +2,7 @@
 
 mod bots;
 mod check;
+mod check_referee;
 mod demo;
 mod exam;
 mod r#match;
@@ -67,6 +68,8 @@ enum Verb {
     Replay(replay::Replay),
     /// A bot against itself must come out even; and is this machine fit
     Selftest(selftest::Selftest),
+    /// What the referee answers to bots that misbehave, each in one way
+    CheckReferee(check_referee::CheckReferee),
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -83,6 +86,9 @@ enum Verb {
         /// NAME?parameter=value&…
         spec: String,
     },
+    /// Run a bot that misbehaves (what `check-referee` starts)
+    #[command(hide = true)]
+    Villain(villains::Villain),
     /// Kill the bots that outlive us (started by the arena itself)
     #[command(hide = true)]
     Supervise,
@@ -114,6 +120,7 @@ impl Cli {
             Verb::Exam(verb) => on_runtime(verb.run()),
             Verb::Replay(verb) => verb.run(),
             Verb::Selftest(verb) => on_runtime(verb.run()),
+            Verb::CheckReferee(verb) => on_runtime(verb.run()),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Self::command(), "arena", &mut script);
@@ -141,6 +148,8 @@ impl Cli {
                     End::Usage
                 })
             }
+            // How it ends is a part of how it misbehaves.
+            Verb::Villain(villain) => std::process::exit(villain.main(Some("villain")).into()),
             Verb::Supervise => {
                 referee::supervise()?;
                 Ok(End::Done)

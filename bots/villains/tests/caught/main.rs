@@ -9,4 +9,5 @@ mod processes;
 mod repeats;
 mod service;
 mod starts;
+mod unfit;
 mod vocabulary;

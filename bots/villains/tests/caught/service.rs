@@ -1,47 +1,15 @@
 //! The referee's service plays villains that listen somewhere.
 
-use std::process::Stdio;
-
 use arena_proto::arena::v1::{
     Ending, FoulKind as ProtoFoul, GameEvent, GameSpec, Player, game_event::Event,
     referee_client::RefereeClient,
 };
 use referee::Serve;
 use referee_core::{FoulKind, Record};
-use tokio::{
-    io::{AsyncBufReadExt as _, BufReader},
-    net::TcpListener,
-    process::{Child, Command},
-};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::vocabulary::*;
-
-/// A villain that runs somewhere.
-struct Running {
-    address: String,
-    _child: Child,
-}
-
-async fn running(line: &str, listen: &str) -> Running {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_villain"))
-        .args(line.split_whitespace())
-        .env("BOT_LISTEN", listen)
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let mut said = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut said)
-        .await
-        .unwrap();
-    let address = said.trim().strip_prefix("listening on ").unwrap();
-    Running {
-        address: address.to_owned(),
-        _child: child,
-    }
-}
 
 #[tokio::test]
 async fn the_service_plays_bots_by_their_addresses() {

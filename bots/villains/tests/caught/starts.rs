@@ -14,10 +14,8 @@ const SHORT: Duration = Duration::from_millis(300);
 async fn a_program_that_does_not_exist_is_unreachable() {
     Trial::of("")
         .program("/no/such/program")
-        .loses_by(
-            FoulKind::Unreachable,
-            &["could not start /no/such/program", "No such file"],
-        )
+        .by(FoulKind::Unreachable)
+        .loses(&["could not start /no/such/program", "No such file"])
         .await;
 }
 
@@ -48,7 +46,7 @@ async fn a_bot_that_does_not_listen_has_not_started() {
         ("deaf", "nothing answers at unix:"),
         ("misdirected", "\"the telephone\" is no address"),
     ] {
-        loses(villain, FoulKind::NoStart, &[evidence]).await;
+        loses(villain, &[evidence]).await;
     }
 }
 
@@ -57,7 +55,8 @@ async fn a_bot_that_never_says_that_it_listens_has_not_started() {
     for villain in ["silent", "slow-start --delay 1h"] {
         Trial::of(villain)
             .listens_within(SHORT)
-            .loses_by(FoulKind::NoStart, &["did not print", "within 300ms"])
+            .by(FoulKind::NoStart)
+            .loses(&["did not print", "within 300ms"])
             .await;
     }
 }
@@ -67,7 +66,7 @@ async fn a_bot_that_is_never_ready_has_not_started() {
     for villain in ["never-ready", "mute"] {
         Trial::of(villain)
             .ready_within(KEPT)
-            .loses_by(FoulKind::NoStart, &["no Ready within", "3s"])
+            .loses(&["no Ready within", "3s"])
             .await;
     }
 }
@@ -75,19 +74,19 @@ async fn a_bot_that_is_never_ready_has_not_started() {
 #[tokio::test]
 async fn a_bot_that_answers_the_start_with_a_point_has_not_started() {
     let evidence = "expected Ready as the answer to GameStart";
-    loses("not-ready", FoulKind::NoStart, &[evidence]).await;
+    loses("not-ready", &[evidence]).await;
 }
 
 #[tokio::test]
 async fn a_bot_that_crashes_or_hangs_up_at_the_start_has_not_started() {
     let evidence = ["killed by SIGABRT", "crashing at the start"];
-    loses("crash-at-start", FoulKind::NoStart, &evidence).await;
-    loses("hang-up-at-start", FoulKind::NoStart, &["closed"]).await;
+    loses("crash-at-start", &evidence).await;
+    loses("hang-up-at-start", &["closed"]).await;
 }
 
 #[tokio::test]
 async fn a_bot_that_does_not_play_the_game_is_unsupported() {
-    loses("unsupported", FoulKind::Unsupported, &["UNIMPLEMENTED"]).await;
+    loses("unsupported", &["UNIMPLEMENTED"]).await;
 }
 
 #[tokio::test]

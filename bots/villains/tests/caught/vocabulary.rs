@@ -1,7 +1,7 @@
 //! What the tests speak in: an arena, bots by their command line, games, and
 //! what must be true of a game that a foul ended.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{fs, path::Path, process::Stdio, sync::Arc, time::Duration};
 
 use arena_proto::arena::v1::{CallEnvelope, Ending, GameOver, call_envelope::Call};
 use prost::Message as _;
@@ -9,9 +9,12 @@ use referee::{Bot, Game, Launch, Live, Memory, Played, Pool};
 use referee_core::{Event, Foul, FoulKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Fixture, foul_kind};
 use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, ChildStdout, Command},
     runtime::Handle,
     sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, mpsc},
 };
+use villains::Kind;
 
 /// A limit that nobody reaches, however busy the machine is.
 pub(crate) const AMPLE: Duration = Duration::from_secs(60);
@@ -126,6 +129,8 @@ pub(crate) fn watched(game: &mut Game) -> mpsc::UnboundedReceiver<Live> {
 /// A villain that loses by one foul, whichever seat it has.
 pub(crate) struct Trial {
     launch: Launch,
+    /// By which.
+    foul: Option<FoulKind>,
     limits: Limits,
     setup: serde_json::Value,
 }
@@ -134,6 +139,7 @@ impl Trial {
     pub(crate) fn of(line: &str) -> Self {
         Self {
             launch: launch(line),
+            foul: kind(line).and_then(Kind::foul),
             limits: ample(),
             setup: serde_json::Value::Null,
         }
@@ -174,8 +180,15 @@ impl Trial {
         self
     }
 
+    /// Not by the foul that the catalogue says, but by this one.
+    pub(crate) fn by(mut self, foul: FoulKind) -> Self {
+        self.foul = Some(foul);
+        self
+    }
+
     /// Plays it in both seats at once; gives the fouls.
-    pub(crate) async fn loses_by(self, kind: FoulKind, evidence: &[&str]) -> [Foul; 2] {
+    pub(crate) async fn loses(self, evidence: &[&str]) -> [Foul; 2] {
+        let foul = self.foul.expect("the catalogue says that it commits one");
         let arena = Arena::new().await;
         let games = [FIRST, SECOND].map(|seat| {
             let villain = started_as(self.launch.clone());
@@ -187,13 +200,47 @@ impl Trial {
         let [first, second] = games;
         let (first, second) = tokio::join!(first, second);
         [(first, FIRST), (second, SECOND)]
-            .map(|(played, seat)| lost_by(&played.record, seat, kind, evidence))
+            .map(|(played, seat)| lost_by(&played.record, seat, foul, evidence))
     }
 }
 
-/// `villain LINE` loses by this foul, with this in its evidence.
-pub(crate) async fn loses(line: &str, kind: FoulKind, evidence: &[&str]) {
-    Trial::of(line).loses_by(kind, evidence).await;
+/// `villain LINE` loses by the foul that the catalogue says, with this in its
+/// evidence.
+pub(crate) async fn loses(line: &str, evidence: &[&str]) {
+    Trial::of(line).loses(evidence).await;
+}
+
+/// The kind that a line begins with.
+fn kind(line: &str) -> Option<Kind> {
+    let name = line.split_whitespace().next()?;
+    Kind::all().iter().copied().find(|kind| kind.name() == name)
+}
+
+/// A villain that runs somewhere.
+pub(crate) struct Running {
+    pub(crate) address: String,
+    pub(crate) child: Child,
+    /// What it prints after it has said where it listens.
+    pub(crate) output: BufReader<ChildStdout>,
+}
+
+pub(crate) async fn running(line: &str, listen: &str) -> Running {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_villain"))
+        .args(line.split_whitespace())
+        .env("BOT_LISTEN", listen)
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut said = String::new();
+    output.read_line(&mut said).await.unwrap();
+    let address = said.trim().strip_prefix("listening on ").unwrap();
+    Running {
+        address: address.to_owned(),
+        child,
+        output,
+    }
 }
 
 /// What must be true of a game that this seat has lost by this foul.

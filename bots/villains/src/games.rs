@@ -1,0 +1,127 @@
+//! What the games of one process share.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// How long it thinks on about a game that nobody waits for.
+const THOUGHT: Duration = Duration::from_secs(60);
+
+/// The games of one process.
+#[derive(Default)]
+pub(crate) struct Games {
+    state: Mutex<State>,
+    thinks_on: Arc<AtomicBool>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those that run, or are taken to: by their numbers.
+    running: BTreeSet<u64>,
+    begun: u64,
+    hoard: Vec<Vec<u8>>,
+}
+
+/// A game that runs.
+pub(crate) struct Running {
+    games: Arc<Games>,
+    number: u64,
+    /// It runs until somebody says that it is over, and if nobody does for ever.
+    clings: bool,
+}
+
+impl Games {
+    /// Begins another one.
+    pub(crate) fn begin(self: &Arc<Self>, clings: bool) -> Running {
+        let mut state = self.lock();
+        state.begun += 1;
+        let number = state.begun;
+        state.running.insert(number);
+        Running {
+            games: self.clone(),
+            number,
+            clings,
+        }
+    }
+
+    /// How many run.
+    pub(crate) fn running(&self) -> usize {
+        self.lock().running.len()
+    }
+
+    /// Keeps so many bytes for ever, and writes to each of them.
+    pub(crate) fn keep(&self, bytes: usize) {
+        self.lock().hoard.push(vec![1; bytes]);
+    }
+
+    /// Keeps a core busy, but never more than one.
+    pub(crate) fn think_on(&self) {
+        if self.thinks_on.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let thinks_on = self.thinks_on.clone();
+        std::thread::spawn(move || {
+            let began = Instant::now();
+            while began.elapsed() < THOUGHT {
+                std::hint::spin_loop();
+            }
+            thinks_on.store(false, Ordering::Relaxed);
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Running {
+    /// Whether no other game that runs has begun after it.
+    pub(crate) fn is_newest(&self) -> bool {
+        self.games.lock().running.last() == Some(&self.number)
+    }
+
+    /// It is over.
+    pub(crate) fn over(&self) {
+        self.games.lock().running.remove(&self.number);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.clings {
+            self.over();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_runs_until_it_is_dropped_or_over() {
+        let games = Arc::new(Games::default());
+        let first = games.begin(false);
+        let second = games.begin(false);
+        assert_eq!(games.running(), 2);
+        assert!(second.is_newest() && !first.is_newest());
+        second.over();
+        assert!(first.is_newest() && !second.is_newest());
+        drop(first);
+        assert_eq!(games.running(), 0);
+    }
+
+    #[test]
+    fn a_game_that_clings_runs_until_it_is_over() {
+        let games = Arc::new(Games::default());
+        drop(games.begin(true));
+        assert_eq!(games.running(), 1);
+        games.begin(true).over();
+        assert_eq!(games.running(), 1);
+    }
+}

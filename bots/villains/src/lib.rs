@@ -1,0 +1,131 @@
+//! Villains: bots that play by the rules until their time has come, and then do
+//! one thing wrong, always the same. What they are for is to be caught. `villain
+//! KIND` is one of them, and its `--help` is the catalogue.
+
+mod callbacks;
+mod foul;
+mod game;
+mod games;
+mod kind;
+mod serve;
+mod stream;
+mod trial;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use clap::Args;
+pub use kind::Kind;
+use tonic::service::Routes;
+pub use trial::{GAME, Trial};
+
+use crate::stream::{AnyService, PlayService, SERVICE};
+
+/// The exit code of a villain that can't do what it is here for.
+const FAILED: u8 = 1;
+
+/// What can be said of a villain on its command line.
+#[derive(Clone, Debug, Args)]
+pub struct Villain {
+    /// What it does.
+    kind: Kind,
+    /// How many points it gives by the rules before it misbehaves.
+    #[arg(long, default_value_t = 2)]
+    after: u32,
+    /// How long it takes before it listens (slow-start) or answers (slow,
+    /// clockless, thinks-on) [default: the kind's own].
+    #[arg(long, value_parser = humantime::parse_duration)]
+    delay: Option<Duration>,
+    /// How much it takes (memory).
+    #[arg(long, default_value_t = 256)]
+    megabytes: usize,
+    /// How much it keeps of each game (leaks).
+    #[arg(long, default_value_t = 64)]
+    kilobytes: usize,
+    /// How many games it says that one process can play at once [default: 8
+    /// where it is about that, else 1000].
+    #[arg(long)]
+    max_games: Option<u32>,
+    /// What it calls itself.
+    #[arg(long, default_value = "villain")]
+    name: String,
+    /// Plays by the kit's callbacks instead of on the wire: Connect Four,
+    /// Mahjong and Reversal Big Two. Not every kind can.
+    #[arg(long)]
+    by_callbacks: bool,
+    /// Where it looks (snoops).
+    #[arg(long, default_value = ".")]
+    folder: PathBuf,
+    #[arg(skip)]
+    verb: Option<&'static str>,
+}
+
+impl Villain {
+    /// Plays Connect Four as a gRPC service where `BOT_LISTEN` says, and does
+    /// what it is here for. `verb` is what comes before the kind on the command
+    /// line of this program, for a villain that starts another one. Gives the
+    /// program's exit code.
+    #[must_use]
+    pub fn main(mut self, verb: Option<&'static str>) -> u8 {
+        self.verb = verb;
+        if self.by_callbacks && !callbacks::include(self.kind) {
+            eprintln!("this kind of villain does not play by callbacks");
+            return 2;
+        }
+        if let Some(code) = foul::before_listening(&self) {
+            return code;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let served = match runtime {
+            Ok(runtime) => runtime.block_on(serve(self)),
+            Err(error) => Err(error.into()),
+        };
+        match served {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("{error}");
+                FAILED
+            }
+        }
+    }
+}
+
+impl Villain {
+    fn delay(&self) -> Duration {
+        self.delay.unwrap_or(match self.kind {
+            Kind::SlowStart => Duration::from_secs(2),
+            Kind::Clockless => Duration::from_secs(1),
+            Kind::ThinksOn => Duration::from_millis(20),
+            _ => Duration::from_millis(100),
+        })
+    }
+
+    fn max_games(&self) -> u32 {
+        self.max_games.unwrap_or(match self.kind {
+            Kind::Overcommitted | Kind::Clings => 8,
+            _ => 1000,
+        })
+    }
+}
+
+async fn serve(villain: Villain) -> Result<(), bot_kit::ListenError> {
+    let kind = villain.kind;
+    if kind == Kind::Unsupported {
+        return bot_kit::serve(Routes::default(), &[]).await;
+    }
+    if villain.by_callbacks || callbacks::only(kind) {
+        return callbacks::bot(villain).serve().await;
+    }
+    let mut routes = Routes::new(PlayService::new(Arc::new(villain)));
+    match kind {
+        Kind::NoHealth => return serve::without_health(routes).await,
+        Kind::NoReflection => return serve::without_reflection(routes, SERVICE).await,
+        Kind::AnswersAnyService => {
+            let router = routes.axum_router_mut();
+            *router = std::mem::take(router).fallback_service(AnyService);
+        }
+        _ => {}
+    }
+    bot_kit::serve(routes, &[SERVICE]).await
+}

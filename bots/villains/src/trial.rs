@@ -1,0 +1,100 @@
+//! A short game that shows what a villain does.
+
+use std::time::Duration;
+
+use crate::Kind;
+
+/// The game that trials are of, by its name.
+pub const GAME: &str = "connect_four";
+
+/// A set-up in which nobody can win and each seat has one point left.
+const LAST_POINTS: &str = r#"{"board": ["..XO", "XXOO", "OOXX", "XXOO"]}"#;
+/// Three free cells in the leftmost column, so that nobody can win there.
+const LOW_COLUMN: &str = r#"{"rows": 4, "columns": 12, "forbidden": {"at": {"x": 0, "y": 0}}}"#;
+const TALL_BOARD: &str = r#"{"rows": 12, "columns": 9}"#;
+
+/// Nobody who answers at all takes so long, however busy the machine is.
+const AMPLE: Duration = Duration::from_secs(30);
+/// Runs out soon; who does not wait on purpose keeps it.
+const KEPT: Duration = Duration::from_secs(3);
+
+/// How to play against a villain so that it shows what it does, and soon.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial {
+    /// What is said on its command line after the kind.
+    pub arguments: &'static [&'static str],
+    /// The game's set-up as JSON.
+    pub setup: &'static str,
+    /// How long it has until it listens.
+    pub listens_within: Duration,
+    /// How long each seat has until it is ready.
+    pub ready_within: Duration,
+    /// How long each seat has for an answer.
+    pub per_move: Duration,
+    /// How much memory it may add, in bytes.
+    pub memory: Option<u64>,
+}
+
+impl Trial {
+    const ORDINARY: Self = Self {
+        arguments: &[],
+        setup: "null",
+        listens_within: AMPLE,
+        ready_within: AMPLE,
+        per_move: AMPLE,
+        memory: None,
+    };
+}
+
+impl Kind {
+    /// The game in which it commits [its foul](Self::foul), or none.
+    #[must_use]
+    pub const fn trial(self) -> Trial {
+        let ordinary = Trial::ORDINARY;
+        match self {
+            Self::Slow => Trial {
+                arguments: &["--delay", "10ms"],
+                ..ordinary
+            },
+            Self::SlowStart => Trial {
+                arguments: &["--delay", "500ms"],
+                ..ordinary
+            },
+            Self::Silent => Trial {
+                listens_within: Duration::from_secs(1),
+                ..ordinary
+            },
+            Self::Mute | Self::NeverReady => Trial {
+                ready_within: KEPT,
+                ..ordinary
+            },
+            Self::Memory => Trial {
+                arguments: &["--megabytes", "128"],
+                memory: Some(32 << 20),
+                ..ordinary
+            },
+            Self::Full => Trial {
+                setup: LOW_COLUMN,
+                ..ordinary
+            },
+            Self::Late | Self::BusyLate => Trial {
+                per_move: KEPT,
+                ..ordinary
+            },
+            Self::FailsOnTallBoards => Trial {
+                setup: TALL_BOARD,
+                ..ordinary
+            },
+            Self::LastMinute => Trial {
+                setup: LAST_POINTS,
+                per_move: Duration::from_secs(10),
+                ..ordinary
+            },
+            Self::Clockless => Trial {
+                setup: LAST_POINTS,
+                ..ordinary
+            },
+            _ => ordinary,
+        }
+    }
+}
