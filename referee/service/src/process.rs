@@ -283,7 +283,7 @@ impl Process {
         self.stop.cancel();
     }
 
-    /// Asks it to stop, waits so long for that, looks at what it leaves behind,
+    /// Asks it to stop, and it alone, waits so long for that, looks at what it leaves behind,
     /// and kills what is left. Nothing where it had ended before.
     pub async fn dismiss(&self, patience: Duration) -> Option<Farewell> {
         let (went, farewell) = oneshot::channel();
@@ -337,7 +337,8 @@ async fn watch_over(
             }
         }
         Some(Dismissal { patience, went }) = dismissed.recv() => {
-            group.signal(Signal::SIGTERM);
+            // It alone: what becomes of its children is its own affair.
+            group.signal_leader(Signal::SIGTERM);
             let asked = Instant::now();
             let status = tokio::time::timeout(patience, child.wait()).await;
             let (after, end) = match status {
@@ -437,6 +438,12 @@ impl Group {
         if let Some(leader) = self.leader {
             // It may be gone already.
             let _ = killpg(leader, signal);
+        }
+    }
+
+    fn signal_leader(&self, signal: Signal) {
+        if let Some(leader) = self.leader {
+            let _ = kill(leader, signal);
         }
     }
 

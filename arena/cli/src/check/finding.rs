@@ -324,7 +324,7 @@ impl Id {
                 "leftovers",
                 Warning,
                 "nothing that the bot has started outlives it",
-                "end and wait for child processes before you end yourself",
+                "end and wait for child processes before you end yourself; in a wrapper script start the bot with exec",
             ),
             Self::TalksALot => (
                 "talks-a-lot",

@@ -12,6 +12,7 @@ use referee::{Line, Probe, Replied};
 use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Calls, Fixture, Heard, Hearing, Next, Question, Sitting, answer, past, ready};
 use tokio::sync::Barrier;
+use tokio_util::task::TaskTracker;
 
 /// How long a bot has to close its stream when the game is over.
 pub(super) const CLOSE_GRACE: Duration = Duration::from_secs(1);
@@ -34,6 +35,8 @@ pub(super) struct Terms {
     pub(super) name: String,
     pub(super) id: String,
     pub(super) limits: Limits,
+    /// Where a stream is closed that nobody waits for.
+    pub(super) goodbyes: TaskTracker,
 }
 
 /// What is unusual about how it is played.
@@ -41,7 +44,7 @@ pub(super) struct Terms {
 pub(super) struct Manner {
     /// After so many answers of the bot the others leave; with 0 at the start.
     pub(super) leave_after: Option<usize>,
-    /// From then on they leave too.
+    /// From then on they leave too, after its first answer.
     pub(super) leave_at: Option<Instant>,
     /// The bot is sent what it can't know.
     pub(super) future: bool,
@@ -210,7 +213,7 @@ impl<'a> Playing<'a> {
                         let closed = line.close(CLOSE_GRACE);
                         self.came.closed = if self.manner.hasty {
                             // It is told all the same.
-                            tokio::spawn(closed);
+                            self.terms.goodbyes.spawn(closed);
                             None
                         } else {
                             Some(closed.await)
@@ -228,11 +231,12 @@ impl<'a> Playing<'a> {
     /// One of the other seats answers, or leaves.
     fn answer(&mut self, question: &Question) {
         let answered = self.came.thoughts.len();
-        let enough = self.manner.leave_after.is_some_and(|most| answered >= most)
-            || self
-                .manner
-                .leave_at
-                .is_some_and(|end| Instant::now() >= end);
+        let late = self
+            .manner
+            .leave_at
+            .is_some_and(|end| Instant::now() >= end);
+        let most = self.manner.leave_after;
+        let enough = most.is_some_and(|most| answered >= most) || (late && answered > 0);
         let starting = question.number == 0;
         let heard = if enough && (!starting || self.manner.leave_after == Some(0)) {
             self.came.cut_short = true;

@@ -16,6 +16,7 @@ use std::{
 };
 
 use referee_core::{Foul, GameKind, Limits, Root, Seat};
+use tokio_util::task::TaskTracker;
 
 pub(crate) use finding::{Finding, Id, Severity};
 pub(crate) use print::{Report, catalogue};
@@ -85,6 +86,8 @@ struct Subject {
     calls: BTreeMap<String, u32>,
     /// How many of its streams were closed in time, and how many were not.
     closed: (u32, u32),
+    /// It can't play several games at once, whatever it says.
+    alone: bool,
 }
 
 /// Looks at a bot and reports as it goes.
@@ -93,7 +96,10 @@ pub(crate) struct Examiner<'a> {
     entry: &'a Entry,
     wanted: &'a Wanted,
     report: &'a mut Report,
+    /// How many games have been begun.
     games: u64,
+    /// Streams that nobody waits for.
+    goodbyes: TaskTracker,
 }
 
 impl Check {
@@ -151,6 +157,7 @@ impl<'a> Examiner<'a> {
             wanted,
             report,
             games: 0,
+            goodbyes: TaskTracker::new(),
         }
     }
 
@@ -208,7 +215,7 @@ impl<'a> Examiner<'a> {
                     Check::Calls => subject.every_call(broken),
                     Check::Resumed => self.resumed(&mut subject).await?,
                     Check::NewFields => self.new_fields(&subject).await?,
-                    Check::AtOnce => self.at_once(&subject).await?,
+                    Check::AtOnce => self.at_once(&mut subject).await?,
                     Check::Deadlines => self.deadlines(&subject).await?,
                     Check::Cancelled => self.cancelled(&subject).await?,
                     Check::Memory => self.memory(&subject, of).await?,
@@ -223,6 +230,11 @@ impl<'a> Examiner<'a> {
             }
         }
         Ok(())
+    }
+
+    /// By when a short look should come to its end.
+    fn soon(&self) -> Instant {
+        until(self.wanted.patience / 4)
     }
 
     /// What comes of a game with the bot in this seat, from the beginning that a
@@ -260,6 +272,7 @@ impl<'a> Examiner<'a> {
             name: self.entry.name.clone(),
             id: format!("{}-{number:04}", kind.info().name),
             limits: self.wanted.limits,
+            goodbyes: self.goodbyes.clone(),
         }
     }
 
@@ -310,7 +323,10 @@ impl Subject {
 
     /// How many games a process plays at once, as it says.
     fn max_games(&self) -> usize {
-        self.said.max_games.unwrap_or(1).max(1) as usize
+        match self.said.max_games {
+            Some(games) if games > 0 && !self.alone => games as usize,
+            _ => 1,
+        }
     }
 
     /// Takes down what a game has shown.

@@ -79,8 +79,10 @@ impl Report {
                 if self.game != Some(game) {
                     report::heading(&game.map_or_else(|| "the program".to_owned(), spoken))?;
                 }
-                let line = format!("  {:<13}{result:<15}{words}", check.name());
-                report::text(&format!("{}\n", report::wrapped(&line)))
+                report::text(&columns(
+                    &format!("  {:<13}{result:<14}", check.name()),
+                    &words,
+                ))
             })?,
         }
         self.game = Some(game);
@@ -107,6 +109,18 @@ impl Report {
                 }
             }
             None => self.findings.push(found),
+        }
+    }
+
+    /// Prints what was found before somebody stopped it, which is no verdict.
+    pub(crate) fn stopped(&self) -> anyhow::Result<()> {
+        self.spinner.finish_and_clear();
+        for found in &self.findings {
+            self.finding(found)?;
+        }
+        match self.format {
+            Format::Json => Ok(()),
+            Format::Text => report::heading("stopped before the end"),
         }
     }
 
@@ -167,8 +181,7 @@ impl Report {
             ("evidence", evidence),
         ] {
             if !words.is_empty() {
-                let line = format!("  {what:<9} {words}");
-                report::text(&format!("{}\n", report::wrapped(&line)))?;
+                report::text(&columns(&format!("  {what:<10}"), words))?;
             }
         }
         Ok(())
@@ -188,8 +201,7 @@ pub(crate) fn catalogue(format: Format) -> anyhow::Result<()> {
                 let (name, severity) = (about.name, about.severity.word());
                 report::text(&format!("{} ({severity})\n", name.bold()))?;
                 for (what, words) in [("expected", about.expected), ("mend", about.mend)] {
-                    let line = format!("  {what:<9} {words}");
-                    report::text(&format!("{}\n", report::wrapped(&line)))?;
+                    report::text(&columns(&format!("  {what:<10}"), words))?;
                 }
             }
         }
@@ -204,6 +216,29 @@ impl Severity {
             Self::Fault => "fault",
         }
     }
+}
+
+/// Words in a column of their own, on as many lines as they need.
+fn columns(first: &str, words: &str) -> String {
+    let indent = first.chars().count();
+    let mut lines = first.to_owned();
+    let mut width = indent;
+    for word in words.split_whitespace() {
+        let length = word.chars().count();
+        if width > indent && width + 1 + length > report::WIDTH {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            width = indent;
+        } else if width > indent {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += length;
+    }
+    lines.truncate(lines.trim_end().len());
+    lines.push('\n');
+    lines
 }
 
 /// As people type it.

@@ -13,10 +13,28 @@ struct Stat {
     ticks: u64,
 }
 
-/// The processor time that it and its family have used.
+/// The processor time that it and its family have used or waited in line for: who
+/// thinks on a busy machine does not get all of a core.
 pub(super) fn cpu(leader: u32) -> Duration {
-    let ticks: u64 = family(leader).values().map(|stat| stat.ticks).sum();
-    Duration::from_millis(ticks * 1000 / TICKS)
+    let wanted = |(id, stat): (&u32, &Stat)| {
+        scheduled(*id).unwrap_or(Duration::from_millis(stat.ticks * 1000 / TICKS))
+    };
+    family(leader).iter().map(wanted).sum()
+}
+
+/// What all threads of a process have run and waited to run, where the system keeps
+/// count (`Documentation/scheduler/sched-stats.rst` of Linux).
+fn scheduled(id: u32) -> Option<Duration> {
+    let threads = fs::read_dir(format!("/proc/{id}/task")).ok()?;
+    let mut nanos = 0;
+    for thread in threads.flatten() {
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        let mut fields = text.split_ascii_whitespace();
+        for _ in 0..2 {
+            nanos += fields.next()?.parse::<u64>().ok()?;
+        }
+    }
+    Some(Duration::from_nanos(nanos))
 }
 
 /// The anonymous memory of it and its family, in bytes: `RssAnon` of

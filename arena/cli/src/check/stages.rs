@@ -1,6 +1,7 @@
 //! The looks, one by one.
 
 use std::{
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -73,7 +74,6 @@ impl Examiner<'_> {
             self.report.begins(name, Check::Start, "");
             let manner = Manner {
                 leave_after: Some(0),
-                hasty: true,
                 ..Manner::default()
             };
             let began = Instant::now();
@@ -112,8 +112,9 @@ impl Examiner<'_> {
                         kind,
                         said: said.clone(),
                         thoughts: Vec::new(),
-                        calls: Default::default(),
+                        calls: BTreeMap::new(),
                         closed: (0, 0),
+                        alone: false,
                     });
                     Seen::found(words, findings)
                 }
@@ -271,6 +272,7 @@ impl Examiner<'_> {
                 let seat = seats[(trial + turn) % seats.len()];
                 let manner = Manner {
                     leave_after: Some(3),
+                    leave_at: Some(end),
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
@@ -312,13 +314,17 @@ impl Examiner<'_> {
         }
         let kind = subject.kind;
         let mut resumed = 0;
+        let end = self.soon();
         for seat in subject.seats() {
+            if resumed > 0 && Instant::now() >= end {
+                break;
+            }
             // Late enough that there is something to be caught up with.
             for fork_at in [3, 1] {
                 let manner = Manner {
                     leave_after: Some(fork_at + 2),
                     fork_at: Some(fork_at),
-                    hasty: true,
+                    hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
                 let terms = self.terms(kind, 0, seat);
@@ -335,7 +341,7 @@ impl Examiner<'_> {
                 };
                 let manner = Manner {
                     leave_after: Some(2),
-                    hasty: true,
+                    hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
                 let probe = match self.host.running().await? {
@@ -369,8 +375,9 @@ impl Examiner<'_> {
         let kind = subject.kind;
         let manner = Manner {
             leave_after: Some(4),
+            leave_at: Some(self.soon()),
             future: true,
-            hasty: true,
+            hasty: subject.is_hasty(),
             ..Manner::default()
         };
         let mut came = self.play(kind, 0, Seat::new(0), &manner).await?;
@@ -387,7 +394,7 @@ impl Examiner<'_> {
     }
 
     /// As many games at once as it says, all under way before the first question.
-    pub(super) async fn at_once(&mut self, subject: &Subject) -> anyhow::Result<Seen> {
+    pub(super) async fn at_once(&mut self, subject: &mut Subject) -> anyhow::Result<Seen> {
         let kind = subject.kind;
         let says = subject.max_games();
         let games = says.min(MOST_AT_ONCE);
@@ -399,8 +406,9 @@ impl Examiner<'_> {
         let seats = usize::from(kind.info().seats);
         let manner = Manner {
             leave_after: Some(4),
+            leave_at: Some(self.soon()),
             together: Some(Arc::new(Barrier::new(games))),
-            hasty: true,
+            hasty: subject.is_hasty(),
             ..Manner::default()
         };
         let terms: Vec<_> = (0..games)
@@ -421,6 +429,7 @@ impl Examiner<'_> {
         let Some(first) = came.iter_mut().find(|came| came.foul.is_some()) else {
             return Ok(Seen::well(words));
         };
+        subject.alone = true;
         let foul = first.foul.clone().expect("it was looked for");
         let why = format!(
             "with {games} games at once {}: {}",
@@ -457,7 +466,7 @@ impl Examiner<'_> {
             let manner = Manner {
                 leave_after: Some(5),
                 judged_by: Some(limit),
-                hasty: true,
+                hasty: subject.is_hasty(),
                 ..Manner::default()
             };
             let probe = match self.host.running().await? {
@@ -520,7 +529,8 @@ impl Examiner<'_> {
         let mut came = loop {
             let manner = Manner {
                 leave_after: Some(3),
-                hasty: true,
+                leave_at: Some(self.soon()),
+                hasty: subject.is_hasty(),
                 ..Manner::default()
             };
             let came = self.play(kind, 0, Seat::new(0), &manner).await?;
@@ -551,6 +561,7 @@ impl Examiner<'_> {
         subject: &Subject,
     ) -> anyhow::Result<Option<super::Finding>> {
         const LOOK: Duration = Duration::from_millis(500);
+        const BUSY: f64 = 0.5;
         let Ok(running) = self.host.running().await? else {
             return Ok(None);
         };
@@ -565,7 +576,7 @@ impl Examiner<'_> {
             tokio::time::sleep(LOOK).await;
             let used = process::cpu(id).saturating_sub(before);
             let share = used.as_secs_f64() / began.elapsed().as_secs_f64();
-            if share <= 0.5 {
+            if share <= BUSY {
                 return Ok(None);
             }
             if !in_time {
@@ -616,7 +627,7 @@ impl Examiner<'_> {
             held.extend(id.map(|id| (games, process::memory(id))));
             for (terms, came) in terms.iter().zip(came) {
                 if let Some(foul) = self.foul(kind, terms.seat, &mut came?).await? {
-                    let words = format!("a foul in the {} game", nth(games));
+                    let words = format!("a foul after {}", counted(games));
                     return Ok(Seen::found(words, vec![foul]));
                 }
             }
@@ -666,6 +677,9 @@ impl Examiner<'_> {
         let Some(process) = process else {
             return Ok(not_ours());
         };
+        // No game is running when the last stream is closed.
+        self.goodbyes.close();
+        self.goodbyes.wait().await;
         let Some(farewell) = process.dismiss(STOP_GRACE).await else {
             return Ok(Seen::NotLookedAt("it had ended by itself".to_owned()));
         };
@@ -792,10 +806,6 @@ fn growth(held: &[(usize, u64)]) -> Option<(u64, usize)> {
         .all(|pair| pair[1] > pair[0] && pair[1] - pair[0] > grown / (4 * BLOCKS as u64));
     let much = grown > GROWTH && grown > GROWTH_A_GAME * over as u64;
     (steady && much && over > 0).then_some((grown, over))
-}
-
-fn nth(number: usize) -> String {
-    format!("{number}th")
 }
 
 fn mib(bytes: u64) -> String {

@@ -53,7 +53,7 @@ pub(crate) struct Check {
     games: u64,
     /// About how long each of the longer looks may take: who thinks for long plays
     /// fewer games, and is told so.
-    #[arg(long, default_value = "15s", value_parser = run::positive_duration)]
+    #[arg(long, default_value = "10s", value_parser = run::positive_duration)]
     patience: Duration,
     /// One game from each seat, each beginning from one seat, and no watch of its
     /// memory.
@@ -127,7 +127,7 @@ impl Check {
         };
         examiner.end().await;
         let Some(examined) = examined else {
-            report.end()?;
+            report.stopped()?;
             return Ok(End::Interrupted);
         };
         examined?;

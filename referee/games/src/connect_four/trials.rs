@@ -8,10 +8,6 @@ pub(super) const TRIALS: &[Trial] = &[
         setup: r#"{"rows":10,"columns":10}"#,
     },
     Trial {
-        name: "a board as it is drawn",
-        setup: r#"{}"#,
-    },
-    Trial {
         name: "the smallest board that is drawn, 9 rows and 9 columns",
         setup: r#"{"rows":9,"columns":9}"#,
     },
@@ -50,5 +46,9 @@ pub(super) const TRIALS: &[Trial] = &[
     Trial {
         name: "stones on the board already",
         setup: r#"{"rows":10,"columns":10,"forbidden":"none","moves":[4,4,5]}"#,
+    },
+    Trial {
+        name: "a board as it is drawn",
+        setup: r#"{}"#,
     },
 ];
