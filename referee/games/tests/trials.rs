@@ -45,14 +45,14 @@ fn played(kind: &'static dyn GameKind, trial: &Trial, seed: u8, calls: &Calls) -
     let fixture = Fixture {
         kind,
         game_id: "trial".to_owned(),
-        setup: serde_json::from_str(trial.setup).unwrap(),
+        setup: serde_json::from_str(trial.setup).expect("a trial is JSON"),
         seed,
         players: PerSeat::new(kind.info().seats, |seat| seat.to_string()),
         limits: Limits::default(),
         spent: PerSeat::default(),
     };
     let mut dice = Dice::new(&seed);
-    let mut sitting = Sitting::new(fixture).unwrap();
+    let mut sitting = Sitting::new(fixture).expect("a trial is a set-up");
     let mut put = Vec::new();
     let mut asked = 0;
     loop {

@@ -492,7 +492,7 @@ impl Examiner<'_> {
     pub(super) async fn cancelled(&mut self, subject: &Subject) -> anyhow::Result<Seen> {
         let kind = subject.kind;
         let at_once = subject.max_games().min(MOST_AT_ONCE);
-        let wanted = (2 * subject.max_games()).min(MOST_CANCELLED).max(4);
+        let wanted = (2 * subject.max_games()).clamp(4, MOST_CANCELLED);
         let start = self.wanted.limits.start;
         let end = until(self.wanted.patience);
         let mut cancelled = 0;
