@@ -38,6 +38,14 @@ enum Source {
     Address(Address),
 }
 
+/// How a bot's process is had.
+pub(crate) enum Had {
+    /// It runs there.
+    There(Address),
+    /// We start it.
+    Started(Launch),
+}
+
 /// What a SPEC begins with, and whether this version can play it.
 const SCHEMES: &[(&str, bool)] = &[
     ("house:", true),
@@ -192,10 +200,16 @@ impl Entry {
         memory: Memory,
         lot: u64,
     ) -> anyhow::Result<Arc<Bot>> {
+        Ok(Arc::new(match self.had(start, memory, lot)? {
+            Had::There(address) => Bot::at(address, start.limit),
+            Had::Started(launch) => Bot::launched(launch, Handle::current()),
+        }))
+    }
+
+    /// How its process is had.
+    pub(crate) fn had(&self, start: &Start, memory: Memory, lot: u64) -> anyhow::Result<Had> {
         let (program, arguments) = match &self.source {
-            Source::Address(address) => {
-                return Ok(Arc::new(Bot::at(address.clone(), start.limit)));
-            }
+            Source::Address(address) => return Ok(Had::There(address.clone())),
             Source::House(spec) => (
                 std::env::current_exe()?,
                 vec!["bot".into(), spec.clone().into()],
@@ -221,7 +235,7 @@ impl Entry {
             log: start.logs.as_ref().map(|logs| logs.join(log)),
             supervisor: Some(start.supervisor.clone()),
         };
-        Ok(Arc::new(Bot::launched(launch, Handle::current())))
+        Ok(Had::Started(launch))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `arena`: arranges games between bots and shows how they went.
 
+mod check;
 mod classic;
 mod draw;
 mod entry;

@@ -29,6 +29,15 @@ pub struct GameInfo {
     pub purse: i32,
 }
 
+/// A way to begin that is legal and worth a look: whether a bot can deal with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// What is unusual about it, in a few words.
+    pub name: &'static str,
+    /// The set-up, as JSON.
+    pub setup: &'static str,
+}
+
 /// The rules of a game as a pure machine. It can't wait, it can't fail for an
 /// outside reason, and its only chance comes from the [`Dice`] handed to
 /// [`deal`](Self::deal).
@@ -132,6 +141,12 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
         seat: Seat,
         dice: &mut Dice,
     ) -> State<Self>;
+
+    /// Ways to begin that a bot should be able to deal with, the most ordinary
+    /// first. Played by anybody, together they lead to every call of the game.
+    fn trials() -> &'static [Trial] {
+        &[]
+    }
 
     /// The answer by which a seat changes nothing that others see, where the
     /// question has one (declining a claim).

@@ -23,7 +23,7 @@ mod wire;
 pub use clock::{Charge, Clock, Limits};
 pub use dice::Dice;
 pub use foul::{Foul, FoulKind};
-pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step};
+pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step, Trial};
 pub use outcome::{Outcome, SeatFoul, Verdict};
 pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine, SeatHeader};
 pub use scene::{Area, CardSuit, Cell, Piece, Scene, Shape, TileSuit};

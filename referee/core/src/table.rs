@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::{
     Dice, Game, GameInfo, Malformed, Outcome, Scene, Seat, Seed, SetupError, Sight, State, Step,
-    Watch, Watcher, Wire, wire::offered,
+    Trial, Watch, Watcher, Wire, wire::offered,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -48,6 +48,9 @@ pub trait GameKind: Send + Sync {
     ///
     /// [`SetupError`] where the set-up is none.
     fn transcript(&self, setup: &serde_json::Value, moves: &[&str]) -> Result<String, SetupError>;
+
+    /// Ways to begin that a bot should be able to deal with; see [`Game::trials`].
+    fn trials(&self) -> &'static [Trial];
 
     /// What a seat knows, from its first call on.
     ///
@@ -187,6 +190,10 @@ impl<G: Sight> GameKind for Kind<G> {
 
     fn path(&self) -> &'static str {
         G::PATH
+    }
+
+    fn trials(&self) -> &'static [Trial] {
+        G::trials()
     }
 
     fn has_secrets(&self) -> bool {

@@ -141,6 +141,16 @@ pub fn answer(number: u32, own: &[u8]) -> Bytes {
     out.into()
 }
 
+/// The answer to question 0 of a player that says nothing of itself.
+#[must_use]
+pub fn ready() -> Bytes {
+    let envelope = AnswerEnvelope {
+        number: Some(0),
+        ready: Some(Ready::default()),
+    };
+    envelope.encode_to_vec().into()
+}
+
 /// What an answer's envelope says.
 pub(crate) fn read(answer: &[u8]) -> Result<(u32, Option<Ready>), Malformed> {
     let envelope = AnswerEnvelope::decode(answer).map_err(|error| Malformed(error.to_string()))?;

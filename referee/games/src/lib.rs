@@ -6,6 +6,7 @@
 //! game as the referee conducts it, all but the waiting.
 
 pub mod big_two;
+mod calls;
 pub mod connect_four;
 mod envelope;
 pub mod mahjong;
@@ -16,7 +17,8 @@ mod sitting;
 
 use referee_core::{GameKind, Kind};
 
-pub use envelope::{answer, ending, forfeit, foul_kind, past, results};
+pub use calls::Calls;
+pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results};
 pub use part::{Asked, Cue, Part};
 pub use replay::{Mismatch, Moment, Retraced, Said, replay, retrace, retrace_within};
 pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};

@@ -240,7 +240,7 @@ impl Game {
 /// Whether what is late would not have been but for us. What has come is
 /// judged by its time without our delay; what has not come is waited for as
 /// long again as we kept it waiting.
-async fn is_ours(
+pub(crate) async fn is_ours(
     heartbeat: &Heartbeat,
     stream: &mut SeatStream,
     heard: &Heard,

@@ -12,19 +12,19 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use futures_util::future::join_all;
 use nix::{
-    sys::signal::{Signal, killpg},
+    sys::signal::{Signal, kill, killpg},
     unistd::Pid,
 };
 use referee_core::Foul;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
     process::{Child, Command},
-    sync::{oneshot, watch},
+    sync::{mpsc, oneshot, watch},
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
@@ -44,6 +44,8 @@ const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 const DEATH_GRACE: Duration = Duration::from_secs(2);
 /// How long a bot has between being asked to stop and being stopped.
 const STOP_GRACE: Duration = Duration::from_secs(1);
+/// How long what it has started may outlive it.
+const LEAVE_GRACE: Duration = Duration::from_millis(500);
 
 /// How to start a bot.
 #[derive(Clone, Debug)]
@@ -94,10 +96,39 @@ impl MemoryGauge {
 /// A bot process that is listening.
 #[derive(Debug)]
 pub struct Process {
+    id: Option<u32>,
     address: Address,
     end: watch::Receiver<Option<End>>,
     last_words: LastWords,
     stop: CancellationToken,
+    dismissals: mpsc::Sender<Dismissal>,
+}
+
+/// How a process went that was asked to stop while somebody looked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Farewell {
+    /// How long it took to end; nothing where it had to be killed.
+    pub after: Option<Duration>,
+    /// What it had started and left running. It is killed.
+    pub left: Vec<Left>,
+}
+
+/// A process that outlived the one which started it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Its number.
+    pub id: i32,
+    /// Its command line.
+    pub command: String,
+    /// Whether it had left the process group too.
+    pub outside_group: bool,
+}
+
+/// To ask it to stop, to wait so long for it, and to tell how it went.
+#[derive(Debug)]
+struct Dismissal {
+    patience: Duration,
+    went: oneshot::Sender<Farewell>,
 }
 
 /// How a process ended.
@@ -138,8 +169,9 @@ impl Launch {
                     self.program.display()
                 ))
             })?;
+        let id = child.id();
         // The group's number is the leader's.
-        let group = child.id().and_then(|id| i32::try_from(id).ok());
+        let group = id.and_then(|id| i32::try_from(id).ok());
         let group = Group::new(group.map(Pid::from_raw), sockets.path(), self.supervisor);
 
         let last_words = LastWords::default();
@@ -182,25 +214,34 @@ impl Launch {
         };
         let (ended, end) = watch::channel(None);
         let stop = CancellationToken::new();
+        let (dismissals, dismissed) = mpsc::channel(1);
         tokio::spawn(watch_over(
             child,
             group,
             output,
             self.memory.clone(),
-            stop.clone(),
+            (stop.clone(), dismissed),
             ended,
             sockets,
         ));
         Ok(Process {
+            id,
             address,
             end,
             last_words,
             stop,
+            dismissals,
         })
     }
 }
 
 impl Process {
+    /// Its number, which is that of its group too.
+    #[must_use]
+    pub const fn id(&self) -> Option<u32> {
+        self.id
+    }
+
     /// Where it listens.
     #[must_use]
     pub const fn address(&self) -> &Address {
@@ -244,6 +285,15 @@ impl Process {
         self.stop.cancel();
     }
 
+    /// Asks it to stop, and it alone, waits so long for that, looks at what it leaves behind,
+    /// and kills what is left. Nothing where it had ended before.
+    pub async fn dismiss(&self, patience: Duration) -> Option<Farewell> {
+        let (went, farewell) = oneshot::channel();
+        let dismissal = Dismissal { patience, went };
+        self.dismissals.send(dismissal).await.ok()?;
+        farewell.await.ok()
+    }
+
     /// Waits until nothing is left of it.
     pub async fn ended(&self) {
         let mut end = self.end.clone();
@@ -264,7 +314,7 @@ async fn watch_over(
     group: Group,
     output: Output,
     memory: Memory,
-    stop: CancellationToken,
+    (stop, mut dismissed): (CancellationToken, mpsc::Receiver<Dismissal>),
     ended: watch::Sender<Option<End>>,
     sockets: tempfile::TempDir,
 ) {
@@ -287,6 +337,25 @@ async fn watch_over(
                 Ok(Ok(status)) => End::Exited(status),
                 _ => End::Exited(ExitStatus::from_raw(Signal::SIGKILL as i32)),
             }
+        }
+        Some(Dismissal { patience, went }) = dismissed.recv() => {
+            // It alone: what becomes of its children is its own affair.
+            group.signal_leader(Signal::SIGTERM);
+            let asked = Instant::now();
+            let status = tokio::time::timeout(patience, child.wait()).await;
+            let (after, end) = match status {
+                Ok(Ok(status)) => (Some(asked.elapsed()), End::Exited(status)),
+                _ => (None, End::Exited(ExitStatus::from_raw(Signal::SIGKILL as i32))),
+            };
+            let left = match after {
+                Some(_) => group.left(sockets.path()).await,
+                None => Vec::new(),
+            };
+            for one in &left {
+                let _ = kill(Pid::from_raw(one.id), Signal::SIGKILL);
+            }
+            let _ = went.send(Farewell { after, left });
+            end
         }
         status = child.wait() => match status {
             Ok(status) => End::Exited(status),
@@ -397,9 +466,74 @@ impl Group {
         }
     }
 
+    fn signal_leader(&self, signal: Signal) {
+        if let Some(leader) = self.leader {
+            let _ = kill(leader, signal);
+        }
+    }
+
     fn kill(&self) {
         self.signal(Signal::SIGKILL);
     }
+
+    /// What is still running of all that the leader has started, a moment after
+    /// its end: the rest of the group, and whoever has inherited the environment in
+    /// which only these have our folder.
+    async fn left(&self, folder: &Path) -> Vec<Left> {
+        let deadline = Instant::now() + LEAVE_GRACE;
+        loop {
+            let left = self.running(folder);
+            if left.is_empty() || Instant::now() >= deadline {
+                return left;
+            }
+            tokio::time::sleep(MEMORY_CHECK).await;
+        }
+    }
+
+    fn running(&self, folder: &Path) -> Vec<Left> {
+        let Some(leader) = self.leader.map(Pid::as_raw) else {
+            return Vec::new();
+        };
+        let folder = folder.as_os_str().as_encoded_bytes();
+        let ids = std::fs::read_dir("/proc").into_iter().flatten();
+        let ids = ids.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+        ids.filter(|id| *id != leader)
+            .filter_map(|id| {
+                let inside = group_of(id)? == leader;
+                let inherited = || {
+                    let variables = std::fs::read(format!("/proc/{id}/environ"));
+                    let listen = [b"BOT_LISTEN=unix:", folder].concat();
+                    variables.is_ok_and(|all| {
+                        all.split(|byte| *byte == 0)
+                            .any(|variable| variable.starts_with(&listen))
+                    })
+                };
+                (inside || inherited()).then(|| Left {
+                    id,
+                    command: command_line(id),
+                    outside_group: !inside,
+                })
+            })
+            .collect()
+    }
+}
+
+/// The group of a process that is alive (proc_pid_stat(5)).
+fn group_of(id: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name before it may have anything in it.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = fields.next()?;
+    (!matches!(state, "Z" | "X"))
+        .then(|| fields.nth(1)?.parse().ok())
+        .flatten()
+}
+
+fn command_line(id: i32) -> String {
+    let words = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    let words = String::from_utf8_lossy(&words);
+    let words: Vec<&str> = words.split('\0').filter(|word| !word.is_empty()).collect();
+    words.join(" ").chars().take(LINE_LIMIT).collect()
 }
 
 impl Drop for Group {

@@ -137,8 +137,8 @@ impl SeatStream {
     }
 
     /// Ends the game's stream in order: our side is closed, and the bot has a
-    /// moment to close its own.
-    pub(crate) async fn close(mut self, grace: Duration) {
+    /// moment to close its own. Whether it did.
+    pub(crate) async fn close(mut self, grace: Duration) -> bool {
         drop(std::mem::replace(
             &mut self.calls,
             mpsc::unbounded_channel().0,
@@ -152,7 +152,7 @@ impl SeatStream {
                 }
             }
         });
-        let _ = tokio::time::timeout(grace, ended).await;
+        tokio::time::timeout(grace, ended).await.is_ok()
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Read> {

@@ -1,6 +1,7 @@
 //! What `arena` can do: one file a verb.
 
 mod bots;
+mod check;
 mod check_referee;
 mod demo;
 mod exam;
@@ -29,6 +30,7 @@ use crate::{End, usage};
   arena match connect-four --bot me='exec:./my_bot --fast' --bot house:uct --rounds 50
   arena match connect-four --bot strategy:./my.so --bot house:uct
   arena tournament run spring.toml
+  arena check exec:./my_bot --game connect-four
   arena exam connect-four --bot me=exec:./my_bot --group 1
   arena replay show arena-runs/…/round-0000-game-0.jsonl.zst
   arena replay explain arena-runs/…/round-0000-game-0.jsonl.zst
@@ -58,6 +60,8 @@ enum Verb {
     /// Who may take part: the register of bots in a store
     #[command(subcommand)]
     Bots(bots::Bots),
+    /// Is this bot fit to enter: every call, every seat, deadlines, memory
+    Check(check::Check),
     /// How good one bot is, in points: graded opponents, fixed cases
     #[command(subcommand)]
     Exam(exam::Exam),
@@ -126,6 +130,7 @@ impl Cli {
             Verb::Match(verb) => on_runtime(verb.run()),
             Verb::Tournament(verb) => on_runtime(verb.run()),
             Verb::Bots(verb) => on_runtime(verb.run()),
+            Verb::Check(verb) => on_runtime(verb.run()),
             Verb::Exam(verb) => on_runtime(verb.run()),
             Verb::Replay(verb) => verb.run(),
             Verb::Selftest(verb) => on_runtime(verb.run()),

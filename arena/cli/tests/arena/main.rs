@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod check_referee;
+mod checks;
 mod exams;
 mod games;
 mod registry;

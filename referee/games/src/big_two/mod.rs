@@ -7,6 +7,7 @@ mod plays;
 mod round;
 mod rules;
 mod scene;
+mod trials;
 mod view;
 mod wire;
 

@@ -3,7 +3,7 @@
 
 use referee_core::{
     Audience, Dice, Game, GameInfo, Illegal, Observation, PerSeat, Scene, Seat, SetupError, State,
-    Step,
+    Step, Trial,
 };
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,7 @@ use super::{
     outcome::outcome,
     plays::plays,
     round::{Move, Public, Rules, SEATS, Scoring, following},
+    trials::TRIALS,
 };
 
 /// The game.
@@ -132,6 +133,10 @@ impl Game for BigTwo {
             hands: Some(hands),
             ..Setup::default()
         })
+    }
+
+    fn trials() -> &'static [Trial] {
+        TRIALS
     }
 
     fn deal(setup: &Setup, dice: &mut Dice) -> State<Self> {

@@ -3,6 +3,7 @@
 mod rules;
 mod scene;
 mod setup;
+mod trials;
 mod view;
 mod wire;
 

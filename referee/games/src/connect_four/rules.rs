@@ -3,11 +3,11 @@
 
 use referee_core::{
     Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
-    Step,
+    Step, Trial,
 };
 use serde::{Deserialize, Serialize};
 
-use super::setup::Setup;
+use super::{setup::Setup, trials::TRIALS};
 
 /// The fewest rows or columns that a board set up by hand may have.
 pub const SMALLEST: u8 = 4;
@@ -114,6 +114,10 @@ impl Game for ConnectFour {
     /// Reads columns, such as `3 3 4`, or a set-up as JSON.
     fn opening(line: &str) -> Result<Setup, SetupError> {
         Setup::from_line(line).map_err(SetupError)
+    }
+
+    fn trials() -> &'static [Trial] {
+        TRIALS
     }
 
     /// Draws M, N, x, y in this order, whether they are used or not, so that a

@@ -12,6 +12,7 @@ mod setup;
 mod shapes;
 mod target;
 mod tile;
+mod trials;
 mod value;
 mod view;
 mod wire;

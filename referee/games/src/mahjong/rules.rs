@@ -3,7 +3,7 @@
 
 use referee_core::{
     Audience, Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat,
-    SetupError, State, Step,
+    SetupError, State, Step, Trial,
 };
 
 use super::{
@@ -11,6 +11,7 @@ use super::{
     redeal::redeal,
     setup::{Setup, Wall},
     tile::Tile,
+    trials::TRIALS,
     value::{MissingSuit, faan},
 };
 
@@ -219,6 +220,10 @@ impl Game for Mahjong {
 
     fn opening(line: &str) -> Result<Setup, SetupError> {
         Setup::opening(line)
+    }
+
+    fn trials() -> &'static [Trial] {
+        TRIALS
     }
 
     /// Shuffles the tiles that the set-up does not place; nothing is dealt yet.

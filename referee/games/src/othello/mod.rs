@@ -5,6 +5,7 @@ mod position;
 mod rules;
 mod scene;
 mod square;
+mod trials;
 mod view;
 mod wire;
 

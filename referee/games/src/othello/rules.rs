@@ -6,13 +6,14 @@
 
 use referee_core::{
     Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
-    Step,
+    Step, Trial,
 };
 use serde::{Deserialize, Serialize};
 
 use super::{
     position::{BLACK, Position, WHITE},
     square::{Square, squares_of},
+    trials::TRIALS,
 };
 
 /// The game.
@@ -145,6 +146,10 @@ impl Game for Othello {
             (Some(position), _) => format!("{position} {moves}"),
             (None, opening) => opening.clone().unwrap_or_default().to_lowercase() + &moves,
         }
+    }
+
+    fn trials() -> &'static [Trial] {
+        TRIALS
     }
 
     /// There is no chance in it.

@@ -1,0 +1,108 @@
+//! What `/proc` says of a process and of all that it has started.
+
+use std::{collections::BTreeMap, fs, time::Duration};
+
+/// Ticks of the clock in a second: `USER_HZ`, which is 100 wherever Linux tells of
+/// times in `/proc` (time(7)).
+const TICKS: u64 = 100;
+
+/// One process, from proc_pid_stat(5).
+struct Stat {
+    parent: u32,
+    group: u32,
+    ticks: u64,
+}
+
+/// The processor time that it and its family have used or waited in line for: who
+/// thinks on a busy machine does not get all of a core.
+pub(super) fn cpu(leader: u32) -> Duration {
+    let wanted = |(id, stat): (&u32, &Stat)| {
+        scheduled(*id).unwrap_or(Duration::from_millis(stat.ticks * 1000 / TICKS))
+    };
+    family(leader).iter().map(wanted).sum()
+}
+
+/// What all threads of a process have run and waited to run, where the system keeps
+/// count (`Documentation/scheduler/sched-stats.rst` of Linux).
+fn scheduled(id: u32) -> Option<Duration> {
+    let threads = fs::read_dir(format!("/proc/{id}/task")).ok()?;
+    let mut nanos = 0;
+    for thread in threads.flatten() {
+        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        let mut fields = text.split_ascii_whitespace();
+        for _ in 0..2 {
+            nanos += fields.next()?.parse::<u64>().ok()?;
+        }
+    }
+    Some(Duration::from_nanos(nanos))
+}
+
+/// The anonymous memory of it and its family, in bytes: `RssAnon` of
+/// proc_pid_status(5).
+pub(super) fn memory(leader: u32) -> u64 {
+    family(leader)
+        .keys()
+        .filter_map(|id| {
+            let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+            let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"))?;
+            let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+            Some(kibibytes * 1024)
+        })
+        .sum()
+}
+
+/// It, its group, and what descends from it.
+fn family(leader: u32) -> BTreeMap<u32, Stat> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if let Some(id) = name.to_str().and_then(|name| name.parse().ok())
+            && let Some(stat) = stat(id)
+        {
+            all.insert(id, stat);
+        }
+    }
+    let mut family = BTreeMap::new();
+    // Children come after their parents, but for the rare case that numbers have
+    // begun anew: so again until nobody is added.
+    loop {
+        let more: Vec<u32> = all
+            .iter()
+            .filter(|(id, stat)| {
+                **id == leader || stat.group == leader || family.contains_key(&stat.parent)
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        if more.is_empty() {
+            return family;
+        }
+        for id in more {
+            family.extend(all.remove_entry(&id));
+        }
+    }
+}
+
+fn stat(id: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name before it may have anything in it.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    Some(Stat {
+        parent: number(1)? as u32,
+        group: number(2)? as u32,
+        ticks: number(11)? + number(12)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn we_have_memory_and_a_family() {
+        let id = std::process::id();
+        assert!(memory(id) > 0);
+        assert!(family(id).contains_key(&id));
+        assert_eq!(cpu(u32::MAX), Duration::ZERO);
+    }
+}

@@ -1,0 +1,312 @@
+//! `arena check`: every finding has a villain that shows it, and it alone; honest
+//! bots show none.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    process::{Child, Command, Output, Stdio},
+    sync::{Mutex, PoisonError},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::Value;
+use villains::Kind;
+
+use crate::vocabulary::*;
+
+/// Nothing honest takes nearly so long, even where the machine is busy.
+const LIMITS: &str = "--move-limit 2s --start-limit 5s --patience 3s --games 0";
+
+/// A villain as `arena check` wants it.
+fn spec(kind: &str) -> String {
+    format!("\"exec:'{}' {kind}\"", villain_program().display())
+}
+
+fn check(line: &str) -> Output {
+    Arena::new().run(&format!("check {line} --format json"))
+}
+
+/// What was found, by name.
+fn found(output: &Output) -> BTreeSet<String> {
+    let events = events(&out(output));
+    assert_eq!(of_type(&events, "summary").len(), 1, "{}", err(output));
+    of_type(&events, "finding")
+        .iter()
+        .map(|finding| finding["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// What its check needs beside the usual limits.
+fn needs(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Memory => "--memory-limit 64",
+        Kind::Leaks => "--games 400 --patience 20s",
+        Kind::LastMinute | Kind::Clockless => "--move-limit 3s",
+        _ => "",
+    }
+}
+
+/// With the usual limits where nothing else is asked for.
+fn line(kind: Kind) -> String {
+    let needs = needs(kind);
+    let mut line = spec(&kind.name());
+    let limits: Vec<&str> = LIMITS.split(' ').collect();
+    for limit in limits.chunks(2) {
+        if !needs.contains(limit[0]) {
+            line += &format!(" {} {}", limit[0], limit[1]);
+        }
+    }
+    format!("{line} {needs}")
+}
+
+/// What a kind shows.
+fn expected(kind: Kind) -> Option<BTreeSet<String>> {
+    let finding = match kind {
+        // What they wait for is to meet a deal twice, and the check has deals that
+        // each seat is dealt.
+        Kind::KnowsRounds | Kind::KnowsHands => return None,
+        // Nearly always it wins by a line before its column is full.
+        Kind::Full => Some("first-move"),
+        kind => kind.finding(),
+    };
+    Some(finding.map(str::to_owned).into_iter().collect())
+}
+
+#[test]
+fn every_villain_shows_its_finding_and_no_other() {
+    // Most of them wait most of the time.
+    const AT_ONCE: usize = 6;
+    let kinds: Vec<(Kind, BTreeSet<String>)> = Kind::all()
+        .iter()
+        .filter_map(|kind| Some((*kind, expected(*kind)?)))
+        .collect();
+    let next = Mutex::new(kinds.iter());
+    let wrong = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let kind = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some((kind, expected)) = kind else { return };
+                    let output = check(&line(*kind));
+                    let found = found(&output);
+                    if found != *expected {
+                        let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
+                        wrong.push(format!("{kind:?}: {found:?}\n{}", out(&output)));
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Everything that can be found, from the program itself.
+fn catalogue() -> Vec<Value> {
+    events(&done(&Arena::new().run("check --list --format json")))
+}
+
+#[test]
+fn every_finding_has_a_villain() {
+    let known: BTreeSet<String> = catalogue()
+        .iter()
+        .map(|possible| possible["id"].as_str().unwrap().to_owned())
+        .collect();
+    let mut shown: BTreeSet<String> = Kind::all()
+        .iter()
+        .filter_map(|kind| kind.finding().map(str::to_owned))
+        .collect();
+    // No process can be unreachable: see the next test.
+    shown.insert("unreachable".to_owned());
+    assert_eq!(shown, known);
+}
+
+#[test]
+fn a_bot_that_is_not_there_is_unreachable() {
+    for spec in ["exec:./no-such-bot", "unix:/no/such/bot.sock"] {
+        let output = check(spec);
+        assert_eq!(found(&output), ["unreachable".to_owned()].into());
+        assert_eq!(output.status.code(), Some(1));
+    }
+}
+
+#[test]
+fn a_game_that_is_asked_for_must_be_played() {
+    let output = check(&format!("{} --game othello", spec("honest")));
+    assert_eq!(found(&output), ["unsupported".to_owned()].into());
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn bots_of_the_house_are_fit() {
+    for (bot, games) in [
+        ("random", 4),
+        ("uct?playouts=50", 1),
+        ("weights?plies=1", 1),
+        ("shanten", 1),
+        ("ai1", 1),
+    ] {
+        let output = check(&format!("house:{bot} --games 120 --patience 5s --strict"));
+        assert_eq!(output.status.code(), Some(0), "{bot}: {}", out(&output));
+        assert_eq!(found(&output), BTreeSet::new(), "{bot}");
+        let events = events(&out(&output));
+        let checks = of_type(&events, "check");
+        let started = checks.iter().filter(|check| check["check"] == "start");
+        assert_eq!(started.count(), games, "{bot}");
+        // All calls of a game are put, whoever plays it.
+        for calls in checks.iter().filter(|check| check["check"] == "calls") {
+            let words = calls["words"].as_str().unwrap();
+            assert!(!words.contains("never put"), "{bot}: {words}");
+        }
+    }
+}
+
+#[test]
+fn a_warning_is_a_fault_where_that_is_asked_for() {
+    let line = format!("{} {LIMITS}", spec("nameless"));
+    assert_eq!(check(&line).status.code(), Some(0));
+    assert_eq!(check(&format!("{line} --strict")).status.code(), Some(1));
+}
+
+#[test]
+fn what_is_no_bot_is_refused() {
+    let refuses = |line: &str, says: &str| {
+        refused(&Arena::new().run(&format!("check {line}")), says);
+    };
+    refuses("", "SPEC");
+    refuses("./my_bot", "expected NAME=SPEC");
+    refuses("house:random --game chess", "there is no game \"chess\"");
+    refuses("house:uct --game othello", "does not play othello");
+}
+
+#[test]
+fn people_read_it_on_eighty_columns() {
+    let arena = Arena::new();
+    let output = arena.run(&format!(
+        "check {} {LIMITS} --records kept",
+        spec("illegal")
+    ));
+    assert_eq!(output.status.code(), Some(1));
+    let text = out(&output);
+    // What comes from outside may be longer than a line.
+    fits_eighty_columns(&text);
+    for words in [
+        "whole-games  fault",
+        "fault illegal (connect-four)",
+        "not looked at",
+        "not fit to enter: 1 fault, 0 warnings",
+        "kept/connect_four-",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!arena.records("kept").is_empty());
+    fits_eighty_columns(&done(&arena.run("check --list")));
+}
+
+/// A bot that nobody but this test has started.
+struct Elsewhere(Child);
+
+impl Elsewhere {
+    fn start(arena: &Arena) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_arena"))
+            .args(["bot", "random"])
+            .env("BOT_LISTEN", listen(arena))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until("it listens", || arena.path("bot.sock").exists());
+        Self(child)
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn listen(arena: &Arena) -> String {
+    format!("unix:{}", arena.path("bot.sock").display())
+}
+
+#[test]
+fn of_a_bot_that_runs_elsewhere_its_process_is_not_looked_at() {
+    let arena = Arena::new();
+    let _bot = Elsewhere::start(&arena);
+    let line = format!("check {} --game connect-four --format json", listen(&arena));
+    let output = arena.run(&line);
+    assert_eq!(found(&output), BTreeSet::new());
+    let results: BTreeMap<String, String> = of_type(&events(&out(&output)), "check")
+        .iter()
+        .map(|check| {
+            let word = |key: &str| check[key].as_str().unwrap().to_owned();
+            (word("check"), word("result"))
+        })
+        .collect();
+    for (check, result) in &results {
+        let ours = ["memory", "stop", "output"].contains(&check.as_str());
+        let expected = if ours { "not_looked_at" } else { "ok" };
+        assert_eq!(result, expected, "{check}");
+    }
+}
+
+/// It has left its group, so that only its environment tells whose it is.
+#[test]
+fn what_a_bot_leaves_behind_is_named_and_killed() {
+    let arena = Arena::new();
+    let script = format!(
+        "setsid sleep 98765 &\nexec '{}' bot uct?playouts=20\n",
+        env!("CARGO_BIN_EXE_arena")
+    );
+    fs::write(arena.path("bot.sh"), script).unwrap();
+    let output = arena.run("check 'exec:sh bot.sh' --quick --format json");
+    assert_eq!(found(&output), ["leftovers".to_owned()].into());
+    let finding = &of_type(&events(&out(&output)), "finding")[0];
+    let came = finding["came"].as_str().unwrap();
+    assert!(came.contains("sleep 98765"), "{came}");
+    assert!(came.contains("outside its process group"), "{came}");
+    wait_until("it is killed", || processes_with("98765").is_empty());
+}
+
+#[test]
+fn a_check_that_is_stopped_leaves_nothing_behind() {
+    let arena = Arena::new();
+    let name = format!("stopped-{}", std::process::id());
+    let bot = spec(&format!("clockless --name {name}"));
+    let mut running = arena.start(&format!("check {bot}"));
+    wait_until("the bot runs", || !processes_with(&name).is_empty());
+    kill(Pid::from_raw(running.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    wait_until("nothing is left", || processes_with(&name).is_empty());
+}
+
+#[test]
+fn the_page_has_every_finding() {
+    let page =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/check.md")).unwrap();
+    let rows: Vec<String> = catalogue()
+        .iter()
+        .map(|possible| {
+            let word = |key: &str| possible[key].as_str().unwrap().to_owned();
+            format!(
+                "| `{}` | {} | {} | {} |",
+                word("id"),
+                word("severity"),
+                word("expected"),
+                word("mend")
+            )
+        })
+        .collect();
+    let (_, table) = page.split_once("\n## What can be found\n").unwrap();
+    let there: Vec<&str> = table
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .collect();
+    assert_eq!(there, rows, "the table should be:\n{}", rows.join("\n"));
+}

@@ -1,0 +1,226 @@
+//! A door to one bot for those who look at it closely: streams that are opened,
+//! asked and cancelled by hand, and what every gRPC server should be able to tell.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use referee_core::Foul;
+use referee_games::{Heard, Question};
+use tokio_stream::StreamExt as _;
+use tokio_util::task::AbortOnDropHandle;
+use tonic::{Code, Status, transport::Channel};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+use tonic_reflection::pb::{v1, v1alpha};
+
+use crate::{
+    address::Address,
+    heartbeat::Heartbeat,
+    play::is_ours,
+    process::Process,
+    stream::{Reply, Said, SeatStream},
+};
+
+/// One connection to a bot that is listening.
+pub struct Probe {
+    channel: Channel,
+    process: Option<Arc<Process>>,
+    heartbeat: Heartbeat,
+    _beat: AbortOnDropHandle<()>,
+}
+
+/// One stream. Dropping it cancels it at once.
+pub struct Line {
+    stream: SeatStream,
+    process: Option<Arc<Process>>,
+    heartbeat: Heartbeat,
+}
+
+/// What came back from a question on a stream.
+#[derive(Clone, Debug)]
+pub struct Replied {
+    /// What.
+    pub heard: Heard,
+    /// From handing over the question to reading the answer.
+    pub thought: Duration,
+    /// Whether it is late, and would not have been but for a delay of ours.
+    pub excused: bool,
+}
+
+/// What a bot says of its health.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// It serves.
+    Serving,
+    /// It answered something else.
+    Otherwise(String),
+    /// Not a word came back.
+    Silent,
+}
+
+impl Probe {
+    /// Connects to a bot that runs somewhere, from this runtime.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing answers there, in words.
+    pub async fn connect(address: &Address, within: Duration) -> Result<Self, String> {
+        let channel = address.connect(within).await?;
+        let heartbeat = Heartbeat::default();
+        let beat = AbortOnDropHandle::new(tokio::spawn(heartbeat.clone().beat()));
+        Ok(Self {
+            channel,
+            process: None,
+            heartbeat,
+            _beat: beat,
+        })
+    }
+
+    /// Connects to a process of ours; then it is known how it ended, if it does.
+    ///
+    /// # Errors
+    ///
+    /// As for [`connect`](Self::connect).
+    pub async fn of(process: Arc<Process>, within: Duration) -> Result<Self, String> {
+        let mut probe = Self::connect(process.address(), within).await?;
+        probe.process = Some(process);
+        Ok(probe)
+    }
+
+    /// Opens a stream of the call with this path.
+    #[must_use]
+    pub fn open(&self, path: &'static str, largest: usize) -> Line {
+        Line {
+            stream: SeatStream::open(self.channel.clone(), path, largest),
+            process: self.process.clone(),
+            heartbeat: self.heartbeat.clone(),
+        }
+    }
+
+    /// Asks for the health of a service, as `grpc.health.v1` has it; of the whole
+    /// process where the name is empty.
+    pub async fn health(&self, service: &str, within: Duration) -> Health {
+        let mut client = HealthClient::new(self.channel.clone());
+        let request = HealthCheckRequest {
+            service: service.to_owned(),
+        };
+        match tokio::time::timeout(within, client.check(request)).await {
+            Err(_) => Health::Silent,
+            Ok(Ok(response)) => match response.into_inner().status() {
+                ServingStatus::Serving => Health::Serving,
+                other => Health::Otherwise(other.as_str_name().to_owned()),
+            },
+            Ok(Err(status)) => Health::Otherwise(in_words(&status)),
+        }
+    }
+
+    /// The services that server reflection lists, by `grpc.reflection.v1` or else
+    /// by `v1alpha`.
+    ///
+    /// # Errors
+    ///
+    /// What came instead, in words.
+    pub async fn services(&self, within: Duration) -> Result<Vec<String>, String> {
+        let asking = async {
+            match self.services_v1().await {
+                Err(status) if status.code() == Code::Unimplemented => {
+                    self.services_v1alpha().await
+                }
+                listed => listed,
+            }
+        };
+        match tokio::time::timeout(within, asking).await {
+            Ok(Ok(services)) => Ok(services),
+            Ok(Err(status)) => Err(in_words(&status)),
+            Err(_) => Err(format!("no answer within {within:?}")),
+        }
+    }
+
+    async fn services_v1(&self) -> Result<Vec<String>, Status> {
+        use v1::{
+            ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+            server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
+        };
+        let request = ServerReflectionRequest {
+            host: String::new(),
+            message_request: Some(MessageRequest::ListServices(String::new())),
+        };
+        let mut client = ServerReflectionClient::new(self.channel.clone());
+        let answers = client.server_reflection_info(tokio_stream::once(request));
+        let answer = answers.await?.into_inner().next().await.transpose()?;
+        match answer.and_then(|answer| answer.message_response) {
+            Some(MessageResponse::ListServicesResponse(list)) => {
+                Ok(list.service.into_iter().map(|one| one.name).collect())
+            }
+            _ => Err(Status::unknown("it did not list its services")),
+        }
+    }
+
+    /// The same in the version that most servers had first.
+    async fn services_v1alpha(&self) -> Result<Vec<String>, Status> {
+        use v1alpha::{
+            ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+            server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
+        };
+        let request = ServerReflectionRequest {
+            host: String::new(),
+            message_request: Some(MessageRequest::ListServices(String::new())),
+        };
+        let mut client = ServerReflectionClient::new(self.channel.clone());
+        let answers = client.server_reflection_info(tokio_stream::once(request));
+        let answer = answers.await?.into_inner().next().await.transpose()?;
+        match answer.and_then(|answer| answer.message_response) {
+            Some(MessageResponse::ListServicesResponse(list)) => {
+                Ok(list.service.into_iter().map(|one| one.name).collect())
+            }
+            _ => Err(Status::unknown("it did not list its services")),
+        }
+    }
+}
+
+impl Line {
+    /// Tells without waiting.
+    pub fn tell(&self, call: Bytes) {
+        self.stream.tell(call);
+    }
+
+    /// Asks and waits for the answer, but no longer than the limit.
+    pub async fn ask(&mut self, question: Question) -> Replied {
+        let limit = question.limit;
+        let Reply {
+            heard,
+            asked,
+            thought,
+        } = self.stream.ask(question).await;
+        let heard = match (heard, &self.process) {
+            (Said::Heard(heard), _) => heard,
+            (Said::Broken(how), Some(process)) => Heard::Foul(process.post_mortem(how).await),
+            (Said::Broken(how), None) => Heard::Foul(Foul::Crashed {
+                detail: Foul::evidence(format!("the connection broke: {how}")),
+            }),
+        };
+        let stream = &mut self.stream;
+        let excused = is_ours(&self.heartbeat, stream, &heard, asked, thought, limit).await;
+        Replied {
+            heard,
+            thought,
+            excused,
+        }
+    }
+
+    /// Ends the stream in order: our side is closed, and the bot has so long to
+    /// close its own. Whether it did.
+    pub async fn close(self, grace: Duration) -> bool {
+        self.stream.close(grace).await
+    }
+}
+
+fn in_words(status: &Status) -> String {
+    let (code, message) = (status.code(), status.message());
+    if message.is_empty() {
+        format!("{code:?}")
+    } else {
+        format!("{code:?}: {}", Foul::evidence(message))
+    }
+}
