@@ -91,8 +91,8 @@ class Bot:
 
     def _plays(self, game: Game[Any, Any, Any], new: Callable[[GameStart], GameBot]) -> Self:
         if inspect.isabstract(new):
-            missing = ", ".join(sorted(new.__abstractmethods__))
-            raise TypeError(f"{new.__name__} lacks {missing}")
+            missing = sorted(getattr(new, "__abstractmethods__", ()))
+            raise TypeError(f"{new.__name__} lacks {', '.join(missing)}")
         self._games[game.service] = Played(game, new)
         return self
 

@@ -128,7 +128,7 @@ class Game(Generic[BotT, CallT, AnswerT]):
     """How a game's messages become callbacks."""
 
     service: str
-    bot: type[BotT]
+    bot: type[Any]
     call: type[CallT]
     answer: type[AnswerT]
     begin: Callable[[BotT, CallT, Say], Awaitable[None]]

@@ -92,8 +92,8 @@ async def _hear(
     past = call.past_answer
     match call.WhichOneof("call"):
         case "get_draw":
-            for tile in call.get_draw.tiles:
-                await say(bot.get_draw, Tile(tile))
+            for drawn in call.get_draw.tiles:
+                await say(bot.get_draw, Tile(drawn))
         case "get_opp_discard":
             await say(bot.get_opp_discard, Tile(call.get_opp_discard.tile))
         case "request_discard" if resumed:

@@ -92,7 +92,7 @@ class Tables:
         self.empty = asyncio.Event()
         self._count(0)
 
-    def handler(self, played: Played) -> grpc.GenericRpcHandler[Any, Any]:
+    def handler(self, played: Played) -> grpc.GenericRpcHandler:
         """What serves a game's one call. Messages pass through as bytes."""
 
         async def play(_: object, context: grpc.aio.ServicerContext[bytes, bytes]) -> None:
@@ -102,7 +102,7 @@ class Tables:
             except Fault as fault:
                 await context.abort(fault.code, fault.words)
 
-        method = grpc.stream_stream_rpc_method_handler(play)  # type: ignore[arg-type]
+        method: Any = grpc.stream_stream_rpc_method_handler(play)
         return grpc.method_handlers_generic_handler(played.game.service, {"Play": method})
 
     async def _play(

@@ -24,6 +24,7 @@ from bot_arena.game import Fault, Game, GameBot, GameStart, Say, read_over, read
 
 # A status is sent among the headers, of which there may be 8 KiB.
 _LONGEST_WORDS = 500
+_HERE = os.path.dirname(__file__)
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,9 @@ def _thrown(error: BaseException) -> Fault:
     at = error.__traceback__.tb_next if error.__traceback__ else None
     traceback.print_exception(type(error), error, at, file=sys.stderr)
     words = "".join(traceback.format_exception_only(type(error), error)).strip()
-    if frames := traceback.extract_tb(error.__traceback__):
-        where = f"{os.path.basename(frames[-1].filename)}:{frames[-1].lineno}"
-        words = f"{words[:_LONGEST_WORDS]} ({where})"
+    words = words[:_LONGEST_WORDS]
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if os.path.dirname(frame.filename) != _HERE]
+    if own:
+        words += f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})"
     return Fault(grpc.StatusCode.INTERNAL, words)
