@@ -74,8 +74,8 @@ def serving(bot: Bot, folder: Path) -> Iterator[grpc.Channel]:
     stop = asyncio.Event()
     served = asyncio.run_coroutine_threadsafe(bot.serve(f"unix:{path}", stop), _loop)
     with grpc.insecure_channel(f"unix:{path}", [("grpc.use_local_subchannel_pool", 1)]) as channel:
-        until(lambda: path.exists() or served.done())
         try:
+            grpc.channel_ready_future(channel).result(TIMEOUT)
             yield channel
         finally:
             # What is still open does not keep the bot.

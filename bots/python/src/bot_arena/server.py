@@ -57,11 +57,11 @@ async def serve(
     _reflect(server, [*names, health.SERVICE_NAME, reflection.SERVICE_NAME])
 
     try:
-        if path is not None:
-            remove_socket(path)
+        _probe(target, path)
         port = server.add_insecure_port(target)
     except (OSError, RuntimeError) as error:
-        raise ListenError(f"could not listen on {address}: {_why(target, error)}") from error
+        why = getattr(error, "strerror", None) or error
+        raise ListenError(f"could not listen on {address}: {why}") from error
     await server.start()
     shown = f"unix:{path}" if path is not None else f"{address.rpartition(':')[0]}:{port}"
     print(f"listening on {shown}", flush=True)
@@ -75,6 +75,8 @@ async def serve(
         # Whoever watches our health does not keep us.
         await server.stop(None)
         await stopping
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(tables.empty.wait(), 1)
     finally:
         await server.stop(None)
         if path is not None:
@@ -156,22 +158,21 @@ def _read(address: str) -> tuple[str, str | None]:
     raise ListenError(f'BOT_LISTEN is "{address}": expected unix:PATH or tcp:HOST:PORT')
 
 
-def _why(target: str, error: Exception) -> str:
-    """gRPC does not say why it can't listen, but the system does."""
-    try:
-        if target.startswith("unix:"):
-            raise error
-        host, _, port = target.rpartition(":")
-        for family, kind, _, _, place in socket.getaddrinfo(
-            host.strip("[]"), port, type=socket.SOCK_STREAM
-        ):
-            with socket.socket(family, kind) as probe:
-                probe.bind(place)
-    except OSError as known:
-        return known.strerror or str(known)
-    except RuntimeError:
-        pass
-    return str(error)
+def _probe(target: str, path: str | None) -> None:
+    """Raises OSError where nobody can listen there: gRPC would not say why."""
+    if path is not None:
+        remove_socket(path)
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.bind(path)
+        remove_socket(path)
+        return
+    host, _, port = target.rpartition(":")
+    for family, kind, _, _, place in socket.getaddrinfo(
+        host.strip("[]"), port, type=socket.SOCK_STREAM
+    ):
+        with socket.socket(family, kind) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(place)
 
 
 def remove_socket(path: str) -> None:
