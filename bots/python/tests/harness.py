@@ -73,7 +73,10 @@ def serving(bot: Bot, folder: Path) -> Iterator[grpc.Channel]:
     path = folder / "bot.sock"
     stop = asyncio.Event()
     served = asyncio.run_coroutine_threadsafe(bot.serve(f"unix:{path}", stop), _loop)
-    with grpc.insecure_channel(f"unix:{path}", [("grpc.use_local_subchannel_pool", 1)]) as channel:
+    # It may be dialled before it listens.
+    again = [(f"grpc.{which}_reconnect_backoff_ms", 20) for which in ("initial", "min", "max")]
+    options = [("grpc.use_local_subchannel_pool", 1), *again]
+    with grpc.insecure_channel(f"unix:{path}", options) as channel:
         try:
             grpc.channel_ready_future(channel).result(TIMEOUT)
             yield channel

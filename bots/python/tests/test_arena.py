@@ -97,7 +97,8 @@ def test_both_flavours_play_the_same(arena: str, tmp_path: Path) -> None:
         bots = [sample(name), "house:ladder?level=1"]
         lines = match(arena, tmp_path, "connect-four", bots, *options)
         standing(lines, "a")
-        hashes.append([line["play_hash"] for line in lines if line["type"] == "game"])
+        games = [line for line in lines if line["type"] == "game"]
+        hashes.append({game["game_id"]: game["play_hash"] for game in games})
     assert hashes[0] == hashes[1]
 
 

@@ -31,7 +31,6 @@ from bot_arena import (
     Square,
     Tile,
     big_two,
-    connect_four,
     mahjong,
     othello,
 )
@@ -353,7 +352,9 @@ def test_big_two_by_its_callbacks(flavour: Flavour, tmp_path: Path) -> None:
     with serving(bot, tmp_path) as channel:
         stream = Stream(channel, big_two.GAME)
         stream.ready(
-            table=pb.Table(scoring=pb.SCORING_PAYOUT, reversal=True, cards_left=[14, 14, 13, 13]),
+            table=pb.Table(
+                scoring=pb.SCORING_PAYOUT, reversal=True, cards_left=[14, 14, 13, 13]
+            ),
             get_deal=pb.GetDeal(cards=[three, pb.CARD_TEN_OF_HEARTS, joker]),
         )
         lead = pb.RequestPlay(must_include_three_of_clubs=True)
@@ -422,9 +423,7 @@ def test_othello_by_its_callbacks(flavour: Flavour, tmp_path: Path) -> None:
         )
         there = pb.Square(row=0, column=7)
         ask = pb.RequestMove(board=board, previous=pb.Previous(square=there))
-        stream.send(
-            number=1, request_move=ask, past_answer=pb.OthelloAnswer(square=there)
-        )
+        stream.send(number=1, request_move=ask, past_answer=pb.OthelloAnswer(square=there))
         stream.send(
             number=2, limit=LIMIT, request_move=pb.RequestMove(board=board, previous=passed)
         )
@@ -646,7 +645,10 @@ def test_an_async_callback_needs_a_bot_of_asyncio(tmp_path: Path) -> None:
 INVALID = [
     (b"\xff", "not a call of this game: "),
     (connect_four_pb2.ConnectFourCall(start=envelope.GameStart()), "not a call of this game: "),
-    (connect_four_pb2.ConnectFourCall(number=0, get_point=get_point()), "the game has not begun"),
+    (
+        connect_four_pb2.ConnectFourCall(number=0, get_point=get_point()),
+        "the game has not begun",
+    ),
 ]
 
 
@@ -663,7 +665,9 @@ def test_a_stream_that_begins_wrong_is_refused(
         assert details.startswith(words)
 
 
-def test_a_board_that_does_not_fit_its_size_is_refused(flavour: Flavour, tmp_path: Path) -> None:
+def test_a_board_that_does_not_fit_its_size_is_refused(
+    flavour: Flavour, tmp_path: Path
+) -> None:
     bot = flavour.bot("left", "1").connect_four(flavour.of(Leftmost))
     with serving(bot, tmp_path) as channel:
         stream = Stream(channel)

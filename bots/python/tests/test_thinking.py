@@ -91,4 +91,9 @@ def test_squares_of_othello() -> None:
     board = bytearray(64)
     board[27] = board[36] = thinking.THEIRS
     board[28] = board[35] = thinking.MINE
-    assert [str(square) for square in thinking.squares(bytes(board))] == ["d3", "c4", "f5", "e6"]
+    assert [str(square) for square in thinking.squares(bytes(board))] == [
+        "d3",
+        "c4",
+        "f5",
+        "e6",
+    ]
