@@ -8,6 +8,7 @@ import asyncio
 import functools
 import inspect
 import queue
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -73,12 +74,11 @@ def serving(bot: Bot, folder: Path) -> Iterator[grpc.Channel]:
     path = folder / "bot.sock"
     stop = asyncio.Event()
     served = asyncio.run_coroutine_threadsafe(bot.serve(f"unix:{path}", stop), _loop)
-    # It may be dialled before it listens.
-    again = [(f"grpc.{which}_reconnect_backoff_ms", 20) for which in ("initial", "min", "max")]
-    options = [("grpc.use_local_subchannel_pool", 1), *again]
-    with grpc.insecure_channel(f"unix:{path}", options) as channel:
+    until(lambda: served.done() or _listens(path))
+    with grpc.insecure_channel(
+        f"unix:{path}", [("grpc.use_local_subchannel_pool", 1)]
+    ) as channel:
         try:
-            grpc.channel_ready_future(channel).result(TIMEOUT)
             yield channel
         finally:
             # What is still open does not keep the bot.
@@ -86,6 +86,11 @@ def serving(bot: Bot, folder: Path) -> Iterator[grpc.Channel]:
             _loop.call_soon_threadsafe(stop.set)
             served.result(TIMEOUT)
     assert not path.exists()
+
+
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
 
 
 def until(so: Callable[[], bool]) -> None:
