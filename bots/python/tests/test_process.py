@@ -51,7 +51,8 @@ def process(flavour: str, listen: str, folder: Path) -> Iterator[Process]:
     with (folder / "stderr").open("w") as stderr:
         popen = subprocess.Popen(
             [sys.executable, SCRIPT, flavour],
-            env={**os.environ, "BOT_LISTEN": listen},
+            # Whoever runs the tests may have switched buffering off.
+            env={**os.environ, "BOT_LISTEN": listen, "PYTHONUNBUFFERED": ""},
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
