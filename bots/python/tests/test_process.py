@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,10 +60,14 @@ def process(flavour: str, listen: str, folder: Path) -> Iterator[Process]:
             stderr=stderr,
             text=True,
         )
+    # A line that never comes ends with the process.
+    watchdog = threading.Timer(TIMEOUT, popen.kill)
+    watchdog.start()
     with popen:
         try:
             yield Process(popen)
         finally:
+            watchdog.cancel()
             popen.kill()
 
 
