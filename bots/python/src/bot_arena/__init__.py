@@ -1,0 +1,51 @@
+"""Writing a bot: fill in the callbacks of a game, and one line of main.
+
+    from bot_arena import Bot, ConnectFourBot, GetPoint, Point
+
+    class Leftmost(ConnectFourBot):
+        def get_point(self, ask: GetPoint) -> Point:
+            return ask.points()[0]
+
+    if __name__ == "__main__":
+        Bot("leftmost", "1.0").connect_four(Leftmost).main()
+
+The package does the rest: the server, where to listen, Ready, health, reflection, one
+object of yours for each game, stopping in order. What a callback raises loses the game
+that it happened in and no other.
+"""
+
+from bot_arena.big_two import BigTwoBot, Card, GetPlay, RequestPlay, Scoring, Table
+from bot_arena.bot import AsyncBot, Bot
+from bot_arena.connect_four import ConnectFourBot, GetPoint, Point
+from bot_arena.game import Ending, FoulKind, GameOver, GameStart, SeatResult
+from bot_arena.mahjong import MahjongBot, Round, Tile
+from bot_arena.othello import PASS, Beginning, OthelloBot, RequestMove, Square
+from bot_arena.server import ListenError
+
+__all__ = [
+    "PASS",
+    "AsyncBot",
+    "Beginning",
+    "BigTwoBot",
+    "Bot",
+    "Card",
+    "ConnectFourBot",
+    "Ending",
+    "FoulKind",
+    "GameOver",
+    "GameStart",
+    "GetPlay",
+    "GetPoint",
+    "ListenError",
+    "MahjongBot",
+    "OthelloBot",
+    "Point",
+    "RequestMove",
+    "RequestPlay",
+    "Round",
+    "Scoring",
+    "SeatResult",
+    "Square",
+    "Table",
+    "Tile",
+]

@@ -1,0 +1,106 @@
+"""A bot: its name, what it says of itself, the games that it plays."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from bot_arena import big_two, connect_four, mahjong, othello
+from bot_arena._proto.arena.v1.envelope_pb2 import Ready
+from bot_arena.game import Game, GameBot, GameStart
+from bot_arena.server import ListenError, serve
+from bot_arena.session import OnLoop, OwnThread, Played
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+# Where a bot listens if nobody says.
+_STANDARD = "tcp:127.0.0.1:50051"
+
+
+class Bot:
+    """A bot whose callbacks are plain methods. Each game has a thread of its own, so
+    one that thinks does not hold up another.
+
+    `name` and `version` are shown to people. `max_games` is how many games one process
+    plays at once. `can_resume` says that it can be caught up in the middle of a game:
+    it fills in the callbacks `resumed_…`, or remembers nothing between the others.
+    """
+
+    _hands: type[OwnThread] | type[OnLoop] = OwnThread
+
+    def __init__(
+        self, name: str, version: str, *, max_games: int = 1, can_resume: bool = False
+    ) -> None:
+        if max_games < 1:
+            raise ValueError(f"max_games is {max_games}: expected 1 or more")
+        self._ready = Ready(
+            bot=name, version=version, max_games=max_games, can_resume=can_resume
+        )
+        self._games: dict[str, Played] = {}
+
+    def connect_four(self, new: Callable[[GameStart], connect_four.ConnectFourBot]) -> Self:
+        """Plays Connect Four: `new`, a class or a function, makes the object for one
+        game.
+        """
+        return self._plays(connect_four.GAME, new)
+
+    def mahjong(self, new: Callable[[GameStart], mahjong.MahjongBot]) -> Self:
+        """Plays Mahjong: `new` makes the object for one round."""
+        return self._plays(mahjong.GAME, new)
+
+    def big_two(self, new: Callable[[GameStart], big_two.BigTwoBot]) -> Self:
+        """Plays Reversal Big Two: `new` makes the object for one game."""
+        return self._plays(big_two.GAME, new)
+
+    def othello(self, new: Callable[[GameStart], othello.OthelloBot]) -> Self:
+        """Plays Othello: `new` makes the object for one game."""
+        return self._plays(othello.GAME, new)
+
+    def main(self) -> None:
+        """Serves until SIGTERM or SIGINT. Where it listens is what the environment
+        variable `BOT_LISTEN` says: `unix:PATH` or `tcp:HOST:PORT`. Exits with 1 and a
+        line on standard error where it can't listen there.
+        """
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # What a bot prints is seen at once, also where it goes to a file.
+            sys.stdout.reconfigure(line_buffering=True)
+        try:
+            asyncio.run(self._until_signalled())
+        except ListenError as error:
+            sys.exit(str(error))
+
+    async def serve(self, address: str, stop: asyncio.Event) -> None:
+        """The same within a loop that runs already, until `stop` is set. Raises
+        `ListenError`.
+        """
+        await serve(address, self._games.values(), self._ready, self._hands, stop)
+
+    async def _until_signalled(self) -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        await self.serve(os.environ.get("BOT_LISTEN", _STANDARD), stop)
+
+    def _plays(self, game: Game[Any, Any, Any], new: Callable[[GameStart], GameBot]) -> Self:
+        if inspect.isabstract(new):
+            missing = sorted(getattr(new, "__abstractmethods__", ()))
+            raise TypeError(f"{new.__name__} lacks {', '.join(missing)}")
+        self._games[game.service] = Played(game, new)
+        return self
+
+
+class AsyncBot(Bot):
+    """A bot whose callbacks may be `async def`. All of its games share one event loop
+    and no thread is started. A callback that computes for long without an `await` holds
+    up all games: such a bot is better a `Bot`.
+    """
+
+    _hands = OnLoop

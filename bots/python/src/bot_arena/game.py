@@ -1,0 +1,171 @@
+"""What all games share: how a game begins and ends, and how a callback is called.
+Names no game.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Generic, Protocol, TypeVar
+
+import grpc
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+
+from bot_arena._proto.arena.v1 import envelope_pb2 as proto
+
+
+class FoulKind(IntEnum):
+    """What a seat can do wrong."""
+
+    UNREACHABLE = 1
+    NO_START = 2
+    UNSUPPORTED = 3
+    CRASHED = 4
+    HUNG_UP = 5
+    ERROR_STATUS = 6
+    MALFORMED = 7
+    WRONG_NUMBER = 8
+    UNSOLICITED = 9
+    OVERSIZED = 10
+    MEMORY_EXCEEDED = 11
+    ILLEGAL = 12
+    LATE = 13
+
+
+class Ending(IntEnum):
+    """What ended a game."""
+
+    PLAYED = 1
+    FOUL = 2
+    RESIGNED = 3
+    VOID = 4
+
+
+@dataclass(frozen=True)
+class GameStart:
+    """A game begins. Times are in seconds."""
+
+    game_id: str
+    game: str
+    """Its name, for example `connect_four`."""
+    seat: int
+    """Your place, from 0."""
+    seats: int
+    move_limit: float
+    """The longest that one question may take."""
+    budget: float | None
+    """What is left of a budget over several games, where there is one."""
+    bot_seed: int
+    """For bots that want to repeat themselves; independent of the deal."""
+    rules_version: int
+    behavior_version: int
+
+
+@dataclass(frozen=True)
+class SeatResult:
+    """How one seat came out."""
+
+    place: int
+    """From 1, the best; seats that share a place have the same number."""
+    score: int
+    """In the game's own unit."""
+    foul: FoulKind | None
+    """What the seat did wrong, where it did."""
+
+
+@dataclass(frozen=True)
+class GameOver:
+    """A game has ended."""
+
+    results: tuple[SeatResult, ...]
+    """One a seat, in order of the seats."""
+    ending: Ending
+    reason: str
+    """In words, for example `four in a row`."""
+
+
+class GameBot:
+    """A bot in one game; the base of every game's class.
+
+    An object is made for each game by calling the class, or whatever function was
+    given instead, with the game's `GameStart`.
+    """
+
+    def __init__(self, start: GameStart) -> None:
+        self.start = start
+
+    def game_over(self, over: GameOver) -> Awaitable[None] | None:
+        """The game is over. You are not told of it if you have committed a foul."""
+
+
+class Fault(Exception):
+    """What ends a stream with an error status."""
+
+    def __init__(self, code: grpc.StatusCode, words: str) -> None:
+        super().__init__(words)
+        self.code = code
+        self.words = words
+
+
+class Say(Protocol):
+    """Calls a callback, on whichever thread it belongs, and hands back what it
+    returned. Raises `Fault` with the words of whatever it raised.
+    """
+
+    def __call__(self, callback: Callable[..., object], *args: object) -> Awaitable[Any]: ...
+
+
+CallT = TypeVar("CallT", bound=Message)
+AnswerT = TypeVar("AnswerT", bound=Message)
+BotT = TypeVar("BotT", bound=GameBot)
+
+
+@dataclass(frozen=True)
+class Game(Generic[BotT, CallT, AnswerT]):
+    """How a game's messages become callbacks."""
+
+    service: str
+    bot: type[Any]
+    call: type[CallT]
+    answer: type[AnswerT]
+    begin: Callable[[BotT, CallT, Say], Awaitable[None]]
+    """What comes with the start of the game."""
+    hear: Callable[[BotT, CallT, Say], Awaitable[AnswerT | None]]
+    """A call of the game's own; what it answers has no number yet. Raises ValueError
+    where the call has what there is not in the game."""
+
+
+def wrong(callback: str, value: object, expected: str) -> Fault:
+    """A callback returned what it should not have."""
+    words = f"{callback} returned {reprlib.repr(value)}: expected {expected}"
+    return Fault(grpc.StatusCode.INTERNAL, words)
+
+
+def seconds(duration: Duration) -> float:
+    """A time as Python has it."""
+    return duration.seconds + duration.nanos / 1e9
+
+
+def read_start(start: proto.GameStart) -> GameStart:
+    return GameStart(
+        start.game_id,
+        start.game,
+        start.seat,
+        start.seats,
+        seconds(start.move_limit),
+        seconds(start.budget) if start.HasField("budget") else None,
+        start.bot_seed,
+        start.rules_version,
+        start.behavior_version,
+    )
+
+
+def read_over(over: proto.GameOver) -> GameOver:
+    def result(seat: proto.SeatResult) -> SeatResult:
+        foul = FoulKind(seat.foul) if seat.HasField("foul") else None
+        return SeatResult(seat.place, seat.score, foul)
+
+    return GameOver(tuple(map(result, over.results)), Ending(over.ending), over.reason)

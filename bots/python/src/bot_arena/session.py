@@ -1,0 +1,165 @@
+"""One seat in one game: the calls of its stream, in order, to one object of the
+author's; and how that object is called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from inspect import isawaitable, iscoroutine
+from typing import Any
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from bot_arena._proto.arena.v1.envelope_pb2 import Ready
+from bot_arena.game import Fault, Game, GameBot, GameStart, Say, read_over, read_start
+
+# A status is sent among the headers, of which there may be 8 KiB.
+_LONGEST_WORDS = 500
+_HERE = os.path.dirname(__file__)
+
+
+@dataclass(frozen=True)
+class Played:
+    """A game that a bot plays, and what makes its object for one game."""
+
+    game: Game[Any, Any, Any]
+    new: Callable[[GameStart], GameBot]
+
+
+class Session:
+    """The stream of one game."""
+
+    def __init__(self, played: Played, ready: Ready, say: Say) -> None:
+        self._game = played.game
+        self._new = played.new
+        self._ready = ready
+        self._say = say
+        self._bot: GameBot | None = None
+
+    async def hear(self, message: bytes) -> bytes | None:
+        """What there is to answer to a call. Raises `Fault`."""
+        try:
+            call = self._game.call.FromString(message)
+            answer = await self._hear(call)
+        except (DecodeError, ValueError) as error:
+            words = f"not a call of this game: {error}"
+            raise Fault(grpc.StatusCode.INVALID_ARGUMENT, words) from error
+        if answer is None:
+            return None
+        if call.HasField("number"):
+            answer.number = call.number
+        return bytes(answer.SerializeToString())
+
+    async def _hear(self, call: Any) -> Any:
+        kind = call.WhichOneof("call")
+        if kind == "start":
+            return await self._begin(call)
+        if self._bot is None:
+            raise Fault(grpc.StatusCode.FAILED_PRECONDITION, "the game has not begun")
+        if kind == "over":
+            bot, self._bot = self._bot, None
+            await self._say(bot.game_over, read_over(call.over))
+            return None
+        return await self._game.hear(self._bot, call, self._say)
+
+    async def _begin(self, call: Any) -> Any:
+        if not call.HasField("number"):
+            raise ValueError("a question without a number")
+        bot = await self._say(self._new, read_start(call.start))
+        if not isinstance(bot, self._game.bot):
+            words = f"made {bot!r} for a game: expected a {self._game.bot.__name__}"
+            raise Fault(grpc.StatusCode.INTERNAL, words)
+        await self._game.begin(bot, call, self._say)
+        self._bot = bot
+        # A start that was answered before the stream was opened is not answered again.
+        return None if call.HasField("past_answer") else self._game.answer(ready=self._ready)
+
+
+class OwnThread:
+    """Calls the callbacks of one game, one after another, on a thread of its own. It
+    is a daemon: a game that never stops thinking does not keep the process.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._work, name="game", daemon=True).start()
+
+    async def say(self, callback: Callable[..., object], *args: object) -> object:
+        called: asyncio.Future[object] = self._loop.create_future()
+
+        def tell(value: object) -> None:
+            # Nobody waits any more where the stream was cancelled.
+            if not called.done():
+                called.set_result(value)
+
+        def job() -> None:
+            value = _outcome(callback, args)
+            with suppress(RuntimeError):  # The loop has ended.
+                self._loop.call_soon_threadsafe(tell, value)
+
+        self._jobs.put(job)
+        value = await called
+        if isinstance(value, Fault):
+            raise value
+        return value
+
+    def close(self) -> None:
+        """The thread ends when it has nothing to do any more."""
+        self._jobs.put(None)
+
+    def _work(self) -> None:
+        while job := self._jobs.get():
+            job()
+
+
+class OnLoop:
+    """Calls callbacks where the server runs, and waits for those that are `async`."""
+
+    async def say(self, callback: Callable[..., object], *args: object) -> object:
+        try:
+            value = callback(*args)
+            return await value if isawaitable(value) else value
+        except (asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException as error:
+            raise _thrown(error) from error
+
+    def close(self) -> None:
+        pass
+
+
+def _outcome(callback: Callable[..., object], args: tuple[object, ...]) -> object:
+    """What a callback returned, or the `Fault` that came of it."""
+    try:
+        value = callback(*args)
+    except BaseException as error:
+        return _thrown(error)
+    if iscoroutine(value):
+        value.close()
+        name = callback.__name__
+        words = f"{name} is async: serve it with AsyncBot, or make it a plain method"
+        return Fault(grpc.StatusCode.INTERNAL, words)
+    return value
+
+
+def _thrown(error: BaseException) -> Fault:
+    """What a callback raised, as the status that ends its stream."""
+    at = error.__traceback__.tb_next if error.__traceback__ else None
+    traceback.print_exception(type(error), error, at, file=sys.stderr)
+    words = "".join(traceback.format_exception_only(type(error), error)).strip()
+    words = words[:_LONGEST_WORDS]
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if os.path.dirname(frame.filename) != _HERE]
+    if own:
+        words += f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})"
+    return Fault(grpc.StatusCode.INTERNAL, words)
