@@ -21,9 +21,10 @@
 namespace bot_arena {
 namespace {
 
-// How long games may go on after the bot was asked to stop, and connections then.
+// How long games may go on after the bot was asked to stop, and what a peer has then to
+// close its connection.
 constexpr std::chrono::seconds GRACE{5};
-constexpr std::chrono::milliseconds CLOSING{500};
+constexpr std::chrono::milliseconds CLOSING{200};
 // Threads beside those of games: they wait for streams, or serve reflection.
 constexpr int SPARE_THREADS = 8;
 // The most of an exception's words that goes into a status: that is a header, and clients
@@ -189,6 +190,7 @@ struct Address {
 
     std::string listening(int port) const {
         if (is_unix) return "unix:" + path;
+        if (port == 0) return "tcp:" + path;
         return "tcp:" + path.substr(0, path.rfind(':') + 1) + std::to_string(port);
     }
 
@@ -305,7 +307,6 @@ int Bot::State::serve() {
     address.remove_socket();
     if (!idle) {
         // A callback that never returns would hold up whatever ends in order.
-        std::fflush(nullptr);
         std::_Exit(0);
     }
     server->Shutdown(std::chrono::system_clock::now() + CLOSING);

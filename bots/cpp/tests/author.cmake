@@ -1,0 +1,18 @@
+# Builds the project in SOURCE against the kit, in the WAY that is named.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: ${result}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${INTO})
+if(WAY STREQUAL package)
+  run(${CMAKE_COMMAND} --install ${BUILT} --prefix ${INTO}/prefix)
+  set(found -DCMAKE_PREFIX_PATH=${INTO}/prefix)
+else()
+  set(found -DKIT=${KIT})
+endif()
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${INTO}/build -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Debug ${found})
+run(${CMAKE_COMMAND} --build ${INTO}/build)
+run(${CMAKE_COMMAND} -E env BOT_LISTEN=nowhere sh -c "! ${INTO}/build/leftmost")
