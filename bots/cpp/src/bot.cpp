@@ -57,13 +57,19 @@ grpc::Status internal(const std::string& words) {
     return {grpc::StatusCode::INTERNAL, words.substr(0, MOST_WORDS)};
 }
 
+// The stream that this thread serves.
+thread_local const grpc::ServerContext* serving = nullptr;
+
 // A stream in a place. It has left the place before its status is sent: the referee may
 // open the next stream as soon as it has that.
 class Place {
 public:
     Place(Places& places, const grpc::ServerContext* stream)
-        : places_(places), stream_(stream), status_(places.enter(stream)) {}
+        : places_(places), stream_(stream), status_(places.enter(stream)) {
+        serving = stream;
+    }
     ~Place() {
+        serving = nullptr;
         leave();
         if (status_.ok()) places_.end();
     }
@@ -204,6 +210,8 @@ struct Address {
 };
 
 }  // namespace
+
+bool cancelled() { return serving != nullptr && serving->IsCancelled(); }
 
 struct Bot::State {
     Manner manner;

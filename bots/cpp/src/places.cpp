@@ -25,7 +25,7 @@ grpc::Status Places::enter(const grpc::ServerContext* stream) {
         if (std::chrono::steady_clock::now() >= deadline || stream->IsCancelled()) {
             return {grpc::StatusCode::RESOURCE_EXHAUSTED,
                     "this process plays " + std::to_string(max_games) +
-                        " at once, and as many games are running"};
+                        " games at once, and as many are running"};
         }
         changed_.wait_for(lock, LOOK);
     }

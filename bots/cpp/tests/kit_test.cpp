@@ -472,6 +472,17 @@ TEST_F(Kit, a_game_that_is_cancelled_while_it_thinks_takes_no_place) {
     EXPECT_TRUE(stream.close().ok());
 }
 
+TEST_F(Kit, a_search_can_see_that_its_game_was_cut_off) {
+    Process bot("unix:bot");
+    C4 stream(dial(bot.listening()));
+    stream.ask(start<c4::ConnectFourCall>("search"));
+    stream.tell(get_point(1));
+    EXPECT_EQ(bot.lines(2), (Lines{"made search seat 1", "thinking search"}));
+    stream.cancel();
+    EXPECT_EQ(bot.line().substr(0, 9), "get_point");
+    EXPECT_EQ(bot.line(), "dropped search");
+}
+
 TEST_F(Kit, refuses_more_games_than_it_plays_at_once) {
     Process bot("unix:bot");
     const auto channel = dial(bot.listening());
@@ -483,7 +494,7 @@ TEST_F(Kit, refuses_more_games_than_it_plays_at_once) {
     const auto status = refused.end();
     EXPECT_EQ(status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
     EXPECT_EQ(status.error_message(),
-              "this process plays 2 at once, and as many games are running");
+              "this process plays 2 games at once, and as many are running");
     EXPECT_EQ(health(channel, ""), SERVING);
     // A game that is over takes no place, though its stream is open.
     one.tell(over<c4::ConnectFourCall>("a draw"));

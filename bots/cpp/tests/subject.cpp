@@ -1,8 +1,7 @@
 // The bot that the kit is tested with: prints every callback on a line of its own. What a
-// game's id says, it does: throw, throw-int, spin, wait (until a file of that name is there).
+// game's id says, it does: throw, throw-int, throw-long, throw-at-start, spin (for ever),
+// search (until the game is cut off).
 #include <bot_arena/bot.hpp>
-
-#include <unistd.h>
 
 #include <iostream>
 #include <stdexcept>
@@ -24,7 +23,7 @@ public:
         if (id == "throw-long") throw std::runtime_error(std::string(20000, 'x'));
         if (id == "throw-int") throw 42;
         std::cout << "thinking " << id << "\n";
-        while (id == "spin" || (id == "wait" && access("go", F_OK) != 0)) {
+        while (id == "spin" || (id == "search" && !cancelled())) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     }

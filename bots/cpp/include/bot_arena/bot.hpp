@@ -34,6 +34,10 @@ using arena::v1::GameStart;
 // The time that an answer may take.
 using Limit = std::chrono::nanoseconds;
 
+// Whether the game that calls back this thread has been cut off, so that nobody waits for the
+// answer any more: a long search may look now and then. False on other threads.
+bool cancelled();
+
 // ---- Connect Four -----------------------------------------------------------
 
 // A cell: x is the row, from 0 at the top; y is the column, from 0 at the left.
