@@ -54,6 +54,7 @@ sins = {
     "leaves": ("error_status", "the brain exited with code 7"),
     "unborn": ("no_start", "the brain threw: no luck today"),
     "foreign": ("illegal", ""),
+    "no_tile": ("malformed", "10"),
     "loop": ("late", ""),
 }
 for brain, (kind, words) in sins.items():
