@@ -505,6 +505,26 @@ TEST_F(Kit, refuses_more_games_than_it_plays_at_once) {
     EXPECT_TRUE(three.close().ok());
 }
 
+TEST_F(Kit, a_flood_of_streams_costs_its_games_nothing) {
+    Process bot("unix:bot");
+    const auto channel = dial(bot.listening());
+    C4 one(channel);
+    C4 two(channel);
+    one.ask(start<c4::ConnectFourCall>("a"));
+    two.ask(start<c4::ConnectFourCall>("b"));
+    // Far more than it has threads.
+    std::vector<std::unique_ptr<C4>> flood;
+    for (int i = 0; i < 50; ++i) flood.push_back(std::make_unique<C4>(channel));
+    EXPECT_EQ(one.ask(get_point(1)).number(), 1u);
+    for (auto& stream : flood) {
+        EXPECT_EQ(stream->end().error_code(), StatusCode::RESOURCE_EXHAUSTED);
+    }
+    EXPECT_EQ(two.ask(get_point(1)).number(), 1u);
+    EXPECT_TRUE(one.close().ok());
+    C4 three(channel);
+    EXPECT_TRUE(three.ask(start<c4::ConnectFourCall>("c")).has_ready());
+}
+
 TEST_F(Kit, does_not_implement_a_game_that_it_does_not_play) {
     Process bot("unix:bot", "connect-four-only");
     const auto channel = dial(bot.listening());
