@@ -1,0 +1,75 @@
+// A brain as a bot: a server, and a process for each game, which is this program again.
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <sstream>
+
+#include "brain.h"
+#include "game.hpp"
+
+// What the bot calls itself.
+extern const char* const BRAIN_NAME;
+
+namespace brain_harness {
+namespace {
+
+constexpr int SOCKET = 3;
+constexpr std::size_t LONGEST_LINE = 64;
+constexpr std::size_t MOST_WORDS = 800;
+// The games that one process plays at once: they share nothing.
+constexpr int MAX_GAMES = 16;
+
+void say(const std::string& line) { send(SOCKET, line.data(), line.size(), MSG_NOSIGNAL); }
+
+void play_on() {
+    const std::unique_ptr<::Brain> brain(new_brain());
+    say("ready");
+    char line[LONGEST_LINE];
+    for (ssize_t length; (length = recv(SOCKET, line, sizeof line, 0)) > 0;) {
+        std::istringstream words(std::string(line, length));
+        std::string word;
+        int tile = 0;
+        bool own = false;
+        words >> word >> tile >> own;
+        if (word == "draw") brain->getDraw(::Tile(tile));
+        if (word == "opp") brain->getOppDiscard(::Tile(tile));
+        if (word == "discard") say(std::to_string(int(brain->requestDiscard())));
+        if (word == "win") say(brain->requestWin(::Tile(tile), own) ? "1" : "0");
+    }
+}
+
+}  // namespace
+
+int play(int parent) {
+    // Who started this process may be killed while the brain thinks.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) return 0;
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+    std::string words;
+    try {
+        play_on();
+        return 0;
+    } catch (const std::exception& error) {
+        words = std::string("threw: ") + error.what();
+    } catch (...) {
+        words = "threw something that is no std::exception";
+    }
+    std::fprintf(stderr, "the brain %s\n", words.c_str());
+    say(words.substr(0, MOST_WORDS));
+    return 1;
+}
+
+}  // namespace brain_harness
+
+int main(int count, char** arguments) {
+    using namespace brain_harness;
+    if (count == 3 && std::strcmp(arguments[1], PLAY) == 0) return play(std::atoi(arguments[2]));
+    bot_arena::Bot bot(BRAIN_NAME, "1.0");
+    return bot.max_games(MAX_GAMES).mahjong<Game>().main();
+}

@@ -1,0 +1,68 @@
+"""Brains in whole rounds: the examples play without a foul, each sin has its own verdict, and
+no process is left behind."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+arena, folder = sys.argv[1:]
+if not arena:
+    sys.exit("these tests play games: say where arena is, cmake -DARENA=…/target/debug/arena")
+
+
+def play(brain, *options, rounds=5, opponent="house:simple"):
+    command = [arena, "match", "mahjong", "--rounds", str(rounds), "--seed", "7", "--no-records"]
+    command += ["--report", "json", "--bot", f"me=exec:{folder}/{brain}", "--bot", f"opp={opponent}"]
+    run = subprocess.run([*command, *options], stdout=subprocess.PIPE, text=True, timeout=300)
+    # 1 is said of a bot that never starts.
+    assert run.returncode in (0, 1), run.returncode
+    assert not left(brain), f"{brain} has left processes behind: {left(brain)}"
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    games = [line for line in lines if line["type"] == "game"]
+    assert len(games) == 2 * rounds, run.stdout
+    return games
+
+
+def left(brain):
+    """The processes of a brain that are running."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            if os.readlink(process / "exe") == os.path.realpath(f"{folder}/{brain}"):
+                found.append(process.name)
+        except OSError:
+            pass
+    return found
+
+
+for brain in ["first", "counting", "distance", "own", "globals", "lingers"]:
+    games = play(brain, rounds=5 if brain == "lingers" else 25)
+    fouls = [foul for game in games for foul in game["fouls"]]
+    assert not fouls, (brain, fouls)
+    print(f"{brain}: {len(games)} rounds, no foul")
+    # Who wins at all against a bot that never does shows that claims arrive.
+    if brain == "distance":
+        won = sum(game["scores"][game["players"].index("me")] > 0 for game in games)
+        assert won >= 25, f"{brain} won {won} of {len(games)}"
+
+sins = {
+    "segfault": ("error_status", "the brain was killed by a signal: Segmentation fault"),
+    "exception": ("error_status", "the brain threw: no such tile"),
+    "number": ("error_status", "the brain threw something that is no std::exception"),
+    "leaves": ("error_status", "the brain exited with code 7"),
+    "unborn": ("no_start", "the brain threw: no luck today"),
+    "foreign": ("illegal", ""),
+    "no_tile": ("malformed", "10"),
+    "loop": ("late", ""),
+}
+for brain, (kind, words) in sins.items():
+    for game in play(brain, "--move-limit", "500ms", rounds=2):
+        seat = game["players"].index("me")
+        (foul,) = game["fouls"]
+        assert foul["seat"] == seat, (brain, foul)
+        if kind:
+            assert foul["foul"]["kind"] == kind, (brain, foul)
+        assert words in json.dumps(foul), (brain, foul)
+    print(f"{brain}: {foul['foul']}")

@@ -1,0 +1,176 @@
+// A brain that never answers, seen from a referee: what ends its process.
+#include <fcntl.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "games/mahjong/v1/mahjong.grpc.pb.h"
+
+namespace {
+
+namespace mj = games::mahjong::v1;
+
+// Longer than anything here takes, however busy the machine is.
+constexpr std::chrono::seconds LONG{40};
+
+// The processes that this one has started and that are running.
+std::vector<int> children(int parent) {
+    std::vector<int> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        std::ifstream stat(entry.path() / "stat");
+        std::string pid, name, state;
+        int ppid = 0;
+        // Names are without spaces here.
+        if (stat >> pid >> name >> state >> ppid && ppid == parent && state != "Z") {
+            found.push_back(std::stoi(pid));
+        }
+    }
+    return found;
+}
+
+template <class Condition>
+bool comes_true(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + LONG;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+}
+
+// The brain `loop` at its third question, in one game.
+class Looping : public testing::Test {
+protected:
+    void SetUp() override {
+        int out[2];
+        ASSERT_EQ(pipe2(out, O_CLOEXEC), 0);
+        bot_ = fork();
+        if (bot_ == 0) {
+            dup2(out[1], STDOUT_FILENO);
+            setenv("BOT_LISTEN", "tcp:127.0.0.1:0", 1);
+            execl(LOOP, LOOP, nullptr);
+            _exit(127);
+        }
+        close(out[1]);
+        std::string said;
+        for (char c; read(out[0], &c, 1) == 1 && c != '\n';) said += c;
+        out_ = out[0];
+        const std::string words = "listening on tcp:";
+        ASSERT_EQ(said.substr(0, words.size()), words);
+        stub_ = mj::MahjongBot::NewStub(
+            grpc::CreateChannel(said.substr(words.size()), grpc::InsecureChannelCredentials()));
+        context_.set_deadline(std::chrono::system_clock::now() + 2 * LONG);
+        stream_ = stub_->Play(&context_);
+        ask([](mj::MahjongCall& call) { call.mutable_start(); });
+        for (int i = 0; i < 2; ++i) {
+            mj::MahjongCall draw;
+            for (int tiles = i == 0 ? 14 : 1; tiles > 0; --tiles) {
+                draw.mutable_get_draw()->add_tiles(mj::TILE_C1);
+            }
+            stream_->Write(draw);
+            ask([](mj::MahjongCall& call) { call.mutable_request_discard(); });
+        }
+        mj::MahjongCall last;
+        last.mutable_get_draw()->add_tiles(mj::TILE_C1);
+        stream_->Write(last);
+        last.mutable_request_discard();
+        last.set_number(9);
+        stream_->Write(last);
+        const auto brains = children(bot_);
+        ASSERT_EQ(brains.size(), 1u);
+        brain_ = brains.front();
+        // A process that loops uses time; one that waits does not.
+        ASSERT_TRUE(comes_true([&] { return ticks(brain_) >= 3; }));
+    }
+
+    void TearDown() override {
+        if (bot_ > 0) {
+            kill(bot_, SIGKILL);
+            waitpid(bot_, nullptr, 0);
+        }
+        context_.TryCancel();
+        if (stream_ != nullptr) stream_->Finish();
+        close(out_);
+    }
+
+    template <class Fill>
+    void ask(Fill fill) {
+        mj::MahjongCall call;
+        call.set_number(number_++);
+        fill(call);
+        mj::MahjongAnswer answer;
+        ASSERT_TRUE(stream_->Write(call));
+        ASSERT_TRUE(stream_->Read(&answer));
+    }
+
+    // Its time on a processor.
+    static long ticks(int pid) {
+        std::ifstream stat(path_of(pid) + "/stat");
+        std::string skipped;
+        for (int i = 0; i < 13; ++i) stat >> skipped;
+        long ticks = 0;
+        stat >> ticks;
+        return ticks;
+    }
+
+    static std::string path_of(int pid) { return "/proc/" + std::to_string(pid); }
+
+    // It runs no more, whether or not somebody has asked for its status.
+    static bool ended(int pid) {
+        std::ifstream stat(path_of(pid) + "/stat");
+        std::string number, name, state;
+        return !(stat >> number >> name >> state) || state == "Z";
+    }
+
+    int bot_ = -1;
+    int brain_ = -1;
+    int out_ = -1;
+    unsigned number_ = 0;
+    std::unique_ptr<mj::MahjongBot::Stub> stub_;
+    grpc::ClientContext context_;
+    std::unique_ptr<grpc::ClientReaderWriter<mj::MahjongCall, mj::MahjongAnswer>> stream_;
+};
+
+}  // namespace
+
+TEST_F(Looping, is_killed_when_its_game_is_cancelled) {
+    context_.TryCancel();
+    // And nobody waits for its status.
+    EXPECT_TRUE(comes_true([&] { return !std::filesystem::exists(path_of(brain_)); }));
+    // The bot plays on.
+    EXPECT_EQ(waitpid(bot_, nullptr, WNOHANG), 0);
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + LONG);
+    const auto stream = stub_->Play(&context);
+    mj::MahjongCall start;
+    start.set_number(0);
+    start.mutable_start();
+    mj::MahjongAnswer ready;
+    EXPECT_TRUE(stream->Write(start));
+    EXPECT_TRUE(stream->Read(&ready));
+    EXPECT_EQ(ready.ready().bot(), "loop");
+    EXPECT_FALSE(ready.ready().can_resume());
+    stream->WritesDone();
+    EXPECT_TRUE(stream->Finish().ok());
+}
+
+TEST_F(Looping, does_not_outlive_a_bot_that_is_killed) {
+    kill(bot_, SIGKILL);
+    EXPECT_TRUE(comes_true([&] { return ended(brain_); }));
+}
+
+TEST_F(Looping, does_not_keep_a_bot_from_stopping) {
+    kill(bot_, SIGTERM);
+    int status = 0;
+    EXPECT_EQ(waitpid(bot_, &status, 0), bot_);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    bot_ = -1;
+    EXPECT_TRUE(comes_true([&] { return ended(brain_); }));
+}

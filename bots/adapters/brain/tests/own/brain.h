@@ -1,0 +1,1 @@
+#error "the harness has a brain.h of its own"

@@ -1,0 +1,324 @@
+// The server: streams, health, reflection, where it listens and how it stops. Streams are
+// served by gRPC's synchronous interface, a thread for each: a callback may think for as
+// long as it likes, and nobody else waits for it.
+#include "bot_arena/bot.hpp"
+
+#include <cxxabi.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include "games.hpp"
+#include "places.hpp"
+
+namespace bot_arena {
+namespace {
+
+// How long games may go on after the bot was asked to stop, and what a peer has then to
+// close its connection.
+constexpr std::chrono::seconds GRACE{5};
+constexpr std::chrono::milliseconds CLOSING{200};
+// Threads beside those of games: they wait for streams, or serve reflection.
+constexpr int SPARE_THREADS = 8;
+// The most of an exception's words that goes into a status: that is a header, and clients
+// refuse large ones.
+constexpr std::size_t MOST_WORDS = 1000;
+
+// What a bot says of itself, for all its streams.
+struct Manner {
+    std::string name;
+    std::string version;
+    bool can_resume = false;
+    Places places;
+};
+
+// The exception that is being handled, in words.
+std::string thrown(const char* what) {
+    const std::type_info* type = abi::__cxa_current_exception_type();
+    std::string words = type == nullptr ? "unknown" : type->name();
+    int failed = 0;
+    if (char* name = abi::__cxa_demangle(words.c_str(), nullptr, nullptr, &failed)) {
+        words = name;
+        std::free(name);
+    }
+    if (what != nullptr) words.append(": ").append(what);
+    return words;
+}
+
+grpc::Status internal(const std::string& words) {
+    std::fprintf(stderr, "a callback threw %s\n", words.c_str());
+    return {grpc::StatusCode::INTERNAL, words.substr(0, MOST_WORDS)};
+}
+
+// The stream that this thread serves.
+thread_local const grpc::ServerContext* serving = nullptr;
+
+// A stream in a place. It has left the place before its status is sent: the referee may
+// open the next stream as soon as it has that.
+class Place {
+public:
+    Place(Places& places, const grpc::ServerContext* stream)
+        : places_(places), stream_(stream), status_(places.enter(stream)) {
+        serving = stream;
+    }
+    ~Place() {
+        serving = nullptr;
+        leave();
+        if (status_.ok()) places_.end();
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    const grpc::Status& status() const { return status_; }
+    void leave() { places_.leave(stream_); }
+
+private:
+    Places& places_;
+    const grpc::ServerContext* stream_;
+    grpc::Status status_;
+};
+
+template <class Game>
+class Served final : public Game::Service::Service {
+public:
+    using Call = typename Game::Call;
+    using Answer = typename Game::Answer;
+    using Stream = grpc::ServerReaderWriter<Answer, Call>;
+
+    Served(Manner& manner, Factory<typename Game::Player> factory)
+        : manner_(manner), factory_(std::move(factory)) {}
+
+    grpc::Status Play(grpc::ServerContext* context, Stream* stream) override {
+        Place place(manner_.places, context);
+        if (!place.status().ok()) return place.status();
+        try {
+            return play(*stream, place);
+        } catch (const std::exception& error) {
+            return internal(thrown(error.what()));
+        } catch (...) {
+            return internal(thrown(nullptr));
+        }
+    }
+
+private:
+    // Plays until the other side closes the stream, or cancels it: then reading fails.
+    grpc::Status play(Stream& stream, Place& place) {
+        using grpc::StatusCode;
+        std::unique_ptr<typename Game::Player> player;
+        for (Call call; stream.Read(&call);) {
+            Answer answer;
+            bool answered = false;
+            if (call.has_start()) {
+                player = factory_(call.start());
+                if (player == nullptr) throw std::logic_error("the factory made no bot");
+                Game::begin(*player, call);
+                answered = !call.has_past_answer();
+                if (answered) introduce(*answer.mutable_ready());
+            } else if (player == nullptr) {
+                return {StatusCode::FAILED_PRECONDITION, "the game has not begun"};
+            } else if (call.has_over()) {
+                player->game_over(call.over());
+                place.leave();
+            } else {
+                answered = Game::hear(*player, call, answer);
+            }
+            if (!answered) continue;
+            if (!call.has_number()) {
+                return {StatusCode::INVALID_ARGUMENT, "a question without a number"};
+            }
+            answer.set_number(call.number());
+            if (!stream.Write(answer)) break;
+        }
+        return grpc::Status::OK;
+    }
+
+    void introduce(arena::v1::Ready& ready) const {
+        ready.set_bot(manner_.name);
+        ready.set_version(manner_.version);
+        ready.set_max_games(manner_.places.max_games);
+        ready.set_can_resume(manner_.can_resume);
+    }
+
+    Manner& manner_;
+    Factory<typename Game::Player> factory_;
+};
+
+struct BadAddress : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Where to listen, in our words and in gRPC's.
+struct Address {
+    bool is_unix = false;
+    std::string path;  // Or HOST:PORT.
+
+    static Address parse(const std::string& text) {
+        const BadAddress bad("BOT_LISTEN is \"" + text + "\": expected unix:PATH or tcp:HOST:PORT");
+        if (text.rfind("unix:", 0) == 0) {
+            std::string path = text.substr(text.rfind("unix://", 0) == 0 ? 7 : 5);
+            if (path.empty()) throw bad;
+            return {true, path};
+        }
+        if (text.rfind("tcp:", 0) != 0) throw bad;
+        const std::string host_port = text.substr(4);
+        const auto colon = host_port.rfind(':');
+        if (colon == std::string::npos || colon == 0) throw bad;
+        const std::string host = host_port.substr(0, colon);
+        const std::string port = host_port.substr(colon + 1);
+        const bool bracketed = host.front() == '[' && host.back() == ']';
+        if (host.find(':') != std::string::npos && !bracketed) throw bad;
+        if (port.empty() || port.size() > 5 ||
+            port.find_first_not_of("0123456789") != std::string::npos || std::stoi(port) > 65535) {
+            throw bad;
+        }
+        return {false, host_port};
+    }
+
+    // gRPC reads an address as a URI, so whatever means something there is escaped.
+    std::string uri() const {
+        if (!is_unix) return path;
+        std::string escaped = "unix:";
+        for (unsigned char c : path) {
+            char code[4];
+            std::snprintf(code, sizeof code, "%%%02X", c);
+            const bool plain = std::isalnum(c) || std::string("/-._~").find(c) != std::string::npos;
+            escaped += plain ? std::string(1, static_cast<char>(c)) : code;
+        }
+        return escaped;
+    }
+
+    std::string listening(int port) const {
+        if (is_unix) return "unix:" + path;
+        if (port == 0) return "tcp:" + path;
+        return "tcp:" + path.substr(0, path.rfind(':') + 1) + std::to_string(port);
+    }
+
+    // A socket that a dead process left behind would be in the way; nothing else is touched.
+    void remove_socket() const {
+        std::error_code ignored;
+        if (is_unix && std::filesystem::is_socket(std::filesystem::symlink_status(path, ignored))) {
+            std::filesystem::remove(path, ignored);
+        }
+    }
+};
+
+}  // namespace
+
+bool cancelled() { return serving != nullptr && serving->IsCancelled(); }
+
+struct Bot::State {
+    Manner manner;
+    std::vector<std::unique_ptr<grpc::Service>> services;
+    std::vector<std::string> names;
+
+    template <class Game, class Make>
+    void plays(Make factory) {
+        services.push_back(std::make_unique<Served<Game>>(manner, std::move(factory)));
+        names.emplace_back(Game::Service::service_full_name());
+    }
+
+    int serve();
+};
+
+Bot::Bot(std::string name, std::string version) : state_(std::make_unique<State>()) {
+    state_->manner.name = std::move(name);
+    state_->manner.version = std::move(version);
+}
+Bot::~Bot() = default;
+Bot::Bot(Bot&&) noexcept = default;
+Bot& Bot::operator=(Bot&&) noexcept = default;
+
+Bot& Bot::max_games(int games) {
+    if (games < 1) throw std::invalid_argument("max_games must be at least 1");
+    state_->manner.places.max_games = games;
+    return *this;
+}
+
+Bot& Bot::can_resume() {
+    state_->manner.can_resume = true;
+    return *this;
+}
+
+Bot& Bot::connect_four(Factory<ConnectFourBot> factory) {
+    state_->plays<ConnectFour>(std::move(factory));
+    return *this;
+}
+
+Bot& Bot::mahjong(Factory<MahjongBot> factory) {
+    state_->plays<Mahjong>(std::move(factory));
+    return *this;
+}
+
+Bot& Bot::big_two(Factory<BigTwoBot> factory) {
+    state_->plays<BigTwo>(std::move(factory));
+    return *this;
+}
+
+Bot& Bot::othello(Factory<OthelloBot> factory) {
+    state_->plays<Othello>(std::move(factory));
+    return *this;
+}
+
+int Bot::main() {
+    // What a bot prints is a log, and a log is read while it grows.
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+    try {
+        return state_->serve();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}
+
+int Bot::State::serve() {
+    const char* listen = std::getenv("BOT_LISTEN");
+    const Address address = Address::parse(listen != nullptr ? listen : "tcp:127.0.0.1:50051");
+
+    // Blocked here, and so in every thread that gRPC starts: only sigwait below sees them.
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+    address.remove_socket();
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort(address.uri(), grpc::InsecureServerCredentials(), &port);
+    // Else two bots could listen on one port, each for some of the connections.
+    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+    // Twice, for a game that was cancelled has its thread until its callback returns.
+    grpc::ResourceQuota quota;
+    builder.SetResourceQuota(quota.SetMaxThreads(2 * manner.places.max_games + SPARE_THREADS));
+    for (auto& service : services) builder.RegisterService(service.get());
+    const auto server = builder.BuildAndStart();
+    if (server == nullptr || port == 0) {
+        throw std::runtime_error("could not listen on " + address.listening(port));
+    }
+    for (const auto& name : names) server->GetHealthCheckService()->SetServingStatus(name, true);
+    std::printf("listening on %s\n", address.listening(port).c_str());
+    std::fflush(stdout);
+
+    int signal = 0;
+    sigwait(&stop, &signal);
+    manner.places.close();
+    const bool idle = manner.places.wait_until_idle(GRACE);
+    address.remove_socket();
+    if (!idle) {
+        // A callback that never returns would hold up whatever ends in order.
+        std::_Exit(0);
+    }
+    server->Shutdown(std::chrono::system_clock::now() + CLOSING);
+    return 0;
+}
+
+}  // namespace bot_arena
