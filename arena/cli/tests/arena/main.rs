@@ -4,6 +4,7 @@
 
 mod exams;
 mod games;
+mod languages;
 mod registry;
 mod replays;
 mod runs;
