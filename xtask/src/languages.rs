@@ -63,7 +63,7 @@ pub(crate) fn random_samples(rust: &Path) -> Result<String> {
         format!(
             "Python, asyncio={} {}",
             quoted(&python),
-            quoted(&samples.join("random_aio.py"))
+            quoted(&samples.join("random_async.py"))
         ),
         format!(
             "Python, threads={} {}",

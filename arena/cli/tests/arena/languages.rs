@@ -47,8 +47,12 @@ fn samples(kind: &str) -> Vec<Sample> {
             name: "cpp",
             spec: exec(&[built().join("cpp/samples").join(kind)]),
         },
-        python("python", format!("{kind}_bot.py")),
-        python("asyncio", format!("{kind}_aio.py")),
+        // A `random.py` would stand in the way of Python's own.
+        python(
+            "python",
+            format!("{}.py", kind.replace("random", "random_bot")),
+        ),
+        python("asyncio", format!("{kind}_async.py")),
     ]
 }
 
