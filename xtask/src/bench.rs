@@ -1,55 +1,72 @@
 //! `cargo xtask bench [NAME]`: measures, with the build that a release has.
 
-use crate::shell::{Result, cargo, stream, target_dir};
+use crate::{
+    languages,
+    shell::{Result, cargo, stream, target_dir},
+};
 
-/// A benchmark: what it is called, whose it is, what it needs besides.
+/// A benchmark: what it is called and whose it is.
 struct Bench {
     name: &'static str,
     package: &'static str,
-    /// Whether it plays with the house's bots as processes.
-    needs_bots: bool,
+    needs: Needs,
+}
+
+/// What a benchmark plays with as processes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    /// The house's bots.
+    House,
+    /// The kits' samples.
+    Languages,
 }
 
 const BENCHES: &[Bench] = &[
     Bench {
         name: "overhead",
         package: "referee",
-        needs_bots: true,
+        needs: Needs::House,
+    },
+    Bench {
+        name: "languages",
+        package: "referee",
+        needs: Needs::Languages,
     },
     Bench {
         name: "playouts",
         package: "referee-games",
-        needs_bots: false,
+        needs: Needs::Nothing,
     },
     Bench {
         name: "mahjong",
         package: "referee-games",
-        needs_bots: false,
+        needs: Needs::Nothing,
     },
     Bench {
         name: "big_two",
         package: "referee-games",
-        needs_bots: false,
+        needs: Needs::Nothing,
     },
     Bench {
         name: "playouts",
         package: "house-bots",
-        needs_bots: false,
+        needs: Needs::Nothing,
     },
     Bench {
         name: "standings",
         package: "arena-ladder",
-        needs_bots: false,
+        needs: Needs::Nothing,
     },
     Bench {
         name: "store",
         package: "arena-store",
-        needs_bots: false,
+        needs: Needs::Nothing,
     },
     Bench {
         name: "tournament",
         package: "arena",
-        needs_bots: false,
+        needs: Needs::Nothing,
     },
 ];
 
@@ -72,31 +89,35 @@ pub(crate) fn run(name: Option<&str>) -> Result {
         .into());
     }
     for bench in chosen {
-        if bench.needs_bots {
-            stream(&mut cargo([
-                "build",
-                "--locked",
-                "--profile",
-                "dist",
-                "-p",
-                "house-bots",
-                "--bin",
-                "bot",
-            ]))?;
+        let mut run = cargo([
+            "bench",
+            "--locked",
+            "--profile",
+            "dist",
+            "-p",
+            bench.package,
+            "--bench",
+            bench.name,
+        ]);
+        let dist = target_dir().join("dist");
+        match bench.needs {
+            Needs::Nothing => {}
+            Needs::House => {
+                build(&["-p", "house-bots", "--bin", "bot"])?;
+                run.env("BENCH_BOT", dist.join("bot"));
+            }
+            Needs::Languages => {
+                build(&["-p", "bot-kit", "--example", "random"])?;
+                let samples = languages::random_samples(&dist.join("examples/random"))?;
+                run.env("BENCH_SAMPLES", samples);
+            }
         }
-        stream(
-            cargo([
-                "bench",
-                "--locked",
-                "--profile",
-                "dist",
-                "-p",
-                bench.package,
-                "--bench",
-                bench.name,
-            ])
-            .env("BENCH_BOT", target_dir().join("dist/bot")),
-        )?;
+        stream(&mut run)?;
     }
     Ok(())
+}
+
+/// Builds what a benchmark plays with.
+fn build(what: &[&str]) -> Result {
+    stream(cargo(["build", "--locked", "--profile", "dist"]).args(what))
 }

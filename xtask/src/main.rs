@@ -2,6 +2,7 @@
 //! nothing here is part of what is shipped.
 
 mod bench;
+mod languages;
 mod lint;
 mod postgres;
 mod shell;

@@ -4,9 +4,9 @@
 use std::{fs, time::Instant};
 
 use crate::{
-    lint,
+    languages, lint,
     postgres::Postgres,
-    shell::{Result, capture, cargo, stream},
+    shell::{Result, capture, cargo, stream, target_dir},
     tools,
 };
 
@@ -46,6 +46,9 @@ pub(crate) fn run(lint: Lint) -> Result {
         ]))
     })?;
     stage("peers", peers)?;
+    stage("languages", || {
+        languages::test(&target_dir().join("debug/arena"))
+    })?;
     // The examples in the documentation first: they are few, and what comes
     // last should be what the tests say.
     stage("doc", || {
@@ -62,6 +65,7 @@ pub(crate) fn run(lint: Lint) -> Result {
         "--bins",
         "--tests",
     ]);
+    tests.env(languages::VARIABLE, languages::folder());
     if let Some(postgres) = &postgres {
         postgres.tell(&mut tests);
     }

@@ -1,0 +1,196 @@
+//! The samples of every language: fit by `arena check`, without a foul in a round robin
+//! of every game, and the same moves from the ones that are the same.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::vocabulary::*;
+
+/// A sample as a SPEC.
+struct Sample {
+    name: &'static str,
+    spec: String,
+}
+
+/// Where the kits' samples were built: `cargo xtask test` does it and says so.
+fn built() -> PathBuf {
+    let folder = env::var_os("ARENA_TEST_LANGUAGES").expect(
+        "ARENA_TEST_LANGUAGES names the folder where the kits were built; run \
+         `cargo xtask test`, or leave these tests out with `--skip languages::`",
+    );
+    folder.into()
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// This sample in every language that has a kit.
+fn samples(kind: &str) -> Vec<Sample> {
+    let rust = Path::new(env!("CARGO_BIN_EXE_arena")).with_file_name("examples");
+    let python = |name, file: String| {
+        let (python, samples) = ("python/bin/python3", "bots/python/samples");
+        Sample {
+            name,
+            spec: exec(&[built().join(python), root().join(samples).join(file)]),
+        }
+    };
+    vec![
+        Sample {
+            name: "rust",
+            spec: exec(&[rust.join(kind)]),
+        },
+        Sample {
+            name: "cpp",
+            spec: exec(&[built().join("cpp/samples").join(kind)]),
+        },
+        // A `random.py` would stand in the way of Python's own.
+        python(
+            "python",
+            format!("{}.py", kind.replace("random", "random_bot")),
+        ),
+        python("asyncio", format!("{kind}_async.py")),
+    ]
+}
+
+/// A command of these words.
+fn exec(words: &[PathBuf]) -> String {
+    let quoted: Vec<_> = words
+        .iter()
+        .map(|word| {
+            assert!(word.exists(), "{} was not built", word.display());
+            format!("'{}'", word.display())
+        })
+        .collect();
+    format!("exec:{}", quoted.join(" "))
+}
+
+/// The sample strategy, compiled as its author would.
+fn strategy(arena: &Arena) -> Sample {
+    let object = arena.path("careful.so");
+    let compiled = Command::new("g++")
+        .args(["-shared", "-fPIC", "-O2", "-o"])
+        .arg(&object)
+        .arg(root().join("bots/adapters/strategy/examples/careful.cpp"))
+        .status()
+        .expect("g++ is installed");
+    assert!(compiled.success());
+    Sample {
+        name: "strategy",
+        spec: format!("strategy:{}", object.display()),
+    }
+}
+
+/// The example brains, and the name of each.
+fn brains() -> Vec<(String, String)> {
+    let mut brains: Vec<_> = fs::read_dir(root().join("bots/adapters/brain/examples"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .map(|name| {
+            let program = built().join("brain/examples").join(&name);
+            (name, exec(&[program]))
+        })
+        .collect();
+    brains.sort();
+    assert!(brains.len() >= 3, "{brains:?}");
+    brains
+}
+
+#[test]
+fn every_sample_is_fit() {
+    let arena = Arena::new();
+    let mut all = samples("random");
+    all.extend(samples("careful"));
+    all.push(strategy(&arena));
+    let mut specs: Vec<_> = all.into_iter().map(|sample| sample.spec).collect();
+    specs.extend(brains().into_iter().map(|(_, spec)| spec));
+    for spec in specs {
+        let line = format!("check \"{spec}\" --strict --games 40 --format json");
+        let output = arena.run(&line);
+        assert!(
+            output.status.success(),
+            "{spec}: {}{}",
+            out(&output),
+            err(&output)
+        );
+        let found = of_type(&events(&out(&output)), "finding");
+        assert!(found.is_empty(), "{spec}: {found:?}");
+    }
+}
+
+/// Plays a round robin of these and finds no foul in it.
+fn round_robin(arena: &Arena, game: &str, bots: &[(String, String)], deals: u32) {
+    let mut file = format!("game = \"{game}\"\nshape = \"round-robin\"\ndeals = {deals}\n");
+    for (name, spec) in bots {
+        file += &format!(
+            "[[bots]]\nname = \"{name}\"\nbot = {}\n",
+            serde_json::json!(spec)
+        );
+    }
+    fs::write(arena.path("samples.toml"), file).unwrap();
+    let line = "tournament run samples.toml --format json";
+    let events = events(&done(&arena.run(line)));
+    assert_eq!(of_type(&events, "standings")[0]["state"], "over");
+    for bot in of_type(&events, "figures")[0]["bots"].as_array().unwrap() {
+        assert_eq!(bot["fouls"], serde_json::json!({}), "{bot}");
+        assert_ne!(bot["thinking"]["count"], 0, "{bot}");
+    }
+}
+
+#[test]
+fn samples_of_all_languages_play_a_round_robin_of_every_game() {
+    for game in ["connect-four", "mahjong", "big-two", "othello"] {
+        let arena = Arena::new();
+        let mut bots: Vec<_> = samples("random")
+            .into_iter()
+            .map(|sample| (format!("random-{}", sample.name), sample.spec))
+            .collect();
+        match game {
+            "connect-four" => {
+                let careful = samples("careful").into_iter().chain([strategy(&arena)]);
+                bots.extend(careful.map(|one| (format!("careful-{}", one.name), one.spec)));
+            }
+            "mahjong" => bots.extend(brains()),
+            _ => {}
+        }
+        round_robin(&arena, game, &bots, 2);
+    }
+}
+
+/// What each seat played in each game, in the game's notation.
+fn moves(arena: &Arena, run: &str) -> Vec<Vec<String>> {
+    let records = arena.records(run);
+    assert!(!records.is_empty());
+    records
+        .iter()
+        .map(|(_, record)| {
+            let moves = events(record).into_iter();
+            moves
+                .filter_map(|event| Some(event.get("move")?.as_str()?.to_owned()))
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn the_sample_that_thinks_plays_the_same_moves_in_every_language() {
+    let arena = Arena::new();
+    let mut played: Vec<(&str, Vec<Vec<String>>)> = Vec::new();
+    for sample in samples("careful").into_iter().chain([strategy(&arena)]) {
+        let line = format!(
+            "match connect-four --bot \"me={}\" --bot house:random --rounds 15 --seed same \
+             --records {}",
+            sample.spec, sample.name
+        );
+        done(&arena.run(&line));
+        played.push((sample.name, moves(&arena, sample.name)));
+    }
+    let (_, first) = &played[0];
+    assert!(first.iter().map(Vec::len).sum::<usize>() > 300);
+    for (name, moves) in &played {
+        assert_eq!(moves, first, "{name}");
+    }
+}
