@@ -17,9 +17,6 @@ libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libgtest-
 const ABSENT_PYTHON: &str = "\
 The Python kit needs Python 3.10 or later with venv (Debian: python3-venv).";
 
-/// What is built with CMake: where it is, and where it goes.
-const BUILDS: [(&str, &str); 2] = [("bots/cpp", "cpp"), ("bots/adapters/brain", "brain")];
-
 /// The folder of all that is built here.
 pub(crate) fn folder() -> PathBuf {
     target_dir().join("languages")
@@ -30,22 +27,24 @@ pub(crate) fn folder() -> PathBuf {
 /// # Errors
 /// A compiler or library is missing, something does not build, or a test fails.
 pub(crate) fn test(arena: &Path) -> Result {
+    let hands = arena.with_file_name("examples").join("hands");
+    let cpp = cpp("cpp", "RelWithDebInfo", Some((arena, &hands)))?;
+    stream(
+        command("ctest")
+            .args(["--output-on-failure", "--no-tests=error", "--parallel", "2"])
+            .arg("--test-dir")
+            .arg(cpp),
+    )?;
     let python = python()?;
+    let kit = root().join("bots/python");
+    stream(command(&python).args(["-m", "mypy"]).current_dir(&kit))?;
     stream(
         command(&python)
-            .args(["-m", "pytest", "--quiet", "bots/python"])
+            .args(["-m", "pytest", "--quiet"])
+            .arg(format!("--basetemp={}", folder().join("pytest").display()))
+            .current_dir(&kit)
             .env(ARENA, arena),
-    )?;
-    for (source, name) in BUILDS {
-        let build = cmake(source, name, "RelWithDebInfo", true)?;
-        stream(
-            command("ctest")
-                .args(["--output-on-failure", "--no-tests=error", "--test-dir"])
-                .arg(build)
-                .env(ARENA, arena),
-        )?;
-    }
-    Ok(())
+    )
 }
 
 /// The sample `random` in each language, for the benchmark: `NAME=COMMAND` a line.
@@ -54,12 +53,12 @@ pub(crate) fn test(arena: &Path) -> Result {
 /// A kit can't be built.
 pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     let python = python()?;
-    let build = cmake("bots/cpp", "cpp-release", "Release", false)?;
+    let cpp = cpp("cpp-release", "Release", None)?;
     let samples = root().join("bots/python/samples");
     let quoted = |path: &Path| format!("'{}'", path.display());
     Ok([
         format!("Rust={}", quoted(rust)),
-        format!("C++={}", quoted(&build.join("samples/random"))),
+        format!("C++={}", quoted(&cpp.join("cpp/random"))),
         format!(
             "Python, asyncio={} {}",
             quoted(&python),
@@ -104,25 +103,29 @@ fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Configures and builds one of [`BUILDS`]; with its tests or without.
-fn cmake(source: &str, name: &str, build_type: &str, tests: bool) -> Result<PathBuf> {
+/// Builds what is written in C++ in a folder of this name, with its tests if it is told
+/// the arena and the referee's example `hands`.
+fn cpp(name: &str, build_type: &str, tests: Option<(&Path, &Path)>) -> Result<PathBuf> {
     let build = folder().join(name);
-    let testing = if tests { "ON" } else { "OFF" };
-    stream(
-        command("cmake")
-            .arg("-S")
-            .arg(root().join(source))
-            .arg("-B")
-            .arg(&build)
-            .arg(format!("-DCMAKE_BUILD_TYPE={build_type}"))
-            .arg(format!("-DBUILD_TESTING={testing}")),
-    )
-    .map_err(|error| format!("{error}\n{ABSENT_CPP}"))?;
+    let mut configure = command("cmake");
+    configure
+        .arg("-S")
+        .arg(root().join("bots"))
+        .arg("-B")
+        .arg(&build)
+        .arg(format!("-DCMAKE_BUILD_TYPE={build_type}"));
+    match tests {
+        Some((arena, hands)) => configure
+            .arg(format!("-DARENA={}", arena.display()))
+            .arg(format!("-DHANDS={}", hands.display())),
+        None => configure.arg("-DBOTS_TESTS=OFF"),
+    };
+    stream(&mut configure).map_err(|error| format!("{error}\n{ABSENT_CPP}"))?;
     stream(
         command("cmake")
             .arg("--build")
             .arg(&build)
-            .arg("--parallel"),
+            .args(["--parallel", "2"]),
     )?;
     Ok(build)
 }

@@ -45,7 +45,7 @@ fn samples(kind: &str) -> Vec<Sample> {
         },
         Sample {
             name: "cpp",
-            spec: exec(&[built().join("cpp/samples").join(kind)]),
+            spec: exec(&[built().join("cpp/cpp").join(kind)]),
         },
         // A `random.py` would stand in the way of Python's own.
         python(
@@ -90,7 +90,7 @@ fn brains() -> Vec<(String, String)> {
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .map(|name| {
-            let program = built().join("brain/examples").join(&name);
+            let program = built().join("cpp/brain/tests").join(&name);
             (name, exec(&[program]))
         })
         .collect();
