@@ -149,10 +149,18 @@ impl Entry {
         }
     }
 
+    /// Says no where it is a file that is not there, or is none to be played.
+    pub(crate) fn must_be_there(&self) -> anyhow::Result<()> {
+        match &self.source {
+            Source::Strategy(strategy) => strategy.look().or_else(|error| usage(error.to_string())),
+            _ => Ok(()),
+        }
+    }
+
     /// Says no where it is known without starting it that it does not play this
     /// game.
     pub(crate) fn must_play(&self, game: &GameInfo) -> anyhow::Result<()> {
-        if let Source::Strategy(strategy) = &self.source {
+        if let Source::Strategy(_) = &self.source {
             if game.name != strategy_adapter::GAME {
                 return usage(format!(
                     "{}: a compiled strategy plays connect-four, not {}",
@@ -160,7 +168,7 @@ impl Entry {
                     game.name.replace('_', "-")
                 ));
             }
-            return strategy.look().or_else(|error| usage(error.to_string()));
+            return self.must_be_there();
         }
         if let Source::House(spec) = &self.source
             && let Some(bot) = house_bots::named(spec)

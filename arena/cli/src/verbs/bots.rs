@@ -107,6 +107,7 @@ impl Bots {
 impl Add {
     async fn run(self) -> anyhow::Result<End> {
         let entry = Entry::read(&format!("{}={}", self.name, self.bot))?;
+        entry.must_be_there()?;
         let mut kinds = Vec::new();
         for game in &self.games {
             let kind = find_game(game)?;

@@ -84,6 +84,7 @@ impl Selftest {
     /// Checks everything, each in a line: exit code 1 where one does not hold.
     pub(crate) async fn run(self) -> anyhow::Result<End> {
         let bot = Entry::read(&self.bot)?;
+        bot.must_be_there()?;
         if !bot.is_ours_to_start() {
             return usage(format!(
                 "--bot {}: expected a bot that the arena starts, as often as the game has seats",

@@ -431,6 +431,13 @@ fn a_file_that_is_no_strategy_is_refused_before_anything_is_played() {
         &arena.run(&matched(&arena, "", "")),
         "strategy.so: could not be read: No such file",
     );
+    for line in [
+        "bots add it --bot strategy:strategy.so --store store.db",
+        "selftest --bot strategy:strategy.so",
+        "exam connect-four --bot strategy:strategy.so",
+    ] {
+        refused(&arena.run(line), "strategy.so: could not be read");
+    }
     fs::write(arena.path("strategy.so"), "#!/bin/sh\n").unwrap();
     refused(
         &arena.run(&matched(&arena, "", "")),

@@ -27,6 +27,7 @@ GET_POINT {
         }
         if (fork() == 0) {
             write_down("child");
+            (void)!write(done[1], "!", 1);
             forever();
         }
         pid_t between = fork();
@@ -41,8 +42,11 @@ GET_POINT {
             _exit(0);
         }
         waitpid(between, nullptr, 0);
-        char byte;
-        (void)!read(done[0], &byte, 1);
+        // Both have written themselves down before the game goes on.
+        for (int both = 0; both < 2; both++) {
+            char byte;
+            (void)!read(done[0], &byte, 1);
+        }
     }
     if (due(M, N, board, noY)) {
         forever();
