@@ -119,7 +119,7 @@ impl Check {
             root,
             records,
         };
-        let mut report = Report::new(self.format, self.strict);
+        let mut report = Report::new(self.format, self.strict, &entry.spec);
         let mut examiner = Examiner::new(&entry, &start, &wanted, &mut report);
         let examined = tokio::select! {
             examined = examiner.examine() => Some(examined),
