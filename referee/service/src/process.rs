@@ -347,10 +347,12 @@ async fn watch_over(
                 Ok(Ok(status)) => (Some(asked.elapsed()), End::Exited(status)),
                 _ => (None, End::Exited(ExitStatus::from_raw(Signal::SIGKILL as i32))),
             };
-            let left = match after {
-                Some(_) => group.left(sockets.path()).await,
-                None => Vec::new(),
-            };
+            if after.is_none() {
+                // Then only what has left the group is left behind.
+                group.kill();
+                let _ = child.wait().await;
+            }
+            let left = group.left(sockets.path()).await;
             for one in &left {
                 let _ = kill(Pid::from_raw(one.id), Signal::SIGKILL);
             }

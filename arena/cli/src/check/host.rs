@@ -11,11 +11,16 @@ use referee_core::Foul;
 
 use crate::entry::{Entry, Had, Start};
 
+/// How long the process has when it is asked to stop with no game running.
+pub(super) const STOP_GRACE: Duration = Duration::from_secs(1);
+
 pub(super) struct Host<'a> {
     entry: &'a Entry,
     start: &'a Start,
     running: Option<Running>,
     started: u64,
+    /// How a process came to its end that nobody had stopped.
+    death: Option<Foul>,
 }
 
 /// A process that listens, and our connection to it.
@@ -34,6 +39,7 @@ impl<'a> Host<'a> {
             start,
             running: None,
             started: 0,
+            death: None,
         }
     }
 
@@ -49,12 +55,12 @@ impl<'a> Host<'a> {
     /// Our own failure; the inner one is the foul of a bot that can't be started
     /// or reached.
     pub(super) async fn running(&mut self) -> anyhow::Result<Result<&Running, Foul>> {
-        let gone = |running: &Running| {
-            let process = running.process.as_ref();
-            process.is_some_and(|process| process.has_ended())
-        };
-        if self.running.as_ref().is_some_and(gone) {
+        let process = self.running.as_ref().and_then(|one| one.process.clone());
+        if let Some(process) = process
+            && process.has_ended()
+        {
             self.running = None;
+            self.death = Some(process.post_mortem(String::new()).await);
         }
         if self.running.is_none() {
             match self.begin().await? {
@@ -97,12 +103,19 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// Stops the process, so that the next look is at a fresh one.
+    /// How a process has ended that nobody had stopped, if it was noticed since the
+    /// last time.
+    pub(super) const fn died(&mut self) -> Option<Foul> {
+        self.death.take()
+    }
+
+    /// Stops the process and all that it has started, so that the next look is at a
+    /// fresh one.
     pub(super) async fn renew(&mut self) {
         if let Some(running) = self.running.take()
             && let Some(process) = running.process
         {
-            process.stop();
+            process.dismiss(STOP_GRACE).await;
             process.ended().await;
         }
     }

@@ -176,6 +176,7 @@ impl<'a> Examiner<'a> {
             let words = "the process";
             self.report.begins(None, Check::Stop, words);
             let seen = self.stop().await?;
+            let seen = self.with_death(Check::Stop, None, seen);
             self.report.seen(None, Check::Stop, &seen)?;
             let seen = self.output();
             self.report.seen(None, Check::Output, &seen)?;
@@ -222,6 +223,7 @@ impl<'a> Examiner<'a> {
                     Check::Start | Check::Stop | Check::Output => unreachable!("not a game's"),
                 }
             };
+            let seen = self.with_death(check, Some(subject.kind), seen);
             self.report.seen(game, check, &seen)?;
             if seen.is_fault() {
                 broken |= check == Check::WholeGames;
@@ -230,6 +232,26 @@ impl<'a> Examiner<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The same, and that its process has ended by itself where nothing else was wrong.
+    fn with_death(
+        &mut self,
+        check: Check,
+        kind: Option<&'static dyn GameKind>,
+        seen: Seen,
+    ) -> Seen {
+        match (self.host.died(), &seen) {
+            (Some(foul), Seen::Looked { findings, .. }) if findings.is_empty() => {
+                let id = match check {
+                    Check::Cancelled => Id::Cancelled,
+                    _ => Id::of_foul(foul.kind()),
+                };
+                let came = format!("between two games: {foul}");
+                Seen::found("", vec![plain(id, kind, came)])
+            }
+            _ => seen,
+        }
     }
 
     /// By when a short look should come to its end.

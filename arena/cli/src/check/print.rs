@@ -17,10 +17,12 @@ pub(crate) struct Report {
     /// The game whose checks were printed last.
     game: Option<Option<&'static str>>,
     strict: bool,
+    /// The bot as it was written.
+    spec: String,
 }
 
 impl Report {
-    pub(crate) fn new(format: Format, strict: bool) -> Self {
+    pub(crate) fn new(format: Format, strict: bool, spec: &str) -> Self {
         let spinner = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
             spinner.set_style(style);
@@ -32,6 +34,7 @@ impl Report {
             findings: Vec::new(),
             game: None,
             strict,
+            spec: spec.to_owned(),
         }
     }
 
@@ -138,7 +141,7 @@ impl Report {
         }
         match self.format {
             Format::Json => report::event(&json!({
-                "type": "summary", "fit": fit, "faults": faults, "warnings": warnings,
+                "type": "summary", "bot": self.spec, "fit": fit, "faults": faults, "warnings": warnings,
                 "strict": self.strict,
             }))?,
             Format::Text => {

@@ -16,14 +16,13 @@ use tokio::sync::Barrier;
 use super::{
     Check, Examiner, Id, Seen, Subject, about, counted,
     game::{Came, Manner, play, resume},
+    host::STOP_GRACE,
     in_words, median, name_of, plain, process, seated, until,
 };
 use crate::tally::plural;
 
 /// How long what every gRPC server knows at once may take.
 const AT_ONCE: Duration = Duration::from_secs(5);
-/// How long the process has when it is asked to stop with no game running.
-const STOP_GRACE: Duration = Duration::from_secs(1);
 /// What a log of a process holds.
 const LOG_HOLDS: u64 = 1024 * 1024;
 /// A service that no bot has.
@@ -606,7 +605,13 @@ impl Examiner<'_> {
         // How much it held after so many games.
         let mut held: Vec<(usize, u64)> = Vec::new();
         let mut games = 0;
+        let began = Instant::now();
         while games < wanted && Instant::now() < end {
+            // Where too few will fit in the time, none need be waited for.
+            let pace = began.elapsed() / games.max(1) as u32;
+            if games > 0 && pace * ENOUGH_GAMES as u32 > 2 * self.wanted.patience {
+                break;
+            }
             let terms: Vec<_> = (0..at_once.min(wanted - games))
                 .map(|game| self.terms(kind, 0, Seat::new(((games + game) % seats) as u8)))
                 .collect();

@@ -119,11 +119,15 @@ impl Check {
             root,
             records,
         };
-        let mut report = Report::new(self.format, self.strict);
+        // From here on a signal does not end us before the bot has been stopped.
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut report = Report::new(self.format, self.strict, &entry.spec);
         let mut examiner = Examiner::new(&entry, &start, &wanted, &mut report);
         let examined = tokio::select! {
             examined = examiner.examine() => Some(examined),
-            stopped = stopped() => { stopped?; None }
+            _ = interrupt.recv() => None,
+            _ = terminate.recv() => None,
         };
         examiner.end().await;
         let Some(examined) = examined else {
@@ -144,15 +148,4 @@ impl Check {
         }
         Ok((!kinds.is_empty()).then_some(kinds))
     }
-}
-
-/// Waits until somebody asks us to stop.
-async fn stopped() -> anyhow::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
 }
