@@ -39,7 +39,7 @@ mod thinker;
 use std::{process::ExitCode, sync::Arc};
 
 pub use arena_proto::arena::v1::{GameOver, GameStart};
-pub use listen::{ListenError, serve};
+pub use listen::{ListenError, listen, router, serve};
 pub use seated::Seated;
 pub use thinker::{Chooser, Thinker, Turn};
 use tonic::{Status, service::Routes};

@@ -7,7 +7,10 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
-use tonic::{service::Routes, transport::Server};
+use tonic::{
+    service::Routes,
+    transport::{Server, server::Router},
+};
 
 /// Where a bot listens if nobody says.
 const STANDARD: &str = "tcp:127.0.0.1:50051";
@@ -39,15 +42,12 @@ pub enum ListenError {
     Reflection(#[from] tonic_reflection::server::Error),
 }
 
-/// Serves these routes, health for `services`, and reflection, where
-/// `BOT_LISTEN` says, until SIGTERM or SIGINT; says on standard output where
-/// it listens.
+/// Serves these routes, health for `services`, and reflection, as [`listen`] does.
 ///
 /// # Errors
 ///
 /// [`ListenError`].
 pub async fn serve(routes: Routes, services: &[&str]) -> Result<(), ListenError> {
-    let address = env::var("BOT_LISTEN").unwrap_or_else(|_| STANDARD.to_owned());
     let (health, health_service) = tonic_health::server::health_reporter();
     for service in services {
         health
@@ -57,12 +57,25 @@ pub async fn serve(routes: Routes, services: &[&str]) -> Result<(), ListenError>
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(arena_proto::DESCRIPTORS)
         .build_v1()?;
-    let router = Server::builder()
-        .tcp_nodelay(true)
-        .add_routes(routes)
+    let router = router(routes)
         .add_service(health_service)
         .add_service(reflection);
+    listen(router).await
+}
 
+/// A server of these routes and nothing else.
+pub fn router(routes: Routes) -> Router {
+    Server::builder().tcp_nodelay(true).add_routes(routes)
+}
+
+/// Serves where `BOT_LISTEN` says, until SIGTERM or SIGINT; says on standard output
+/// where it listens.
+///
+/// # Errors
+///
+/// [`ListenError`].
+pub async fn listen(router: Router) -> Result<(), ListenError> {
+    let address = env::var("BOT_LISTEN").unwrap_or_else(|_| STANDARD.to_owned());
     let (stopped, stop) = stop_signal()?;
     let bind = |error| ListenError::Bind {
         address: address.clone(),

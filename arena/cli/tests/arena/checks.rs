@@ -68,8 +68,6 @@ fn expected(kind: Kind) -> Option<BTreeSet<String>> {
         // What they wait for is to meet a deal twice, and the check has deals that
         // each seat is dealt.
         Kind::KnowsRounds | Kind::KnowsHands => return None,
-        // Nearly always it wins by a line before its column is full.
-        Kind::Full => Some("first-move"),
         kind => kind.finding(),
     };
     Some(finding.map(str::to_owned).into_iter().collect())

@@ -56,7 +56,7 @@ const VOID: &str = "void";
 /// Who judges.
 enum Judge {
     Ours(Ours),
-    Remote(Remote),
+    Remote(Box<Remote>),
 }
 
 /// What the referee made of a villain.
@@ -80,7 +80,7 @@ impl CheckReferee {
         let stop = Stop::on_signals(None)?;
         let judge = match &self.referee {
             None => Judge::Ours(Ours::new(&kinds)?),
-            Some(referee) => Judge::Remote(Remote::connect(referee, &self.host).await?),
+            Some(referee) => Judge::Remote(Box::new(Remote::connect(referee, &self.host).await?)),
         };
         let outcome = self.try_all(&kinds, &judge, &stop).await;
         match judge {
