@@ -19,7 +19,8 @@ Usage: cargo xtask <VERB>
 
 Verbs:
   test [--no-lint]  Lint, build and test everything; the one command for a
-                    fresh machine with Rust, Python 3, git and PostgreSQL
+                    fresh machine with Rust, Python 3, C++ with CMake and
+                    gRPC, git and PostgreSQL
   lint              Format, clippy, forbidden dependencies, licences, .proto
                     files and repository hygiene; goes on after a failure
   bench [NAME]      Measure; all benchmarks, or the one that is named
@@ -29,7 +30,8 @@ Verbs:
   help              Print this
 
 cargo-deny, buf and the Python packages that check the statistics are installed
-into target/tools when they are first needed.
+into target/tools when they are first needed; the kits of other languages are
+built below target/languages.
 
 Exit status: 0 when all is well, 1 when something failed, 2 when the command
 line can't be understood.
