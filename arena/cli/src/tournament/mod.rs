@@ -150,6 +150,9 @@ pub(crate) async fn run(
             ))
         })?;
     }
+    for entry in &entries {
+        entry.must_be_there()?;
+    }
     let setups = Setups::new(kind, definition.setups.clone())?;
     let schedule = definition.schedule(entries.len(), chance(&root))?;
     let memory = Memory {

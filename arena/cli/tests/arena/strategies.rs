@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeSet,
     fs,
+    io::{BufRead as _, BufReader},
     path::Path,
     process::{Command, Output},
 };
@@ -458,6 +459,27 @@ fn a_file_that_is_no_strategy_is_refused_before_anything_is_played() {
     refused(
         &arena.run(line),
         "a compiled strategy plays connect-four, not othello",
+    );
+}
+
+#[test]
+fn a_tournament_does_not_go_on_without_the_file_of_a_strategy() {
+    let arena = Arena::new();
+    compile(&arena, "innocent");
+    let file = "game = \"connect-four\"\nshape = \"round-robin\"\ndeals = 10000\n\
+                [[bots]]\nbot = \"strategy:./strategy.so\"\n[[bots]]\nbot = \"house:random\"\n";
+    fs::write(arena.path("cup.toml"), file).unwrap();
+    let mut run = arena.start("tournament run cup.toml --format json");
+    let mut first = String::new();
+    BufReader::new(run.stdout.take().unwrap())
+        .read_line(&mut first)
+        .unwrap();
+    interrupt(&run);
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    fs::remove_file(arena.path("strategy.so")).unwrap();
+    refused(
+        &arena.run("tournament resume cup"),
+        "strategy.so: could not be read: No such file",
     );
 }
 
