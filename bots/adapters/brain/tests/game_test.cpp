@@ -84,8 +84,33 @@ protected:
         return !(stat >> number >> name >> state) || state == "Z";
     }
 
+    // It has nothing to do, and not for this moment only.
+    static bool sleeps(int pid) {
+        for (int look = 0; look < 20; ++look) {
+            std::ifstream stat(path_of(pid) + "/stat");
+            std::string number, name, state;
+            if (!(stat >> number >> name >> state) || state != "S") return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return true;
+    }
+
+    // Opens so many streams beside a round that is being played: they are refused.
+    void knock(int streams) {
+        std::vector<std::thread> knocking;
+        for (int i = 0; i < streams; ++i) {
+            knocking.emplace_back([this] {
+                grpc::ClientContext context;
+                context.set_deadline(std::chrono::system_clock::now() + LONG);
+                const auto status = stub_->Play(&context)->Finish();
+                EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+            });
+        }
+        for (auto& thread : knocking) thread.join();
+    }
+
     // Begins a round and cuts it off or ends it; gives the processes that there were meanwhile.
-    std::vector<int> play(bool to_its_end) {
+    std::vector<int> play(bool to_its_end, int others = 0) {
         grpc::ClientContext context;
         context.set_deadline(std::chrono::system_clock::now() + LONG);
         const auto stream = stub_->Play(&context);
@@ -99,10 +124,16 @@ protected:
         EXPECT_EQ(ready.ready().max_games(), 1u);
         EXPECT_FALSE(ready.ready().can_resume());
         const auto playing = children(bot_);
+        knock(others);
         if (to_its_end) {
             mj::MahjongCall over;
             over.mutable_over();
             EXPECT_TRUE(stream->Write(over));
+            // Its thread is there until the stream ends, and the next process has long begun.
+            EXPECT_TRUE(comes_true([&] {
+                const auto next = children(bot_);
+                return next.size() == 1 && next != playing && sleeps(next.front());
+            }));
             stream->WritesDone();
             EXPECT_TRUE(stream->Finish().ok());
         } else {
@@ -183,9 +214,10 @@ protected:
 TEST_F(Resting, has_one_process_that_plays_the_next_round) {
     auto waiting = children(bot_);
     ASSERT_EQ(waiting.size(), 1u);
-    // Often enough for threads of the server to come and go.
-    for (int round = 0; round < 30; ++round) {
-        EXPECT_EQ(play(true), waiting);
+    for (int round = 0; round < 5; ++round) {
+        // The server has threads for the others, and then too many: one that has served a
+        // round ends.
+        EXPECT_EQ(play(true, round < 3 ? 5 : 0), waiting);
         const auto next = children(bot_);
         ASSERT_EQ(next.size(), 1u);
         EXPECT_NE(next, waiting);
