@@ -1,25 +1,19 @@
-// The two ends of a game: the bot's, which is called back by the kit, and the brain's, which
-// is a process of its own. They exchange short lines over a pair of sockets.
+// A round of Mahjong: the kit's calls become lines to the brain's process.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "bot_arena/bot.hpp"
-
-class Brain;
+#include "process.hpp"
 
 namespace brain_harness {
 
-// The student's.
-::Brain* new_brain();
-
-// A round of Mahjong that is played by this same program in another process: each brain finds
-// its globals fresh, and its crash is its own. The process is killed when the game is cut off.
+// The process is killed when the game is cut off.
 class Game : public bot_arena::MahjongBot {
 public:
-    // Starts the process. It is ready when its brain is made.
-    Game();
+    // Takes the process that waits. Its brain is made then.
+    explicit Game(Reserve& reserve);
     ~Game() override;
     Game(const Game&) = delete;
     Game& operator=(const Game&) = delete;
@@ -31,21 +25,13 @@ public:
     void game_over(const bot_arena::GameOver& over) override;
 
 private:
-    void tell(const std::string& line);
     int ask(const std::string& line);
-    // Waits for a line, or for the end of the process: then there is none.
-    std::string hear();
-    // Kills the process where it has not ended; says how it did.
-    std::string end();
+    // Ends the process and has the next one started.
+    void end();
 
-    int pid_ = -1;
-    int socket_ = -1;
+    Reserve& reserve_;
+    std::unique_ptr<Process> process_;
+    bool ended_ = false;
 };
-
-// The other end: what that process does. `parent` is who has started it. Gives the exit code.
-int play(int parent);
-
-// The arguments that make the program play.
-constexpr char PLAY[] = "--play-for";
 
 }  // namespace brain_harness

@@ -1,4 +1,4 @@
-// A brain as a bot: a server, and a process for each game, which is this program again.
+// A brain as a bot: a server, and a process for each round, which is this program again.
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <sstream>
 
 #include "brain.h"
@@ -17,13 +18,15 @@
 extern const char* const BRAIN_NAME;
 
 namespace brain_harness {
+
+// The student's.
+::Brain* new_brain();
+
 namespace {
 
 constexpr int SOCKET = 3;
 constexpr std::size_t LONGEST_LINE = 64;
 constexpr std::size_t MOST_WORDS = 800;
-// The games that one process plays at once: they share nothing.
-constexpr int MAX_GAMES = 16;
 
 void say(const std::string& line) { send(SOCKET, line.data(), line.size(), MSG_NOSIGNAL); }
 
@@ -70,6 +73,17 @@ int play(int parent) {
 int main(int count, char** arguments) {
     using namespace brain_harness;
     if (count == 3 && std::strcmp(arguments[1], PLAY) == 0) return play(std::atoi(arguments[2]));
+    std::unique_ptr<Reserve> reserve;
+    try {
+        reserve = std::make_unique<Reserve>();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "could not begin: %s\n", error.what());
+        return 1;
+    }
+    // One round at a time: the memory of more would be added up. A referee that plays more
+    // rounds at once starts more of us.
     bot_arena::Bot bot(BRAIN_NAME, "1.0");
-    return bot.max_games(MAX_GAMES).mahjong<Game>().main();
+    return bot
+        .mahjong([&reserve](const bot_arena::GameStart&) { return std::make_unique<Game>(*reserve); })
+        .main();
 }

@@ -1,5 +1,5 @@
-"""Brains in whole rounds: the examples play without a foul, each sin has its own verdict, and
-no process is left behind."""
+"""Brains in whole rounds: the examples play without a foul and within the memory of an exam, each
+sin has its own verdict, and no process is left behind."""
 
 import json
 import os
@@ -47,12 +47,39 @@ for brain in ["first", "counting", "distance", "own", "globals", "lingers"]:
         won = sum(game["scores"][game["players"].index("me")] > 0 for game in games)
         assert won >= 25, f"{brain} won {won} of {len(games)}"
 
+for brain in ["first", "counting", "distance"]:
+    command = [arena, "exam", "mahjong", "--enforce", "--no-records", "--format", "json"]
+    run = subprocess.run(
+        [*command, "--bot", f"me=exec:{folder}/{brain}"],
+        stdout=subprocess.PIPE, text=True, timeout=300,
+    )
+    # 1 is said of too few points.
+    assert run.returncode in (0, 1), run.returncode
+    assert not left(brain), f"{brain} has left processes behind: {left(brain)}"
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    rounds = [line for line in lines if line["type"] == "exam_game"]
+    cases = [line for line in lines if "memory_bytes" in line]
+    assert len(rounds) == 80 and len(cases) == 10, run.stdout
+    for line in rounds:
+        # On a busy machine the time of an exam may not do; its memory always does.
+        assert line["foul"] is None or line["foul"]["kind"] == "late", (brain, line)
+    for line in cases:
+        assert line["memory_bytes"] <= line["memory_limit_bytes"], (brain, line)
+    most = max(line["memory_bytes"] for line in cases)
+    print(f"{brain}: an exam, at most {most / 2**20:.1f} MiB more")
+
+command = [arena, "check", f"exec:{folder}/first", "--game", "mahjong", "--strict"]
+run = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=300)
+assert run.returncode == 0 and "fit to enter" in run.stdout, run.stdout
+print("first: fit to enter")
+
 sins = {
     "segfault": ("error_status", "the brain was killed by a signal: Segmentation fault"),
     "exception": ("error_status", "the brain threw: no such tile"),
     "number": ("error_status", "the brain threw something that is no std::exception"),
     "leaves": ("error_status", "the brain exited with code 7"),
-    "unborn": ("no_start", "the brain threw: no luck today"),
+    "unborn": ("no_start", "exited with code 1 before it listened; its last words: the brain threw: no luck today"),
+    "stillborn": ("no_start", "no such table"),
     "foreign": ("illegal", ""),
     "no_tile": ("malformed", "10"),
     "loop": ("late", ""),

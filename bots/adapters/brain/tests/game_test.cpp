@@ -1,4 +1,4 @@
-// A brain that never answers, seen from a referee: what ends its process.
+// A brain that never answers, seen from a referee: its processes, and what ends them.
 #include <fcntl.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -44,8 +44,8 @@ bool comes_true(Condition condition) {
     return true;
 }
 
-// The brain `loop` at its third question, in one game.
-class Looping : public testing::Test {
+// The brain `loop` as a bot that listens.
+class Resting : public testing::Test {
 protected:
     void SetUp() override {
         int out[2];
@@ -65,6 +65,94 @@ protected:
         ASSERT_EQ(said.substr(0, words.size()), words);
         stub_ = mj::MahjongBot::NewStub(
             grpc::CreateChannel(said.substr(words.size()), grpc::InsecureChannelCredentials()));
+    }
+
+    void TearDown() override {
+        if (bot_ > 0) {
+            kill(bot_, SIGKILL);
+            waitpid(bot_, nullptr, 0);
+        }
+        close(out_);
+    }
+
+    static std::string path_of(int pid) { return "/proc/" + std::to_string(pid); }
+
+    // It runs no more, whether or not somebody has asked for its status.
+    static bool ended(int pid) {
+        std::ifstream stat(path_of(pid) + "/stat");
+        std::string number, name, state;
+        return !(stat >> number >> name >> state) || state == "Z";
+    }
+
+    // It has nothing to do, and not for this moment only.
+    static bool sleeps(int pid) {
+        for (int look = 0; look < 20; ++look) {
+            std::ifstream stat(path_of(pid) + "/stat");
+            std::string number, name, state;
+            if (!(stat >> number >> name >> state) || state != "S") return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return true;
+    }
+
+    // Opens so many streams beside a round that is being played: they are refused.
+    void knock(int streams) {
+        std::vector<std::thread> knocking;
+        for (int i = 0; i < streams; ++i) {
+            knocking.emplace_back([this] {
+                grpc::ClientContext context;
+                context.set_deadline(std::chrono::system_clock::now() + LONG);
+                const auto status = stub_->Play(&context)->Finish();
+                EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+            });
+        }
+        for (auto& thread : knocking) thread.join();
+    }
+
+    // Begins a round and cuts it off or ends it; gives the processes that there were meanwhile.
+    std::vector<int> play(bool to_its_end, int others = 0) {
+        grpc::ClientContext context;
+        context.set_deadline(std::chrono::system_clock::now() + LONG);
+        const auto stream = stub_->Play(&context);
+        mj::MahjongCall call;
+        call.set_number(0);
+        call.mutable_start();
+        mj::MahjongAnswer ready;
+        EXPECT_TRUE(stream->Write(call));
+        EXPECT_TRUE(stream->Read(&ready));
+        EXPECT_EQ(ready.ready().bot(), "loop");
+        EXPECT_EQ(ready.ready().max_games(), 1u);
+        EXPECT_FALSE(ready.ready().can_resume());
+        const auto playing = children(bot_);
+        knock(others);
+        if (to_its_end) {
+            mj::MahjongCall over;
+            over.mutable_over();
+            EXPECT_TRUE(stream->Write(over));
+            // Its thread is there until the stream ends, and the next process has long begun.
+            EXPECT_TRUE(comes_true([&] {
+                const auto next = children(bot_);
+                return next.size() == 1 && next != playing && sleeps(next.front());
+            }));
+            stream->WritesDone();
+            EXPECT_TRUE(stream->Finish().ok());
+        } else {
+            context.TryCancel();
+            stream->Finish();
+        }
+        return playing;
+    }
+
+    int bot_ = -1;
+    int out_ = -1;
+    std::unique_ptr<mj::MahjongBot::Stub> stub_;
+};
+
+// At its third question.
+class Looping : public Resting {
+protected:
+    void SetUp() override {
+        ASSERT_NO_FATAL_FAILURE(Resting::SetUp());
         context_.set_deadline(std::chrono::system_clock::now() + 2 * LONG);
         stream_ = stub_->Play(&context_);
         ask([](mj::MahjongCall& call) { call.mutable_start(); });
@@ -90,13 +178,9 @@ protected:
     }
 
     void TearDown() override {
-        if (bot_ > 0) {
-            kill(bot_, SIGKILL);
-            waitpid(bot_, nullptr, 0);
-        }
         context_.TryCancel();
         if (stream_ != nullptr) stream_->Finish();
-        close(out_);
+        Resting::TearDown();
     }
 
     template <class Fill>
@@ -119,25 +203,63 @@ protected:
         return ticks;
     }
 
-    static std::string path_of(int pid) { return "/proc/" + std::to_string(pid); }
-
-    // It runs no more, whether or not somebody has asked for its status.
-    static bool ended(int pid) {
-        std::ifstream stat(path_of(pid) + "/stat");
-        std::string number, name, state;
-        return !(stat >> number >> name >> state) || state == "Z";
-    }
-
-    int bot_ = -1;
     int brain_ = -1;
-    int out_ = -1;
     unsigned number_ = 0;
-    std::unique_ptr<mj::MahjongBot::Stub> stub_;
     grpc::ClientContext context_;
     std::unique_ptr<grpc::ClientReaderWriter<mj::MahjongCall, mj::MahjongAnswer>> stream_;
 };
 
 }  // namespace
+
+TEST_F(Resting, has_one_process_that_plays_the_next_round) {
+    auto waiting = children(bot_);
+    ASSERT_EQ(waiting.size(), 1u);
+    for (int round = 0; round < 5; ++round) {
+        // The server has threads for the others, and then too many: one that has served a
+        // round ends.
+        EXPECT_EQ(play(true, round < 3 ? 5 : 0), waiting);
+        const auto next = children(bot_);
+        ASSERT_EQ(next.size(), 1u);
+        EXPECT_NE(next, waiting);
+        waiting = next;
+    }
+}
+
+TEST_F(Resting, never_has_two_where_rounds_are_cut_off) {
+    for (int round = 0; round < 30; ++round) EXPECT_EQ(play(false).size(), 1u);
+    EXPECT_TRUE(comes_true([&] { return children(bot_).size() == 1; }));
+}
+
+TEST_F(Resting, replaces_a_process_that_dies_while_it_waits) {
+    const auto waiting = children(bot_);
+    ASSERT_EQ(waiting.size(), 1u);
+    kill(waiting.front(), SIGKILL);
+    ASSERT_TRUE(comes_true([&] { return ended(waiting.front()); }));
+    const auto playing = play(true);
+    ASSERT_EQ(playing.size(), 1u);
+    EXPECT_NE(playing, waiting);
+    // And nobody waits for its status.
+    EXPECT_FALSE(std::filesystem::exists(path_of(waiting.front())));
+}
+
+TEST_F(Resting, ends_the_process_that_waits_when_it_stops_or_is_killed) {
+    for (int signal : {SIGTERM, SIGINT, SIGKILL}) {
+        const auto waiting = children(bot_);
+        ASSERT_EQ(waiting.size(), 1u);
+        kill(bot_, signal);
+        int status = 0;
+        EXPECT_EQ(waitpid(bot_, &status, 0), bot_);
+        bot_ = -1;
+        if (signal != SIGKILL) {
+            EXPECT_TRUE(WIFEXITED(status));
+            EXPECT_EQ(WEXITSTATUS(status), 0);
+            EXPECT_TRUE(ended(waiting.front()));
+        }
+        EXPECT_TRUE(comes_true([&] { return ended(waiting.front()); }));
+        close(out_);
+        ASSERT_NO_FATAL_FAILURE(SetUp());
+    }
+}
 
 TEST_F(Looping, is_killed_when_its_game_is_cancelled) {
     context_.TryCancel();
@@ -145,19 +267,7 @@ TEST_F(Looping, is_killed_when_its_game_is_cancelled) {
     EXPECT_TRUE(comes_true([&] { return !std::filesystem::exists(path_of(brain_)); }));
     // The bot plays on.
     EXPECT_EQ(waitpid(bot_, nullptr, WNOHANG), 0);
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + LONG);
-    const auto stream = stub_->Play(&context);
-    mj::MahjongCall start;
-    start.set_number(0);
-    start.mutable_start();
-    mj::MahjongAnswer ready;
-    EXPECT_TRUE(stream->Write(start));
-    EXPECT_TRUE(stream->Read(&ready));
-    EXPECT_EQ(ready.ready().bot(), "loop");
-    EXPECT_FALSE(ready.ready().can_resume());
-    stream->WritesDone();
-    EXPECT_TRUE(stream->Finish().ok());
+    play(true);
 }
 
 TEST_F(Looping, does_not_outlive_a_bot_that_is_killed) {

@@ -1,0 +1,195 @@
+// The bot's end of a brain's process. It has no clock: how long an answer may take is the
+// referee's affair, who cancels the game.
+#include "process.hpp"
+
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "bot_arena/bot.hpp"
+
+extern char** environ;
+
+namespace brain_harness {
+namespace {
+
+// How often a wait looks whether the game was cut off.
+constexpr int LOOK_MS = 10;
+// How long a new round waits for the process of one that was cut off to end.
+constexpr std::chrono::seconds PATIENCE{1};
+// The number that the brain's process knows its socket by.
+constexpr int BRAINS_SOCKET = 3;
+constexpr std::size_t LONGEST_LINE = 4096;
+
+void check(int error, const char* what) {
+    if (error != 0) throw std::system_error(error, std::generic_category(), what);
+}
+
+}  // namespace
+
+Process::Process() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        check(errno, "could not make a pair of sockets");
+    }
+    socket_ = ends[0];
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, ends[1], BRAINS_SOCKET);
+    // The bot's own threads have some signals blocked, and the brain must not.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    std::string program = "brain";
+    std::string play = PLAY;
+    std::string parent = std::to_string(getpid());
+    char* arguments[] = {program.data(), play.data(), parent.data(), nullptr};
+    const int error =
+        posix_spawn(&pid_, "/proc/self/exe", &files, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    close(ends[1]);
+    if (error != 0) {
+        close(socket_);
+        check(error, "could not start a process for the brain");
+    }
+}
+
+Process::~Process() {
+    end();
+    close(socket_);
+}
+
+void Process::wait_until_ready() {
+    if (!ready_) hear();
+    ready_ = true;
+}
+
+void Process::tell(const std::string& line) {
+    while (send(socket_, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EINTR) && !bot_arena::cancelled()) {
+        pollfd writable{socket_, POLLOUT, 0};
+        poll(&writable, 1, LOOK_MS);
+    }
+}
+
+std::string Process::hear() {
+    pollfd readable{socket_, POLLIN, 0};
+    while (poll(&readable, 1, LOOK_MS) <= 0) {
+        if (bot_arena::cancelled()) throw std::runtime_error("the game was cut off");
+    }
+    char line[LONGEST_LINE];
+    const auto length = recv(socket_, line, sizeof line, 0);
+    if (length <= 0) throw std::runtime_error(end());
+    const std::string heard(line, length);
+    if (heard.rfind("threw", 0) == 0) throw std::runtime_error("the brain " + heard);
+    return heard;
+}
+
+void Process::dismiss() {
+    shutdown(socket_, SHUT_WR);
+    while (!has_ended() && !bot_arena::cancelled()) poll(nullptr, 0, LOOK_MS);
+}
+
+bool Process::has_ended() {
+    if (pid_ < 0) return true;
+    siginfo_t ended{};
+    // Its status is left for `end`.
+    return waitid(P_PID, pid_, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid_;
+}
+
+std::string Process::end() {
+    if (pid_ < 0) return "the brain has ended";
+    // One that is ending keeps its status.
+    kill(pid_, SIGKILL);
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    if (WIFSIGNALED(status)) {
+        return std::string("the brain was killed by a signal: ") + strsignal(WTERMSIG(status));
+    }
+    return "the brain exited with code " + std::to_string(WEXITSTATUS(status));
+}
+
+Starter::Starter() {
+    // Signals are for the main thread.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { work(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Starter::~Starter() {
+    {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    ordered_.notify_one();
+    thread_.join();
+}
+
+std::unique_ptr<Process> Starter::start() {
+    std::packaged_task<std::unique_ptr<Process>()> order([] { return std::make_unique<Process>(); });
+    auto started = order.get_future();
+    {
+        std::lock_guard lock(mutex_);
+        order_ = std::move(order);
+    }
+    ordered_.notify_one();
+    return started.get();
+}
+
+void Starter::work() {
+    for (std::unique_lock lock(mutex_);;) {
+        ordered_.wait(lock, [this] { return stopping_ || order_.valid(); });
+        if (stopping_) return;
+        std::exchange(order_, {})();
+    }
+}
+
+Reserve::Reserve() : waiting_(starter_.start()) { waiting_->wait_until_ready(); }
+
+std::unique_ptr<Process> Reserve::take() {
+    std::unique_lock lock(mutex_);
+    // The kit lets one round in at a time. So one that still plays was cut off, and where its
+    // process and a new one were there at once, it would look as if the bot had grown.
+    renewed_.wait_for(lock, PATIENCE, [this] { return playing_ == 0; });
+    auto taken = std::move(waiting_);
+    if (taken == nullptr || taken->has_ended()) {
+        taken.reset();
+        taken = starter_.start();
+    }
+    ++playing_;
+    return taken;
+}
+
+void Reserve::renew() {
+    std::lock_guard lock(mutex_);
+    --playing_;
+    try {
+        if (waiting_ == nullptr) waiting_ = starter_.start();
+    } catch (const std::system_error& error) {
+        // The next round will try again.
+        std::fprintf(stderr, "%s\n", error.what());
+    }
+    renewed_.notify_all();
+}
+
+}  // namespace brain_harness
