@@ -157,6 +157,18 @@ impl Entry {
         }
     }
 
+    /// What somebody who checks it may want to know and no game shows.
+    pub(crate) fn remark(&self) -> Option<&'static str> {
+        match &self.source {
+            Source::Strategy(strategy) if strategy.trusts_clock() => Some(
+                "it calls clock(), which counts millionths of a second here; if it was \
+                 written where CLOCKS_PER_SEC is 1000 and does not divide by that, say \
+                 FILE.so?clock-scale=1000, or it thinks a thousandth of what it should",
+            ),
+            _ => None,
+        }
+    }
+
     /// Says no where it is known without starting it that it does not play this
     /// game.
     pub(crate) fn must_play(&self, game: &GameInfo) -> anyhow::Result<()> {

@@ -144,7 +144,7 @@ impl Id {
                 "no-start",
                 Fault,
                 "`listening on ADDRESS` on standard output within the start-up limit, and a gRPC server there",
-                "read BOT_LISTEN, listen there, and only then print the one line `listening on ADDRESS` and flush it; load what takes long before a game asks for it, or give it --start-limit",
+                "if it ended, its last words say why; a program without a kit must read BOT_LISTEN, listen there, and then print the one line `listening on ADDRESS` and flush it; if it loads for long, give it more time with --start-limit",
             ),
             Self::SlowStart => (
                 "slow-start",

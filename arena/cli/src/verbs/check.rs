@@ -13,7 +13,7 @@ use crate::{
     check::{self, Examiner, Report, Wanted},
     entry::{Entry, Start},
     files::RunFolder,
-    run, usage,
+    report, run, usage,
 };
 
 /// Puts a bot through every call of its games, whole games from each seat, several
@@ -87,6 +87,10 @@ impl Check {
             return usage("expected the bot to check, as in arena check exec:./my_bot");
         };
         let entry = Entry::read(bot)?;
+        entry.must_be_there()?;
+        if let Some(remark) = entry.remark() {
+            anstream::eprintln!("{}", report::wrapped(&format!("note: {remark}")));
+        }
         let kinds = self.kinds(&entry)?;
         let root: Root = self
             .seed

@@ -377,6 +377,27 @@ fn a_strategy_that_counts_thousandths_of_a_second_can_be_told_them() {
 }
 
 #[test]
+fn who_checks_a_strategy_that_calls_clock_is_told_of_its_units() {
+    for (source, spec, told) in [
+        ("budgets", "", true),
+        ("budgets", "?clock-scale=1000", false),
+        ("innocent", "", false),
+    ] {
+        let arena = Arena::new();
+        compile(&arena, source);
+        let line = format!("check 'strategy:strategy.so{spec}' --quick --games 0");
+        let output = arena.run(&line);
+        assert!(output.status.success(), "{}", out(&output));
+        assert_eq!(
+            err(&output).contains("it calls clock()"),
+            told,
+            "{source}{spec}"
+        );
+        fits_eighty_columns(&err(&output));
+    }
+}
+
+#[test]
 fn a_strategy_that_can_t_be_loaded_says_why_before_it_plays() {
     for (source, flags, evidence) in [
         (
@@ -394,6 +415,7 @@ fn a_strategy_that_can_t_be_loaded_says_why_before_it_plays() {
             &[],
             "the strategy was killed by SIGSEGV while it was loaded",
         ),
+        ("unmade", &[], "what():  there is no table"),
         (
             "innocent",
             &["-Wl,--no-as-needed", "-l:libhere.so"],
@@ -436,6 +458,7 @@ fn a_file_that_is_no_strategy_is_refused_before_anything_is_played() {
         "bots add it --bot strategy:strategy.so --store store.db",
         "selftest --bot strategy:strategy.so",
         "exam connect-four --bot strategy:strategy.so",
+        "check strategy:strategy.so",
     ] {
         refused(&arena.run(line), "strategy.so: could not be read");
     }

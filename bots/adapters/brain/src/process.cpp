@@ -121,7 +121,10 @@ std::string Process::end() {
     }
     pid_ = -1;
     if (WIFSIGNALED(status)) {
-        return std::string("the brain was killed by a signal: ") + strsignal(WTERMSIG(status));
+        const int signal = WTERMSIG(status);
+        const char* const name = sigabbrev_np(signal);
+        return "the brain was killed by SIG" + std::string(name != nullptr ? name : "?") + " (" +
+               strsignal(signal) + ")";
     }
     return "the brain exited with code " + std::to_string(WEXITSTATUS(status));
 }

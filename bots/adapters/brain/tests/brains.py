@@ -74,7 +74,7 @@ assert run.returncode == 0 and "fit to enter" in run.stdout, run.stdout
 print("first: fit to enter")
 
 sins = {
-    "segfault": ("error_status", "the brain was killed by a signal: Segmentation fault"),
+    "segfault": ("error_status", "the brain was killed by SIGSEGV (Segmentation fault)"),
     "exception": ("error_status", "the brain threw: no such tile"),
     "number": ("error_status", "the brain threw something that is no std::exception"),
     "leaves": ("error_status", "the brain exited with code 7"),

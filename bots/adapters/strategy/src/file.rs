@@ -103,6 +103,14 @@ impl Strategy {
             Ok(None) => Ok(()),
         }
     }
+
+    /// Whether it asks `clock()` for the time and nobody has said in what units: one
+    /// that takes thousandths of a second for granted thinks too little here, and
+    /// nothing else tells.
+    #[must_use]
+    pub fn trusts_clock(&self) -> bool {
+        self.clock_scale == NonZeroU32::MIN && has_bytes(&self.path, b"\0clock\0")
+    }
 }
 
 impl FromStr for Strategy {
@@ -170,11 +178,12 @@ fn count(parameter: &'static str, value: &str) -> Result<NonZeroU32, StrategyErr
 /// `extern "C"` was forgotten.
 pub(crate) fn has_mangled(path: &Path, name: &str) -> bool {
     let mangled = format!("_Z{}{name}", name.len());
-    std::fs::read(path).is_ok_and(|bytes| {
-        bytes
-            .windows(mangled.len())
-            .any(|window| window == mangled.as_bytes())
-    })
+    has_bytes(path, mangled.as_bytes())
+}
+
+fn has_bytes(path: &Path, wanted: &[u8]) -> bool {
+    std::fs::read(path)
+        .is_ok_and(|bytes| bytes.windows(wanted.len()).any(|window| window == wanted))
 }
 
 /// What a file is that begins so, where it is no shared object for this machine

@@ -3,8 +3,9 @@
 //! plays one game and holds nothing else.
 
 use std::{
-    ffi::{c_int, c_long},
+    ffi::{CStr, CString, c_char, c_int, c_long, c_void},
     num::NonZeroU32,
+    os::unix::ffi::OsStrExt as _,
     path::Path,
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -107,6 +108,7 @@ impl Object {
     }
 
     /// Calls `getPoint` and copies what it points to; none where it is NULL.
+    #[inline(never)]
     pub(crate) fn get_point(&self, ask: &Question) -> Option<Returned> {
         let stop = StopExceptions;
         let pointer = call_get_point(self.get_point, ask);
@@ -123,6 +125,7 @@ impl Object {
     }
 
     /// Calls `clearPoint`, once for each point that was returned.
+    #[inline(never)]
     #[expect(clippy::needless_pass_by_value, reason = "it is gone after this")]
     pub(crate) fn clear_point(&self, returned: Returned) {
         let stop = StopExceptions;
@@ -166,7 +169,9 @@ extern "C" fn call_clear_point(clear_point: ClearPoint, pointer: *mut Point) {
 /// by its type it can't. So the search for somebody who catches ends there, before
 /// anything is unwound, and C++ ends the process with its own words: the
 /// exception's type and text. Without the table the search would go on to Rust's
-/// runtime, which ends the process without them.
+/// runtime, which ends the process without them. Such a function is never inlined, and
+/// calls nothing else that unwinds: the compiler would take the calls for one range of
+/// the table.
 struct StopExceptions;
 
 impl StopExceptions {
@@ -195,14 +200,46 @@ pub(crate) fn flush() {
 }
 
 fn open(path: &Path, flags: c_int) -> Result<Library, String> {
+    let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+    let handle = stopped_open(&name, flags);
+    if handle.is_null() {
+        return Err(linker_words());
+    }
+    #[expect(unsafe_code, reason = "the handle is the linker's")]
+    // SAFETY: it was opened just now, and nobody else has it.
+    let library = unsafe { Library::from_raw(handle) };
+    Ok(library)
+}
+
+/// The library for loading would do, but for what constructors throw.
+#[inline(never)]
+fn stopped_open(name: &CStr, flags: c_int) -> *mut c_void {
+    let stop = StopExceptions;
+    let handle = call_open(name.as_ptr(), flags);
+    stop.here();
+    handle
+}
+
+#[inline(never)]
+extern "C" fn call_open(name: *const c_char, flags: c_int) -> *mut c_void {
     #[expect(unsafe_code, reason = "loading runs the object's own code")]
-    // SAFETY: this process is there to run it, and for nothing else.
-    let opened = unsafe { Library::open(Some(path), flags) };
-    // The words of the linker are the source of the library's error.
-    opened.map_err(|error| match std::error::Error::source(&error) {
-        Some(words) => words.to_string(),
-        None => error.to_string(),
-    })
+    // SAFETY: the name ends in a NUL. What the object does, this process is there for.
+    unsafe {
+        nix::libc::dlopen(name, flags)
+    }
+}
+
+/// What the linker says of the call that has just failed.
+fn linker_words() -> String {
+    #[expect(unsafe_code, reason = "it is the linker's")]
+    // SAFETY: it is NULL or a text that lives until the linker is called again.
+    unsafe {
+        let words = nix::libc::dlerror();
+        if words.is_null() {
+            return "the linker does not say why".to_owned();
+        }
+        CStr::from_ptr(words).to_string_lossy().into_owned()
+    }
 }
 
 static CLOCK_SCALE: AtomicU32 = AtomicU32::new(1);

@@ -101,6 +101,8 @@ struct Sheet {
     thought: Duration,
     /// The most memory that it added; none where it is not ours to look at.
     memory: Option<u64>,
+    /// How much it may add, where that is enforced.
+    memory_limit: Option<u64>,
 }
 
 impl Sheet {
@@ -109,7 +111,14 @@ impl Sheet {
     }
 
     fn passed(&self) -> bool {
-        self.is_whole() && self.score() >= self.minimum
+        self.is_whole() && !self.is_too_large() && self.score() >= self.minimum
+    }
+
+    /// Whether it had more memory than it may, when it was looked at: at the end too,
+    /// when no round is left that could end by it.
+    fn is_too_large(&self) -> bool {
+        let exceeds = |limit| self.memory.is_some_and(|memory| memory > limit);
+        self.memory_limit.is_some_and(exceeds)
     }
 
     /// Whether all of its rounds have been played.
@@ -120,6 +129,8 @@ impl Sheet {
     fn verdict(&self) -> &'static str {
         if !self.is_whole() {
             "stopped"
+        } else if self.is_too_large() {
+            "too much memory"
         } else if self.passed() {
             "passed"
         } else {
@@ -342,6 +353,7 @@ impl Hall<'_> {
             answers: Vec::new(),
             thought: Duration::ZERO,
             memory: None,
+            memory_limit: self.exam.enforce.then_some(MEMORY),
         };
         for round in 0..ROUNDS {
             if self.stop.is_asked() {
