@@ -236,7 +236,7 @@ impl Entry {
             ),
             Source::Strategy(strategy) => (
                 std::env::current_exe()?,
-                vec!["strategy".into(), strategy.to_string().into()],
+                vec!["strategy".into(), "--".into(), strategy.to_string().into()],
             ),
             Source::Exec(words) => (
                 words[0].clone().into(),

@@ -416,9 +416,9 @@ impl Watched {
     }
 }
 
-/// The anonymous memory of a process and of all below it, in bytes. What two of
-/// them share counts twice; what has left the tree, because its parent has died,
-/// does not count.
+/// The anonymous memory of a process and of all below it, in bytes. What a process
+/// has from before it was forked counts for both; what has left the tree, because its
+/// parent has died, does not count, nor does memory that is made to be shared.
 fn anonymous_memory(id: u32) -> Option<u64> {
     let own = anonymous_memory_alone(id)?;
     // A process can't be below itself, so this ends.
@@ -426,9 +426,20 @@ fn anonymous_memory(id: u32) -> Option<u64> {
     Some(own + below.sum::<u64>())
 }
 
-/// `RssAnon` of a process in bytes (proc_pid_status(5)).
+/// `RssAnon` of a process in bytes (proc_pid_status(5)). All of its threads have the
+/// same; where the first one has ended, only the others tell.
 fn anonymous_memory_alone(id: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let threads = || {
+        let threads = std::fs::read_dir(format!("/proc/{id}/task")).ok()?;
+        threads
+            .flatten()
+            .find_map(|thread| anonymous_in(&thread.path()))
+    };
+    anonymous_in(Path::new(&format!("/proc/{id}"))).or_else(threads)
+}
+
+fn anonymous_in(folder: &Path) -> Option<u64> {
+    let status = std::fs::read_to_string(folder.join("status")).ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)

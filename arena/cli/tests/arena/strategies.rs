@@ -86,7 +86,7 @@ fn alive(arena: &Arena) -> Vec<(i32, Vec<String>)> {
             let id = entry.file_name().to_str()?.parse().ok()?;
             let words = fs::read_to_string(entry.path().join("cmdline")).ok()?;
             let words: Vec<_> = words.split('\0').map(str::to_owned).collect();
-            let ours = words.get(1)?.starts_with("strategy") && words.get(2)?.contains(&object);
+            let ours = words.get(1)?.starts_with("strategy") && words.get(3)?.contains(&object);
             ours.then_some((id, words))
         })
         .collect()
@@ -148,6 +148,7 @@ fn a_crash_is_found_in_the_call_that_it_happened_in() {
         ),
         // Which signal it is depends on how far a step goes.
         ("deep", " in getPoint"),
+        ("raises", "the strategy was killed by SIGSEGV in getPoint"),
         ("leaves", "the strategy exited with code 3 in getPoint"),
     ] {
         is_found_guilty(source, "", "error_status", evidence);
@@ -320,6 +321,18 @@ fn what_one_game_has_started_does_not_wait_for_another() {
 }
 
 #[test]
+fn a_strategy_can_signal_neither_its_adapter_nor_the_other_games() {
+    let arena = Arena::new();
+    compile(&arena, "kills");
+    deals(&arena, &[3]);
+    let line = matched(&arena, "?max-games=8", "--rounds 4 --concurrency 8");
+    let output = arena.run(&line);
+    for game in games(&output) {
+        assert_eq!(foul(&game), None, "{game}");
+    }
+}
+
+#[test]
 fn nothing_outlives_an_arena_that_is_killed() {
     let arena = Arena::new();
     compile(&arena, "forks");
@@ -462,6 +475,12 @@ fn a_file_that_is_no_strategy_is_refused_before_anything_is_played() {
     ] {
         refused(&arena.run(line), "strategy.so: could not be read");
     }
+    nix::unistd::mkfifo(&arena.path("strategy.so"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    refused(
+        &arena.run(&matched(&arena, "", "")),
+        "strategy.so: it is no ordinary file; expected a shared object",
+    );
+    fs::remove_file(arena.path("strategy.so")).unwrap();
     fs::write(arena.path("strategy.so"), "#!/bin/sh\n").unwrap();
     refused(
         &arena.run(&matched(&arena, "", "")),

@@ -11,15 +11,23 @@ use std::{
 };
 
 use nix::{
-    libc::{EPERM, SYS_setpgid, SYS_setsid},
+    libc::{
+        EPERM, SYS_kill, SYS_pidfd_open, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_setpgid,
+        SYS_setsid, SYS_tgkill, SYS_tkill,
+    },
     sys::{
         prctl,
         resource::{Resource, setrlimit},
         signal::{SigSet, Signal},
     },
-    unistd,
+    unistd::{self, getppid},
 };
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+use crate::object;
 
 /// Shuts off what a strategy has no business with. Gives the socket to the
 /// adapter, which this process was started with as its standard input.
@@ -41,12 +49,16 @@ pub(crate) fn close_in() -> io::Result<UnixStream> {
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     prctl::set_dumpable(false)?;
 
+    crashes_end_it();
+
     let adapter = UnixStream::from(stdin().as_fd().try_clone_to_owned()?);
     unistd::dup2_stdin(File::open("/dev/null")?)?;
     close_all_but(adapter.as_raw_fd())?;
 
-    if let Err(error) = stay_in_group() {
-        eprintln!("note: what the strategy starts can leave its process group: {error}");
+    if let Err(error) = keep_to_itself() {
+        eprintln!(
+            "note: the strategy can leave its process group, and signal its adapter: {error}"
+        );
     }
     Ok(adapter)
 }
@@ -65,10 +77,35 @@ fn close_all_but(kept: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses `setsid` and `setpgid` from here on, so that whoever kills the group of
-/// the adapter reaches all of it.
-fn stay_in_group() -> Result<(), Box<dyn std::error::Error>> {
-    let refused = BTreeMap::from([(SYS_setsid, vec![]), (SYS_setpgid, vec![])]);
+/// Refuses from here on `setsid` and `setpgid`, so that whoever kills the group of
+/// the adapter reaches all of it; and signals to the adapter, which has other games,
+/// and to whole groups, which it is in.
+fn keep_to_itself() -> Result<(), Box<dyn std::error::Error>> {
+    // A process number is a signed integer of 32 bits; groups are 0 and below.
+    let first_is = |operator, number: u64| {
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, operator, number)
+            .and_then(|condition| SeccompRule::new(vec![condition]))
+    };
+    let adapter = u64::try_from(getppid().as_raw())?;
+    let to_adapter = || first_is(SeccompCmpOp::Eq, adapter);
+    let mut refused = BTreeMap::from([(SYS_setsid, vec![]), (SYS_setpgid, vec![])]);
+    refused.insert(
+        SYS_kill,
+        vec![
+            to_adapter()?,
+            first_is(SeccompCmpOp::Eq, 0)?,
+            first_is(SeccompCmpOp::Gt, i32::MAX as u64)?,
+        ],
+    );
+    for call in [
+        SYS_tgkill,
+        SYS_tkill,
+        SYS_rt_sigqueueinfo,
+        SYS_rt_tgsigqueueinfo,
+        SYS_pidfd_open,
+    ] {
+        refused.insert(call, vec![to_adapter()?]);
+    }
     let filter = SeccompFilter::new(
         refused,
         SeccompAction::Allow,
@@ -77,4 +114,12 @@ fn stay_in_group() -> Result<(), Box<dyn std::error::Error>> {
     )?;
     seccompiler::apply_filter(&BpfProgram::try_from(filter)?)?;
     Ok(())
+}
+
+/// Rust's runtime catches the first fault of memory to see whether the stack is full;
+/// one that was only raised would be lost.
+fn crashes_end_it() {
+    for fault in [Signal::SIGSEGV, Signal::SIGBUS] {
+        object::by_default(fault);
+    }
 }

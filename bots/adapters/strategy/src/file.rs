@@ -36,7 +36,9 @@ pub enum StrategyError {
     #[error("no file is named")]
     Nameless,
     /// There is no such parameter.
-    #[error("there is no parameter \"{0}\"; there are clock-scale, max-games and keeps-globals")]
+    #[error(
+        "there is no parameter \"{0}\"; there are clock-scale, max-games and keeps-globals (and a file with a question mark in its name is written with one more behind it)"
+    )]
     Parameter(String),
     /// The parameter's value is none.
     #[error("{parameter}={value}: expected {expected}")]
@@ -94,6 +96,11 @@ impl Strategy {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if !name.ends_with(".so") && !name.contains(".so.") {
             return Err(StrategyError::Suffix(path));
+        }
+        // Another kind of file could keep who reads it waiting.
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            let found = "no ordinary file".to_owned();
+            return Err(StrategyError::Kind { path, found });
         }
         let mut header = Vec::new();
         let read = File::open(&path).and_then(|file| file.take(20).read_to_end(&mut header));

@@ -11,7 +11,10 @@ use std::{
 };
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
-use nix::time::{ClockId, clock_gettime};
+use nix::{
+    sys::signal::{SigHandler, Signal, signal},
+    time::{ClockId, clock_gettime},
+};
 
 use crate::{file::has_mangled, wire::Question};
 
@@ -189,6 +192,16 @@ impl Drop for StopExceptions {
 }
 
 fn nothing() {}
+
+/// Has a signal do what it does where nobody catches it.
+pub(crate) fn by_default(which: Signal) {
+    #[expect(unsafe_code, reason = "a handler could do anything")]
+    // SAFETY: this one is the system's own.
+    let set = unsafe { signal(which, SigHandler::SigDfl) };
+    if let Err(error) = set {
+        eprintln!("note: {which} can't be left to the system: {error}");
+    }
+}
 
 /// Writes out what the strategy has printed and the C library still holds.
 pub(crate) fn flush() {

@@ -84,7 +84,7 @@ impl Process {
         // By this name it is the same program even where the file has been replaced.
         let child = Command::new("/proc/self/exe")
             .arg0("arena")
-            .args(["strategy-host", &strategy.to_string()])
+            .args(["strategy-host", "--", &strategy.to_string()])
             .env_remove("BOT_LISTEN")
             // Older C libraries write what they abort for to the terminal else.
             .env("LIBC_FATAL_STDERR_", "1")
