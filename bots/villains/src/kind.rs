@@ -119,7 +119,7 @@ pub enum Kind {
     /// keeps the cores busy for a minute.
     ThinksOn,
     /// Unfit: does not end its stream when the game is over, until it is
-    /// cancelled.
+    /// cancelled, and refuses more than `--max-games` (1000) until then.
     NeverCloses,
     /// Unfit: keeps `--kilobytes` of memory for ever for each game.
     Leaks,

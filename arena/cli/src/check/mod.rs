@@ -259,6 +259,21 @@ impl<'a> Examiner<'a> {
         until(self.wanted.patience / 4)
     }
 
+    /// Waits for streams that are still being closed, where so many more games would
+    /// be more than it can play: until its stream is closed a game has its place.
+    async fn room(&self, subject: &Subject, games: usize) {
+        if self.goodbyes.len() + games > subject.max_games() {
+            self.all_closed().await;
+        }
+    }
+
+    /// Waits for every stream that is still being closed.
+    async fn all_closed(&self) {
+        self.goodbyes.close();
+        self.goodbyes.wait().await;
+        self.goodbyes.reopen();
+    }
+
     /// What comes of a game with the bot in this seat, from the beginning that a
     /// trial has.
     async fn play(

@@ -220,6 +220,7 @@ impl Examiner<'_> {
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
+                self.room(subject, 1).await;
                 let mut came = self.play(kind, 0, seat, &manner).await?;
                 subject.learn(&came);
                 subject.thoughts.append(&mut came.thoughts);
@@ -275,6 +276,7 @@ impl Examiner<'_> {
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
+                self.room(subject, 1).await;
                 let mut came = self.play(kind, trial, seat, &manner).await?;
                 subject.learn(&came);
                 tried += 1;
@@ -326,6 +328,7 @@ impl Examiner<'_> {
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
+                self.room(subject, 1).await;
                 let terms = self.terms(kind, 0, seat);
                 let probe = match self.host.running().await? {
                     Ok(running) => &running.probe,
@@ -343,6 +346,7 @@ impl Examiner<'_> {
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
+                self.room(subject, 1).await;
                 let probe = match self.host.running().await? {
                     Ok(running) => &running.probe,
                     Err(foul) => return Ok(lost(kind, &foul)),
@@ -379,6 +383,7 @@ impl Examiner<'_> {
             hasty: subject.is_hasty(),
             ..Manner::default()
         };
+        self.room(subject, 1).await;
         let mut came = self.play(kind, 0, Seat::new(0), &manner).await?;
         Ok(match came.foul.clone() {
             None => Seen::well("unknown fields and an unknown notice are passed over"),
@@ -410,6 +415,7 @@ impl Examiner<'_> {
             hasty: subject.is_hasty(),
             ..Manner::default()
         };
+        self.all_closed().await;
         let terms: Vec<_> = (0..games)
             .map(|game| self.terms(kind, 0, Seat::new((game % seats) as u8)))
             .collect();
@@ -460,6 +466,7 @@ impl Examiner<'_> {
         if short > limit / 2 {
             words += "; a shorter limit would measure the machine";
         } else if slowest >= short / 2 {
+            self.room(subject, 1).await;
             let mut terms = self.terms(kind, 0, Seat::new(0));
             terms.limits.per_move = short;
             let manner = Manner {
@@ -494,6 +501,7 @@ impl Examiner<'_> {
         let wanted = (2 * subject.max_games()).clamp(4, MOST_CANCELLED);
         let start = self.wanted.limits.start;
         let end = until(self.wanted.patience);
+        self.all_closed().await;
         let mut cancelled = 0;
         while cancelled < wanted && (cancelled == 0 || Instant::now() < end) {
             let terms: Vec<_> = (0..at_once.min(wanted - cancelled))
@@ -612,6 +620,7 @@ impl Examiner<'_> {
             if games > 0 && pace * ENOUGH_GAMES as u32 > 2 * self.wanted.patience {
                 break;
             }
+            self.room(subject, at_once.min(wanted - games)).await;
             let terms: Vec<_> = (0..at_once.min(wanted - games))
                 .map(|game| self.terms(kind, 0, Seat::new(((games + game) % seats) as u8)))
                 .collect();
@@ -683,8 +692,7 @@ impl Examiner<'_> {
             return Ok(not_ours());
         };
         // No game is running when the last stream is closed.
-        self.goodbyes.close();
-        self.goodbyes.wait().await;
+        self.all_closed().await;
         let Some(farewell) = process.dismiss(STOP_GRACE).await else {
             return Ok(Seen::NotLookedAt("it had ended by itself".to_owned()));
         };

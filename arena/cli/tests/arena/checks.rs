@@ -103,6 +103,22 @@ fn every_villain_shows_its_finding_and_no_other() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A place that is not free yet is not asked for again.
+#[test]
+fn who_is_slow_to_close_is_not_given_more_games_than_it_can_play() {
+    std::thread::scope(|scope| {
+        for most in [1, 2] {
+            scope.spawn(move || {
+                let bot = spec(&format!("never-closes --max-games {most}"));
+                let output = check(&format!("{bot} {LIMITS} --quick"));
+                let shown = out(&output);
+                assert_eq!(found(&output), ["half-closed".to_owned()].into(), "{shown}");
+                assert_eq!(output.status.code(), Some(0), "{shown}");
+            });
+        }
+    });
+}
+
 /// Everything that can be found, from the program itself.
 fn catalogue() -> Vec<Value> {
     events(&done(&Arena::new().run("check --list --format json")))
