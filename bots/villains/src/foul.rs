@@ -167,6 +167,10 @@ pub(crate) async fn play(
                 in_game(villain, &asked, &mut chance, games, &answers).await
             }
             Some(Call::Over(_)) => {
+                if villain.kind == Kind::ExitWhenOver {
+                    eprintln!("one game is enough");
+                    std::process::exit(3);
+                }
                 // Who waits for the stream's end has a place taken until then.
                 if let Some(running) = &running
                     && villain.kind != Kind::NeverCloses

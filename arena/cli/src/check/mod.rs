@@ -15,6 +15,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use anyhow::Context as _;
+use futures_util::future::join_all;
 use referee_core::{Foul, GameKind, Limits, Root, Seat};
 use tokio_util::task::TaskTracker;
 
@@ -23,7 +25,7 @@ pub(crate) use print::{Report, catalogue};
 
 use self::{
     game::{Came, Manner, Said, Terms, play},
-    host::Host,
+    host::{Death, Host},
 };
 use crate::{
     entry::{Entry, Start},
@@ -242,13 +244,13 @@ impl<'a> Examiner<'a> {
         seen: Seen,
     ) -> Seen {
         match (self.host.died(), &seen) {
-            (Some(foul), Seen::Looked { findings, .. }) if findings.is_empty() => {
+            (Some(Death { foul, after }), Seen::Looked { findings, .. }) if findings.is_empty() => {
                 let id = match check {
                     Check::Cancelled => Id::Cancelled,
                     _ => Id::of_foul(foul.kind()),
                 };
                 let came = format!("between two games: {foul}");
-                Seen::found("", vec![plain(id, kind, came)])
+                Seen::found("", vec![plain(id, after.or(kind), came)])
             }
             _ => seen,
         }
@@ -284,13 +286,53 @@ impl<'a> Examiner<'a> {
         manner: &Manner,
     ) -> anyhow::Result<Came> {
         let terms = self.terms(kind, trial, seat);
-        Ok(match self.host.running().await? {
-            Ok(running) => play(&running.probe, &terms, manner).await?,
+        let came = match self.play_all(&[terms], manner).await? {
+            Ok(mut came) => came.pop().context("one game was played")?,
             Err(foul) => Came {
                 foul: Some(foul),
                 ..Came::default()
             },
-        })
+        };
+        Ok(came)
+    }
+
+    /// What comes of these games, all at once. Where a process that has played
+    /// before is gone when they begin, it has died since: they are begun again, once,
+    /// with a new one.
+    ///
+    /// # Errors
+    ///
+    /// Our own failure; the inner one is the foul of a bot that can't be started
+    /// or reached.
+    async fn play_all(
+        &mut self,
+        terms: &[Terms],
+        manner: &Manner,
+    ) -> anyhow::Result<Result<Vec<Came>, Foul>> {
+        let mut again = true;
+        loop {
+            let probe = match self.host.running().await? {
+                Ok(running) => &running.probe,
+                Err(foul) => return Ok(Err(foul)),
+            };
+            let came = join_all(terms.iter().map(|terms| play(probe, terms, manner))).await;
+            let came: Vec<Came> = came.into_iter().collect::<anyhow::Result<_>>()?;
+            let gone = came.iter().find_map(|came| came.gone.clone());
+            if let Some(foul) = gone
+                && again
+                && self.host.is_proven()
+            {
+                self.host.bury(foul).await;
+                again = false;
+                continue;
+            }
+            for (terms, came) in terms.iter().zip(&came) {
+                if came.ready.is_some() {
+                    self.host.was_ready(terms.kind);
+                }
+            }
+            return Ok(Ok(came));
+        }
     }
 
     fn terms(&mut self, kind: &'static dyn GameKind, trial: usize, seat: Seat) -> Terms {

@@ -2,10 +2,12 @@
 
 use std::{
     collections::BTreeMap,
+    slice,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use anyhow::Context as _;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use referee::{Health, Probe};
@@ -15,7 +17,7 @@ use tokio::sync::Barrier;
 
 use super::{
     Check, Examiner, Id, Seen, Subject, about, counted,
-    game::{Came, Manner, play, resume},
+    game::{Manner, play, resume},
     host::STOP_GRACE,
     in_words, median, name_of, plain, process, seated, until,
 };
@@ -128,6 +130,9 @@ impl Examiner<'_> {
                         _ if self.is_dumb().await? => Id::NoStart,
                         _ => Id::NoReady,
                     };
+                    // That its process is gone is what was just named: it is no
+                    // other game's fault.
+                    self.host.died();
                     Seen::found("", vec![plain(id, Some(kind), why)])
                 }
             };
@@ -160,6 +165,17 @@ impl Examiner<'_> {
 
     /// Health, reflection, and what it says to a service that it does not have.
     pub(super) async fn discovery(&mut self, subject: &Subject) -> anyhow::Result<Seen> {
+        let seen = self.discover(subject).await?;
+        // It may have died of the game before.
+        if matches!(&seen, Seen::Looked { findings, .. } if !findings.is_empty())
+            && self.host.has_ended().await
+        {
+            return self.discover(subject).await;
+        }
+        Ok(seen)
+    }
+
+    async fn discover(&mut self, subject: &Subject) -> anyhow::Result<Seen> {
         let kind = subject.kind;
         let largest = self.wanted.limits.answer_bytes;
         let probe = match self.host.running().await? {
@@ -330,11 +346,10 @@ impl Examiner<'_> {
                 };
                 self.room(subject, 1).await;
                 let terms = self.terms(kind, 0, seat);
-                let probe = match self.host.running().await? {
-                    Ok(running) => &running.probe,
+                let mut came = match self.play_all(slice::from_ref(&terms), &manner).await? {
+                    Ok(mut came) => came.pop().context("one game was played")?,
                     Err(foul) => return Ok(lost(kind, &foul)),
                 };
-                let mut came = play(probe, &terms, &manner).await?;
                 if let Some(foul) = self.foul(kind, seat, &mut came).await? {
                     return Ok(Seen::found("", vec![foul]));
                 }
@@ -419,12 +434,10 @@ impl Examiner<'_> {
         let terms: Vec<_> = (0..games)
             .map(|game| self.terms(kind, 0, Seat::new((game % seats) as u8)))
             .collect();
-        let probe = match self.host.running().await? {
-            Ok(running) => &running.probe,
+        let mut came = match self.play_all(&terms, &manner).await? {
+            Ok(came) => came,
             Err(foul) => return Ok(lost(kind, &foul)),
         };
-        let came = join_all(terms.iter().map(|terms| play(probe, terms, &manner))).await;
-        let mut came: Vec<Came> = came.into_iter().collect::<anyhow::Result<_>>()?;
         let fouls = came.iter().filter(|came| came.foul.is_some()).count();
         let words = if says > games {
             format!("{games} games at once, of the {says} that it says")
@@ -475,11 +488,10 @@ impl Examiner<'_> {
                 hasty: subject.is_hasty(),
                 ..Manner::default()
             };
-            let probe = match self.host.running().await? {
-                Ok(running) => &running.probe,
+            let mut came = match self.play_all(&[terms], &manner).await? {
+                Ok(mut came) => came.pop().context("one game was played")?,
                 Err(foul) => return Ok(lost(kind, &foul)),
             };
-            let mut came = play(probe, &terms, &manner).await?;
             if let Some(foul) = self.foul(kind, Seat::new(0), &mut came).await? {
                 findings.push(foul);
             }
@@ -624,23 +636,21 @@ impl Examiner<'_> {
             let terms: Vec<_> = (0..at_once.min(wanted - games))
                 .map(|game| self.terms(kind, 0, Seat::new(((games + game) % seats) as u8)))
                 .collect();
-            let running = match self.host.running().await? {
-                Ok(running) => running,
-                Err(foul) => return Ok(lost(kind, &foul)),
-            };
             let manner = Manner {
                 leave_at: Some(end),
                 // It is told all the same.
                 hasty: subject.is_hasty(),
                 ..Manner::default()
             };
-            let probe = &running.probe;
-            let id = running.process.as_ref().and_then(|process| process.id());
-            let came = join_all(terms.iter().map(|terms| play(probe, terms, &manner))).await;
+            let came = match self.play_all(&terms, &manner).await? {
+                Ok(came) => came,
+                Err(foul) => return Ok(lost(kind, &foul)),
+            };
             games += terms.len();
+            let id = self.host.process();
             held.extend(id.map(|id| (games, process::memory(id))));
-            for (terms, came) in terms.iter().zip(came) {
-                if let Some(foul) = self.foul(kind, terms.seat, &mut came?).await? {
+            for (terms, mut came) in terms.iter().zip(came) {
+                if let Some(foul) = self.foul(kind, terms.seat, &mut came).await? {
                     let words = format!("a foul after {}", counted(games));
                     return Ok(Seen::found(words, vec![foul]));
                 }
