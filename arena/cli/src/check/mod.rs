@@ -17,7 +17,7 @@ use std::{
 
 use anyhow::Context as _;
 use futures_util::future::join_all;
-use referee_core::{Foul, GameKind, Limits, Root, Seat};
+use referee_core::{Foul, FoulKind, GameKind, Limits, Root, Seat};
 use tokio_util::task::TaskTracker;
 
 pub(crate) use finding::{Finding, Id, Severity};
@@ -205,17 +205,20 @@ impl<'a> Examiner<'a> {
             Check::Memory,
         ];
         let game = Some(subject.name());
-        let mut broken = false;
+        // Why nothing more is looked at.
+        let mut broken = None;
         for check in CHECKS {
-            let seen = if broken && check != Check::Calls {
-                Seen::NotLookedAt("it must first play a whole game without a foul".to_owned())
+            let seen = if let Some(why) = broken
+                && check != Check::Calls
+            {
+                Seen::NotLookedAt(String::from(why))
             } else {
                 self.report.begins(game, check, "");
                 match check {
                     Check::Discovery => self.discovery(&subject).await?,
                     Check::WholeGames => self.whole_games(&mut subject).await?,
                     Check::FirstMoves => self.first_moves(&mut subject).await?,
-                    Check::Calls => subject.every_call(broken),
+                    Check::Calls => subject.every_call(broken.is_some()),
                     Check::Resumed => self.resumed(&mut subject).await?,
                     Check::NewFields => self.new_fields(&subject).await?,
                     Check::AtOnce => self.at_once(&mut subject).await?,
@@ -228,7 +231,11 @@ impl<'a> Examiner<'a> {
             let seen = self.with_death(check, Some(subject.kind), seen);
             self.report.seen(game, check, &seen)?;
             if seen.is_fault() {
-                broken |= check == Check::WholeGames;
+                if check == Check::WholeGames {
+                    broken = Some("it must first play a whole game without a foul");
+                } else if self.is_lost(&seen) {
+                    broken = Some("it is gone, and not ours to start again");
+                }
                 // What it did wrong is not to be blamed on it twice.
                 self.host.renew().await;
             }
@@ -254,6 +261,31 @@ impl<'a> Examiner<'a> {
             }
             _ => seen,
         }
+    }
+
+    /// Whether it could not be reached any more, where nobody here starts it again.
+    fn is_lost(&self, seen: &Seen) -> bool {
+        let Seen::Looked { findings, .. } = seen else {
+            return false;
+        };
+        let lost = |found: &Finding| matches!(found.id, Id::Unreachable | Id::NoReady);
+        !self.host.is_ours() && findings.iter().any(lost)
+    }
+
+    /// The foul with which a bot that is not ours to start is gone: it can't be
+    /// reached any more, or says nothing at all. What it does wrong while it is there
+    /// is another matter.
+    async fn gone(&mut self, foul: Option<&Foul>) -> anyhow::Result<Option<Foul>> {
+        let Some(foul) = foul else { return Ok(None) };
+        let kind = foul.kind();
+        if self.host.is_ours() || !matches!(kind, FoulKind::Unreachable | FoulKind::NoStart) {
+            return Ok(None);
+        }
+        self.host.renew().await;
+        if let Err(foul) = self.host.running().await? {
+            return Ok(Some(foul));
+        }
+        Ok(self.is_dumb().await?.then(|| foul.clone()))
     }
 
     /// By when a short look should come to its end.

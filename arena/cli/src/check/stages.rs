@@ -70,8 +70,15 @@ impl Examiner<'_> {
         };
         let mut subjects = Vec::new();
         let mut first = Some(took);
+        let mut kept_waiting = false;
         for kind in kinds {
             let name = Some(name_of(kind));
+            if kept_waiting {
+                let why = "it has kept us waiting for another game's Ready";
+                let seen = Seen::NotLookedAt(why.to_owned());
+                self.report.seen(name, Check::Start, &seen)?;
+                continue;
+            }
             self.report.begins(name, Check::Start, "");
             let manner = Manner {
                 leave_after: Some(0),
@@ -99,8 +106,8 @@ impl Examiner<'_> {
                     }
                     let words = format!(
                         "\"{}\" {}; {} at once; {}; ready after {}",
-                        said.bot,
-                        said.version,
+                        printable(&said.bot),
+                        printable(&said.version),
                         plural(at_once.unwrap_or(1), "game"),
                         if said.can_resume {
                             "can resume"
@@ -140,9 +147,7 @@ impl Examiner<'_> {
             if seen.is_fault() {
                 self.host.renew().await;
                 // Who has kept us waiting once would do so for every game.
-                if began.elapsed() >= self.wanted.limits.start {
-                    break;
-                }
+                kept_waiting = began.elapsed() >= self.wanted.limits.start;
             }
         }
         if subjects.is_empty() && self.report.is_clean() {
@@ -154,7 +159,7 @@ impl Examiner<'_> {
     }
 
     /// Whether it takes connections and says nothing at all.
-    async fn is_dumb(&mut self) -> anyhow::Result<bool> {
+    pub(super) async fn is_dumb(&mut self) -> anyhow::Result<bool> {
         let within = AT_ONCE.min(self.wanted.limits.start);
         Ok(match self.host.running().await? {
             Ok(running) => running.probe.health("", within).await == Health::Silent,
@@ -167,10 +172,17 @@ impl Examiner<'_> {
     pub(super) async fn discovery(&mut self, subject: &Subject) -> anyhow::Result<Seen> {
         let seen = self.discover(subject).await?;
         // It may have died of the game before.
-        if matches!(&seen, Seen::Looked { findings, .. } if !findings.is_empty())
-            && self.host.has_ended().await
-        {
+        if matches!(&seen, Seen::Looked { findings, .. } if findings.is_empty()) {
+            return Ok(seen);
+        }
+        if self.host.has_ended().await {
             return self.discover(subject).await;
+        }
+        if !self.host.is_ours() {
+            self.host.renew().await;
+            if let Err(foul) = self.host.running().await? {
+                return Ok(lost(subject.kind, &foul));
+            }
         }
         Ok(seen)
     }
@@ -299,6 +311,9 @@ impl Examiner<'_> {
                 let Some(foul) = came.foul.clone() else {
                     continue;
                 };
+                if let Some(foul) = self.gone(Some(&foul)).await? {
+                    return Ok(lost(kind, &foul));
+                }
                 let where_ = format!("{} ({})", about.name, seated(seat));
                 if let Some(first) = findings.first_mut() {
                     first.came += &format!("; also with {where_}");
@@ -400,6 +415,9 @@ impl Examiner<'_> {
         };
         self.room(subject, 1).await;
         let mut came = self.play(kind, 0, Seat::new(0), &manner).await?;
+        if let Some(foul) = self.gone(came.foul.as_ref()).await? {
+            return Ok(lost(kind, &foul));
+        }
         Ok(match came.foul.clone() {
             None => Seen::well("unknown fields and an unknown notice are passed over"),
             Some(foul) => {
@@ -439,6 +457,10 @@ impl Examiner<'_> {
             Err(foul) => return Ok(lost(kind, &foul)),
         };
         let fouls = came.iter().filter(|came| came.foul.is_some()).count();
+        let foul = came.iter().find_map(|came| came.foul.as_ref());
+        if let Some(foul) = self.gone(foul).await? {
+            return Ok(lost(kind, &foul));
+        }
         let words = if says > games {
             format!("{games} games at once, of the {says} that it says")
         } else {
@@ -553,6 +575,9 @@ impl Examiner<'_> {
                 ..Manner::default()
             };
             let came = self.play(kind, 0, Seat::new(0), &manner).await?;
+            if let Some(foul) = self.gone(came.foul.as_ref()).await? {
+                return Ok(lost(kind, &foul));
+            }
             let refused = came
                 .foul
                 .as_ref()
@@ -708,7 +733,10 @@ impl Examiner<'_> {
         };
         let mut findings = Vec::new();
         let words = match farewell.after {
-            Some(after) => format!("ended {} after SIGTERM, nothing left behind", about(after)),
+            Some(after) if farewell.left.is_empty() => {
+                format!("ended {} after SIGTERM, nothing left behind", about(after))
+            }
+            Some(after) => format!("ended {} after SIGTERM", about(after)),
             None => {
                 let came = format!("it was still there {} after SIGTERM", about(STOP_GRACE));
                 findings.push(plain(Id::IgnoresSigterm, None, came));
@@ -773,6 +801,18 @@ impl Subject {
             missing => Seen::well(format!("{put}; never put: {}", missing.join(", "))),
         }
     }
+}
+
+/// What a bot calls itself, as it may stand in a line: nothing that a terminal
+/// obeys, and no more than a line.
+fn printable(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut left = text.chars().filter(|letter| !letter.is_control());
+    let mut words: String = left.by_ref().take(MOST).collect();
+    if left.next().is_some() {
+        words.push('…');
+    }
+    words
 }
 
 /// It was there a moment ago.
@@ -845,6 +885,15 @@ mod tests {
 
     fn held(of: impl Fn(u64) -> u64) -> Vec<(usize, u64)> {
         (1..=400).map(|game| (game as usize, of(game))).collect()
+    }
+
+    #[test]
+    fn what_a_bot_calls_itself_fits_a_line_and_moves_no_cursor() {
+        assert_eq!(printable("best bot 2.0 棋"), "best bot 2.0 棋");
+        assert_eq!(printable("\u{1b}[2Jred\r\n\u{9b}x"), "[2Jredx");
+        assert_eq!(printable(&"x".repeat(60)).chars().count(), 60);
+        let cut = printable(&"y".repeat(1_000_000));
+        assert_eq!(cut, format!("{}…", "y".repeat(60)));
     }
 
     #[test]
