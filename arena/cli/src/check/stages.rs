@@ -536,6 +536,7 @@ impl Examiner<'_> {
         let start = self.wanted.limits.start;
         let end = until(self.wanted.patience);
         self.all_closed().await;
+        let usual = self.busy().await?;
         let mut cancelled = 0;
         while cancelled < wanted && (cancelled == 0 || Instant::now() < end) {
             let terms: Vec<_> = (0..at_once.min(wanted - cancelled))
@@ -561,7 +562,7 @@ impl Examiner<'_> {
             cancelled += terms.len();
         }
         let mut findings = Vec::new();
-        let idle = self.idle_after_all(subject).await?;
+        let idle = self.idle_after_all(subject, usual).await?;
         if let Some(finding) = idle {
             findings.push(finding);
         }
@@ -603,35 +604,42 @@ impl Examiner<'_> {
     async fn idle_after_all(
         &mut self,
         subject: &Subject,
+        usual: f64,
     ) -> anyhow::Result<Option<super::Finding>> {
-        const LOOK: Duration = Duration::from_millis(500);
         const BUSY: f64 = 0.5;
-        let Ok(running) = self.host.running().await? else {
-            return Ok(None);
-        };
-        let Some(id) = running.process.as_ref().and_then(|process| process.id()) else {
-            return Ok(None);
-        };
         let since = Instant::now();
         loop {
             // What it may still think about is over by then.
             let in_time = since.elapsed() < self.wanted.limits.per_move;
-            let (before, began) = (process::cpu(id), Instant::now());
-            tokio::time::sleep(LOOK).await;
-            let used = process::cpu(id).saturating_sub(before);
-            let share = used.as_secs_f64() / began.elapsed().as_secs_f64();
+            let share = self.busy().await? - usual;
             if share <= BUSY {
                 return Ok(None);
             }
             if !in_time {
                 let came = format!(
-                    "{} after the last stream was cancelled it uses {:.0} % of a core",
+                    "{} after the last stream was cancelled it uses {:.0} % of a core more than before",
                     about(since.elapsed()),
                     share * 100.0
                 );
                 return Ok(Some(plain(Id::ThinksOn, Some(subject.kind), came)));
             }
         }
+    }
+
+    /// How much of a core it uses while nobody asks it anything; none where it is not
+    /// our process.
+    async fn busy(&mut self) -> anyhow::Result<f64> {
+        const LOOK: Duration = Duration::from_millis(500);
+        if self.host.running().await?.is_err() {
+            return Ok(0.0);
+        }
+        let Some(id) = self.host.process() else {
+            return Ok(0.0);
+        };
+        let (before, began) = (process::cpu(id), Instant::now());
+        tokio::time::sleep(LOOK).await;
+        let used = process::cpu(id).since(&before);
+        Ok(used.as_secs_f64() / began.elapsed().as_secs_f64())
     }
 
     /// Its memory over many games.
