@@ -134,7 +134,13 @@ impl Remote {
         let failed = |status: Status| match source_of(&status) {
             // What the transport says has a cause; what the referee says has none.
             Some(why) if why.contains("keep-alive timed out") => silent(ANSWERS_WITHIN),
-            Some(why) => anyhow::anyhow!("the connection to the referee broke: {why}"),
+            // In the middle of a game it does not say which it was.
+            Some(why) => {
+                anyhow::anyhow!(
+                    "{}, or the connection to it broke: {why}",
+                    silent(ANSWERS_WITHIN)
+                )
+            }
             None => anyhow::anyhow!(
                 "the referee answers {}: {}",
                 status.code(),
