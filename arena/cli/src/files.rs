@@ -44,7 +44,7 @@ impl RunFolder {
         };
         if let Err(error) = fs::create_dir_all(folder.join("logs")) {
             return usage(format!(
-                "could not make the folder {}: {error}; name another with --records, or keep none with --no-records",
+                "could not make the folder {}: {error}; name another with --records, or ask for no records",
                 folder.display()
             ));
         }

@@ -284,10 +284,13 @@ pub(crate) fn secret_root() -> anyhow::Result<Root> {
     Ok(Root::new(bytes))
 }
 
-/// A length of time that a limit can be.
+/// A length of time that a limit can be: more than none, and at most a year, so that
+/// there is a moment which is so long from now.
 pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
+    const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     match humantime::parse_duration(text) {
         Ok(time) if time.is_zero() => Err("expected more than no time".to_owned()),
+        Ok(time) if time > LONGEST => Err("expected at most a year".to_owned()),
         Ok(time) => Ok(time),
         Err(error) => Err(format!(
             "expected a length of time such as 3s or 200ms ({error})"
@@ -298,6 +301,15 @@ pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_is_more_than_no_time_and_at_most_a_year() {
+        assert_eq!(positive_duration("365days"), Ok(Duration::from_hours(8760)));
+        for wrong in ["0s", "366days", "500000000000years", "soon"] {
+            let why = positive_duration(wrong).unwrap_err();
+            assert!(why.starts_with("expected "), "{wrong}: {why}");
+        }
+    }
 
     #[test]
     fn every_deal_is_played_from_every_seating() {

@@ -132,6 +132,13 @@ pub(crate) async fn play(
                     let _ = answers.send(Put::End(status)).await;
                     return;
                 }
+                if villain.kind == Kind::NeverCloses
+                    && !games.has_room(villain.max_games() as usize).await
+                {
+                    let status = Status::resource_exhausted("I have enough games");
+                    let _ = answers.send(Put::End(status)).await;
+                    return;
+                }
                 running = Some(games.begin(villain.kind == Kind::Clings));
                 if villain.kind == Kind::Leaks {
                     games.keep(villain.kilobytes << 10);
@@ -160,7 +167,14 @@ pub(crate) async fn play(
                 in_game(villain, &asked, &mut chance, games, &answers).await
             }
             Some(Call::Over(_)) => {
-                if let Some(running) = &running {
+                if villain.kind == Kind::ExitWhenOver {
+                    eprintln!("one game is enough");
+                    std::process::exit(3);
+                }
+                // Who waits for the stream's end has a place taken until then.
+                if let Some(running) = &running
+                    && villain.kind != Kind::NeverCloses
+                {
                     running.over();
                 }
                 true

@@ -11,6 +11,8 @@ use std::{
 
 /// How long it thinks on about a game that nobody waits for.
 const THOUGHT: Duration = Duration::from_secs(60);
+/// Less than who has ended a game waits for its stream's end, which is 1 s.
+const A_MOMENT: Duration = Duration::from_millis(500);
 /// In how many threads: enough to be seen where much else runs.
 const THOUGHTS: usize = 4;
 
@@ -54,6 +56,19 @@ impl Games {
     /// How many run.
     pub(crate) fn running(&self) -> usize {
         self.lock().running.len()
+    }
+
+    /// Whether fewer run than this, now or in a moment: a stream's end takes one to
+    /// be noticed.
+    pub(crate) async fn has_room(&self, most: usize) -> bool {
+        let began = Instant::now();
+        while self.running() >= most {
+            if began.elapsed() >= A_MOMENT {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        true
     }
 
     /// Keeps so many bytes for ever, and writes to each of them.

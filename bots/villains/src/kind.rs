@@ -119,8 +119,10 @@ pub enum Kind {
     /// keeps the cores busy for a minute.
     ThinksOn,
     /// Unfit: does not end its stream when the game is over, until it is
-    /// cancelled.
+    /// cancelled, and refuses more than `--max-games` (1000) until then.
     NeverCloses,
+    /// Unfit: exits with code 3 whenever a game is over.
+    ExitWhenOver,
     /// Unfit: keeps `--kilobytes` of memory for ever for each game.
     Leaks,
     /// Unfit: does nothing when it is sent SIGTERM.
@@ -183,6 +185,7 @@ impl Kind {
             | Self::Clings
             | Self::ThinksOn
             | Self::NeverCloses
+            | Self::ExitWhenOver
             | Self::Leaks
             | Self::IgnoresSigterm
             | Self::Chatty
@@ -240,7 +243,7 @@ impl Kind {
             Self::CrashAtStart | Self::HangUpAtStart | Self::NeverReady | Self::NotReady => {
                 "no-ready"
             }
-            Self::Crash | Self::Exit | Self::Reset => "crashed",
+            Self::Crash | Self::Exit | Self::Reset | Self::ExitWhenOver => "crashed",
             Self::HangUp => "hung-up",
             Self::ErrorStatus | Self::NoStatus => "error-status",
             Self::Malformed

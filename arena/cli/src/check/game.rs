@@ -68,6 +68,8 @@ pub(super) struct Came {
     pub(super) ready: Option<Said>,
     /// What the bot did wrong.
     pub(super) foul: Option<Foul>,
+    /// How its process was found to be gone before it was ready.
+    pub(super) gone: Option<Foul>,
     /// At which question.
     pub(super) at: String,
     /// How long each answer took.
@@ -296,6 +298,11 @@ impl<'a> Playing<'a> {
         {
             let all = self.terms.limits.start + CLOSE_GRACE;
             let _ = tokio::time::timeout(all, together.wait()).await;
+        }
+        if let Heard::Foul(foul @ (Foul::Crashed { .. } | Foul::MemoryExceeded { .. })) = &heard
+            && number == 0
+        {
+            self.came.gone = Some(foul.clone());
         }
         let judged = match self.manner.judged_by {
             Some(limit) if number > 0 && thought < limit => {

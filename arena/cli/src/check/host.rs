@@ -7,7 +7,7 @@ use std::{
 };
 
 use referee::{Memory, Probe, Process};
-use referee_core::Foul;
+use referee_core::{Foul, GameKind};
 
 use crate::entry::{Entry, Had, Start};
 
@@ -19,8 +19,14 @@ pub(super) struct Host<'a> {
     start: &'a Start,
     running: Option<Running>,
     started: u64,
-    /// How a process came to its end that nobody had stopped.
-    death: Option<Foul>,
+    death: Option<Death>,
+}
+
+/// How a process came to its end that nobody had stopped.
+pub(super) struct Death {
+    pub(super) foul: Foul,
+    /// The game that it was ready for last.
+    pub(super) after: Option<&'static dyn GameKind>,
 }
 
 /// A process that listens, and our connection to it.
@@ -30,6 +36,8 @@ pub(super) struct Running {
     pub(super) process: Option<Arc<Process>>,
     /// From starting it until it took our connection.
     pub(super) took: Duration,
+    /// The game that it was ready for last.
+    ready_for: Option<&'static dyn GameKind>,
 }
 
 impl<'a> Host<'a> {
@@ -59,8 +67,7 @@ impl<'a> Host<'a> {
         if let Some(process) = process
             && process.has_ended()
         {
-            self.running = None;
-            self.death = Some(process.post_mortem(String::new()).await);
+            self.bury(process.post_mortem(String::new()).await).await;
         }
         if self.running.is_none() {
             match self.begin().await? {
@@ -97,6 +104,7 @@ impl<'a> Host<'a> {
                 probe,
                 process,
                 took: began.elapsed(),
+                ready_for: None,
             }),
             Err(detail) if process.is_some() => Err(Foul::NoStart { detail }),
             Err(detail) => Err(Foul::Unreachable { detail }),
@@ -105,8 +113,45 @@ impl<'a> Host<'a> {
 
     /// How a process has ended that nobody had stopped, if it was noticed since the
     /// last time.
-    pub(super) const fn died(&mut self) -> Option<Foul> {
+    pub(super) const fn died(&mut self) -> Option<Death> {
         self.death.take()
+    }
+
+    /// Its process was ready for this game.
+    pub(super) const fn was_ready(&mut self, kind: &'static dyn GameKind) {
+        if let Some(running) = &mut self.running {
+            running.ready_for = Some(kind);
+        }
+    }
+
+    /// The number of its process, where there is one that is ours.
+    pub(super) fn process(&self) -> Option<u32> {
+        self.running.as_ref()?.process.as_ref()?.id()
+    }
+
+    /// Whether its process was ready for a game before.
+    pub(super) fn is_proven(&self) -> bool {
+        let running = self.running.as_ref();
+        running.is_some_and(|one| one.ready_for.is_some())
+    }
+
+    /// Its process was found to be gone between two games.
+    pub(super) async fn bury(&mut self, foul: Foul) {
+        let after = self.running.as_ref().and_then(|one| one.ready_for);
+        self.death = Some(Death { foul, after });
+        self.renew().await;
+    }
+
+    /// Whether its process has ended, or does in a moment: its connection breaks
+    /// first.
+    pub(super) async fn has_ended(&self) -> bool {
+        const A_MOMENT: Duration = Duration::from_millis(200);
+        let running = self.running.as_ref();
+        let Some(process) = running.and_then(|one| one.process.as_ref()) else {
+            return false;
+        };
+        let _ = tokio::time::timeout(A_MOMENT, process.ended()).await;
+        process.has_ended()
     }
 
     /// Stops the process and all that it has started, so that the next look is at a

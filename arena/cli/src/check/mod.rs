@@ -15,7 +15,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use referee_core::{Foul, GameKind, Limits, Root, Seat};
+use anyhow::Context as _;
+use futures_util::future::join_all;
+use referee_core::{Foul, FoulKind, GameKind, Limits, Root, Seat};
 use tokio_util::task::TaskTracker;
 
 pub(crate) use finding::{Finding, Id, Severity};
@@ -23,7 +25,7 @@ pub(crate) use print::{Report, catalogue};
 
 use self::{
     game::{Came, Manner, Said, Terms, play},
-    host::Host,
+    host::{Death, Host},
 };
 use crate::{
     entry::{Entry, Start},
@@ -203,17 +205,20 @@ impl<'a> Examiner<'a> {
             Check::Memory,
         ];
         let game = Some(subject.name());
-        let mut broken = false;
+        // Why nothing more is looked at.
+        let mut broken = None;
         for check in CHECKS {
-            let seen = if broken && check != Check::Calls {
-                Seen::NotLookedAt("it must first play a whole game without a foul".to_owned())
+            let seen = if let Some(why) = broken
+                && check != Check::Calls
+            {
+                Seen::NotLookedAt(String::from(why))
             } else {
                 self.report.begins(game, check, "");
                 match check {
                     Check::Discovery => self.discovery(&subject).await?,
                     Check::WholeGames => self.whole_games(&mut subject).await?,
                     Check::FirstMoves => self.first_moves(&mut subject).await?,
-                    Check::Calls => subject.every_call(broken),
+                    Check::Calls => subject.every_call(broken.is_some()),
                     Check::Resumed => self.resumed(&mut subject).await?,
                     Check::NewFields => self.new_fields(&subject).await?,
                     Check::AtOnce => self.at_once(&mut subject).await?,
@@ -226,7 +231,11 @@ impl<'a> Examiner<'a> {
             let seen = self.with_death(check, Some(subject.kind), seen);
             self.report.seen(game, check, &seen)?;
             if seen.is_fault() {
-                broken |= check == Check::WholeGames;
+                if check == Check::WholeGames {
+                    broken = Some("it must first play a whole game without a foul");
+                } else if self.is_lost(&seen) {
+                    broken = Some("it is gone, and not ours to start again");
+                }
                 // What it did wrong is not to be blamed on it twice.
                 self.host.renew().await;
             }
@@ -242,21 +251,61 @@ impl<'a> Examiner<'a> {
         seen: Seen,
     ) -> Seen {
         match (self.host.died(), &seen) {
-            (Some(foul), Seen::Looked { findings, .. }) if findings.is_empty() => {
+            (Some(Death { foul, after }), Seen::Looked { findings, .. }) if findings.is_empty() => {
                 let id = match check {
                     Check::Cancelled => Id::Cancelled,
                     _ => Id::of_foul(foul.kind()),
                 };
                 let came = format!("between two games: {foul}");
-                Seen::found("", vec![plain(id, kind, came)])
+                Seen::found("", vec![plain(id, after.or(kind), came)])
             }
             _ => seen,
         }
     }
 
+    /// Whether it could not be reached any more, where nobody here starts it again.
+    fn is_lost(&self, seen: &Seen) -> bool {
+        let Seen::Looked { findings, .. } = seen else {
+            return false;
+        };
+        let lost = |found: &Finding| matches!(found.id, Id::Unreachable | Id::NoReady);
+        !self.host.is_ours() && findings.iter().any(lost)
+    }
+
+    /// The foul with which a bot that is not ours to start is gone: it can't be
+    /// reached any more, or says nothing at all. What it does wrong while it is there
+    /// is another matter.
+    async fn gone(&mut self, foul: Option<&Foul>) -> anyhow::Result<Option<Foul>> {
+        let Some(foul) = foul else { return Ok(None) };
+        let kind = foul.kind();
+        if self.host.is_ours() || !matches!(kind, FoulKind::Unreachable | FoulKind::NoStart) {
+            return Ok(None);
+        }
+        self.host.renew().await;
+        if let Err(foul) = self.host.running().await? {
+            return Ok(Some(foul));
+        }
+        Ok(self.is_dumb().await?.then(|| foul.clone()))
+    }
+
     /// By when a short look should come to its end.
     fn soon(&self) -> Instant {
         until(self.wanted.patience / 4)
+    }
+
+    /// Waits for streams that are still being closed, where so many more games would
+    /// be more than it can play: until its stream is closed a game has its place.
+    async fn room(&self, subject: &Subject, games: usize) {
+        if self.goodbyes.len() + games > subject.max_games() {
+            self.all_closed().await;
+        }
+    }
+
+    /// Waits for every stream that is still being closed.
+    async fn all_closed(&self) {
+        self.goodbyes.close();
+        self.goodbyes.wait().await;
+        self.goodbyes.reopen();
     }
 
     /// What comes of a game with the bot in this seat, from the beginning that a
@@ -269,13 +318,53 @@ impl<'a> Examiner<'a> {
         manner: &Manner,
     ) -> anyhow::Result<Came> {
         let terms = self.terms(kind, trial, seat);
-        Ok(match self.host.running().await? {
-            Ok(running) => play(&running.probe, &terms, manner).await?,
+        let came = match self.play_all(&[terms], manner).await? {
+            Ok(mut came) => came.pop().context("one game was played")?,
             Err(foul) => Came {
                 foul: Some(foul),
                 ..Came::default()
             },
-        })
+        };
+        Ok(came)
+    }
+
+    /// What comes of these games, all at once. Where a process that has played
+    /// before is gone when they begin, it has died since: they are begun again, once,
+    /// with a new one.
+    ///
+    /// # Errors
+    ///
+    /// Our own failure; the inner one is the foul of a bot that can't be started
+    /// or reached.
+    async fn play_all(
+        &mut self,
+        terms: &[Terms],
+        manner: &Manner,
+    ) -> anyhow::Result<Result<Vec<Came>, Foul>> {
+        let mut again = true;
+        loop {
+            let probe = match self.host.running().await? {
+                Ok(running) => &running.probe,
+                Err(foul) => return Ok(Err(foul)),
+            };
+            let came = join_all(terms.iter().map(|terms| play(probe, terms, manner))).await;
+            let came: Vec<Came> = came.into_iter().collect::<anyhow::Result<_>>()?;
+            let gone = came.iter().find_map(|came| came.gone.clone());
+            if let Some(foul) = gone
+                && again
+                && self.host.is_proven()
+            {
+                self.host.bury(foul).await;
+                again = false;
+                continue;
+            }
+            for (terms, came) in terms.iter().zip(&came) {
+                if came.ready.is_some() {
+                    self.host.was_ready(terms.kind);
+                }
+            }
+            return Ok(Ok(came));
+        }
     }
 
     fn terms(&mut self, kind: &'static dyn GameKind, trial: usize, seat: Seat) -> Terms {

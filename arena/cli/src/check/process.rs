@@ -10,16 +10,35 @@ const TICKS: u64 = 100;
 struct Stat {
     parent: u32,
     group: u32,
+    /// What it has run, with its threads and children that have ended.
     ticks: u64,
 }
 
-/// The processor time that it and its family have used or waited in line for: who
-/// thinks on a busy machine does not get all of a core.
-pub(super) fn cpu(leader: u32) -> Duration {
-    let wanted = |(id, stat): (&u32, &Stat)| {
-        scheduled(*id).unwrap_or(Duration::from_millis(stat.ticks * 1000 / TICKS))
-    };
-    family(leader).iter().map(wanted).sum()
+/// The processor time of a process and its family up to a moment.
+pub(super) struct Used {
+    /// What the threads that live have run, or waited in line for: who thinks on a
+    /// busy machine does not get all of a core.
+    scheduled: Duration,
+    /// What all have run, those that have ended too.
+    ran: Duration,
+}
+
+/// The processor time of it and its family.
+pub(super) fn cpu(leader: u32) -> Used {
+    let family = family(leader);
+    let ticks: u64 = family.values().map(|stat| stat.ticks).sum();
+    Used {
+        scheduled: family.keys().filter_map(|id| scheduled(*id)).sum(),
+        ran: Duration::from_millis(ticks * 1000 / TICKS),
+    }
+}
+
+impl Used {
+    /// What was used since: each of the two counts misses something, so the larger.
+    pub(super) fn since(&self, before: &Self) -> Duration {
+        let scheduled = self.scheduled.saturating_sub(before.scheduled);
+        scheduled.max(self.ran.saturating_sub(before.ran))
+    }
 }
 
 /// What all threads of a process have run and waited to run, where the system keeps
@@ -90,7 +109,7 @@ fn stat(id: u32) -> Option<Stat> {
     Some(Stat {
         parent: number(1)? as u32,
         group: number(2)? as u32,
-        ticks: number(11)? + number(12)?,
+        ticks: (11..=14).map(number).sum::<Option<u64>>()?,
     })
 }
 
@@ -103,6 +122,26 @@ mod tests {
         let id = std::process::id();
         assert!(memory(id) > 0);
         assert!(family(id).contains_key(&id));
-        assert_eq!(cpu(u32::MAX), Duration::ZERO);
+        assert_eq!(cpu(u32::MAX).ran, Duration::ZERO);
+    }
+
+    #[test]
+    fn what_threads_used_that_have_ended_counts() {
+        let id = std::process::id();
+        let before = cpu(id);
+        // Each is over before anybody could look at it.
+        let mut busy = Duration::ZERO;
+        while busy < Duration::from_millis(300) {
+            std::thread::spawn(|| {
+                let began = std::time::Instant::now();
+                while began.elapsed() < Duration::from_millis(5) {
+                    std::hint::spin_loop();
+                }
+            })
+            .join()
+            .unwrap();
+            busy = cpu(id).ran.saturating_sub(before.ran);
+        }
+        assert!(cpu(id).since(&before) >= busy);
     }
 }

@@ -2,10 +2,12 @@
 
 use std::{
     collections::BTreeMap,
+    slice,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use anyhow::Context as _;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use referee::{Health, Probe};
@@ -15,7 +17,7 @@ use tokio::sync::Barrier;
 
 use super::{
     Check, Examiner, Id, Seen, Subject, about, counted,
-    game::{Came, Manner, play, resume},
+    game::{Manner, play, resume},
     host::STOP_GRACE,
     in_words, median, name_of, plain, process, seated, until,
 };
@@ -68,8 +70,15 @@ impl Examiner<'_> {
         };
         let mut subjects = Vec::new();
         let mut first = Some(took);
+        let mut kept_waiting = false;
         for kind in kinds {
             let name = Some(name_of(kind));
+            if kept_waiting {
+                let why = "it has kept us waiting for another game's Ready";
+                let seen = Seen::NotLookedAt(why.to_owned());
+                self.report.seen(name, Check::Start, &seen)?;
+                continue;
+            }
             self.report.begins(name, Check::Start, "");
             let manner = Manner {
                 leave_after: Some(0),
@@ -97,8 +106,8 @@ impl Examiner<'_> {
                     }
                     let words = format!(
                         "\"{}\" {}; {} at once; {}; ready after {}",
-                        said.bot,
-                        said.version,
+                        printable(&said.bot),
+                        printable(&said.version),
                         plural(at_once.unwrap_or(1), "game"),
                         if said.can_resume {
                             "can resume"
@@ -128,6 +137,9 @@ impl Examiner<'_> {
                         _ if self.is_dumb().await? => Id::NoStart,
                         _ => Id::NoReady,
                     };
+                    // That its process is gone is what was just named: it is no
+                    // other game's fault.
+                    self.host.died();
                     Seen::found("", vec![plain(id, Some(kind), why)])
                 }
             };
@@ -135,9 +147,7 @@ impl Examiner<'_> {
             if seen.is_fault() {
                 self.host.renew().await;
                 // Who has kept us waiting once would do so for every game.
-                if began.elapsed() >= self.wanted.limits.start {
-                    break;
-                }
+                kept_waiting = began.elapsed() >= self.wanted.limits.start;
             }
         }
         if subjects.is_empty() && self.report.is_clean() {
@@ -149,7 +159,7 @@ impl Examiner<'_> {
     }
 
     /// Whether it takes connections and says nothing at all.
-    async fn is_dumb(&mut self) -> anyhow::Result<bool> {
+    pub(super) async fn is_dumb(&mut self) -> anyhow::Result<bool> {
         let within = AT_ONCE.min(self.wanted.limits.start);
         Ok(match self.host.running().await? {
             Ok(running) => running.probe.health("", within).await == Health::Silent,
@@ -160,6 +170,24 @@ impl Examiner<'_> {
 
     /// Health, reflection, and what it says to a service that it does not have.
     pub(super) async fn discovery(&mut self, subject: &Subject) -> anyhow::Result<Seen> {
+        let seen = self.discover(subject).await?;
+        // It may have died of the game before.
+        if matches!(&seen, Seen::Looked { findings, .. } if findings.is_empty()) {
+            return Ok(seen);
+        }
+        if self.host.has_ended().await {
+            return self.discover(subject).await;
+        }
+        if !self.host.is_ours() {
+            self.host.renew().await;
+            if let Err(foul) = self.host.running().await? {
+                return Ok(lost(subject.kind, &foul));
+            }
+        }
+        Ok(seen)
+    }
+
+    async fn discover(&mut self, subject: &Subject) -> anyhow::Result<Seen> {
         let kind = subject.kind;
         let largest = self.wanted.limits.answer_bytes;
         let probe = match self.host.running().await? {
@@ -220,6 +248,7 @@ impl Examiner<'_> {
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
+                self.room(subject, 1).await;
                 let mut came = self.play(kind, 0, seat, &manner).await?;
                 subject.learn(&came);
                 subject.thoughts.append(&mut came.thoughts);
@@ -275,12 +304,16 @@ impl Examiner<'_> {
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
+                self.room(subject, 1).await;
                 let mut came = self.play(kind, trial, seat, &manner).await?;
                 subject.learn(&came);
                 tried += 1;
                 let Some(foul) = came.foul.clone() else {
                     continue;
                 };
+                if let Some(foul) = self.gone(Some(&foul)).await? {
+                    return Ok(lost(kind, &foul));
+                }
                 let where_ = format!("{} ({})", about.name, seated(seat));
                 if let Some(first) = findings.first_mut() {
                     first.came += &format!("; also with {where_}");
@@ -326,12 +359,12 @@ impl Examiner<'_> {
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
+                self.room(subject, 1).await;
                 let terms = self.terms(kind, 0, seat);
-                let probe = match self.host.running().await? {
-                    Ok(running) => &running.probe,
+                let mut came = match self.play_all(slice::from_ref(&terms), &manner).await? {
+                    Ok(mut came) => came.pop().context("one game was played")?,
                     Err(foul) => return Ok(lost(kind, &foul)),
                 };
-                let mut came = play(probe, &terms, &manner).await?;
                 if let Some(foul) = self.foul(kind, seat, &mut came).await? {
                     return Ok(Seen::found("", vec![foul]));
                 }
@@ -343,6 +376,7 @@ impl Examiner<'_> {
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
+                self.room(subject, 1).await;
                 let probe = match self.host.running().await? {
                     Ok(running) => &running.probe,
                     Err(foul) => return Ok(lost(kind, &foul)),
@@ -379,7 +413,11 @@ impl Examiner<'_> {
             hasty: subject.is_hasty(),
             ..Manner::default()
         };
+        self.room(subject, 1).await;
         let mut came = self.play(kind, 0, Seat::new(0), &manner).await?;
+        if let Some(foul) = self.gone(came.foul.as_ref()).await? {
+            return Ok(lost(kind, &foul));
+        }
         Ok(match came.foul.clone() {
             None => Seen::well("unknown fields and an unknown notice are passed over"),
             Some(foul) => {
@@ -410,16 +448,19 @@ impl Examiner<'_> {
             hasty: subject.is_hasty(),
             ..Manner::default()
         };
+        self.all_closed().await;
         let terms: Vec<_> = (0..games)
             .map(|game| self.terms(kind, 0, Seat::new((game % seats) as u8)))
             .collect();
-        let probe = match self.host.running().await? {
-            Ok(running) => &running.probe,
+        let mut came = match self.play_all(&terms, &manner).await? {
+            Ok(came) => came,
             Err(foul) => return Ok(lost(kind, &foul)),
         };
-        let came = join_all(terms.iter().map(|terms| play(probe, terms, &manner))).await;
-        let mut came: Vec<Came> = came.into_iter().collect::<anyhow::Result<_>>()?;
         let fouls = came.iter().filter(|came| came.foul.is_some()).count();
+        let foul = came.iter().find_map(|came| came.foul.as_ref());
+        if let Some(foul) = self.gone(foul).await? {
+            return Ok(lost(kind, &foul));
+        }
         let words = if says > games {
             format!("{games} games at once, of the {says} that it says")
         } else {
@@ -460,6 +501,7 @@ impl Examiner<'_> {
         if short > limit / 2 {
             words += "; a shorter limit would measure the machine";
         } else if slowest >= short / 2 {
+            self.room(subject, 1).await;
             let mut terms = self.terms(kind, 0, Seat::new(0));
             terms.limits.per_move = short;
             let manner = Manner {
@@ -468,11 +510,10 @@ impl Examiner<'_> {
                 hasty: subject.is_hasty(),
                 ..Manner::default()
             };
-            let probe = match self.host.running().await? {
-                Ok(running) => &running.probe,
+            let mut came = match self.play_all(&[terms], &manner).await? {
+                Ok(mut came) => came.pop().context("one game was played")?,
                 Err(foul) => return Ok(lost(kind, &foul)),
             };
-            let mut came = play(probe, &terms, &manner).await?;
             if let Some(foul) = self.foul(kind, Seat::new(0), &mut came).await? {
                 findings.push(foul);
             }
@@ -494,6 +535,8 @@ impl Examiner<'_> {
         let wanted = (2 * subject.max_games()).clamp(4, MOST_CANCELLED);
         let start = self.wanted.limits.start;
         let end = until(self.wanted.patience);
+        self.all_closed().await;
+        let usual = self.busy().await?;
         let mut cancelled = 0;
         while cancelled < wanted && (cancelled == 0 || Instant::now() < end) {
             let terms: Vec<_> = (0..at_once.min(wanted - cancelled))
@@ -519,7 +562,7 @@ impl Examiner<'_> {
             cancelled += terms.len();
         }
         let mut findings = Vec::new();
-        let idle = self.idle_after_all(subject).await?;
+        let idle = self.idle_after_all(subject, usual).await?;
         if let Some(finding) = idle {
             findings.push(finding);
         }
@@ -533,6 +576,9 @@ impl Examiner<'_> {
                 ..Manner::default()
             };
             let came = self.play(kind, 0, Seat::new(0), &manner).await?;
+            if let Some(foul) = self.gone(came.foul.as_ref()).await? {
+                return Ok(lost(kind, &foul));
+            }
             let refused = came
                 .foul
                 .as_ref()
@@ -558,35 +604,42 @@ impl Examiner<'_> {
     async fn idle_after_all(
         &mut self,
         subject: &Subject,
+        usual: f64,
     ) -> anyhow::Result<Option<super::Finding>> {
-        const LOOK: Duration = Duration::from_millis(500);
         const BUSY: f64 = 0.5;
-        let Ok(running) = self.host.running().await? else {
-            return Ok(None);
-        };
-        let Some(id) = running.process.as_ref().and_then(|process| process.id()) else {
-            return Ok(None);
-        };
         let since = Instant::now();
         loop {
             // What it may still think about is over by then.
             let in_time = since.elapsed() < self.wanted.limits.per_move;
-            let (before, began) = (process::cpu(id), Instant::now());
-            tokio::time::sleep(LOOK).await;
-            let used = process::cpu(id).saturating_sub(before);
-            let share = used.as_secs_f64() / began.elapsed().as_secs_f64();
+            let share = self.busy().await? - usual;
             if share <= BUSY {
                 return Ok(None);
             }
             if !in_time {
                 let came = format!(
-                    "{} after the last stream was cancelled it uses {:.0} % of a core",
+                    "{} after the last stream was cancelled it uses {:.0} % of a core more than before",
                     about(since.elapsed()),
                     share * 100.0
                 );
                 return Ok(Some(plain(Id::ThinksOn, Some(subject.kind), came)));
             }
         }
+    }
+
+    /// How much of a core it uses while nobody asks it anything; none where it is not
+    /// our process.
+    async fn busy(&mut self) -> anyhow::Result<f64> {
+        const LOOK: Duration = Duration::from_millis(500);
+        if self.host.running().await?.is_err() {
+            return Ok(0.0);
+        }
+        let Some(id) = self.host.process() else {
+            return Ok(0.0);
+        };
+        let (before, began) = (process::cpu(id), Instant::now());
+        tokio::time::sleep(LOOK).await;
+        let used = process::cpu(id).since(&before);
+        Ok(used.as_secs_f64() / began.elapsed().as_secs_f64())
     }
 
     /// Its memory over many games.
@@ -612,26 +665,25 @@ impl Examiner<'_> {
             if games > 0 && pace * ENOUGH_GAMES as u32 > 2 * self.wanted.patience {
                 break;
             }
+            self.room(subject, at_once.min(wanted - games)).await;
             let terms: Vec<_> = (0..at_once.min(wanted - games))
                 .map(|game| self.terms(kind, 0, Seat::new(((games + game) % seats) as u8)))
                 .collect();
-            let running = match self.host.running().await? {
-                Ok(running) => running,
-                Err(foul) => return Ok(lost(kind, &foul)),
-            };
             let manner = Manner {
                 leave_at: Some(end),
                 // It is told all the same.
                 hasty: subject.is_hasty(),
                 ..Manner::default()
             };
-            let probe = &running.probe;
-            let id = running.process.as_ref().and_then(|process| process.id());
-            let came = join_all(terms.iter().map(|terms| play(probe, terms, &manner))).await;
+            let came = match self.play_all(&terms, &manner).await? {
+                Ok(came) => came,
+                Err(foul) => return Ok(lost(kind, &foul)),
+            };
             games += terms.len();
+            let id = self.host.process();
             held.extend(id.map(|id| (games, process::memory(id))));
-            for (terms, came) in terms.iter().zip(came) {
-                if let Some(foul) = self.foul(kind, terms.seat, &mut came?).await? {
+            for (terms, mut came) in terms.iter().zip(came) {
+                if let Some(foul) = self.foul(kind, terms.seat, &mut came).await? {
                     let words = format!("a foul after {}", counted(games));
                     return Ok(Seen::found(words, vec![foul]));
                 }
@@ -683,14 +735,16 @@ impl Examiner<'_> {
             return Ok(not_ours());
         };
         // No game is running when the last stream is closed.
-        self.goodbyes.close();
-        self.goodbyes.wait().await;
+        self.all_closed().await;
         let Some(farewell) = process.dismiss(STOP_GRACE).await else {
             return Ok(Seen::NotLookedAt("it had ended by itself".to_owned()));
         };
         let mut findings = Vec::new();
         let words = match farewell.after {
-            Some(after) => format!("ended {} after SIGTERM, nothing left behind", about(after)),
+            Some(after) if farewell.left.is_empty() => {
+                format!("ended {} after SIGTERM, nothing left behind", about(after))
+            }
+            Some(after) => format!("ended {} after SIGTERM", about(after)),
             None => {
                 let came = format!("it was still there {} after SIGTERM", about(STOP_GRACE));
                 findings.push(plain(Id::IgnoresSigterm, None, came));
@@ -755,6 +809,18 @@ impl Subject {
             missing => Seen::well(format!("{put}; never put: {}", missing.join(", "))),
         }
     }
+}
+
+/// What a bot calls itself, as it may stand in a line: nothing that a terminal
+/// obeys, and no more than a line.
+fn printable(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut left = text.chars().filter(|letter| !letter.is_control());
+    let mut words: String = left.by_ref().take(MOST).collect();
+    if left.next().is_some() {
+        words.push('…');
+    }
+    words
 }
 
 /// It was there a moment ago.
@@ -827,6 +893,15 @@ mod tests {
 
     fn held(of: impl Fn(u64) -> u64) -> Vec<(usize, u64)> {
         (1..=400).map(|game| (game as usize, of(game))).collect()
+    }
+
+    #[test]
+    fn what_a_bot_calls_itself_fits_a_line_and_moves_no_cursor() {
+        assert_eq!(printable("best bot 2.0 棋"), "best bot 2.0 棋");
+        assert_eq!(printable("\u{1b}[2Jred\r\n\u{9b}x"), "[2Jredx");
+        assert_eq!(printable(&"x".repeat(60)).chars().count(), 60);
+        let cut = printable(&"y".repeat(1_000_000));
+        assert_eq!(cut, format!("{}…", "y".repeat(60)));
     }
 
     #[test]

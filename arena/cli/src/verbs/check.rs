@@ -31,7 +31,8 @@ Examples:
   arena check --list"
 )]
 pub(crate) struct Check {
-    /// The bot: house:NAME, exec:COMMAND, grpc://HOST:PORT or unix:PATH.
+    /// The bot: house:NAME, strategy:FILE.so, exec:COMMAND, grpc://HOST:PORT or
+    /// unix:PATH.
     #[arg(value_name = "SPEC", required_unless_present = "list")]
     bot: Option<String>,
     /// A game that it must play, once for each [default: those that it is found to
@@ -148,7 +149,10 @@ impl Check {
         for game in &self.games_played {
             let kind = find_game(game)?;
             entry.must_play(kind.info())?;
-            kinds.push(kind);
+            let new = |known: &&dyn GameKind| known.info().name != kind.info().name;
+            if kinds.iter().all(new) {
+                kinds.push(kind);
+            }
         }
         Ok((!kinds.is_empty()).then_some(kinds))
     }

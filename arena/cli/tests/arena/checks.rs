@@ -52,7 +52,11 @@ fn needs(kind: Kind) -> &'static str {
 /// With the usual limits where nothing else is asked for.
 fn line(kind: Kind) -> String {
     let needs = needs(kind);
-    let mut line = spec(&kind.name());
+    let mut line = spec(&match kind {
+        // Far from the shortest limit that it is asked for: a tenth of two seconds.
+        Kind::Slow => "slow --delay 50ms".to_owned(),
+        kind => kind.name(),
+    });
     let limits: Vec<&str> = LIMITS.split(' ').collect();
     for limit in limits.chunks(2) {
         if !needs.contains(limit[0]) {
@@ -101,6 +105,22 @@ fn every_villain_shows_its_finding_and_no_other() {
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A place that is not free yet is not asked for again.
+#[test]
+fn who_is_slow_to_close_is_not_given_more_games_than_it_can_play() {
+    std::thread::scope(|scope| {
+        for most in [1, 2] {
+            scope.spawn(move || {
+                let bot = spec(&format!("never-closes --max-games {most}"));
+                let output = check(&format!("{bot} {LIMITS} --quick"));
+                let shown = out(&output);
+                assert_eq!(found(&output), ["half-closed".to_owned()].into(), "{shown}");
+                assert_eq!(output.status.code(), Some(0), "{shown}");
+            });
+        }
+    });
 }
 
 /// Everything that can be found, from the program itself.
@@ -209,9 +229,9 @@ fn people_read_it_on_eighty_columns() {
 struct Elsewhere(Child);
 
 impl Elsewhere {
-    fn start(arena: &Arena) -> Self {
+    fn start(arena: &Arena, words: [&str; 2]) -> Self {
         let child = Command::new(env!("CARGO_BIN_EXE_arena"))
-            .args(["bot", "random"])
+            .args(words)
             .env("BOT_LISTEN", listen(arena))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -236,7 +256,7 @@ fn listen(arena: &Arena) -> String {
 #[test]
 fn of_a_bot_that_runs_elsewhere_its_process_is_not_looked_at() {
     let arena = Arena::new();
-    let _bot = Elsewhere::start(&arena);
+    let _bot = Elsewhere::start(&arena, ["bot", "random"]);
     let line = format!("check {} --game connect-four --format json", listen(&arena));
     let output = arena.run(&line);
     assert_eq!(found(&output), BTreeSet::new());
@@ -254,6 +274,25 @@ fn of_a_bot_that_runs_elsewhere_its_process_is_not_looked_at() {
     }
 }
 
+/// Nobody starts it again: that is what is wrong, whatever would be looked at next.
+#[test]
+fn a_bot_that_is_gone_is_unreachable_and_nothing_else() {
+    let arena = Arena::new();
+    let _bot = Elsewhere::start(&arena, ["villain", "exit-when-over"]);
+    let line = format!(
+        "check {} --game connect-four --game connect-four --start-limit 5s --format json",
+        listen(&arena)
+    );
+    let output = arena.run(&line);
+    let text = out(&output);
+    assert_eq!(found(&output), ["unreachable".to_owned()].into(), "{text}");
+    // A game that is named twice is looked at once.
+    let events = events(&text);
+    let starts = of_type(&events, "check");
+    let starts = starts.iter().filter(|check| check["check"] == "start");
+    assert_eq!(starts.count(), 1, "{text}");
+}
+
 /// It has left its group, so that only its environment tells whose it is.
 #[test]
 fn what_a_bot_leaves_behind_is_named_and_killed() {
@@ -268,6 +307,7 @@ fn what_a_bot_leaves_behind_is_named_and_killed() {
     let finding = &of_type(&events(&out(&output)), "finding")[0];
     let came = finding["came"].as_str().unwrap();
     assert!(came.contains("sleep 98765"), "{came}");
+    assert!(!out(&output).contains("nothing left behind"));
     assert!(came.contains("outside its process group"), "{came}");
     wait_until("it is killed", || processes_with("98765").is_empty());
 }

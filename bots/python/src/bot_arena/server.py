@@ -128,6 +128,9 @@ class Tables:
             try:
                 await asyncio.wait_for(self._room.wait(), left)
             except asyncio.TimeoutError:
+                # A place may have come free in the same turn of the loop.
+                if self._games < self._ready.max_games:
+                    break
                 words = f"{self._games} games are being played, and max_games is no more"
                 raise Fault(grpc.StatusCode.RESOURCE_EXHAUSTED, words) from None
         self._count(1)

@@ -139,14 +139,27 @@ impl CheckReferee {
                 Format::Json => report::event(&next.event())?,
             }
         }
+        if known < kinds.len() {
+            self.stopped(known, kinds.len(), &wrong)?;
+            return Ok(End::Interrupted);
+        }
         self.close(known, &wrong)?;
-        Ok(if known < kinds.len() {
-            End::Interrupted
-        } else if wrong.is_empty() {
-            End::Done
-        } else {
-            End::No
-        })
+        Ok(if wrong.is_empty() { End::Done } else { End::No })
+    }
+
+    /// Says how far it came, which is no verdict.
+    fn stopped(&self, known: usize, of: usize, wrong: &[String]) -> anyhow::Result<()> {
+        if self.format == Format::Json {
+            return Ok(());
+        }
+        let mut words = format!(
+            "stopped before the end: {known} of {}",
+            plural(of as u32, "villain")
+        );
+        if !wrong.is_empty() {
+            words += &format!("; not answered as expected: {}", wrong.join(", "));
+        }
+        report::text(&format!("\n{}\n", report::wrapped(&words)))
     }
 
     /// Sums up.

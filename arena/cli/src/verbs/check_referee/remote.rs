@@ -14,7 +14,10 @@ use tokio::{
     net::{TcpListener, UnixStream},
     task::JoinHandle,
 };
-use tonic::{Status, transport::Channel};
+use tonic::{
+    Status,
+    transport::{Channel, Endpoint},
+};
 use villains::Kind;
 
 use super::{AMPLE, SEED};
@@ -22,6 +25,13 @@ use crate::usage;
 
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
+/// How often a referee that says nothing is asked whether it is there, and how long
+/// it may take to say so.
+const ASKED_EVERY: Duration = Duration::from_secs(5);
+const ANSWERS_WITHIN: Duration = Duration::from_secs(15);
+/// How much longer a game may take than its limits: starting, a busy machine, and
+/// what is played again for a delay of the referee's.
+const SLACK: Duration = Duration::from_secs(120);
 /// The largest record of one of these games, and far more.
 const LARGEST: usize = 16 << 20;
 
@@ -56,9 +66,14 @@ impl Remote {
                 ));
             }
         };
-        let channel = match address.connect(CONNECT).await {
+        let channel = match channel(&address).await {
             Ok(channel) => channel,
-            Err(why) => return usage(format!("--referee {referee}: {why}")),
+            Err(error) => {
+                return usage(format!(
+                    "--referee {referee}: nothing answers at {address}: {:#}",
+                    anyhow::Error::from(error)
+                ));
+            }
         };
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("supervise");
@@ -106,18 +121,31 @@ impl Remote {
                 budget: None,
             }),
         };
-        let record = self.record_of(spec).await;
+        let within = trial.ready_within + 2 * trial.per_move + SLACK;
+        let record = match tokio::time::timeout(within, self.record_of(spec)).await {
+            Ok(record) => record,
+            Err(_) => Err(silent(within)),
+        };
         villain.stop().await;
         record
     }
 
     async fn record_of(&self, spec: GameSpec) -> anyhow::Result<Record> {
-        let failed = |status: Status| {
-            anyhow::anyhow!(
+        let failed = |status: Status| match source_of(&status) {
+            // What the transport says has a cause; what the referee says has none.
+            Some(why) if why.contains("keep-alive timed out") => silent(ANSWERS_WITHIN),
+            // In the middle of a game it does not say which it was.
+            Some(why) => {
+                anyhow::anyhow!(
+                    "{}, or the connection to it broke: {why}",
+                    silent(ANSWERS_WITHIN)
+                )
+            }
+            None => anyhow::anyhow!(
                 "the referee answers {}: {}",
                 status.code(),
                 status.message()
-            )
+            ),
         };
         let events = self.client.clone().play_game(spec).await.map_err(failed)?;
         let mut events = events.into_inner();
@@ -133,6 +161,37 @@ impl Remote {
     pub(super) async fn stop(self) {
         self.honest.stop().await;
     }
+}
+
+/// A connection that breaks when the other end says nothing any more.
+async fn channel(address: &Address) -> Result<Channel, tonic::transport::Error> {
+    let uri = match address {
+        Address::Unix(path) => format!("unix://{}", path.display()),
+        Address::Tcp(authority) => format!("http://{authority}"),
+    };
+    Endpoint::from_shared(uri)?
+        .connect_timeout(CONNECT)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(ASKED_EVERY)
+        .keep_alive_timeout(ANSWERS_WITHIN)
+        .keep_alive_while_idle(true)
+        .connect()
+        .await
+}
+
+fn silent(within: Duration) -> anyhow::Error {
+    anyhow::anyhow!("the referee did not answer within {within:?}")
+}
+
+/// Why the transport failed, with all causes.
+fn source_of(status: &Status) -> Option<String> {
+    let mut source = std::error::Error::source(status)?;
+    let mut words = source.to_string();
+    while let Some(deeper) = source.source() {
+        source = deeper;
+        words = format!("{words}: {source}");
+    }
+    Some(words)
 }
 
 impl Reachable {
