@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import itertools
 import threading
 from collections.abc import Callable, Iterator
@@ -477,6 +478,7 @@ def test_what_is_unknown_is_not_answered(flavour: Flavour, tmp_path: Path) -> No
         (KeyboardInterrupt(), "KeyboardInterrupt"),
         (AssertionError("x" * 100_000), "AssertionError: xxx"),
         (KeyError("\u5217 \U0001f3b2\n"), "KeyError: '\u5217 \U0001f3b2\\n'"),
+        (ValueError("\udcff"), "ValueError: \\udcff ("),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
@@ -511,6 +513,23 @@ def test_what_a_callback_raises_ends_its_game_and_no_other(
         assert other.answer().number == 1
     shown = capsys.readouterr().err
     assert "Traceback" in shown and "in get_point" in shown
+
+
+def test_an_error_is_told_where_it_can_not_be_printed(
+    flavour: Flavour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = io.StringIO()
+    closed.close()
+    for stderr in (closed, None, object()):
+        bot = flavour.bot("raise", "1").connect_four(flavour.of(raising(ValueError("oh"))))
+        with serving(bot, tmp_path) as channel, monkeypatch.context() as patched:
+            patched.setattr("sys.stdout", closed)
+            patched.setattr("sys.stderr", stderr)
+            stream = Stream(channel)
+            stream.ready()
+            stream.send(number=1, get_point=get_point())
+            code, words = stream.status()
+            assert code == INTERNAL and words.startswith("ValueError: oh (test_session.py:")
 
 
 def test_the_traceback_begins_with_the_authors_own_code(

@@ -107,6 +107,8 @@ class Fault(Exception):
     """What ends a stream with an error status."""
 
     def __init__(self, code: grpc.StatusCode, words: str) -> None:
+        # What is no Unicode, such as half of a surrogate pair, can't be sent.
+        words = words.encode(errors="backslashreplace").decode()
         super().__init__(words)
         self.code = code
         self.words = words

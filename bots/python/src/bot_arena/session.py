@@ -181,7 +181,9 @@ def _thrown(error: BaseException) -> Fault:
     at = error.__traceback__
     while at and _is_ours(at.tb_frame.f_code.co_filename):
         at = at.tb_next
-    traceback.print_exception(type(error), error, at, file=sys.stderr)
+    # The author may have closed standard error, or put something else there.
+    with suppress(Exception):
+        traceback.print_exception(type(error), error, at, file=sys.stderr)
     words = "".join(traceback.format_exception_only(type(error), error)).strip()
     words = words[:_LONGEST_WORDS]
     frames = traceback.extract_tb(error.__traceback__)
