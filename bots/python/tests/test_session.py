@@ -13,6 +13,7 @@ from typing import Any
 import grpc
 import pytest
 from bot_arena import (
+    AsyncBot,
     BigTwoBot,
     Bot,
     Card,
@@ -479,6 +480,8 @@ def test_what_is_unknown_is_not_answered(flavour: Flavour, tmp_path: Path) -> No
         (AssertionError("x" * 100_000), "AssertionError: xxx"),
         (KeyError("\u5217 \U0001f3b2\n"), "KeyError: '\u5217 \U0001f3b2\\n'"),
         (ValueError("\udcff"), "ValueError: \\udcff ("),
+        (asyncio.CancelledError("mine"), "asyncio.exceptions.CancelledError: mine"),
+        (GeneratorExit(), "GeneratorExit"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
@@ -830,6 +833,56 @@ def test_a_cancelled_game_gives_its_place_to_the_next(flavour: Flavour, tmp_path
         # The thread of the first ends as soon as its callback does.
         until(lambda: not any(thread.name == "game" for thread in threading.enumerate()))
     assert [over.reason for over in holding.overs] == ["four"]
+
+
+@pytest.mark.parametrize("then", ["waits", "answers"])
+def test_a_bot_that_cancels_its_own_task_is_told_so(tmp_path: Path, then: str) -> None:
+    class Cancelling(ConnectFourBot):
+        async def get_point(self, ask: GetPoint) -> Point:
+            task = asyncio.current_task()
+            assert task
+            task.cancel()
+            if then == "waits":
+                await asyncio.sleep(TIMEOUT)
+            return ask.points()[0]
+
+    with serving(AsyncBot("cancel", "1").connect_four(Cancelling), tmp_path) as channel:
+        for _ in range(2):
+            stream = Stream(channel)
+            stream.ready()
+            stream.send(number=1, get_point=get_point())
+            if then == "answers":
+                assert stream.answer().number == 1
+            code, words = stream.status()
+            assert code == INTERNAL
+            told = "asyncio.exceptions.CancelledError", "the bot cancelled the task of its game"
+            assert words.startswith(told[0] if then == "waits" else told[1]), words
+
+
+def test_a_callback_is_cancelled_with_its_stream_without_a_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entered, left = threading.Event(), threading.Event()
+
+    class Waiting(Leftmost):
+        async def get_point(self, ask: GetPoint) -> Point:  # type: ignore[override]
+            entered.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0)
+                left.set()
+            return ask.points()[0]
+
+    with serving(AsyncBot("wait", "1").connect_four(Waiting), tmp_path) as channel:
+        stream = Stream(channel)
+        stream.ready()
+        stream.send(number=1, get_point=get_point())
+        assert entered.wait(TIMEOUT)
+        stream.cancel()
+        assert left.wait(TIMEOUT)
+        assert Stream(channel).ready().bot == "wait"
+    assert capsys.readouterr().err == ""
 
 
 def test_more_games_than_max_games_are_refused_in_words(

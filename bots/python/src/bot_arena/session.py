@@ -138,6 +138,9 @@ class OwnThread:
 class OnLoop:
     """Calls callbacks where the server runs, and waits for those that are `async`."""
 
+    def __init__(self) -> None:
+        self._closed = False
+
     async def say(
         self,
         callback: Callable[..., object],
@@ -147,13 +150,17 @@ class OnLoop:
         try:
             value = callback(*args)
             return read(await value if isawaitable(value) else value)
-        except (Fault, asyncio.CancelledError, GeneratorExit):
+        except Fault:
             raise
         except BaseException as error:
+            # The author's code may raise these two of its own.
+            if self._closed and isinstance(error, (asyncio.CancelledError, GeneratorExit)):
+                raise
             raise _thrown(error) from error
 
     def close(self) -> None:
-        pass
+        """From here on a callback that is cancelled is so because its stream is."""
+        self._closed = True
 
 
 def _outcome(
