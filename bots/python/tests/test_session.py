@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
 from bot_arena import (
+    AsyncBot,
     BigTwoBot,
     Bot,
     Card,
@@ -31,6 +34,7 @@ from bot_arena import (
     Square,
     Tile,
     big_two,
+    connect_four,
     mahjong,
     othello,
 )
@@ -475,6 +479,9 @@ def test_what_is_unknown_is_not_answered(flavour: Flavour, tmp_path: Path) -> No
         (KeyboardInterrupt(), "KeyboardInterrupt"),
         (AssertionError("x" * 100_000), "AssertionError: xxx"),
         (KeyError("\u5217 \U0001f3b2\n"), "KeyError: '\u5217 \U0001f3b2\\n'"),
+        (ValueError("\udcff"), "ValueError: \\udcff ("),
+        (asyncio.CancelledError("mine"), "asyncio.exceptions.CancelledError: mine"),
+        (GeneratorExit(), "GeneratorExit"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
@@ -509,6 +516,23 @@ def test_what_a_callback_raises_ends_its_game_and_no_other(
         assert other.answer().number == 1
     shown = capsys.readouterr().err
     assert "Traceback" in shown and "in get_point" in shown
+
+
+def test_an_error_is_told_where_it_can_not_be_printed(
+    flavour: Flavour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = io.StringIO()
+    closed.close()
+    for stderr in (closed, None, object()):
+        bot = flavour.bot("raise", "1").connect_four(flavour.of(raising(ValueError("oh"))))
+        with serving(bot, tmp_path) as channel, monkeypatch.context() as patched:
+            patched.setattr("sys.stdout", closed)
+            patched.setattr("sys.stderr", stderr)
+            stream = Stream(channel)
+            stream.ready()
+            stream.send(number=1, get_point=get_point())
+            code, words = stream.status()
+            assert code == INTERNAL and words.startswith("ValueError: oh (test_session.py:")
 
 
 def test_the_traceback_begins_with_the_authors_own_code(
@@ -571,6 +595,36 @@ def test_any_pair_of_integers_is_a_point(flavour: Flavour, tmp_path: Path) -> No
         assert (point.x, point.y) == (-1, 2)
 
 
+GAMES: dict[str, Game[Any, Any, Any]] = {
+    "connect_four": connect_four.GAME,
+    "mahjong": mahjong.GAME,
+    "big_two": big_two.GAME,
+    "othello": othello.GAME,
+}
+ASKED: dict[str, Any] = {
+    "get_point": get_point(),
+    "request_discard": mahjong_pb2.RequestDiscard(),
+    "request_win": mahjong_pb2.RequestWin(winning_tile=mahjong_pb2.TILE_C1),
+    "request_play": big_two_pb2.RequestPlay(),
+    "request_move": othello_pb2.RequestMove(board=bytes(64)),
+}
+
+
+def answering(
+    flavour: Flavour, name: str, callback: str, answers: Callable[..., object]
+) -> Bot:
+    """A bot of this game, one of whose callbacks is this function."""
+
+    def hears(self: object, *_: object) -> None:
+        pass
+
+    game = GAMES[name]
+    told = dict.fromkeys(game.bot.__abstractmethods__, hears)
+    new = type("Answering", (game.bot,), {**told, callback: answers})
+    bot: Bot = getattr(flavour.bot("answer", "1"), name)(flavour.of(new))
+    return bot
+
+
 WRONG = [
     ("mahjong", "request_discard", "request_discard", 10, "a Tile of the hand"),
     ("mahjong", "request_discard", "request_discard", None, "a Tile of the hand"),
@@ -599,34 +653,119 @@ def test_any_wrong_answer_is_told_what_was_expected(
     value: object,
     expected: str,
 ) -> None:
-    games: dict[str, Game[Any, Any, Any]] = {
-        "mahjong": mahjong.GAME,
-        "big_two": big_two.GAME,
-        "othello": othello.GAME,
-    }
-    game = games[name]
 
     def answers(self: object, *_: object) -> object:
         return value
 
-    def hears(self: object, *_: object) -> None:
-        pass
-
-    told = dict.fromkeys(game.bot.__abstractmethods__, hears)
-    wrong = type("Wrong", (game.bot,), {**told, callback: answers})
-    asked: dict[str, Any] = {
-        "request_discard": mahjong_pb2.RequestDiscard(),
-        "request_win": mahjong_pb2.RequestWin(winning_tile=mahjong_pb2.TILE_C1),
-        "request_play": big_two_pb2.RequestPlay(),
-        "request_move": othello_pb2.RequestMove(board=bytes(64)),
-    }
-    bot = getattr(flavour.bot("wrong", "1"), name)(flavour.of(wrong))
-    with serving(bot, tmp_path) as channel:
-        stream = Stream(channel, game)
+    with serving(answering(flavour, name, callback, answers), tmp_path) as channel:
+        stream = Stream(channel, GAMES[name])
         stream.ready()
-        stream.send(number=1, **{call: asked[call]})
+        stream.send(number=1, **{call: ASKED[call]})
         words = f"{callback} returned {value!r}: expected {expected}"
         assert stream.status() == (INTERNAL, words)
+
+
+def test_an_answer_is_read_on_the_thread_of_its_game(tmp_path: Path) -> None:
+    entered, released = threading.Event(), threading.Event()
+
+    class Yielding(ConnectFourBot):
+        def get_point(self, ask: GetPoint) -> Any:
+            if ask.last is None:
+                return ask.points()[0]
+
+            def point() -> Iterator[int]:
+                yield 3
+                entered.set()
+                assert released.wait(TIMEOUT)
+                yield 1
+
+            return point()
+
+    with serving(Bot("yield", "1", max_games=2).connect_four(Yielding), tmp_path) as channel:
+        stream, other = Stream(channel), Stream(channel)
+        stream.ready()
+        second = get_point()
+        second.last_x, second.last_y = 3, 3
+        stream.send(number=1, get_point=second)
+        assert entered.wait(TIMEOUT)
+        try:
+            other.ready()
+            for number in (1, 2):
+                other.send(number=number, get_point=get_point())
+                assert other.answer().number == number
+        finally:
+            released.set()
+        point = stream.answer().point
+        assert (point.x, point.y) == (3, 1)
+
+
+GENERATED = [
+    ("connect_four", "get_point"),
+    ("big_two", "request_play"),
+    ("othello", "request_move"),
+]
+
+
+@pytest.mark.parametrize(("name", "callback"), GENERATED)
+@pytest.mark.parametrize("error", [TypeError, ValueError, KeyError, SystemExit])
+def test_what_a_generator_raises_ends_its_game_in_its_own_words(
+    flavour: Flavour,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    callback: str,
+    error: type[BaseException],
+) -> None:
+    def generates(self: object, *_: object) -> Iterator[int]:
+        yield 3
+        raise error(77)
+
+    with serving(answering(flavour, name, callback, generates), tmp_path) as channel:
+        stream = Stream(channel, GAMES[name])
+        stream.ready()
+        stream.send(number=1, **{callback: ASKED[callback]})
+        code, words = stream.status()
+        assert code == INTERNAL
+        assert words.startswith(f"{error.__name__}: 77 (test_session.py:"), words
+    shown = capsys.readouterr().err.splitlines()
+    assert shown[0].startswith("Traceback")
+    assert "test_session.py" in shown[1]
+
+
+@pytest.mark.parametrize(("name", "callback"), GENERATED)
+def test_a_generator_without_an_end_is_a_wrong_answer(
+    flavour: Flavour, tmp_path: Path, name: str, callback: str
+) -> None:
+    def generates(self: object, *_: object) -> Iterator[int]:
+        return itertools.repeat(3)
+
+    with serving(answering(flavour, name, callback, generates), tmp_path) as channel:
+        stream = Stream(channel, GAMES[name])
+        stream.ready()
+        stream.send(number=1, **{callback: ASKED[callback]})
+        code, words = stream.status()
+        assert code == INTERNAL
+        assert words.startswith(f"{callback} returned repeat(3): expected ")
+
+
+def test_an_answer_that_can_not_be_shown_is_told_what_was_expected(
+    flavour: Flavour, tmp_path: Path
+) -> None:
+    class Shy:
+        def __repr__(self) -> str:
+            raise ValueError("no")
+
+    made: Callable[..., Any] = lambda start: Shy()  # noqa: E731
+    for new in (flavour.of(returning(Shy())), made):
+        with serving(flavour.bot("shy", "1").connect_four(new), tmp_path) as channel:
+            stream = Stream(channel)
+            stream.start()
+            if new is not made:
+                stream.answer()
+                stream.send(number=1, get_point=get_point())
+            code, words = stream.status()
+            assert code == INTERNAL
+            assert "<Shy instance at " in words and ": expected " in words
 
 
 def test_an_async_callback_needs_a_bot_of_asyncio(tmp_path: Path) -> None:
@@ -694,6 +833,56 @@ def test_a_cancelled_game_gives_its_place_to_the_next(flavour: Flavour, tmp_path
         # The thread of the first ends as soon as its callback does.
         until(lambda: not any(thread.name == "game" for thread in threading.enumerate()))
     assert [over.reason for over in holding.overs] == ["four"]
+
+
+@pytest.mark.parametrize("then", ["waits", "answers"])
+def test_a_bot_that_cancels_its_own_task_is_told_so(tmp_path: Path, then: str) -> None:
+    class Cancelling(ConnectFourBot):
+        async def get_point(self, ask: GetPoint) -> Point:
+            task = asyncio.current_task()
+            assert task
+            task.cancel()
+            if then == "waits":
+                await asyncio.sleep(TIMEOUT)
+            return ask.points()[0]
+
+    with serving(AsyncBot("cancel", "1").connect_four(Cancelling), tmp_path) as channel:
+        for _ in range(2):
+            stream = Stream(channel)
+            stream.ready()
+            stream.send(number=1, get_point=get_point())
+            if then == "answers":
+                assert stream.answer().number == 1
+            code, words = stream.status()
+            assert code == INTERNAL
+            told = "asyncio.exceptions.CancelledError", "the bot cancelled the task of its game"
+            assert words.startswith(told[0] if then == "waits" else told[1]), words
+
+
+def test_a_callback_is_cancelled_with_its_stream_without_a_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entered, left = threading.Event(), threading.Event()
+
+    class Waiting(Leftmost):
+        async def get_point(self, ask: GetPoint) -> Point:  # type: ignore[override]
+            entered.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0)
+                left.set()
+            return ask.points()[0]
+
+    with serving(AsyncBot("wait", "1").connect_four(Waiting), tmp_path) as channel:
+        stream = Stream(channel)
+        stream.ready()
+        stream.send(number=1, get_point=get_point())
+        assert entered.wait(TIMEOUT)
+        stream.cancel()
+        assert left.wait(TIMEOUT)
+        assert Stream(channel).ready().bot == "wait"
+    assert capsys.readouterr().err == ""
 
 
 def test_more_games_than_max_games_are_refused_in_words(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from bot_arena._proto.games.big_two.v1 import big_two_pb2 as proto
-from bot_arena.game import Game, GameBot, Say, seconds, wrong
+from bot_arena.game import Game, GameBot, Say, items, seconds, wrong
 
 _RANKS = ("3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A", "2", "joker")
 
@@ -163,16 +163,23 @@ async def _hear(bot: BigTwoBot, call: proto.BigTwoCall, say: Say) -> proto.BigTw
         past = call.past_answer
         await say(bot.resumed_play, ask, _cards(past.play) if past.HasField("play") else None)
         return None
-    value = await say(bot.request_play, ask, seconds(call.limit))
+    answer: proto.BigTwoAnswer = await say(
+        bot.request_play, ask, seconds(call.limit), read=_answer
+    )
+    return answer
+
+
+def _answer(value: object) -> proto.BigTwoAnswer:
     if value is None:
         return proto.BigTwoAnswer(**{"pass": proto.Pass()})  # type: ignore[arg-type]
+    cards = items(value, len(Card))
     try:
-        cards = tuple(map(Card, value))
+        names = [proto.Card.Name(Card(card)) for card in cards]
     except (TypeError, ValueError):
-        cards = ()
-    if not cards:
+        names = []
+    if not 0 < len(names) <= len(Card):
         raise wrong("request_play", value, "a list of Cards, or None to pass")
-    return proto.BigTwoAnswer(play=proto.Play(cards=[proto.Card.Name(card) for card in cards]))
+    return proto.BigTwoAnswer(play=proto.Play(cards=names))
 
 
 def _cards(play: proto.Play) -> tuple[Card, ...]:

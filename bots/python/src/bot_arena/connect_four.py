@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from operator import index
 from typing import NamedTuple
 
 from bot_arena._proto.games.connect_four.v1 import connect_four_pb2 as proto
-from bot_arena.game import Game, GameBot, Say, seconds, wrong
+from bot_arena.game import Game, GameBot, Say, integers, seconds, wrong
 
 
 class Point(NamedTuple):
@@ -96,11 +95,16 @@ async def _hear(
         past = call.past_answer.point
         await say(bot.resumed_point, ask, Point(past.x, past.y))
         return None
-    value = await say(bot.get_point, ask)
+    answer: proto.ConnectFourAnswer = await say(bot.get_point, ask, read=_answer)
+    return answer
+
+
+def _answer(value: object) -> proto.ConnectFourAnswer:
+    point = integers(value, 2)
     try:
-        x, y = value
-        return proto.ConnectFourAnswer(point=proto.Point(x=index(x), y=index(y)))
-    except (TypeError, ValueError):
+        x, y = point
+        return proto.ConnectFourAnswer(point=proto.Point(x=x, y=y))
+    except ValueError:
         raise wrong("get_point", value, "Point(x, y)") from None
 
 

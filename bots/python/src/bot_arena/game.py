@@ -8,6 +8,8 @@ import reprlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
+from operator import index
 from typing import Any, Generic, Protocol, TypeVar
 
 import grpc
@@ -105,17 +107,26 @@ class Fault(Exception):
     """What ends a stream with an error status."""
 
     def __init__(self, code: grpc.StatusCode, words: str) -> None:
+        # What is no Unicode, such as half of a surrogate pair, can't be sent.
+        words = words.encode(errors="backslashreplace").decode()
         super().__init__(words)
         self.code = code
         self.words = words
 
 
 class Say(Protocol):
-    """Calls a callback, on whichever thread it belongs, and hands back what it
-    returned. Raises `Fault` with the words of whatever it raised.
+    """Calls a callback, on whichever thread it belongs, and hands back what `read`
+    makes of what it returned. That is done there too: what an author returns may be a
+    generator, or run code of the author's in other ways. Raises `Fault` with the words
+    of whatever was raised.
     """
 
-    def __call__(self, callback: Callable[..., object], *args: object) -> Awaitable[Any]: ...
+    def __call__(
+        self,
+        callback: Callable[..., object],
+        *args: object,
+        read: Callable[[Any], object] = ...,
+    ) -> Awaitable[Any]: ...
 
 
 CallT = TypeVar("CallT", bound=Message)
@@ -142,6 +153,36 @@ def wrong(callback: str, value: object, expected: str) -> Fault:
     """A callback returned what it should not have."""
     words = f"{callback} returned {reprlib.repr(value)}: expected {expected}"
     return Fault(grpc.StatusCode.INTERNAL, words)
+
+
+def items(value: Any, most: int) -> list[Any]:
+    """What there is in an answer, but no more than one above `most`; nothing if it
+    can't be iterated over. What the author's code raises is passed on.
+    """
+    try:
+        return list(islice(value, most + 1))
+    except TypeError as error:
+        if _is_authors(error):
+            raise
+        return []
+
+
+def integers(value: Any, most: int) -> list[int]:
+    """The same where all of them should be integers; nothing if they are not."""
+    try:
+        return [index(item) for item in items(value, most)]
+    except TypeError as error:
+        if _is_authors(error):
+            raise
+        return []
+
+
+def _is_authors(error: Exception) -> bool:
+    """Whether it was raised by code that was called from here."""
+    at = error.__traceback__
+    while at and at.tb_frame.f_code.co_filename == __file__:
+        at = at.tb_next
+    return at is not None
 
 
 def seconds(duration: Duration) -> float:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from bot_arena._proto.games.mahjong.v1 import mahjong_pb2 as proto
 from bot_arena.game import Game, GameBot, Say, seconds, wrong
@@ -99,23 +100,32 @@ async def _hear(
         case "request_discard" if resumed:
             await say(bot.resumed_discard, Tile(past.discard))
         case "request_discard":
-            value = await say(bot.request_discard, seconds(call.limit))
-            try:
-                discard = proto.Tile.Name(Tile(value))
-            except ValueError:
-                raise wrong("request_discard", value, "a Tile of the hand") from None
-            return proto.MahjongAnswer(discard=discard)
+            limit = seconds(call.limit)
+            answer: proto.MahjongAnswer
+            answer = await say(bot.request_discard, limit, read=_discard)
+            return answer
         case "request_win":
             ask = call.request_win
             tile, own = Tile(ask.winning_tile), ask.is_self_draw
             if resumed:
                 await say(bot.resumed_win, tile, own, past.win == proto.CLAIM_WIN)
                 return None
-            win = await say(bot.request_win, tile, own, seconds(call.limit))
-            if not isinstance(win, bool):
-                raise wrong("request_win", win, "True or False")
-            return proto.MahjongAnswer(win=proto.CLAIM_WIN if win else proto.CLAIM_PASS)
+            answer = await say(bot.request_win, tile, own, seconds(call.limit), read=_win)
+            return answer
     return None
+
+
+def _discard(value: Any) -> proto.MahjongAnswer:
+    try:
+        return proto.MahjongAnswer(discard=proto.Tile.Name(Tile(value)))
+    except ValueError:
+        raise wrong("request_discard", value, "a Tile of the hand") from None
+
+
+def _win(value: object) -> proto.MahjongAnswer:
+    if not isinstance(value, bool):
+        raise wrong("request_win", value, "True or False")
+    return proto.MahjongAnswer(win=proto.CLAIM_WIN if value else proto.CLAIM_PASS)
 
 
 GAME = Game(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from operator import index
 from typing import NamedTuple
 
 from bot_arena._proto.games.othello.v1 import othello_pb2 as proto
-from bot_arena.game import Game, GameBot, Say, seconds, wrong
+from bot_arena.game import Game, GameBot, Say, integers, seconds, wrong
 
 PASS = "pass"
 
@@ -84,11 +83,17 @@ async def _hear(
         past = call.past_answer.square
         await say(bot.resumed_move, ask, Square(past.row, past.column))
         return None
-    value = await say(bot.request_move, ask, seconds(call.limit))
+    limit = seconds(call.limit)
+    answer: proto.OthelloAnswer = await say(bot.request_move, ask, limit, read=_answer)
+    return answer
+
+
+def _answer(value: object) -> proto.OthelloAnswer:
+    square = integers(value, 2)
     try:
-        row, column = value
-        return proto.OthelloAnswer(square=proto.Square(row=index(row), column=index(column)))
-    except (TypeError, ValueError):
+        row, column = square
+        return proto.OthelloAnswer(square=proto.Square(row=row, column=column))
+    except ValueError:
         raise wrong("request_move", value, "Square(row, column)") from None
 
 

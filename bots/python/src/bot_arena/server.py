@@ -111,14 +111,19 @@ class Tables:
         self, played: Played, context: grpc.aio.ServicerContext[bytes, bytes]
     ) -> None:
         hand = self._hands()
+        session = Session(played, self._ready, hand.say)
+        # In a task of its own: what is cancelled here is the stream, whatever the
+        # author's code may cancel there.
+        game = asyncio.ensure_future(_converse(session, context))
         try:
-            session = Session(played, self._ready, hand.say)
-            while isinstance(message := await context.read(), bytes):
-                answer = await session.hear(message)
-                if answer is not None:
-                    await context.write(answer)
+            await asyncio.wait({game})
         finally:
             hand.close()
+            if game.cancel():
+                await asyncio.gather(game, return_exceptions=True)
+        if game.cancelled():
+            raise Fault(grpc.StatusCode.INTERNAL, "the bot cancelled the task of its game")
+        await game
 
     @asynccontextmanager
     async def _seat(self) -> AsyncIterator[None]:
@@ -149,6 +154,15 @@ class Tables:
                 event.set()
             else:
                 event.clear()
+
+
+async def _converse(
+    session: Session, context: grpc.aio.ServicerContext[bytes, bytes]
+) -> None:
+    while isinstance(message := await context.read(), bytes):
+        answer = await session.hear(message)
+        if answer is not None:
+            await context.write(answer)
 
 
 def _read(address: str) -> tuple[str, str | None]:

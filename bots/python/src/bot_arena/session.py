@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import reprlib
 import sys
 import threading
 import traceback
@@ -74,14 +75,21 @@ class Session:
     async def _begin(self, call: Any) -> Any:
         if not call.HasField("number"):
             raise ValueError("a question without a number")
-        bot = await self._say(self._new, read_start(call.start))
-        if not isinstance(bot, self._game.bot):
-            words = f"made {bot!r} for a game: expected a {self._game.bot.__name__}"
-            raise Fault(grpc.StatusCode.INTERNAL, words)
+        bot = await self._say(self._new, read_start(call.start), read=self._made)
         await self._game.begin(bot, call, self._say)
         self._bot = bot
         # A start that was answered before the stream was opened is not answered again.
         return None if call.HasField("past_answer") else self._game.answer(ready=self._ready)
+
+    def _made(self, bot: object) -> object:
+        if isinstance(bot, self._game.bot):
+            return bot
+        words = f"made {reprlib.repr(bot)} for a game: expected a {self._game.bot.__name__}"
+        raise Fault(grpc.StatusCode.INTERNAL, words)
+
+
+def _as_it_is(value: object) -> object:
+    return value
 
 
 class OwnThread:
@@ -94,7 +102,12 @@ class OwnThread:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="game", daemon=True).start()
 
-    async def say(self, callback: Callable[..., object], *args: object) -> object:
+    async def say(
+        self,
+        callback: Callable[..., object],
+        *args: object,
+        read: Callable[[Any], object] = _as_it_is,
+    ) -> object:
         called: asyncio.Future[object] = self._loop.create_future()
 
         def tell(value: object) -> None:
@@ -103,7 +116,7 @@ class OwnThread:
                 called.set_result(value)
 
         def job() -> None:
-            value = _outcome(callback, args)
+            value = _outcome(callback, args, read)
             with suppress(RuntimeError):  # The loop has ended.
                 self._loop.call_soon_threadsafe(tell, value)
 
@@ -125,41 +138,67 @@ class OwnThread:
 class OnLoop:
     """Calls callbacks where the server runs, and waits for those that are `async`."""
 
-    async def say(self, callback: Callable[..., object], *args: object) -> object:
+    def __init__(self) -> None:
+        self._closed = False
+
+    async def say(
+        self,
+        callback: Callable[..., object],
+        *args: object,
+        read: Callable[[Any], object] = _as_it_is,
+    ) -> object:
         try:
             value = callback(*args)
-            return await value if isawaitable(value) else value
-        except (asyncio.CancelledError, GeneratorExit):
+            return read(await value if isawaitable(value) else value)
+        except Fault:
             raise
         except BaseException as error:
+            # The author's code may raise these two of its own.
+            if self._closed and isinstance(error, (asyncio.CancelledError, GeneratorExit)):
+                raise
             raise _thrown(error) from error
 
     def close(self) -> None:
-        pass
+        """From here on a callback that is cancelled is so because its stream is."""
+        self._closed = True
 
 
-def _outcome(callback: Callable[..., object], args: tuple[object, ...]) -> object:
+def _outcome(
+    callback: Callable[..., object], args: tuple[object, ...], read: Callable[[Any], object]
+) -> object:
     """What a callback returned, or the `Fault` that came of it."""
     try:
         value = callback(*args)
+        if not iscoroutine(value):
+            return read(value)
+    except Fault as fault:
+        # A new one: the traceback would keep the author's objects until it is dropped,
+        # which is on another thread.
+        return Fault(fault.code, fault.words)
     except BaseException as error:
         return _thrown(error)
-    if iscoroutine(value):
-        value.close()
-        name = callback.__name__
-        words = f"{name} is async: serve it with AsyncBot, or make it a plain method"
-        return Fault(grpc.StatusCode.INTERNAL, words)
-    return value
+    value.close()
+    name = getattr(callback, "__name__", "what makes the object")
+    words = f"{name} is async: serve it with AsyncBot, or make it a plain method"
+    return Fault(grpc.StatusCode.INTERNAL, words)
 
 
 def _thrown(error: BaseException) -> Fault:
     """What a callback raised, as the status that ends its stream."""
-    at = error.__traceback__.tb_next if error.__traceback__ else None
-    traceback.print_exception(type(error), error, at, file=sys.stderr)
+    at = error.__traceback__
+    while at and _is_ours(at.tb_frame.f_code.co_filename):
+        at = at.tb_next
+    # The author may have closed standard error, or put something else there.
+    with suppress(Exception):
+        traceback.print_exception(type(error), error, at, file=sys.stderr)
     words = "".join(traceback.format_exception_only(type(error), error)).strip()
     words = words[:_LONGEST_WORDS]
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if os.path.dirname(frame.filename) != _HERE]
+    own = [frame for frame in frames if not _is_ours(frame.filename)]
     if own:
         words += f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})"
     return Fault(grpc.StatusCode.INTERNAL, words)
+
+
+def _is_ours(file: str) -> bool:
+    return os.path.dirname(file) == _HERE
