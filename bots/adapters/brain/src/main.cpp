@@ -64,7 +64,7 @@ int play(int parent) {
         words = "threw something that is no std::exception";
     }
     std::fprintf(stderr, "the brain %s\n", words.c_str());
-    say(words.substr(0, MOST_WORDS));
+    say(bot_arena::as_utf8(words, MOST_WORDS));
     return 1;
 }
 
