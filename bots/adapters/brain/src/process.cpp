@@ -81,23 +81,33 @@ void Process::wait_until_ready() {
 
 void Process::tell(const std::string& line) {
     while (send(socket_, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
-           (errno == EAGAIN || errno == EINTR) && !bot_arena::cancelled()) {
+           (errno == EAGAIN || errno == EINTR) && !has_ended() && !bot_arena::cancelled()) {
         pollfd writable{socket_, POLLOUT, 0};
         poll(&writable, 1, LOOK_MS);
     }
 }
 
 std::string Process::hear() {
-    pollfd readable{socket_, POLLIN, 0};
-    while (poll(&readable, 1, LOOK_MS) <= 0) {
+    for (bool open = true;;) {
+        // Asked first: what it said before it ended is there to be read then. Others that it
+        // has started may keep its socket open.
+        const bool ended = has_ended();
+        pollfd readable{open ? socket_ : -1, POLLIN, 0};
+        if (poll(&readable, 1, ended ? 0 : LOOK_MS) > 0) {
+            char line[LONGEST_LINE];
+            const auto length = recv(socket_, line, sizeof line, MSG_DONTWAIT);
+            // Where it has not read all before it ended, the first thing that is read is an error.
+            if (length < 0) continue;
+            const std::string heard(line, length);
+            if (heard.rfind("threw", 0) == 0) throw std::runtime_error("the brain " + heard);
+            if (length > 0 || (readable.revents & POLLHUP) == 0) return heard;
+            // A closed one says no more than the end will.
+            open = false;
+        } else if (ended) {
+            throw std::runtime_error(end());
+        }
         if (bot_arena::cancelled()) throw std::runtime_error("the game was cut off");
     }
-    char line[LONGEST_LINE];
-    const auto length = recv(socket_, line, sizeof line, 0);
-    if (length <= 0) throw std::runtime_error(end());
-    const std::string heard(line, length);
-    if (heard.rfind("threw", 0) == 0) throw std::runtime_error("the brain " + heard);
-    return heard;
 }
 
 void Process::dismiss() {

@@ -76,8 +76,10 @@ print("first: fit to enter")
 sins = {
     "segfault": ("error_status", "the brain was killed by SIGSEGV (Segmentation fault)"),
     "exception": ("error_status", "the brain threw: no such tile"),
+    "hasty": ("error_status", "the brain threw: too many tiles"),
     "number": ("error_status", "the brain threw something that is no std::exception"),
     "leaves": ("error_status", "the brain exited with code 7"),
+    "forks": ("error_status", "the brain exited with code 7"),
     "unborn": ("no_start", "exited with code 1 before it listened; its last words: the brain threw: no luck today"),
     "stillborn": ("no_start", "no such table"),
     "foreign": ("illegal", ""),
