@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "bot_arena/bot.hpp"
+#include "kin.hpp"
 
 extern char** environ;
 
@@ -58,8 +59,12 @@ Process::Process() {
     std::string play = PLAY;
     std::string parent = std::to_string(getpid());
     char* arguments[] = {program.data(), play.data(), parent.data(), nullptr};
-    const int error =
-        posix_spawn(&pid_, "/proc/self/exe", &files, &attributes, arguments, environ);
+    int error = 0;
+    pid_ = Kin::ours().start([&] {
+        int pid = -1;
+        error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, arguments, environ);
+        return error == 0 ? pid : -1;
+    });
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     close(ends[1]);
@@ -126,9 +131,7 @@ std::string Process::end() {
     if (pid_ < 0) return "the brain has ended";
     // One that is ending keeps its status.
     kill(pid_, SIGKILL);
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = Kin::ours().bury(pid_);
     pid_ = -1;
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);

@@ -37,8 +37,8 @@ def left(brain):
     return found
 
 
-for brain in ["first", "counting", "distance", "own", "globals", "lingers"]:
-    games = play(brain, rounds=5 if brain == "lingers" else 25)
+for brain in ["first", "counting", "distance", "own", "globals", "lingers", "daemon"]:
+    games = play(brain, rounds=5 if brain in ("lingers", "daemon") else 25)
     fouls = [foul for game in games for foul in game["fouls"]]
     assert not fouls, (brain, fouls)
     print(f"{brain}: {len(games)} rounds, no foul")
