@@ -1,13 +1,16 @@
 // A brain as a bot: a server, and a process for each round, which is this program again.
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <iostream>
 #include <memory>
 #include <sstream>
 
@@ -31,11 +34,15 @@ constexpr std::size_t MOST_WORDS = 800;
 
 void say(const std::string& line) { send(SOCKET, line.data(), line.size(), MSG_NOSIGNAL); }
 
-void play_on() {
+// Whether its connection was there to the end.
+bool play_on() {
     const std::unique_ptr<::Brain> brain(new_brain());
-    say("ready");
+    say(READY);
     char line[LONGEST_LINE];
-    for (ssize_t length; (length = recv(SOCKET, line, sizeof line, 0)) > 0;) {
+    for (;;) {
+        const ssize_t length = recv(SOCKET, line, sizeof line, 0);
+        if (length < 0 && errno == EINTR) continue;
+        if (length <= 0) return length == 0;
         std::istringstream words(std::string(line, length));
         std::string word;
         int tile = 0;
@@ -58,26 +65,34 @@ int play() {
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     std::string words;
     try {
-        play_on();
-        return 0;
+        if (play_on()) return 0;
+        words = "closed its connection";
     } catch (const std::exception& error) {
         words = std::string("threw: ") + error.what();
     } catch (...) {
         words = "threw something that is no std::exception";
     }
     std::fprintf(stderr, "the brain %s\n", words.c_str());
+    if (words.rfind("threw", 0) != 0) return CLOSED;
     say(bot_arena::as_utf8(words, MOST_WORDS));
     return 1;
 }
 
 }  // namespace brain_harness
 
+static int own_stdout = -1;
+
 // Before the initialisers of the student's globals, which run before main (of the lowest number
 // that is not the compiler's own; glibc gives it what main gets).
 [[gnu::constructor(101)]] static void begin(int count, char** arguments) {
     using namespace brain_harness;
     close_in();
-    if (!plays(count, arguments)) return;
+    if (!plays(count, arguments)) {
+        // What those print is a log, and the bot's own output is searched for where it listens.
+        own_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        return;
+    }
     // Who started this process may be killed while the brain thinks.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != std::atoi(arguments[2])) _exit(0);
@@ -86,6 +101,12 @@ int play() {
 int main(int count, char** arguments) {
     using namespace brain_harness;
     if (plays(count, arguments)) return play();
+    std::cout.flush();
+    std::fflush(stdout);
+    if (own_stdout >= 0) {
+        dup2(own_stdout, STDOUT_FILENO);
+        close(own_stdout);
+    }
     std::unique_ptr<Reserve> reserve;
     try {
         reserve = std::make_unique<Reserve>();

@@ -48,12 +48,17 @@ Process::Process() {
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, ends[1], BRAINS_SOCKET);
-    // The bot's own threads have some signals blocked, and the brain must not.
+    // Both are its log, but the bot's own output is searched for where it listens.
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    // The bot's own threads have more signals blocked than the brain should. But who asks the
+    // whole group to stop means the bot, which lets rounds go on for a while.
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    posix_spawnattr_setsigmask(&attributes, &stop);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     std::string program = "brain";
     std::string play = PLAY;
@@ -80,7 +85,9 @@ Process::~Process() {
 }
 
 void Process::wait_until_ready() {
-    if (!ready_) hear();
+    if (!ready_ && hear() != READY) {
+        throw std::runtime_error("the brain wrote to the connection of its process");
+    }
     ready_ = true;
 }
 
@@ -139,6 +146,7 @@ std::string Process::end() {
         return "the brain was killed by SIG" + std::string(name != nullptr ? name : "?") + " (" +
                strsignal(signal) + ")";
     }
+    if (WEXITSTATUS(status) == CLOSED) return "the brain closed its connection";
     return "the brain exited with code " + std::to_string(WEXITSTATUS(status));
 }
 

@@ -86,6 +86,10 @@ private:
 
 // What the process itself does. Gives the exit code.
 int play();
+// The one where it could not read what it is asked.
+constexpr int CLOSED = 86;
+// What it says when its brain is made.
+constexpr char READY[] = "ready";
 
 // Whether the program is to play.
 bool plays(int count, char** arguments);

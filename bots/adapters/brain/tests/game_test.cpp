@@ -288,6 +288,40 @@ TEST_F(Resting, ends_the_process_that_waits_when_it_stops_or_is_killed) {
     }
 }
 
+TEST_F(Resting, plays_on_for_a_while_when_its_whole_group_is_asked_to_stop) {
+    for (int signal : {SIGTERM, SIGINT}) {
+        grpc::ClientContext context;
+        context.set_deadline(std::chrono::system_clock::now() + LONG);
+        const auto stream = stub_->Play(&context);
+        mj::MahjongCall call;
+        mj::MahjongAnswer answer;
+        call.set_number(0);
+        call.mutable_start();
+        ASSERT_TRUE(stream->Write(call));
+        ASSERT_TRUE(stream->Read(&answer));
+        kill(-bot_, signal);
+        mj::MahjongCall draw;
+        for (int tiles = 14; tiles > 0; --tiles) draw.mutable_get_draw()->add_tiles(mj::TILE_C1);
+        ASSERT_TRUE(stream->Write(draw));
+        call.set_number(1);
+        call.mutable_request_discard();
+        ASSERT_TRUE(stream->Write(call));
+        ASSERT_TRUE(stream->Read(&answer));
+        EXPECT_EQ(answer.discard(), mj::TILE_C1);
+        mj::MahjongCall over;
+        over.mutable_over();
+        ASSERT_TRUE(stream->Write(over));
+        stream->WritesDone();
+        EXPECT_TRUE(stream->Finish().ok());
+        int status = 0;
+        EXPECT_EQ(waitpid(bot_, &status, 0), bot_);
+        bot_ = -1;
+        EXPECT_EQ(status, 0);
+        close(out_);
+        ASSERT_NO_FATAL_FAILURE(SetUp());
+    }
+}
+
 TEST_F(Looping, is_killed_when_its_game_is_cancelled) {
     context_.TryCancel();
     // And nobody waits for its status.
