@@ -66,14 +66,14 @@ int play() {
     std::string words;
     try {
         if (play_on()) return 0;
-        words = "closed its connection";
+        std::fputs("the brain closed its connection\n", stderr);
+        return CLOSED;
     } catch (const std::exception& error) {
         words = std::string("threw: ") + error.what();
     } catch (...) {
         words = "threw something that is no std::exception";
     }
     std::fprintf(stderr, "the brain %s\n", words.c_str());
-    if (words.rfind("threw", 0) != 0) return CLOSED;
     say(bot_arena::as_utf8(words, MOST_WORDS));
     return 1;
 }
@@ -89,7 +89,7 @@ static int own_stdout = -1;
     close_in();
     if (!plays(count, arguments)) {
         // What those print is a log, and the bot's own output is searched for where it listens.
-        own_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        own_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         dup2(STDERR_FILENO, STDOUT_FILENO);
         return;
     }
