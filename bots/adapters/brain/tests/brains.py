@@ -76,6 +76,7 @@ print("first: fit to enter")
 sins = {
     "segfault": ("error_status", "the brain was killed by SIGSEGV (Segmentation fault)"),
     "exception": ("error_status", "the brain threw: no such tile"),
+    "chinese": ("error_status", "the brain threw: 12 " + 100 * "\ufffd"),
     "hasty": ("error_status", "the brain threw: too many tiles"),
     "number": ("error_status", "the brain threw something that is no std::exception"),
     "leaves": ("error_status", "the brain exited with code 7"),
