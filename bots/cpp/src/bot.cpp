@@ -28,7 +28,7 @@ constexpr std::chrono::milliseconds CLOSING{200};
 // Threads beside those of games: they wait for streams, or serve reflection.
 constexpr int SPARE_THREADS = 8;
 // The most of an exception's words that goes into a status: that is a header, and clients
-// refuse large ones.
+// refuse large ones. A name is no longer either.
 constexpr std::size_t MOST_WORDS = 1000;
 
 // What a bot says of itself, for all its streams.
@@ -38,6 +38,24 @@ struct Manner {
     bool can_resume = false;
     Places places;
 };
+
+// How many bytes the UTF-8 character has that is here; 0 where there is none (RFC 3629).
+std::size_t character_at(const std::string& text, std::size_t here) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned char first = byte(here);
+    if (first < 0x80) return 1;
+    if (first < 0xc0 || first > 0xf4) return 0;
+    const std::size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (length > text.size() - here) return 0;
+    char32_t code = first & (0x7f >> length);
+    for (std::size_t i = here + 1; i < here + length; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+        code = code << 6 | (byte(i) & 0x3f);
+    }
+    const char32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
+    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+    return code < least || code > 0x10ffff || surrogate ? 0 : length;
+}
 
 // The exception that is being handled, in words.
 std::string thrown(const char* what) {
@@ -54,7 +72,7 @@ std::string thrown(const char* what) {
 
 grpc::Status internal(const std::string& words) {
     std::fprintf(stderr, "a callback threw %s\n", words.c_str());
-    return {grpc::StatusCode::INTERNAL, words.substr(0, MOST_WORDS)};
+    return {grpc::StatusCode::INTERNAL, as_utf8(words, MOST_WORDS)};
 }
 
 // The stream that this thread serves.
@@ -213,6 +231,18 @@ struct Address {
 
 bool cancelled() { return serving != nullptr && serving->IsCancelled(); }
 
+std::string as_utf8(const std::string& text, std::size_t most) {
+    std::string kept;
+    for (std::size_t here = 0; here < text.size();) {
+        const std::size_t length = character_at(text, here);
+        const std::string next = length == 0 ? "\xef\xbf\xbd" : text.substr(here, length);
+        if (kept.size() + next.size() > most) break;
+        kept += next;
+        here += length == 0 ? 1 : length;
+    }
+    return kept;
+}
+
 struct Bot::State {
     Manner manner;
     std::vector<std::unique_ptr<grpc::Service>> services;
@@ -227,9 +257,9 @@ struct Bot::State {
     int serve();
 };
 
-Bot::Bot(std::string name, std::string version) : state_(std::make_unique<State>()) {
-    state_->manner.name = std::move(name);
-    state_->manner.version = std::move(version);
+Bot::Bot(const std::string& name, const std::string& version) : state_(std::make_unique<State>()) {
+    state_->manner.name = as_utf8(name, MOST_WORDS);
+    state_->manner.version = as_utf8(version, MOST_WORDS);
 }
 Bot::~Bot() = default;
 Bot::Bot(Bot&&) noexcept = default;

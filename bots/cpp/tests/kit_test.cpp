@@ -14,6 +14,7 @@
 #include <fstream>
 #include <future>
 
+#include "bot_arena/bot.hpp"
 #include "games/big_two/v1/big_two.grpc.pb.h"
 #include "games/connect_four/v1/connect_four.grpc.pb.h"
 #include "games/mahjong/v1/mahjong.grpc.pb.h"
@@ -222,6 +223,12 @@ c4::ConnectFourCall get_point(int number) {
 
 using Lines = std::vector<std::string>;
 
+std::string repeated(const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+}
+
 // One call of one message by bytes, for services that we have no stubs of.
 std::string unary(const std::shared_ptr<grpc::Channel>& channel, const std::string& path,
                   const std::string& request, grpc::Status* status) {
@@ -425,6 +432,8 @@ TEST_F(Kit, an_exception_ends_its_own_game_and_no_other) {
         {"throw", "std::out_of_range: no column has room"},
         {"throw-int", "int"},
         {"throw-long", "std::runtime_error: " + std::string(980, 'x')},
+        {"throw-wide", "std::runtime_error: " + repeated("棋", 326)},
+        {"throw-gbk", "std::runtime_error: " + repeated("\xef\xbf\xbd", 4) + " 12"},
     };
     for (const auto& [id, words] : thrown) {
         C4 stream(channel);
@@ -658,4 +667,27 @@ TEST_F(Kit, takes_the_place_of_a_socket_that_was_left_behind) {
     EXPECT_TRUE(fs::is_socket("bot"));
     Process bot("unix:bot");
     EXPECT_EQ(health(dial(bot.listening()), ""), SERVING);
+}
+
+TEST(Utf8, is_kept_where_it_is_and_replaced_where_it_is_not) {
+    const std::string bad = "\xef\xbf\xbd";
+    for (const std::string good : {"", "a", "\x7f", "\xc2\x80", "é", "棋", "\xef\xbf\xbf", "\xed\x9f\xbf",
+                                   "\xee\x80\x80", "😀", "\xf4\x8f\xbf\xbf"}) {
+        EXPECT_EQ(bot_arena::as_utf8(good, 100), good);
+    }
+    const std::vector<std::pair<std::string, std::string>> replaced{
+        {"\x80", bad},
+        {"\xff", bad},
+        {"a\xc3", "a" + bad},
+        {"\xc3(", bad + "("},
+        {"\xe6\xa3", bad + bad},                      // Cut off.
+        {"\xc0\xaf", bad + bad},                      // Longer than it need be.
+        {"\xe0\x80\xaf", bad + bad + bad},           // The same.
+        {"\xed\xa0\x80", bad + bad + bad},           // A surrogate.
+        {"\xf4\x90\x80\x80", bad + bad + bad + bad},  // Above U+10FFFF.
+    };
+    for (const auto& [text, words] : replaced) EXPECT_EQ(bot_arena::as_utf8(text, 100), words);
+    EXPECT_EQ(bot_arena::as_utf8("棋棋", 5), "棋");
+    EXPECT_EQ(bot_arena::as_utf8("棋\xff", 5), "棋");
+    EXPECT_EQ(bot_arena::as_utf8("abc", 2), "ab");
 }

@@ -1,5 +1,5 @@
 // The bot that the kit is tested with: prints every callback on a line of its own. What a
-// game's id says, it does: throw, throw-int, throw-long, throw-at-start, spin (for ever),
+// game's id says, it does: throw, throw-int, throw-long, throw-wide, throw-gbk, throw-at-start, spin (for ever),
 // search (until the game is cut off).
 #include <bot_arena/bot.hpp>
 
@@ -21,6 +21,12 @@ public:
     void misbehave() const {
         if (id == "throw") throw std::out_of_range("no column has room");
         if (id == "throw-long") throw std::runtime_error(std::string(20000, 'x'));
+        if (id == "throw-gbk") throw std::runtime_error("\xb3\xf6\xb4\xed 12");
+        if (id == "throw-wide") {
+            std::string wide;
+            while (wide.size() < 2000) wide += "棋";
+            throw std::runtime_error(wide);
+        }
         if (id == "throw-int") throw 42;
         std::cout << "thinking " << id << "\n";
         while (id == "spin" || (id == "search" && !cancelled())) {

@@ -1,6 +1,15 @@
 #include "game.hpp"
 
+#include <charconv>
+#include <stdexcept>
+
 namespace brain_harness {
+namespace {
+
+// The most that is quoted of an answer.
+constexpr std::size_t MOST_HEARD = 100;
+
+}  // namespace
 
 Game::Game(Reserve& reserve) : reserve_(reserve), process_(reserve.take()) {
     try {
@@ -35,7 +44,15 @@ void Game::game_over(const bot_arena::GameOver&) {
 
 int Game::ask(const std::string& line) {
     process_->tell(line);
-    return std::stoi(process_->hear());
+    const std::string heard = process_->hear();
+    int number = 0;
+    const char* const end = heard.data() + heard.size();
+    const auto [rest, error] = std::from_chars(heard.data(), end, number);
+    if (error != std::errc() || rest != end) {
+        throw std::runtime_error("the brain's process answered what is no number: \"" +
+                                 bot_arena::as_utf8(heard, MOST_HEARD) + "\"");
+    }
+    return number;
 }
 
 void Game::end() {

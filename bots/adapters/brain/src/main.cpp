@@ -1,18 +1,22 @@
 // A brain as a bot: a server, and a process for each round, which is this program again.
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <iostream>
 #include <memory>
 #include <sstream>
 
 #include "brain.h"
 #include "game.hpp"
+#include "kin.hpp"
 
 // What the bot calls itself.
 extern const char* const BRAIN_NAME;
@@ -30,11 +34,15 @@ constexpr std::size_t MOST_WORDS = 800;
 
 void say(const std::string& line) { send(SOCKET, line.data(), line.size(), MSG_NOSIGNAL); }
 
-void play_on() {
+// Whether its connection was there to the end.
+bool play_on() {
     const std::unique_ptr<::Brain> brain(new_brain());
-    say("ready");
+    say(READY);
     char line[LONGEST_LINE];
-    for (ssize_t length; (length = recv(SOCKET, line, sizeof line, 0)) > 0;) {
+    for (;;) {
+        const ssize_t length = recv(SOCKET, line, sizeof line, 0);
+        if (length < 0 && errno == EINTR) continue;
+        if (length <= 0) return length == 0;
         std::istringstream words(std::string(line, length));
         std::string word;
         int tile = 0;
@@ -49,30 +57,56 @@ void play_on() {
 
 }  // namespace
 
-int play(int parent) {
-    // Who started this process may be killed while the brain thinks.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) return 0;
+bool plays(int count, char** arguments) {
+    return count == 3 && std::strcmp(arguments[1], PLAY) == 0;
+}
+
+int play() {
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
     std::string words;
     try {
-        play_on();
-        return 0;
+        if (play_on()) return 0;
+        std::fputs("the brain closed its connection\n", stderr);
+        return CLOSED;
     } catch (const std::exception& error) {
         words = std::string("threw: ") + error.what();
     } catch (...) {
         words = "threw something that is no std::exception";
     }
     std::fprintf(stderr, "the brain %s\n", words.c_str());
-    say(words.substr(0, MOST_WORDS));
+    say(bot_arena::as_utf8(words, MOST_WORDS));
     return 1;
 }
 
 }  // namespace brain_harness
 
+static int own_stdout = -1;
+
+// Before the initialisers of the student's globals, which run before main (of the lowest number
+// that is not the compiler's own; glibc gives it what main gets).
+[[gnu::constructor(101)]] static void begin(int count, char** arguments) {
+    using namespace brain_harness;
+    close_in();
+    if (!plays(count, arguments)) {
+        // What those print is a log, and the bot's own output is searched for where it listens.
+        own_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        return;
+    }
+    // Who started this process may be killed while the brain thinks.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != std::atoi(arguments[2])) _exit(0);
+}
+
 int main(int count, char** arguments) {
     using namespace brain_harness;
-    if (count == 3 && std::strcmp(arguments[1], PLAY) == 0) return play(std::atoi(arguments[2]));
+    if (plays(count, arguments)) return play();
+    std::cout.flush();
+    std::fflush(stdout);
+    if (own_stdout >= 0) {
+        dup2(own_stdout, STDOUT_FILENO);
+        close(own_stdout);
+    }
     std::unique_ptr<Reserve> reserve;
     try {
         reserve = std::make_unique<Reserve>();

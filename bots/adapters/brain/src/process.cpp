@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "bot_arena/bot.hpp"
+#include "kin.hpp"
 
 extern char** environ;
 
@@ -47,19 +48,28 @@ Process::Process() {
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, ends[1], BRAINS_SOCKET);
-    // The bot's own threads have some signals blocked, and the brain must not.
+    // Both are its log, but the bot's own output is searched for where it listens.
+    posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
+    // The bot's own threads have more signals blocked than the brain should. But who asks the
+    // whole group to stop means the bot, which lets rounds go on for a while.
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
+    sigset_t stop;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTERM);
+    sigaddset(&stop, SIGINT);
+    posix_spawnattr_setsigmask(&attributes, &stop);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     std::string program = "brain";
     std::string play = PLAY;
     std::string parent = std::to_string(getpid());
     char* arguments[] = {program.data(), play.data(), parent.data(), nullptr};
-    const int error =
-        posix_spawn(&pid_, "/proc/self/exe", &files, &attributes, arguments, environ);
+    int error = 0;
+    pid_ = Kin::ours().start([&] {
+        int pid = -1;
+        error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, arguments, environ);
+        return error == 0 ? pid : -1;
+    });
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     close(ends[1]);
@@ -75,29 +85,41 @@ Process::~Process() {
 }
 
 void Process::wait_until_ready() {
-    if (!ready_) hear();
+    if (!ready_ && hear() != READY) {
+        throw std::runtime_error("the brain wrote to the connection of its process");
+    }
     ready_ = true;
 }
 
 void Process::tell(const std::string& line) {
     while (send(socket_, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
-           (errno == EAGAIN || errno == EINTR) && !bot_arena::cancelled()) {
+           (errno == EAGAIN || errno == EINTR) && !has_ended() && !bot_arena::cancelled()) {
         pollfd writable{socket_, POLLOUT, 0};
         poll(&writable, 1, LOOK_MS);
     }
 }
 
 std::string Process::hear() {
-    pollfd readable{socket_, POLLIN, 0};
-    while (poll(&readable, 1, LOOK_MS) <= 0) {
+    for (bool open = true;;) {
+        // Asked first: what it said before it ended is there to be read then. Others that it
+        // has started may keep its socket open.
+        const bool ended = has_ended();
+        pollfd readable{open ? socket_ : -1, POLLIN, 0};
+        if (poll(&readable, 1, ended ? 0 : LOOK_MS) > 0) {
+            char line[LONGEST_LINE];
+            const auto length = recv(socket_, line, sizeof line, MSG_DONTWAIT);
+            // Where it has not read all before it ended, the first thing that is read is an error.
+            if (length < 0) continue;
+            const std::string heard(line, length);
+            if (heard.rfind("threw", 0) == 0) throw std::runtime_error("the brain " + heard);
+            if (length > 0 || (readable.revents & POLLHUP) == 0) return heard;
+            // A closed one says no more than the end will.
+            open = false;
+        } else if (ended) {
+            throw std::runtime_error(end());
+        }
         if (bot_arena::cancelled()) throw std::runtime_error("the game was cut off");
     }
-    char line[LONGEST_LINE];
-    const auto length = recv(socket_, line, sizeof line, 0);
-    if (length <= 0) throw std::runtime_error(end());
-    const std::string heard(line, length);
-    if (heard.rfind("threw", 0) == 0) throw std::runtime_error("the brain " + heard);
-    return heard;
 }
 
 void Process::dismiss() {
@@ -116,9 +138,7 @@ std::string Process::end() {
     if (pid_ < 0) return "the brain has ended";
     // One that is ending keeps its status.
     kill(pid_, SIGKILL);
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = Kin::ours().bury(pid_);
     pid_ = -1;
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
@@ -126,6 +146,7 @@ std::string Process::end() {
         return "the brain was killed by SIG" + std::string(name != nullptr ? name : "?") + " (" +
                strsignal(signal) + ")";
     }
+    if (WEXITSTATUS(status) == CLOSED) return "the brain closed its connection";
     return "the brain exited with code " + std::to_string(WEXITSTATUS(status));
 }
 

@@ -32,7 +32,7 @@ public:
     void dismiss();
     // Whether it has ended. Does not wait.
     bool has_ended();
-    // Kills it where it has not ended; says how it did.
+    // Kills it where it has not ended, and all that it has started; says how it did.
     std::string end();
 
 private:
@@ -84,10 +84,17 @@ private:
     std::unique_ptr<Process> waiting_;
 };
 
-// What the process itself does. `parent` is who has started it. Gives the exit code.
-int play(int parent);
+// What the process itself does. Gives the exit code.
+int play();
+// The one where it could not read what it is asked.
+constexpr int CLOSED = 86;
+// What it says when its brain is made.
+constexpr char READY[] = "ready";
 
-// The arguments that make the program play.
+// Whether the program is to play.
+bool plays(int count, char** arguments);
+
+// The argument that makes the program play; the number of who starts it follows.
 constexpr char PLAY[] = "--play-for";
 
 }  // namespace brain_harness

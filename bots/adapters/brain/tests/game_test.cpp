@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "games/mahjong/v1/mahjong.grpc.pb.h"
@@ -34,6 +35,18 @@ std::vector<int> children(int parent) {
     return found;
 }
 
+// The processes of this program that are running, whosoever's children they are.
+std::set<int> running(const char* program) {
+    std::set<int> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        std::error_code error;
+        if (std::filesystem::read_symlink(entry.path() / "exe", error) == program) {
+            found.insert(std::stoi(entry.path().filename()));
+        }
+    }
+    return found;
+}
+
 template <class Condition>
 bool comes_true(Condition condition) {
     const auto deadline = std::chrono::steady_clock::now() + LONG;
@@ -47,14 +60,18 @@ bool comes_true(Condition condition) {
 // The brain `loop` as a bot that listens.
 class Resting : public testing::Test {
 protected:
-    void SetUp() override {
+    void SetUp() override { start(LOOP); }
+
+    void start(const char* program) {
         int out[2];
         ASSERT_EQ(pipe2(out, O_CLOEXEC), 0);
         bot_ = fork();
         if (bot_ == 0) {
+            // As the arena does.
+            setpgid(0, 0);
             dup2(out[1], STDOUT_FILENO);
             setenv("BOT_LISTEN", "tcp:127.0.0.1:0", 1);
-            execl(LOOP, LOOP, nullptr);
+            execl(program, program, nullptr);
             _exit(127);
         }
         close(out[1]);
@@ -146,6 +163,16 @@ protected:
     int bot_ = -1;
     int out_ = -1;
     std::unique_ptr<mj::MahjongBot::Stub> stub_;
+};
+
+// The brain `daemon`, which starts processes that want to stay.
+class Settling : public Resting {
+protected:
+    void SetUp() override { start(DAEMON); }
+    void TearDown() override {
+        if (bot_ > 0) kill(-bot_, SIGKILL);
+        Resting::TearDown();
+    }
 };
 
 // At its third question.
@@ -261,6 +288,40 @@ TEST_F(Resting, ends_the_process_that_waits_when_it_stops_or_is_killed) {
     }
 }
 
+TEST_F(Resting, plays_on_for_a_while_when_its_whole_group_is_asked_to_stop) {
+    for (int signal : {SIGTERM, SIGINT}) {
+        grpc::ClientContext context;
+        context.set_deadline(std::chrono::system_clock::now() + LONG);
+        const auto stream = stub_->Play(&context);
+        mj::MahjongCall call;
+        mj::MahjongAnswer answer;
+        call.set_number(0);
+        call.mutable_start();
+        ASSERT_TRUE(stream->Write(call));
+        ASSERT_TRUE(stream->Read(&answer));
+        kill(-bot_, signal);
+        mj::MahjongCall draw;
+        for (int tiles = 14; tiles > 0; --tiles) draw.mutable_get_draw()->add_tiles(mj::TILE_C1);
+        ASSERT_TRUE(stream->Write(draw));
+        call.set_number(1);
+        call.mutable_request_discard();
+        ASSERT_TRUE(stream->Write(call));
+        ASSERT_TRUE(stream->Read(&answer));
+        EXPECT_EQ(answer.discard(), mj::TILE_C1);
+        mj::MahjongCall over;
+        over.mutable_over();
+        ASSERT_TRUE(stream->Write(over));
+        stream->WritesDone();
+        EXPECT_TRUE(stream->Finish().ok());
+        int status = 0;
+        EXPECT_EQ(waitpid(bot_, &status, 0), bot_);
+        bot_ = -1;
+        EXPECT_EQ(status, 0);
+        close(out_);
+        ASSERT_NO_FATAL_FAILURE(SetUp());
+    }
+}
+
 TEST_F(Looping, is_killed_when_its_game_is_cancelled) {
     context_.TryCancel();
     // And nobody waits for its status.
@@ -283,4 +344,53 @@ TEST_F(Looping, does_not_keep_a_bot_from_stopping) {
     EXPECT_EQ(WEXITSTATUS(status), 0);
     bot_ = -1;
     EXPECT_TRUE(comes_true([&] { return ended(brain_); }));
+}
+
+TEST_F(Settling, leaves_nothing_behind_when_a_round_is_over_or_cut_off) {
+    for (bool cut_off : {false, true, false}) {
+        mj::MahjongCall call;
+        grpc::ClientContext context;
+        context.set_deadline(std::chrono::system_clock::now() + LONG);
+        const auto stream = stub_->Play(&context);
+        call.mutable_start();
+        for (unsigned number = 0; number < 3; ++number) {
+            mj::MahjongAnswer answer;
+            call.set_number(number);
+            ASSERT_TRUE(stream->Write(call));
+            ASSERT_TRUE(stream->Read(&answer));
+            mj::MahjongCall draw;
+            for (int tiles = number == 0 ? 14 : 1; tiles > 0; --tiles) {
+                draw.mutable_get_draw()->add_tiles(mj::TILE_C1);
+            }
+            ASSERT_TRUE(stream->Write(draw));
+            call.mutable_request_discard();
+        }
+        // The bot, the brain, and twice what it starts.
+        ASSERT_TRUE(comes_true([] { return running(DAEMON).size() == 6; }));
+        auto old = running(DAEMON);
+        for (int pid : old) EXPECT_EQ(getpgid(pid), bot_);
+        old.erase(bot_);
+        if (cut_off) {
+            context.TryCancel();
+            stream->Finish();
+        } else {
+            mj::MahjongCall over;
+            over.mutable_over();
+            ASSERT_TRUE(stream->Write(over));
+            stream->WritesDone();
+            ASSERT_TRUE(stream->Finish().ok());
+        }
+        // And nobody waits for their status.
+        for (int pid : old) {
+            EXPECT_TRUE(comes_true([&] { return !std::filesystem::exists(path_of(pid)); }));
+        }
+        // What the next brain has started is let alone.
+        EXPECT_TRUE(comes_true([] { return running(DAEMON).size() == 4; }));
+    }
+    kill(bot_, SIGTERM);
+    int status = 0;
+    EXPECT_EQ(waitpid(bot_, &status, 0), bot_);
+    EXPECT_EQ(status, 0);
+    bot_ = -1;
+    EXPECT_EQ(running(DAEMON), std::set<int>());
 }

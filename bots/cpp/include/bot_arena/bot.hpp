@@ -13,6 +13,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -37,6 +38,10 @@ using Limit = std::chrono::nanoseconds;
 // Whether the game that calls back this thread has been cut off, so that nobody waits for the
 // answer any more: a long search may look now and then. False on other threads.
 bool cancelled();
+
+// Text as UTF-8, which is all that a referee can read: what is none becomes U+FFFD, byte by
+// byte, and at most so many bytes of whole characters are kept.
+std::string as_utf8(const std::string& text, std::size_t most);
 
 // ---- Connect Four -----------------------------------------------------------
 
@@ -171,7 +176,7 @@ using Factory = std::function<std::unique_ptr<Game>(const GameStart&)>;
 class Bot {
 public:
     // A bot that plays nothing yet. Name and version are shown to people.
-    Bot(std::string name, std::string version);
+    Bot(const std::string& name, const std::string& version);
     ~Bot();
     Bot(Bot&&) noexcept;
     Bot& operator=(Bot&&) noexcept;
