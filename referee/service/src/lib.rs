@@ -16,10 +16,13 @@ mod supervisor;
 
 pub use address::{Address, BadAddress};
 pub use bot::Bot;
-pub use play::{Game, Live, PlayError, Played};
+pub use play::{ATTEMPTS, CLOSE_GRACE, Game, Live, PlayError, Played};
 pub use pool::{CutOff, Pool};
 pub use probe::{Health, Line, Probe, Replied};
-pub use process::{Farewell, Launch, Left, Memory, MemoryGauge, Process};
+pub use process::{
+    Farewell, LOG_LIMIT, Launch, Left, Memory, MemoryGauge, Process, STOP_GRACE,
+    anonymous_memory_alone,
+};
 pub use rerun::{Reanswer, RerunEnd, rerun};
 pub use serve::{Serve, ServeError};
 pub use supervisor::{Supervisor, supervise};

@@ -16,11 +16,11 @@ use crate::{
 
 /// How often a game is played again for a delay of ours before a late answer
 /// counts all the same.
-pub(crate) const ATTEMPTS: u32 = 3;
+pub const ATTEMPTS: u32 = 3;
 /// What we may be late without its being anybody's excuse.
 const USUAL_DELAY: Duration = Duration::from_millis(5);
 /// How long a bot has to close its stream when the game is over.
-pub(crate) const CLOSE_GRACE: Duration = Duration::from_secs(1);
+pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
 /// A game and who is to play it.
 #[derive(Clone)]

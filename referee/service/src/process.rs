@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{address::Address, supervisor::Supervisor};
 
 /// How much of what a bot prints is kept in its log file.
-const LOG_LIMIT: usize = 1024 * 1024;
+pub const LOG_LIMIT: usize = 1024 * 1024;
 /// How many of its last lines are kept as evidence, and how long one may be.
 const LAST_LINES: usize = 5;
 const LINE_LIMIT: usize = 400;
@@ -43,7 +43,7 @@ const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 /// How long its end may take to be known when its connection has broken.
 const DEATH_GRACE: Duration = Duration::from_secs(2);
 /// How long a bot has between being asked to stop and being stopped.
-const STOP_GRACE: Duration = Duration::from_secs(1);
+pub const STOP_GRACE: Duration = Duration::from_secs(1);
 /// How long what it has started may outlive it.
 const LEAVE_GRACE: Duration = Duration::from_millis(500);
 
@@ -428,7 +428,8 @@ fn anonymous_memory(id: u32) -> Option<u64> {
 
 /// `RssAnon` of a process in bytes (proc_pid_status(5)). All of its threads have the
 /// same; where the first one has ended, only the others tell.
-fn anonymous_memory_alone(id: u32) -> Option<u64> {
+#[must_use]
+pub fn anonymous_memory_alone(id: u32) -> Option<u64> {
     let threads = || {
         let threads = std::fs::read_dir(format!("/proc/{id}/task")).ok()?;
         threads

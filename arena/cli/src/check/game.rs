@@ -8,16 +8,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use referee::{Line, Probe, Replied};
+use referee::{ATTEMPTS, CLOSE_GRACE, Line, Probe, Replied};
 use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Calls, Fixture, Heard, Hearing, Next, Question, Sitting, answer, past, ready};
 use tokio::sync::Barrier;
 use tokio_util::task::TaskTracker;
 
-/// How long a bot has to close its stream when the game is over.
-pub(super) const CLOSE_GRACE: Duration = Duration::from_secs(1);
-/// How often a game is played again for a delay of ours.
-const ATTEMPTS: u32 = 3;
 /// What a later version of the protocol may add to a call: a number in field 1000
 /// and a text in field 1001.
 const UNKNOWN_FIELDS: &[u8] = &[0xC0, 0x3E, 1, 0xCA, 0x3E, 3, b'n', b'e', b'w'];

@@ -6,13 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use referee::{Memory, Probe, Process};
+use referee::{Memory, Probe, Process, STOP_GRACE};
 use referee_core::{Foul, GameKind};
 
 use crate::entry::{Entry, Had, Start};
-
-/// How long the process has when it is asked to stop with no game running.
-pub(super) const STOP_GRACE: Duration = Duration::from_secs(1);
 
 pub(super) struct Host<'a> {
     entry: &'a Entry,

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
+use referee::anonymous_memory_alone;
+
 /// Ticks of the clock in a second: `USER_HZ`, which is 100 wherever Linux tells of
 /// times in `/proc` (time(7)).
 const TICKS: u64 = 100;
@@ -56,18 +58,11 @@ fn scheduled(id: u32) -> Option<Duration> {
     Some(Duration::from_nanos(nanos))
 }
 
-/// The anonymous memory of it and its family, in bytes: `RssAnon` of
-/// proc_pid_status(5).
+/// The anonymous memory of it and its family, in bytes.
 pub(super) fn memory(leader: u32) -> u64 {
-    family(leader)
-        .keys()
-        .filter_map(|id| {
-            let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-            let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"))?;
-            let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-            Some(kibibytes * 1024)
-        })
-        .sum()
+    let family = family(leader);
+    let each = family.keys().filter_map(|id| anonymous_memory_alone(*id));
+    each.sum()
 }
 
 /// It, its group, and what descends from it.

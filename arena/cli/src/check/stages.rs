@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use bytes::Bytes;
 use futures_util::future::join_all;
-use referee::{Health, Probe};
+use referee::{Health, LOG_LIMIT, Probe, STOP_GRACE};
 use referee_core::{Foul, GameKind, Seat};
 use referee_games::{GAMES, Heard, Question};
 use tokio::sync::Barrier;
@@ -18,15 +18,12 @@ use tokio::sync::Barrier;
 use super::{
     Check, Examiner, Id, Seen, Subject, about, counted,
     game::{Manner, play, resume},
-    host::STOP_GRACE,
     in_words, median, name_of, plain, process, seated, until,
 };
 use crate::tally::plural;
 
 /// How long what every gRPC server knows at once may take.
 const AT_ONCE: Duration = Duration::from_secs(5);
-/// What a log of a process holds.
-const LOG_HOLDS: u64 = 1024 * 1024;
 /// A service that no bot has.
 const NO_SUCH_SERVICE: &str = "/arena.check.v1.NoSuchService/Play";
 /// How many games are played at once, however many it says that it can.
@@ -775,12 +772,12 @@ impl Examiner<'_> {
         let logs = self.host.logs();
         let most = logs.iter().map(|(_, size)| *size).max().unwrap_or(0);
         let words = format!("at most {} from one process", kib(most));
-        if most < LOG_HOLDS {
+        if most < LOG_LIMIT as u64 {
             return Seen::well(words);
         }
         let came = format!(
             "more than {} in {}",
-            mib(LOG_HOLDS),
+            mib(LOG_LIMIT as u64),
             counted(self.games as usize)
         );
         Seen::found(words, vec![plain(Id::TalksALot, None, came)])
