@@ -88,7 +88,7 @@ fn python() -> Result<PathBuf> {
         )
         .map_err(|error| format!("{error}\n{ABSENT_PYTHON}"))?;
     }
-    // What is there already costs pip a second.
+    // The kit is built anew each time; what it needs is found where it is there.
     stream(
         command(&python)
             .args([

@@ -21,6 +21,7 @@ const DEALS: u64 = 20;
 
 struct Sample {
     name: String,
+    command: String,
     bot: Arc<Bot>,
     /// The time of each answer, in microseconds.
     thought: Vec<f64>,
@@ -38,7 +39,7 @@ async fn run() {
     let lines = env::var("BENCH_SAMPLES")
         .expect("BENCH_SAMPLES names the samples; run `cargo xtask bench languages`");
     let mut samples: Vec<Sample> = lines.lines().map(Sample::read).collect();
-    let opponent = samples[0].again();
+    let opponent = launched(&samples[0].command);
     let pool = Pool::new(1).expect("a pool");
     // The first turn warms up.
     for turn in 0..=TURNS {
@@ -75,17 +76,10 @@ impl Sample {
         let (name, command) = line.split_once('=').expect("NAME=COMMAND");
         Self {
             name: name.to_owned(),
+            command: command.to_owned(),
             bot: launched(command),
             thought: Vec::new(),
         }
-    }
-
-    /// The same sample once more, in a process of its own.
-    fn again(&self) -> Arc<Bot> {
-        let lines = env::var("BENCH_SAMPLES").expect("it was read before");
-        let commands = lines.lines().filter_map(|line| line.split_once('='));
-        let mut own = commands.filter(|(name, _)| *name == self.name);
-        launched(own.next().expect("it is named there").1)
     }
 
     async fn play(&self, opponent: &Arc<Bot>, pool: &Pool, turn: u64) -> Vec<f64> {
