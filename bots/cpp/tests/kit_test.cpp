@@ -37,9 +37,9 @@ class Kit : public testing::Test {
 protected:
     void SetUp() override {
         home_ = fs::current_path();
-        char name[] = "kit-XXXXXX";
-        ASSERT_NE(mkdtemp(name), nullptr);
-        folder_ = home_ / name;
+        std::string name = fs::temp_directory_path() / "kit-XXXXXX";
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        folder_ = name;
         fs::current_path(folder_);
     }
     void TearDown() override {

@@ -1,12 +1,17 @@
 """The samples play whole games against the house's bots: no foul, and the same games again."""
 
 import json
+import shlex
 import subprocess
 import sys
 
 arena, random, careful = sys.argv[1:]
 if not arena:
     sys.exit("these tests play games: say where arena is, cmake -DARENA=…/target/debug/arena")
+
+
+def spec(program):
+    return f"exec:{shlex.quote(program)}"
 
 
 def games(game, bots, rounds):
@@ -28,14 +33,14 @@ def hashes(played):
     return sorted((line["game_id"], line["play_hash"]) for line in played)
 
 
-me = f"me=exec:{random}"
+me = f"me={spec(random)}"
 for game in ["connect-four", "mahjong", "othello"]:
     bots = [me, "house=house:random"]
     assert hashes(games(game, bots, 10)) == hashes(games(game, bots, 10)), game
-bots = [me, "ai1=house:ai1", "ai2=house:ai2", f"again=exec:{random}"]
+bots = [me, "ai1=house:ai1", "ai2=house:ai2", f"again={spec(random)}"]
 assert hashes(games("big-two", bots, 10)) == hashes(games("big-two", bots, 10))
 
 # It wins what can be won: a bot at random makes no plan.
-played = games("connect-four", [f"me=exec:{careful}", "house=house:random"], 20)
+played = games("connect-four", [f"me={spec(careful)}", "house=house:random"], 20)
 won = sum(line["places"][line["players"].index("me")] == 1 for line in played)
 assert won >= 30, f"careful won {won} of {len(played)}"

@@ -3,6 +3,7 @@ sin has its own verdict, and no process is left behind."""
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,13 @@ if not arena:
     sys.exit("these tests play games: say where arena is, cmake -DARENA=…/target/debug/arena")
 
 
+def spec(brain):
+    return "exec:" + shlex.quote(f"{folder}/{brain}")
+
+
 def play(brain, *options, rounds=5, opponent="house:simple"):
     command = [arena, "match", "mahjong", "--rounds", str(rounds), "--seed", "7", "--no-records"]
-    command += ["--report", "json", "--bot", f"me=exec:{folder}/{brain}", "--bot", f"opp={opponent}"]
+    command += ["--report", "json", "--bot", f"me={spec(brain)}", "--bot", f"opp={opponent}"]
     run = subprocess.run([*command, *options], stdout=subprocess.PIPE, text=True, timeout=300)
     # 1 is said of a bot that never starts.
     assert run.returncode in (0, 1), run.returncode
@@ -50,7 +55,7 @@ for brain in ["first", "counting", "distance", "own", "globals", "lingers", "dae
 for brain in ["first", "counting", "distance"]:
     command = [arena, "exam", "mahjong", "--enforce", "--no-records", "--format", "json"]
     run = subprocess.run(
-        [*command, "--bot", f"me=exec:{folder}/{brain}"],
+        [*command, "--bot", f"me={spec(brain)}"],
         stdout=subprocess.PIPE, text=True, timeout=300,
     )
     # 1 is said of too few points.
@@ -68,7 +73,7 @@ for brain in ["first", "counting", "distance"]:
     most = max(line["memory_bytes"] for line in cases)
     print(f"{brain}: an exam, at most {most / 2**20:.1f} MiB more")
 
-command = [arena, "check", f"exec:{folder}/first", "--game", "mahjong", "--strict"]
+command = [arena, "check", spec("first"), "--game", "mahjong", "--strict"]
 run = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=300)
 assert run.returncode == 0 and "fit to enter" in run.stdout, run.stdout
 print("first: fit to enter")
