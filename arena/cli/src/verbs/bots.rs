@@ -80,6 +80,9 @@ pub(crate) struct Remove {
     store: StoreAt,
 }
 
+/// Where it is said how to mend what a short look has found.
+const CLOSER_LOOK: &str = "`arena check SPEC` says what was expected and how to mend it\n";
+
 /// How a bot did in one deal of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Finding {
@@ -134,7 +137,9 @@ impl Add {
                 }
                 Finding::Stopped => return Ok(End::Interrupted),
                 Finding::Fails(how) => {
-                    return refuse(&self.name, &format!("{}: {how}", name.replace('_', "-")));
+                    let end = refuse(&self.name, &format!("{}: {how}", name.replace('_', "-")))?;
+                    report::text(CLOSER_LOOK)?;
+                    return Ok(end);
                 }
             }
         }
@@ -250,6 +255,9 @@ impl Check {
                     }))?,
                 }
             }
+        }
+        if end == End::No && self.format == Format::Text {
+            report::text(CLOSER_LOOK)?;
         }
         Ok(end)
     }

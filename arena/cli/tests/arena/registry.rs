@@ -96,7 +96,7 @@ fn a_bot_that_does_not_play_is_not_registered() {
         ),
         (
             add(&format!("x {} --game connect-four", is_villain("crash"))),
-            "x is not registered: connect-four: ",
+            "`arena check SPEC` says what was expected and how to mend it",
         ),
         (
             add(&format!(
@@ -141,7 +141,7 @@ fn a_bot_that_does_not_play_is_not_registered() {
             "version",
         ),
         (add("x --bot house:random --no-check"), "--game"),
-        (add("x --bot ./x"), "expected NAME=SPEC"),
+        (add("x --bot ./x"), "NAME=SPEC"),
     ] {
         refused(&arena.run(&line), says);
     }
