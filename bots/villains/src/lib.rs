@@ -15,6 +15,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
 pub use kind::Kind;
+use nix::sys::resource::{Resource, setrlimit};
 use tonic::service::Routes;
 pub use trial::{GAME, Trial};
 
@@ -70,6 +71,10 @@ impl Villain {
         if self.by_callbacks && !callbacks::include(self.kind) {
             eprintln!("this kind of villain does not play by callbacks");
             return 2;
+        }
+        // One that crashes does so on purpose: that is worth no core file.
+        if let Err(error) = setrlimit(Resource::RLIMIT_CORE, 0, 0) {
+            eprintln!("note: a crash may leave a core file: {error}");
         }
         if let Some(code) = foul::before_listening(&self) {
             return code;

@@ -765,7 +765,7 @@ fn one_arena_at_a_time_runs_a_tournament_and_two_tournaments_share_a_store() {
     let villain = villain_spec("slow --delay 20ms");
     let bots = [&*villain, "house:random"];
     let arena = Arena::with_cup(&cup("connect-four", "round-robin", "deals = 8", &bots));
-    let mut first = arena.start("tournament run cup.toml --format json");
+    let mut first = arena.start("tournament run cup.toml --format json --concurrency 2");
     let (_, rest) = first_events(&mut first, 1);
     let second = arena.run("tournament resume cup");
     refused(
@@ -1423,7 +1423,10 @@ impl Schema {
 #[test]
 fn a_tournament_is_killed_and_goes_on_on_postgres() {
     let schema = Schema::new();
-    let bots = ["house:random"; 5];
+    // So that it is still running when somebody else has come to the store.
+    let slow = villain_spec("slow --delay 5ms");
+    let mut bots = ["house:random"; 5];
+    bots[0] = &slow;
     let arena = Arena::with_cup(&cup(
         "connect-four",
         "swiss",
