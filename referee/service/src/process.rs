@@ -44,6 +44,10 @@ const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 const DEATH_GRACE: Duration = Duration::from_secs(2);
 /// How long a bot has between being asked to stop and being stopped.
 pub const STOP_GRACE: Duration = Duration::from_secs(1);
+/// What the socket of a bot is called in its folder, and how long its path may be:
+/// unix(7) has room for 108 bytes, and the last one ends it.
+const SOCKET: &str = "bot.sock";
+const LONGEST_PATH: usize = 107;
 /// How long what it has started may outlive it.
 const LEAVE_GRACE: Duration = Duration::from_millis(500);
 
@@ -146,11 +150,9 @@ impl Launch {
     ///
     /// The foul that a bot commits which does not get so far.
     pub async fn start(self) -> Result<Process, Foul> {
-        let sockets = tempfile::Builder::new()
-            .prefix("bot-arena-")
-            .tempdir()
+        let sockets = folder_for_a_socket()
             .map_err(|error| unreachable(format!("no folder for its socket: {error}")))?;
-        let socket = sockets.path().join("bot.sock");
+        let socket = sockets.path().join(SOCKET);
         let mut child = Command::new(&self.program)
             .args(&self.arguments)
             .env("BOT_LISTEN", format!("unix:{}", socket.display()))
@@ -700,6 +702,26 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
+/// A new folder for a bot's socket among the temporary files; in `/tmp` where the
+/// socket's path would be too long there.
+///
+/// # Errors
+///
+/// No folder can be made there.
+pub fn folder_for_a_socket() -> io::Result<tempfile::TempDir> {
+    folder_near(&std::env::temp_dir())
+}
+
+fn folder_near(temporary: &Path) -> io::Result<tempfile::TempDir> {
+    let mut folder = tempfile::Builder::new();
+    folder.prefix("bot-arena-");
+    let deep = folder.tempdir_in(temporary)?;
+    if deep.path().join(SOCKET).as_os_str().len() <= LONGEST_PATH {
+        return Ok(deep);
+    }
+    folder.tempdir_in("/tmp")
+}
+
 fn unreachable(detail: String) -> Foul {
     Foul::Unreachable {
         detail: Foul::evidence(detail),
@@ -711,6 +733,20 @@ mod tests {
     use std::io::BufRead as _;
 
     use super::*;
+
+    #[test]
+    fn a_socket_has_a_path_that_a_socket_can_have() {
+        let temporary = tempfile::tempdir().unwrap();
+        for deeper in ["", "x", &"y".repeat(120)] {
+            let there = temporary.path().join(deeper);
+            std::fs::create_dir_all(&there).unwrap();
+            let folder = folder_near(&there).unwrap();
+            std::os::unix::net::UnixListener::bind(folder.path().join(SOCKET)).unwrap();
+            let near = folder.path().parent() == Some(&there);
+            assert_eq!(near, deeper.len() < 100, "{}", folder.path().display());
+        }
+        folder_near(&temporary.path().join("not there")).unwrap_err();
+    }
 
     #[test]
     fn the_memory_of_a_process_is_that_of_its_whole_tree() {
