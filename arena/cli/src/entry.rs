@@ -57,7 +57,7 @@ const SCHEMES: &[(&str, bool)] = &[
     ("strategy:", true),
 ];
 
-const EXPECTED: &str = "expected NAME=SPEC, where SPEC is house:NAME, exec:COMMAND, \
+const EXPECTED: &str = "expected SPEC or NAME=SPEC, where SPEC is house:NAME, exec:COMMAND, \
                         strategy:FILE.so, grpc://HOST:PORT or unix:PATH";
 
 impl Entry {
@@ -69,11 +69,15 @@ impl Entry {
         } else {
             match text.split_once('=') {
                 Some((name, spec)) => (Some(name), spec),
-                None => return usage(format!("{text}: {EXPECTED}")),
+                None => (None, text),
             }
         };
         let Some((scheme, playable)) = known(spec) else {
-            return usage(format!("{text}: {EXPECTED}"));
+            let hint = match meant(spec) {
+                Some(meant) => format!("; did you mean {meant}?"),
+                None => String::new(),
+            };
+            return usage(format!("{text}: {EXPECTED}{hint}"));
         };
         if !playable {
             return usage(format!(
@@ -169,6 +173,11 @@ impl Entry {
         }
     }
 
+    /// Whether it refuses games that begin in the middle, as it was written.
+    pub(crate) const fn begins_at_the_beginning(&self) -> bool {
+        matches!(&self.source, Source::Strategy(strategy) if strategy.keeps_globals)
+    }
+
     /// Says no where it is known without starting it that it does not play this
     /// game.
     pub(crate) fn must_play(&self, game: &GameInfo) -> anyhow::Result<()> {
@@ -259,6 +268,22 @@ impl Entry {
     }
 }
 
+/// The SPEC of who has left out what it begins with: a file, or an address.
+fn meant(text: &str) -> Option<String> {
+    let path = Path::new(text);
+    if path.is_file() {
+        let scheme = match path.extension() {
+            Some(kind) if kind == "so" => "strategy:",
+            _ => "exec:",
+        };
+        return Some(format!("{scheme}{text}"));
+    }
+    let place = text.strip_prefix("http://").unwrap_or(text);
+    let port = place.rsplit_once(':')?.1;
+    port.parse::<u16>().ok()?;
+    Some(format!("grpc://{place}"))
+}
+
 /// What all processes of a run are started with.
 pub(crate) struct Start {
     /// How long one has until it is ready to play.
@@ -277,6 +302,8 @@ impl Start {
         memory: Memory,
         logs: Option<PathBuf>,
     ) -> anyhow::Result<Self> {
+        referee::folder_for_a_socket()
+            .context("could not make a folder among the temporary files (TMPDIR)")?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("supervise");
         let supervisor = Supervisor::start(command).context("could not start the supervisor")?;
@@ -369,8 +396,17 @@ mod tests {
 
     #[test]
     fn errors_say_what_to_do() {
-        assert!(error("./my_bot").contains("expected NAME=SPEC"));
-        assert!(error("a=./my_bot").contains("expected NAME=SPEC"));
+        assert!(error("./my_bot").contains("expected SPEC or NAME=SPEC"));
+        assert!(error("a=./my_bot").contains("expected SPEC or NAME=SPEC"));
+        assert!(error("127.0.0.1:5001").contains("did you mean grpc://127.0.0.1:5001?"));
+        assert!(error("a=http://[::1]:5001").contains("did you mean grpc://[::1]:5001?"));
+        let folder = tempfile::tempdir().unwrap();
+        for (name, meant) in [("my.so", "strategy:"), ("my_bot", "exec:")] {
+            let file = folder.path().join(name);
+            std::fs::write(&file, "").unwrap();
+            let file = file.display();
+            assert!(error(&format!("a={file}")).contains(&format!("did you mean {meant}{file}?")));
+        }
         assert!(error("a=house:radnom").contains("did you mean random?"));
         assert!(error("a=image:x/y:1").contains("does not start image: bots"));
         assert!(error("strategy:").contains("expected strategy:FILE.so"));

@@ -84,6 +84,13 @@ impl RunFolder {
         self.0.join("logs")
     }
 
+    /// Leaves nothing where nothing was printed, so that the folder of a run that
+    /// kept nothing is as empty as it was.
+    pub(crate) fn drop_empty_logs(&self) {
+        // One that holds something stays.
+        let _ = fs::remove_dir(self.logs());
+    }
+
     /// Where a game's record goes.
     pub(crate) fn record(&self, game_id: &str) -> PathBuf {
         self.0.join(format!("{game_id}.{ENDING}"))
@@ -107,6 +114,12 @@ impl RunFolder {
         let text = serde_json::to_string_pretty(about)?;
         write_whole(&self.0.join("run.json"), text.as_bytes())
     }
+}
+
+/// A folder that is gone when it is dropped.
+pub(crate) fn temporary() -> anyhow::Result<tempfile::TempDir> {
+    let folder = tempfile::Builder::new().prefix("bot-arena-").tempdir();
+    folder.context("could not make a folder among the temporary files (TMPDIR)")
 }
 
 /// Reads a record, packed or not.

@@ -154,6 +154,14 @@ pub(crate) async fn play(
                     ask,
                 };
                 points += 1;
+                if asked.first && games.was_asked() && villain.kind == Kind::Stale {
+                    let beyond = game::point(asked.ask.m, 0);
+                    let answer = game::answer(Some(number), Answer::Point(beyond));
+                    if put(&answers, &answer).await {
+                        continue;
+                    }
+                    return;
+                }
                 if past {
                     // So as to go on as it would have gone on.
                     let _ = chance.point(&asked.ask);
@@ -170,6 +178,11 @@ pub(crate) async fn play(
                 if villain.kind == Kind::ExitWhenOver {
                     eprintln!("one game is enough");
                     std::process::exit(3);
+                }
+                if villain.kind == Kind::ErrorWhenOver {
+                    let status = Status::internal("I am a bad loser");
+                    let _ = answers.send(Put::End(status)).await;
+                    return;
                 }
                 // Who waits for the stream's end has a place taken until then.
                 if let Some(running) = &running

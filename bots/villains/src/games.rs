@@ -20,6 +20,7 @@ const THOUGHTS: usize = 4;
 #[derive(Default)]
 pub(crate) struct Games {
     state: Mutex<State>,
+    asked: AtomicBool,
     thinks_on: AtomicBool,
 }
 
@@ -69,6 +70,11 @@ impl Games {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         true
+    }
+
+    /// Whether a game has asked this before.
+    pub(crate) fn was_asked(&self) -> bool {
+        self.asked.swap(true, Ordering::Relaxed)
     }
 
     /// Keeps so many bytes for ever, and writes to each of them.

@@ -100,6 +100,9 @@ pub enum Kind {
     /// Unfit: where the board has more rows than columns, its first point is
     /// off the board.
     FailsOnTallBoards,
+    /// Unfit: in each game that a process plays after its first, its first point is
+    /// off the board.
+    Stale,
     /// Unfit: says that it can be caught up, but answers old questions again.
     CannotResume,
     /// Unfit: ends its stream with an error where a call has a field, or is of
@@ -118,6 +121,8 @@ pub enum Kind {
     /// Unfit: takes `--delay` (20 ms) for each point; cancelled meanwhile, it
     /// keeps the cores busy for a minute.
     ThinksOn,
+    /// Unfit: ends its stream with an error when the game is over.
+    ErrorWhenOver,
     /// Unfit: does not end its stream when the game is over, until it is
     /// cancelled, and refuses more than `--max-games` (1000) until then.
     NeverCloses,
@@ -177,6 +182,7 @@ impl Kind {
             | Self::NoHealth
             | Self::NoReflection
             | Self::AnswersAnyService
+            | Self::Stale
             | Self::CannotResume
             | Self::ChokesOnNewFields
             | Self::Overcommitted
@@ -184,6 +190,7 @@ impl Kind {
             | Self::Clockless
             | Self::Clings
             | Self::ThinksOn
+            | Self::ErrorWhenOver
             | Self::NeverCloses
             | Self::ExitWhenOver
             | Self::Leaks
@@ -265,6 +272,7 @@ impl Kind {
             Self::AnswersAnyService => "unknown-service",
             // `Full` nearly always wins by a line on an ordinary board.
             Self::FailsOnTallBoards | Self::Full => "first-move",
+            Self::Stale => "second-game",
             Self::CannotResume => "resumed",
             Self::ChokesOnNewFields => "future-field",
             Self::Overcommitted => "two-games",
@@ -272,6 +280,7 @@ impl Kind {
             Self::Clockless => "ignores-limit",
             Self::Clings => "cancelled",
             Self::ThinksOn => "thinks-on",
+            Self::ErrorWhenOver => "after-game-over",
             Self::NeverCloses => "half-closed",
             Self::Leaks => "memory-grows",
             Self::IgnoresSigterm => "ignores-sigterm",

@@ -25,4 +25,5 @@ pub use process::{
 };
 pub use rerun::{Reanswer, RerunEnd, rerun};
 pub use serve::{Serve, ServeError};
+pub use stream::Closed;
 pub use supervisor::{Supervisor, supervise};

@@ -19,7 +19,7 @@ use crate::{
     heartbeat::Heartbeat,
     play::is_ours,
     process::Process,
-    stream::{Reply, Said, SeatStream},
+    stream::{Closed, Reply, Said, SeatStream},
 };
 
 /// One connection to a bot that is listening.
@@ -210,8 +210,8 @@ impl Line {
     }
 
     /// Ends the stream in order: our side is closed, and the bot has so long to
-    /// close its own. Whether it did.
-    pub async fn close(self, grace: Duration) -> bool {
+    /// close its own.
+    pub async fn close(self, grace: Duration) -> Closed {
         self.stream.close(grace).await
     }
 }

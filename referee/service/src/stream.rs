@@ -47,6 +47,17 @@ enum Read {
     Broken(String),
 }
 
+/// How a bot's side of a stream ended when the game was over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// In time, and as it should.
+    InOrder,
+    /// In time, with what would have been this foul while the game went on.
+    Wrongly(Foul),
+    /// Not in time.
+    Not,
+}
+
 /// What came back from a question.
 pub(crate) struct Reply {
     pub(crate) heard: Said,
@@ -137,22 +148,32 @@ impl SeatStream {
     }
 
     /// Ends the game's stream in order: our side is closed, and the bot has a
-    /// moment to close its own. Whether it did.
-    pub(crate) async fn close(mut self, grace: Duration) -> bool {
+    /// moment to close its own.
+    pub(crate) async fn close(mut self, grace: Duration) -> Closed {
         drop(std::mem::replace(
             &mut self.calls,
             mpsc::unbounded_channel().0,
         ));
+        let mut answered = None;
         let ended = poll_fn(|cx| {
             loop {
                 match self.poll_read(cx) {
-                    Poll::Ready(Read::Answer(_)) => {}
-                    Poll::Ready(_) => return Poll::Ready(()),
+                    Poll::Ready(Read::Answer(answer)) => {
+                        let bytes = answer.len();
+                        answered.get_or_insert(Foul::Unsolicited { bytes });
+                    }
+                    Poll::Ready(Read::Foul(Foul::HungUp)) => return Poll::Ready(None),
+                    Poll::Ready(Read::Foul(foul)) => return Poll::Ready(Some(foul)),
+                    // How its process came to its end is seen elsewhere.
+                    Poll::Ready(Read::Broken(_)) => return Poll::Ready(None),
                     Poll::Pending => return Poll::Pending,
                 }
             }
         });
-        tokio::time::timeout(grace, ended).await.is_ok()
+        let Ok(failed) = tokio::time::timeout(grace, ended).await else {
+            return Closed::Not;
+        };
+        failed.or(answered).map_or(Closed::InOrder, Closed::Wrongly)
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Read> {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use referee::{ATTEMPTS, CLOSE_GRACE, Line, Probe, Replied};
+use referee::{ATTEMPTS, CLOSE_GRACE, Closed, Line, Probe, Replied};
 use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Calls, Fixture, Heard, Hearing, Next, Question, Sitting, answer, past, ready};
 use tokio::sync::Barrier;
@@ -72,8 +72,8 @@ pub(super) struct Came {
     pub(super) thoughts: Vec<Duration>,
     /// How often each call was sent.
     pub(super) calls: BTreeMap<String, u32>,
-    /// Whether it closed its stream in time; nothing where nobody waited for it.
-    pub(super) closed: Option<bool>,
+    /// How it ended its stream; nothing where nobody waited for it.
+    pub(super) closed: Option<Closed>,
     /// Whether the others left before the rules ended the game.
     pub(super) cut_short: bool,
     pub(super) record: Option<Record>,
@@ -189,14 +189,11 @@ impl<'a> Playing<'a> {
                     }
                 }
                 Next::Ask(questions) => {
-                    let (own, others): (Vec<_>, Vec<_>) = questions
-                        .into_iter()
-                        .partition(|question| question.seat == self.terms.seat);
-                    for question in others {
-                        self.answer(&question);
-                    }
-                    for question in own {
-                        if self.ask(question).await.is_break() {
+                    // In the order of the seats, as in every record.
+                    for question in questions {
+                        if question.seat != self.terms.seat {
+                            self.answer(&question);
+                        } else if self.ask(question).await.is_break() {
                             return self.came;
                         }
                     }

@@ -12,11 +12,13 @@ mod stages;
 
 use std::{
     collections::BTreeMap,
+    slice,
     time::{Duration, Instant},
 };
 
 use anyhow::Context as _;
 use futures_util::future::join_all;
+use referee::Closed;
 use referee_core::{Foul, FoulKind, GameKind, Limits, Root, Seat};
 use tokio_util::task::TaskTracker;
 
@@ -88,6 +90,8 @@ struct Subject {
     calls: BTreeMap<String, u32>,
     /// How many of its streams were closed in time, and how many were not.
     closed: (u32, u32),
+    /// What came of it after a game was over.
+    afterwards: Option<Foul>,
     /// It can't play several games at once, whatever it says.
     alone: bool,
 }
@@ -318,7 +322,12 @@ impl<'a> Examiner<'a> {
         manner: &Manner,
     ) -> anyhow::Result<Came> {
         let terms = self.terms(kind, trial, seat);
-        let came = match self.play_all(&[terms], manner).await? {
+        self.play_one(&terms, manner).await
+    }
+
+    /// What comes of this game; where there is no bot to play it, its foul.
+    async fn play_one(&mut self, terms: &Terms, manner: &Manner) -> anyhow::Result<Came> {
+        let came = match self.play_all(slice::from_ref(terms), manner).await? {
             Ok(mut came) => came.pop().context("one game was played")?,
             Err(foul) => Came {
                 foul: Some(foul),
@@ -326,6 +335,18 @@ impl<'a> Examiner<'a> {
             },
         };
         Ok(came)
+    }
+
+    /// Whether it is the game before that makes this one a foul: in a new process it
+    /// is played without one, and the second time with one.
+    async fn is_of_the_game_before(
+        &mut self,
+        terms: &Terms,
+        manner: &Manner,
+    ) -> anyhow::Result<bool> {
+        self.host.renew().await;
+        let first = self.play_one(terms, manner).await?;
+        Ok(first.foul.is_none() && self.play_one(terms, manner).await?.foul.is_some())
     }
 
     /// What comes of these games, all at once. Where a process that has played
@@ -445,9 +466,13 @@ impl Subject {
         for (call, times) in &came.calls {
             *self.calls.entry(call.clone()).or_default() += times;
         }
-        match came.closed {
-            Some(true) => self.closed.0 += 1,
-            Some(false) => self.closed.1 += 1,
+        match &came.closed {
+            Some(Closed::InOrder) => self.closed.0 += 1,
+            Some(Closed::Wrongly(foul)) => {
+                self.closed.0 += 1;
+                self.afterwards.get_or_insert_with(|| foul.clone());
+            }
+            Some(Closed::Not) => self.closed.1 += 1,
             None => {}
         }
     }

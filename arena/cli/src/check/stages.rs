@@ -28,6 +28,9 @@ const AT_ONCE: Duration = Duration::from_secs(5);
 const NO_SUCH_SERVICE: &str = "/arena.check.v1.NoSuchService/Play";
 /// How many games are played at once, however many it says that it can.
 const MOST_AT_ONCE: usize = 16;
+/// Before which of its answers, from 0, a bot is caught up with: the first that a game
+/// has.
+const FORKS: [usize; 3] = [8, 3, 1];
 /// How many streams are cancelled at most.
 const MOST_CANCELLED: usize = 64;
 /// How long a bot has thought when its stream is cancelled, in turn.
@@ -119,6 +122,7 @@ impl Examiner<'_> {
                         thoughts: Vec::new(),
                         calls: BTreeMap::new(),
                         closed: (0, 0),
+                        afterwards: None,
                         alone: false,
                     });
                     Seen::found(words, findings)
@@ -233,7 +237,9 @@ impl Examiner<'_> {
         let share = self.wanted.patience / seats.len() as u32;
         let rounds = if self.wanted.quick { 1 } else { 2 };
         let (mut games, mut cut) = (0, 0);
-        let mut findings = Vec::new();
+        // How many of them its process has played.
+        let mut before = 0;
+        let mut findings: Vec<super::Finding> = Vec::new();
         for seat in seats {
             let end = until(share);
             for round in 0..rounds {
@@ -246,27 +252,38 @@ impl Examiner<'_> {
                     ..Manner::default()
                 };
                 self.room(subject, 1).await;
-                let mut came = self.play(kind, 0, seat, &manner).await?;
+                let terms = self.terms(kind, 0, seat);
+                let mut came = self.play_one(&terms, &manner).await?;
                 subject.learn(&came);
                 subject.thoughts.append(&mut came.thoughts);
                 games += 1;
                 cut += usize::from(came.cut_short);
-                if let Some(finding) = self.foul(kind, seat, &mut came).await? {
-                    if findings
-                        .iter()
-                        .all(|known: &super::Finding| known.id != finding.id)
-                    {
-                        findings.push(finding);
-                    }
-                    self.host.renew().await;
-                    break;
+                let Some(mut finding) = self.foul(kind, seat, &mut came).await? else {
+                    before += 1;
+                    continue;
+                };
+                if before > 0
+                    && self.host.is_ours()
+                    && self.is_of_the_game_before(&terms, &manner).await?
+                {
+                    finding.id = Id::SecondGame;
+                    finding.came += "; a new process plays the same game without a foul, and when it plays it again there is one";
                 }
+                if findings.iter().all(|known| known.id != finding.id) {
+                    findings.push(finding);
+                }
+                self.host.renew().await;
+                before = 0;
+                break;
             }
         }
         let (closed, open) = subject.closed;
         if open > 1 && open > closed {
             let came = format!("{open} of {} streams stayed open", closed + open);
             findings.push(plain(Id::HalfClosed, Some(kind), came));
+        }
+        if let Some(foul) = &subject.afterwards {
+            findings.push(plain(Id::AfterGameOver, Some(kind), foul.to_string()));
         }
         let mut words = format!("{} from {} seats", counted(games), kind.info().seats);
         if cut > 0 {
@@ -286,7 +303,7 @@ impl Examiner<'_> {
         let trials = kind.trials();
         let seats: Vec<Seat> = subject.seats().collect();
         let end = until(self.wanted.patience / 2);
-        let mut tried = 0;
+        let (mut tried, mut refused) = (0, 0);
         let mut findings: Vec<super::Finding> = Vec::new();
         for (trial, about) in trials.iter().enumerate().skip(1) {
             for turn in 0..seats.len() {
@@ -311,13 +328,21 @@ impl Examiner<'_> {
                 if let Some(foul) = self.gone(Some(&foul)).await? {
                     return Ok(lost(kind, &foul));
                 }
+                if self.entry.begins_at_the_beginning() && foul.kind().is_start() {
+                    refused += 1;
+                    break;
+                }
                 let where_ = format!("{} ({})", about.name, seated(seat));
-                if let Some(first) = findings.first_mut() {
+                // What else it does wrong has nothing to do with how it begins.
+                let id = match foul {
+                    Foul::Illegal { .. } => Id::FirstMove,
+                    _ => Id::of_foul(foul.kind()),
+                };
+                if let Some(first) = findings.iter_mut().find(|known| known.id == id) {
                     first.came += &format!("; also with {where_}");
                 } else {
                     let words = format!("with {where_}: {}", in_words(&foul, &came));
-                    let finding = self.finding(Id::FirstMove, kind, words, &mut came).await?;
-                    findings.push(finding);
+                    findings.push(self.finding(id, kind, words, &mut came).await?);
                 }
                 self.host.renew().await;
                 break;
@@ -328,11 +353,14 @@ impl Examiner<'_> {
                 "the game names no other beginnings".to_owned(),
             ));
         }
-        let words = format!(
+        let mut words = format!(
             "{} from {} other beginnings",
             counted(tried),
             trials.len() - 1
         );
+        if refused > 0 {
+            words += &format!("; {refused} of them refused, as keeps-globals says");
+        }
         Ok(Seen::found(words, findings))
     }
 
@@ -349,9 +377,11 @@ impl Examiner<'_> {
                 break;
             }
             // Late enough that there is something to be caught up with.
-            for fork_at in [3, 1] {
+            for fork_at in FORKS {
                 let manner = Manner {
                     leave_after: Some(fork_at + 2),
+                    // Who thinks for long is caught up with early.
+                    leave_at: (fork_at > 1).then_some(end),
                     fork_at: Some(fork_at),
                     hasty: subject.is_hasty(),
                     ..Manner::default()
@@ -368,8 +398,9 @@ impl Examiner<'_> {
                 let Some(fork) = came.fork.take() else {
                     continue;
                 };
+                // What it has forgotten may show only later.
                 let manner = Manner {
-                    leave_after: Some(2),
+                    leave_at: Some(self.soon()),
                     hasty: subject.is_hasty(),
                     ..Manner::default()
                 };
@@ -614,7 +645,7 @@ impl Examiner<'_> {
             }
             if !in_time {
                 let came = format!(
-                    "{} after the last stream was cancelled it uses {:.0} % of a core more than before",
+                    "{} after the last stream was cancelled it uses, or waits for, {:.0} % of a core more than before",
                     about(since.elapsed()),
                     share * 100.0
                 );

@@ -12,7 +12,7 @@ use crate::{
     End,
     check::{self, Examiner, Report, Wanted},
     entry::{Entry, Start},
-    files::RunFolder,
+    files::{self, RunFolder},
     report, run, usage,
 };
 
@@ -33,7 +33,11 @@ Examples:
 pub(crate) struct Check {
     /// The bot: house:NAME, strategy:FILE.so, exec:COMMAND, grpc://HOST:PORT or
     /// unix:PATH.
-    #[arg(value_name = "SPEC", required_unless_present = "list")]
+    #[arg(
+        value_name = "SPEC",
+        required_unless_present = "list",
+        conflicts_with = "list"
+    )]
     bot: Option<String>,
     /// A game that it must play, once for each [default: those that it is found to
     /// play].
@@ -101,7 +105,7 @@ impl Check {
             Some(folder) => Some(RunFolder::create(Some(folder), "check")?),
             None => None,
         };
-        let printed = tempfile::tempdir()?;
+        let printed = files::temporary()?;
         let logs = match &records {
             Some(folder) => folder.logs(),
             None => printed.path().to_owned(),
@@ -135,6 +139,9 @@ impl Check {
             _ = terminate.recv() => None,
         };
         examiner.end().await;
+        if let Some(folder) = &wanted.records {
+            folder.drop_empty_logs();
+        }
         let Some(examined) = examined else {
             report.stopped()?;
             return Ok(End::Interrupted);

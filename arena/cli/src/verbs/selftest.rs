@@ -7,6 +7,7 @@ use std::{
         net::UnixListener,
         process::{CommandExt as _, ExitStatusExt as _},
     },
+    path::PathBuf,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -266,19 +267,19 @@ fn cores() -> Check {
 
 /// Bots listen on sockets in folders of their own.
 fn sockets() -> Check {
-    let made = || -> std::io::Result<()> {
-        let folder = tempfile::tempdir()?;
+    let made = || -> std::io::Result<PathBuf> {
+        let folder = referee::folder_for_a_socket()?;
         UnixListener::bind(folder.path().join("bot.sock"))?;
-        Ok(())
+        let place = folder.path().parent();
+        Ok(place.unwrap_or(folder.path()).to_owned())
     };
-    let place = std::env::temp_dir();
     Check {
         what: "sockets".to_owned(),
         found: match made() {
-            Ok(()) => Ok(format!("can be made in {}", place.display())),
+            Ok(folder) => Ok(format!("can be made in {}", folder.display())),
             Err(error) => Err(format!(
-                "none can be made in {}: {error}; set TMPDIR to a folder with a short name",
-                place.display()
+                "none can be made in {}: {error}; set TMPDIR to a folder that can be written",
+                std::env::temp_dir().display()
             )),
         },
     }
@@ -299,7 +300,7 @@ fn supervisor() -> Check {
 /// Whether anything of a bot is left after its supervisor's pipe has closed.
 fn outlived() -> anyhow::Result<bool> {
     let program = std::env::current_exe()?;
-    let folder = tempfile::tempdir()?.keep();
+    let folder = referee::folder_for_a_socket()?.keep();
     let mut command = Command::new(&program);
     command.arg("supervise");
     let supervisor = Supervisor::start(command).context("could not start it")?;

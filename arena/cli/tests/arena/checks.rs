@@ -196,7 +196,8 @@ fn what_is_no_bot_is_refused() {
         refused(&Arena::new().run(&format!("check {line}")), says);
     };
     refuses("", "SPEC");
-    refuses("./my_bot", "expected NAME=SPEC");
+    refuses("./my_bot", "expected SPEC or NAME=SPEC");
+    refuses("--list ./my_bot", "cannot be used with");
     refuses("house:random --game chess", "there is no game \"chess\"");
     refuses("house:uct --game othello", "does not play othello");
 }
@@ -221,8 +222,43 @@ fn people_read_it_on_eighty_columns() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    assert!(!arena.records("kept").is_empty());
+    // They can be looked at and played again, from whichever seat.
+    let kept = arena.records("kept");
+    assert_eq!(kept.len(), 2);
+    for (name, _) in kept {
+        done(&arena.run(&format!("replay verify kept/{name}")));
+    }
     fits_eighty_columns(&done(&arena.run("check --list")));
+}
+
+/// A folder for what is kept can be named again where nothing was.
+#[test]
+fn where_nothing_is_kept_the_folder_is_empty() {
+    let arena = Arena::new();
+    for _ in 0..2 {
+        done(&arena.run("check house:random --game othello --quick --records kept"));
+        assert_eq!(fs::read_dir(arena.path("kept")).unwrap().count(), 0);
+    }
+}
+
+/// Where temporary files lie too deep for a socket, or can't be, is no bot's fault.
+#[test]
+fn the_folder_for_temporary_files_is_ours() {
+    let arena = Arena::new();
+    let deep = arena.path(&"deep".repeat(30));
+    fs::create_dir(&deep).unwrap();
+    for (temporary, code) in [(deep, 0), (arena.path("not there"), 3)] {
+        for line in [
+            "check house:random --game othello --quick",
+            "match othello --bot house:random --bot other=house:random --rounds 1 --no-records",
+        ] {
+            let output = arena.command(line).env("TMPDIR", &temporary).output();
+            let output = output.unwrap();
+            let said = err(&output);
+            assert_eq!(output.status.code(), Some(code), "{line}: {said}");
+            assert_eq!(said.contains("(TMPDIR)"), code == 3, "{said}");
+        }
+    }
 }
 
 /// A bot that nobody but this test has started.

@@ -160,6 +160,84 @@ fn samples_of_all_languages_play_a_round_robin_of_every_game() {
     }
 }
 
+/// A Mahjong bot as its author wrote it, with one mistake: `line` comes in the place
+/// of what stands before it.
+fn mistaken(arena: &Arena, name: &str, before: &str, line: &str) -> String {
+    const BOT: &str = "\
+from bot_arena import Bot, MahjongBot
+
+class Mine(MahjongBot):
+    def __init__(self, start):
+        self.hand = []
+    def get_draw(self, tile):
+        self.hand.append(tile)
+    def request_discard(self, limit):
+        return self.hand.pop(0)
+    def resumed_discard(self, tile):
+        self.hand.remove(tile)
+    def get_opp_discard(self, tile):
+        pass
+    def request_win(self, tile, is_self_draw, limit):
+        return True
+    def game_over(self, over):
+        pass
+
+Bot('mine', '1', can_resume=True).mahjong(Mine).main()
+";
+    assert!(before.is_empty() || BOT.contains(before), "{before}");
+    let file = arena.path(&format!("{name}.py"));
+    fs::write(&file, BOT.replacen(before, line, 1)).unwrap();
+    exec(&[built().join("python/bin/python3"), file])
+}
+
+#[test]
+fn an_author_is_told_of_what_is_wrong() {
+    let arena = Arena::new();
+    let remembers = "    def resumed_discard(self, tile):\n        self.hand.remove(tile)\n";
+    let over = "    def game_over(self, over):\n        pass\n";
+    for (name, before, line, finding, came) in [
+        ("right", "", "", None, ""),
+        ("forgets", remembers, "", Some("resumed"), "illegal"),
+        (
+            "shared",
+            "    def __init__(self, start):\n        self.hand = []\n",
+            "    hand = []\n",
+            Some("second-game"),
+            "a new process plays the same game without a foul",
+        ),
+        (
+            "mute",
+            "        return True\n",
+            "        self.won = True\n",
+            Some("error-status"),
+            "request_win returned None",
+        ),
+        (
+            "bad-loser",
+            over,
+            "    def game_over(self, over):\n        raise ValueError('not fair')\n",
+            Some("after-game-over"),
+            "ValueError: not fair",
+        ),
+    ] {
+        let spec = mistaken(&arena, name, before, line);
+        let kept = format!("kept-{name}");
+        let line = format!("check \"{spec}\" --quick --strict --format json --records \"{kept}\"");
+        let output = arena.run(&line);
+        let found = of_type(&events(&out(&output)), "finding");
+        let ids: Vec<_> = found.iter().filter_map(|one| one["id"].as_str()).collect();
+        assert_eq!(ids, Vec::from_iter(finding), "{name}: {}", out(&output));
+        for finding in found {
+            let said = finding["came"].as_str().unwrap();
+            assert!(said.contains(came), "{name}: {said}");
+        }
+        // What is kept of it can be looked at, whichever seat it had.
+        for (record, _) in arena.records(&kept) {
+            done(&arena.run(&format!("replay verify \"{kept}/{record}\"")));
+        }
+    }
+}
+
 /// What each seat played in each game, in the game's notation.
 fn moves(arena: &Arena, run: &str) -> Vec<Vec<String>> {
     let records = arena.records(run);

@@ -233,6 +233,19 @@ fn globals_from_the_first_move_go_with_no_position_that_has_one() {
 }
 
 #[test]
+fn a_strategy_that_refuses_positions_is_fit() {
+    let arena = Arena::new();
+    compile(&arena, "globals");
+    let line = "check strategy:strategy.so?keeps-globals --quick --format json";
+    let events = events(&done(&arena.run(line)));
+    assert_eq!(of_type(&events, "finding"), Vec::<Value>::new());
+    let looks = of_type(&events, "check");
+    let first = looks.iter().find(|look| look["check"] == "first-moves");
+    let words = first.unwrap()["words"].as_str().unwrap();
+    assert!(words.contains("refused, as keeps-globals says"), "{words}");
+}
+
+#[test]
 fn what_a_strategy_prints_goes_to_its_log() {
     let arena = Arena::new();
     compile(&arena, "prints");

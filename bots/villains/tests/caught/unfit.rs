@@ -202,6 +202,7 @@ fn start() -> ConnectFourCall {
 
 #[tokio::test]
 async fn the_honest_one_lacks_nothing() {
+    let _turn = turn().await;
     let mut honest = Villain::start("honest").await;
     let (mut game, ready) = honest.begin().await.unwrap();
     assert_eq!((&ready.bot[..], ready.max_games), ("villain", Some(1000)));
@@ -225,6 +226,7 @@ async fn the_honest_one_lacks_nothing() {
 
 #[tokio::test]
 async fn it_says_no_name_or_not_how_many_games() {
+    let _turn = turn().await;
     let (_, ready) = Villain::start("nameless").await.begin().await.unwrap();
     assert_eq!((&ready.bot[..], ready.max_games), ("", Some(1000)));
     let villain = Villain::start("unsaid-max-games").await;
@@ -234,6 +236,7 @@ async fn it_says_no_name_or_not_how_many_games() {
 
 #[tokio::test]
 async fn it_has_no_health_or_no_reflection_and_stops_when_it_is_asked_to() {
+    let _turn = turn().await;
     let mut villain = Villain::start("no-health").await;
     let status = villain.health().await.unwrap_err();
     assert_eq!(status.code(), Code::Unimplemented);
@@ -256,6 +259,7 @@ async fn it_has_no_health_or_no_reflection_and_stops_when_it_is_asked_to() {
 
 #[tokio::test]
 async fn it_answers_for_services_that_nobody_knows() {
+    let _turn = turn().await;
     let villain = Villain::start("answers-any-service").await;
     let (_calls, mut answers) = villain
         .stream("/no.such.Service/Call", &start())
@@ -270,7 +274,40 @@ async fn it_answers_for_services_that_nobody_knows() {
 }
 
 #[tokio::test]
+async fn it_plays_only_its_first_game_by_the_rules() {
+    let _turn = turn().await;
+    for (line, off) in [("honest", false), ("stale", true)] {
+        let villain = Villain::start(line).await;
+        for later in [false, true] {
+            let mut game = villain.game().await;
+            for again in [false, true] {
+                let question = game.ask(AMPLE);
+                game.send(&question);
+                let answer = game.answer().await.unwrap();
+                let Some(Answer::Point(Point { x: Some(x), .. })) = answer.answer else {
+                    panic!("expected a point, found {answer:?}");
+                };
+                assert_eq!(x == 9, off && later && !again, "{line}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn it_ends_with_an_error_when_the_game_is_over() {
+    let _turn = turn().await;
+    for (line, fails) in [("honest", false), ("error-when-over", true)] {
+        let villain = Villain::start(line).await;
+        let mut game = villain.game().await;
+        game.point().await.unwrap();
+        game.over();
+        assert_eq!(game.answers.message().await.is_err(), fails, "{line}");
+    }
+}
+
+#[tokio::test]
 async fn it_answers_old_questions_again() {
+    let _turn = turn().await;
     for (line, first) in [("honest", 2), ("cannot-resume", 1)] {
         let villain = Villain::start(line).await;
         let (mut game, ready) = villain.begin().await.unwrap();
@@ -292,6 +329,7 @@ async fn it_answers_old_questions_again() {
 
 #[tokio::test]
 async fn it_ends_with_an_error_where_there_is_something_new() {
+    let _turn = turn().await;
     // Field 99, which is of a later version, as a number.
     let field = [0x98, 0x06, 1];
     for (line, chokes) in [("honest", false), ("chokes-on-new-fields", true)] {
@@ -316,6 +354,7 @@ async fn it_ends_with_an_error_where_there_is_something_new() {
 
 #[tokio::test]
 async fn of_three_games_at_once_the_newest_fails() {
+    let _turn = turn().await;
     let villain = Villain::start("overcommitted").await;
     let (mut first, ready) = villain.begin().await.unwrap();
     assert_eq!(ready.max_games, Some(8));
@@ -335,6 +374,7 @@ async fn of_three_games_at_once_the_newest_fails() {
 
 #[tokio::test]
 async fn a_cancelled_game_counts_for_ever() {
+    let _turn = turn().await;
     let villain = Villain::start("clings --max-games 2").await;
     for _ in 0..4 {
         villain.whole_game().await;
@@ -350,6 +390,7 @@ async fn a_cancelled_game_counts_for_ever() {
 
 #[tokio::test]
 async fn it_takes_the_time_that_it_should_not() {
+    let _turn = turn().await;
     let limit = Duration::from_secs(1);
     for (line, least) in [
         ("last-minute", limit * 9 / 10),
@@ -370,6 +411,7 @@ async fn it_takes_the_time_that_it_should_not() {
 
 #[tokio::test]
 async fn it_thinks_on_about_a_game_that_was_cancelled() {
+    let _turn = turn().await;
     let villain = Villain::start("thinks-on --delay 1h").await;
     let threads = || villain.status("Threads:").parse::<u32>().unwrap();
     assert_eq!(threads(), 1);
@@ -400,6 +442,7 @@ async fn it_thinks_on_about_a_game_that_was_cancelled() {
 
 #[tokio::test]
 async fn it_leaves_its_stream_open_when_the_game_is_over() {
+    let _turn = turn().await;
     let villain = Villain::start("never-closes").await;
     let mut game = villain.game().await;
     game.point().await.unwrap();
@@ -410,6 +453,7 @@ async fn it_leaves_its_stream_open_when_the_game_is_over() {
 
 #[tokio::test]
 async fn it_keeps_memory_of_each_game() {
+    let _turn = turn().await;
     const GAMES: usize = 40;
     for (line, least, most) in [
         ("honest", 0, GAMES * 32),
@@ -429,6 +473,7 @@ async fn it_keeps_memory_of_each_game() {
 
 #[tokio::test]
 async fn it_does_not_hear_that_it_is_to_stop() {
+    let _turn = turn().await;
     let villain = Villain::start("ignores-sigterm").await;
     villain.terminate();
     // It is there, and nobody takes it.
@@ -439,6 +484,7 @@ async fn it_does_not_hear_that_it_is_to_stop() {
 
 #[tokio::test]
 async fn it_prints_more_than_anybody_reads() {
+    let _turn = turn().await;
     let mut villain = Villain::start("chatty").await;
     let mut game = villain.game().await;
     let question = game.ask(AMPLE);

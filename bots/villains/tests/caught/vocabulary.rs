@@ -63,6 +63,11 @@ impl Arena {
     }
 }
 
+/// For a test that has no arena: while others run too, but for one that is alone.
+pub(crate) async fn turn() -> RwLockReadGuard<'static, ()> {
+    TURNS.read().await
+}
+
 /// How `villain LINE` is started.
 pub(crate) fn launch(line: &str) -> Launch {
     Launch {
