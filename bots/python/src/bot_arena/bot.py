@@ -89,7 +89,7 @@ class Bot:
             loop.add_signal_handler(number, stop.set)
         await self.serve(os.environ.get("BOT_LISTEN", _STANDARD), stop)
 
-    def _plays(self, game: Game[Any, Any, Any], new: Callable[[GameStart], GameBot]) -> Self:
+    def _plays(self, game: Game[Any, Any], new: Callable[[GameStart], GameBot]) -> Self:
         if inspect.isabstract(new):
             missing = sorted(getattr(new, "__abstractmethods__", ()))
             raise TypeError(f"{new.__name__} lacks {', '.join(missing)}")
