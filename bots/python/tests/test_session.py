@@ -1001,3 +1001,24 @@ def test_what_can_not_play_is_told_so_at_once() -> None:
         Bot("unfinished", "1").mahjong(Unfinished)
     with pytest.raises(ValueError, match="max_games is 0: expected 1 or more"):
         Bot("none", "1", max_games=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("name", None, "a text"),
+        ("name", b"mj", "a text"),
+        ("version", 1.0, "a text"),
+        ("max_games", True, "a whole number"),
+        ("max_games", 2.0, "a whole number"),
+        ("max_games", "2", "a whole number"),
+        ("can_resume", "yes", "True or False"),
+    ],
+)
+def test_what_a_bot_says_of_itself_has_its_types(
+    name: str, value: object, expected: str
+) -> None:
+    said: dict[str, Any] = {"name": "mj", "version": "1", name: value}
+    with pytest.raises(TypeError) as raised:
+        Bot(**said)
+    assert str(raised.value) == f"{name} is {value!r}: expected {expected}"
