@@ -13,6 +13,9 @@ pub(crate) const VARIABLE: &str = "ARENA_TEST_LANGUAGES";
 /// Where the tests of the kits look for the arena.
 const ARENA: &str = "ARENA";
 
+/// The versions of what the Python kit is built and tested with, in its folder.
+const CONSTRAINTS: &str = "constraints.txt";
+
 const ABSENT_CPP: &str = "\
 The C++ kit needs a C++ compiler, CMake and gRPC (Debian: apt-get install g++ cmake
 libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc libgtest-dev).";
@@ -113,17 +116,16 @@ fn python() -> Result<PathBuf> {
         )
         .map_err(|error| format!("{error}\n{ABSENT_PYTHON}"))?;
     }
-    // The kit is built anew each time; what it needs is found where it is there.
+    // The kit is built anew each time; what it needs is found where it is there. Pip
+    // splits this variable at spaces, so its path is seen from the kit's folder; the
+    // second one is for the versions of pip that build by it.
     stream(
         command(&python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-            ])
-            .arg(format!("{}[test]", root().join("bots/python").display())),
+            .args(["-m", "pip", "install", "--quiet"])
+            .args(["--disable-pip-version-check", ".[test]"])
+            .current_dir(root().join("bots/python"))
+            .env("PIP_CONSTRAINT", CONSTRAINTS)
+            .env("PIP_BUILD_CONSTRAINT", CONSTRAINTS),
     )?;
     Ok(python)
 }
