@@ -542,6 +542,16 @@ TEST_F(Kit, an_exception_is_told_with_the_callback_that_threw_it) {
     throws_in<Oth>("resumed_move", oth_begun, {move});
 }
 
+// Asks, and the answer is the author's error.
+template <class S, class Call>
+void refuses(S& stream, Call ask, const std::string& words) {
+    ask.set_number(1);
+    stream.tell(ask);
+    const auto status = stream.end();
+    EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
+    EXPECT_EQ(status.error_message(), words);
+}
+
 TEST_F(Kit, an_answer_that_there_is_not_is_told_with_what_was_expected) {
     Process bot("unix:bot");
     const auto channel = dial(bot.listening());
@@ -553,13 +563,9 @@ TEST_F(Kit, an_answer_that_there_is_not_is_told_with_what_was_expected) {
         draw.mutable_get_draw()->add_tiles(static_cast<mj::Tile>(tile));
         stream.tell(draw);
         mj::MahjongCall ask;
-        ask.set_number(1);
         ask.mutable_request_discard();
-        stream.tell(ask);
-        const auto status = stream.end();
-        EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
-        EXPECT_EQ(status.error_message(), "request_discard returned " + std::to_string(tile) +
-                                              ": expected a Tile of the hand");
+        refuses(stream, ask, "request_discard returned " + std::to_string(tile) +
+                                 ": expected a Tile of the hand");
     }
     const std::vector<std::pair<std::vector<int>, std::string>> plays{
         {{}, "no cards"},       {{0}, "a card 0"},         {{1, 55}, "a card 55"},
@@ -573,27 +579,20 @@ TEST_F(Kit, an_answer_that_there_is_not_is_told_with_what_was_expected) {
         for (int card : cards) begun.mutable_get_deal()->add_cards(static_cast<b2::Card>(card));
         stream.ask(begun);
         b2::BigTwoCall ask;
-        ask.set_number(1);
         ask.mutable_request_play();
-        stream.tell(ask);
-        const auto status = stream.end();
-        EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
-        EXPECT_EQ(status.error_message(), "request_play returned " + found +
-                                              ": expected Cards, each once, or nothing to pass");
+        refuses(stream, ask, "request_play returned " + found +
+                                 ": expected Cards, each once, or nothing to pass");
     }
-    for (const auto& [row, column] : std::vector<std::pair<int, int>>{{9, 9}, {-1, 0}, {0, 8}, {8, 0}, {0, -1}}) {
+    const std::vector<std::pair<int, int>> squares{{9, 9}, {-1, 0}, {0, 8}, {8, 0}, {0, -1}};
+    for (const auto& [row, column] : squares) {
         Oth stream(channel);
         stream.ask(start<oth::OthelloCall>("a"));
         // Its answer is on the board.
         oth::OthelloCall ask;
-        ask.set_number(1);
         ask.mutable_request_move()->set_board({static_cast<char>(row), static_cast<char>(column)});
-        stream.tell(ask);
-        const auto status = stream.end();
-        EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
-        EXPECT_EQ(status.error_message(), "request_move returned row " + std::to_string(row) +
-                                              ", column " + std::to_string(column) +
-                                              ": expected a Square with a row and a column of 0 to 7");
+        refuses(stream, ask, "request_move returned row " + std::to_string(row) + ", column " +
+                                 std::to_string(column) +
+                                 ": expected a Square with a row and a column of 0 to 7");
     }
 }
 

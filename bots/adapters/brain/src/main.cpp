@@ -36,7 +36,6 @@ void say(const std::string& line) { send(SOCKET, line.data(), line.size(), MSG_N
 
 // Whether its connection was there to the end. `at` is what of the brain is running.
 bool play_on(const char*& at) {
-    at = "its constructor";
     const std::unique_ptr<::Brain> brain(new_brain());
     say(READY);
     char line[LONGEST_LINE];
@@ -73,7 +72,7 @@ bool plays(int count, char** arguments) {
 
 int play() {
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-    const char* at = "";
+    const char* at = "its constructor";
     std::string words;
     try {
         if (play_on(at)) return 0;
