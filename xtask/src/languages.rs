@@ -1,7 +1,10 @@
 //! The kits of other languages: builds them below `target/languages`, tests them by
 //! their own means, and says where their samples are.
 
-use std::path::{Path, PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 use crate::shell::{Result, command, root, stream, succeeds, target_dir};
 
@@ -9,6 +12,9 @@ use crate::shell::{Result, command, root, stream, succeeds, target_dir};
 pub(crate) const VARIABLE: &str = "ARENA_TEST_LANGUAGES";
 /// Where the tests of the kits look for the arena.
 const ARENA: &str = "ARENA";
+
+/// The versions of what the Python kit is built and tested with, in its folder.
+const CONSTRAINTS: &str = "constraints.txt";
 
 const ABSENT_CPP: &str = "\
 The C++ kit needs a C++ compiler, CMake and gRPC (Debian: apt-get install g++ cmake
@@ -38,13 +44,35 @@ pub(crate) fn test(arena: &Path) -> Result {
     let python = python()?;
     let kit = root().join("bots/python");
     stream(command(&python).args(["-m", "mypy"]).current_dir(&kit))?;
+    let scratch = Scratch::new()?;
     stream(
         command(&python)
             .args(["-m", "pytest", "--quiet"])
-            .arg(format!("--basetemp={}", folder().join("pytest").display()))
+            .arg(format!("--basetemp={}", scratch.0.display()))
             .current_dir(&kit)
             .env(ARENA, arena),
     )
+}
+
+/// A new folder for the tests of the Python kit, gone when this is dropped. It is
+/// not below target: the path of a socket may have 107 bytes only.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        let folder = env::temp_dir().join(format!("arena-pytest-{}", std::process::id()));
+        fs::create_dir(&folder)
+            .map_err(|error| format!("could not make {}: {error}", folder.display()))?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            eprintln!("could not remove {}: {error}", self.0.display());
+        }
+    }
 }
 
 /// The sample `random` in each language, for the benchmark: `NAME=COMMAND` a line.
@@ -88,17 +116,16 @@ fn python() -> Result<PathBuf> {
         )
         .map_err(|error| format!("{error}\n{ABSENT_PYTHON}"))?;
     }
-    // The kit is built anew each time; what it needs is found where it is there.
+    // The kit is built anew each time; what it needs is found where it is there. Pip
+    // splits this variable at spaces, so its path is seen from the kit's folder; the
+    // second one is for the versions of pip that build by it.
     stream(
         command(&python)
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-            ])
-            .arg(format!("{}[test]", root().join("bots/python").display())),
+            .args(["-m", "pip", "install", "--quiet"])
+            .args(["--disable-pip-version-check", ".[test]"])
+            .current_dir(root().join("bots/python"))
+            .env("PIP_CONSTRAINT", CONSTRAINTS)
+            .env("PIP_BUILD_CONSTRAINT", CONSTRAINTS),
     )?;
     Ok(python)
 }
@@ -128,4 +155,19 @@ fn cpp(name: &str, build_type: &str, tests: Option<(&Path, &Path)>) -> Result<Pa
             .args(["--parallel", "2"]),
     )?;
     Ok(build)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_the_python_tests_is_near_and_let_go() {
+        let scratch = Scratch::new().unwrap();
+        let folder = scratch.0.clone();
+        fs::write(folder.join("left"), "").unwrap();
+        assert_eq!(folder.parent(), Some(&*env::temp_dir()));
+        drop(scratch);
+        assert!(!folder.exists());
+    }
 }

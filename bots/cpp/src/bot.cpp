@@ -57,8 +57,8 @@ std::size_t character_at(const std::string& text, std::size_t here) {
     return code < least || code > 0x10ffff || surrogate ? 0 : length;
 }
 
-// The exception that is being handled, in words.
-std::string thrown(const char* what) {
+// The type of the exception that is being handled.
+std::string type_thrown() {
     const std::type_info* type = abi::__cxa_current_exception_type();
     std::string words = type == nullptr ? "unknown" : type->name();
     int failed = 0;
@@ -66,13 +66,25 @@ std::string thrown(const char* what) {
         words = name;
         std::free(name);
     }
-    if (what != nullptr) words.append(": ").append(what);
     return words;
 }
 
-grpc::Status internal(const std::string& words) {
-    std::fprintf(stderr, "a callback threw %s\n", words.c_str());
-    return {grpc::StatusCode::INTERNAL, as_utf8(words, MOST_WORDS)};
+// The exception that is being handled, in words: this callback threw it.
+std::string thrown(const std::string& callback) {
+    const std::string words = callback + ": ";
+    try {
+        throw;
+    } catch (const WrongAnswer& error) {
+        return error.what();
+    } catch (const std::exception& error) {
+        return words + type_thrown() + ": " + error.what();
+    } catch (const std::string& text) {
+        return words + text;
+    } catch (const char* text) {
+        return words + (text != nullptr ? text : "a null pointer");
+    } catch (...) {
+        return words + type_thrown();
+    }
 }
 
 // The stream that this thread serves.
@@ -116,18 +128,19 @@ public:
     grpc::Status Play(grpc::ServerContext* context, Stream* stream) override {
         Place place(manner_.places, context);
         if (!place.status().ok()) return place.status();
+        const char* callback = "the constructor";
         try {
-            return play(*stream, place);
-        } catch (const std::exception& error) {
-            return internal(thrown(error.what()));
+            return play(*stream, place, callback);
         } catch (...) {
-            return internal(thrown(nullptr));
+            const std::string words = thrown(callback);
+            std::fprintf(stderr, "%s\n", words.c_str());
+            return {grpc::StatusCode::INTERNAL, as_utf8(words, MOST_WORDS)};
         }
     }
 
 private:
     // Plays until the other side closes the stream, or cancels it: then reading fails.
-    grpc::Status play(Stream& stream, Place& place) {
+    grpc::Status play(Stream& stream, Place& place, const char*& callback) {
         using grpc::StatusCode;
         std::unique_ptr<typename Game::Player> player;
         for (Call call; stream.Read(&call);) {
@@ -135,17 +148,20 @@ private:
             bool answered = false;
             if (call.has_start()) {
                 player = factory_(call.start());
-                if (player == nullptr) throw std::logic_error("the factory made no bot");
-                Game::begin(*player, call);
+                if (player == nullptr) {
+                    throw WrongAnswer("made nullptr for a game: expected an object of its class");
+                }
+                Game::begin(*player, call, callback);
                 answered = !call.has_past_answer();
                 if (answered) introduce(*answer.mutable_ready());
             } else if (player == nullptr) {
                 return {StatusCode::FAILED_PRECONDITION, "the game has not begun"};
             } else if (call.has_over()) {
+                callback = "game_over";
                 player->game_over(call.over());
                 place.leave();
             } else {
-                answered = Game::hear(*player, call, answer);
+                answered = Game::hear(*player, call, answer, callback);
             }
             if (!answered) continue;
             if (!call.has_number()) {

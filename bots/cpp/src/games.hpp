@@ -1,6 +1,9 @@
 // What is different from game to game: how a call becomes a callback, and what
-// that returns an answer. `hear` says whether there is an answer to send.
+// that returns an answer. `hear` says whether there is an answer to send. `at` is the callback
+// that is running, for the words of what it throws.
 #pragma once
+
+#include <stdexcept>
 
 #include "bot_arena/bot.hpp"
 #include "games/big_two/v1/big_two.grpc.pb.h"
@@ -9,6 +12,11 @@
 #include "games/othello/v1/othello.grpc.pb.h"
 
 namespace bot_arena {
+
+// A callback has returned what can't be sent, in words that say which one and what was expected.
+struct WrongAnswer : std::logic_error {
+    using std::logic_error::logic_error;
+};
 
 template <class Call>
 Limit limit_of(const Call& call) {
@@ -22,8 +30,8 @@ struct ConnectFour {
     using Answer = games::connect_four::v1::ConnectFourAnswer;
     using Player = ConnectFourBot;
 
-    static void begin(Player&, const Call&) {}
-    static bool hear(Player& bot, const Call& call, Answer& answer);
+    static void begin(Player&, const Call&, const char*&) {}
+    static bool hear(Player& bot, const Call& call, Answer& answer, const char*& at);
 };
 
 struct Mahjong {
@@ -32,8 +40,8 @@ struct Mahjong {
     using Answer = games::mahjong::v1::MahjongAnswer;
     using Player = MahjongBot;
 
-    static void begin(Player& bot, const Call& call);
-    static bool hear(Player& bot, const Call& call, Answer& answer);
+    static void begin(Player& bot, const Call& call, const char*& at);
+    static bool hear(Player& bot, const Call& call, Answer& answer, const char*& at);
 };
 
 struct BigTwo {
@@ -42,8 +50,8 @@ struct BigTwo {
     using Answer = games::big_two::v1::BigTwoAnswer;
     using Player = BigTwoBot;
 
-    static void begin(Player& bot, const Call& call);
-    static bool hear(Player& bot, const Call& call, Answer& answer);
+    static void begin(Player& bot, const Call& call, const char*& at);
+    static bool hear(Player& bot, const Call& call, Answer& answer, const char*& at);
 };
 
 struct Othello {
@@ -52,8 +60,8 @@ struct Othello {
     using Answer = games::othello::v1::OthelloAnswer;
     using Player = OthelloBot;
 
-    static void begin(Player& bot, const Call& call);
-    static bool hear(Player& bot, const Call& call, Answer& answer);
+    static void begin(Player& bot, const Call& call, const char*& at);
+    static bool hear(Player& bot, const Call& call, Answer& answer, const char*& at);
 };
 
 }  // namespace bot_arena

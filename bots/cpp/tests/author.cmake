@@ -18,4 +18,9 @@ if(SANITIZE)
 endif()
 run(${CMAKE_COMMAND} -S ${SOURCE} -B ${INTO}/build -G ${GENERATOR} -DCMAKE_BUILD_TYPE=Debug ${found})
 run(${CMAKE_COMMAND} --build ${INTO}/build)
-run(${CMAKE_COMMAND} -E env BOT_LISTEN=nowhere sh -c "! ${INTO}/build/leftmost")
+# It runs: it says what it does not understand.
+execute_process(COMMAND ${CMAKE_COMMAND} -E env BOT_LISTEN=nowhere ${INTO}/build/leftmost
+  RESULT_VARIABLE result ERROR_VARIABLE said)
+if(NOT result EQUAL 1 OR NOT said MATCHES "expected unix:PATH or tcp:HOST:PORT")
+  message(FATAL_ERROR "leftmost: ${result}\n${said}")
+endif()

@@ -3,6 +3,7 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -262,6 +263,18 @@ std::string health(const std::shared_ptr<grpc::Channel>& channel, const std::str
     return status.ok() ? bytes : std::to_string(status.error_code());
 }
 
+// Whether this machine has the address ::1.
+bool has_ipv6() {
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_addr = in6addr_loopback;
+    const int probe = socket(AF_INET6, SOCK_STREAM, 0);
+    const bool bound =
+        probe >= 0 && bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    if (probe >= 0) close(probe);
+    return bound;
+}
+
 const std::string SERVING("\x08\x01");
 
 }  // namespace
@@ -382,10 +395,10 @@ TEST_F(Kit, calls_back_for_all_that_happens_in_othello) {
     EXPECT_TRUE(stream.ask(begun).has_ready());
     oth::OthelloCall ask;
     ask.set_number(1);
-    ask.mutable_request_move()->set_board(std::string(64, 1));
+    ask.mutable_request_move()->set_board(std::string("\0\7", 2) + std::string(62, 1));
     const auto answer = stream.ask(ask);
-    EXPECT_EQ(answer.square().row(), 2u);
-    EXPECT_EQ(answer.square().column(), 3u);
+    EXPECT_EQ(answer.square().row(), 0u);
+    EXPECT_EQ(answer.square().column(), 7u);
     ask.mutable_past_answer()->mutable_square()->set_row(0);
     ask.mutable_past_answer()->mutable_square()->set_column(7);
     stream.tell(ask);
@@ -431,8 +444,10 @@ TEST_F(Kit, an_exception_ends_its_own_game_and_no_other) {
     const std::vector<std::pair<std::string, std::string>> thrown{
         {"throw", "std::out_of_range: no column has room"},
         {"throw-int", "int"},
-        {"throw-long", "std::runtime_error: " + std::string(980, 'x')},
-        {"throw-wide", "std::runtime_error: " + repeated("棋", 326)},
+        {"throw-text", "no column has room"},
+        {"throw-string", "no column has room"},
+        {"throw-long", "std::runtime_error: " + std::string(969, 'x')},
+        {"throw-wide", "std::runtime_error: " + repeated("棋", 323)},
         {"throw-gbk", "std::runtime_error: " + repeated("\xef\xbf\xbd", 4) + " 12"},
     };
     for (const auto& [id, words] : thrown) {
@@ -441,17 +456,144 @@ TEST_F(Kit, an_exception_ends_its_own_game_and_no_other) {
         stream.tell(get_point(1));
         const auto status = stream.end();
         EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
-        EXPECT_EQ(status.error_message(), words);
+        EXPECT_EQ(status.error_message(), "get_point: " + words);
     }
     C4 unborn(channel);
     unborn.tell(start<c4::ConnectFourCall>("throw-at-start"));
-    EXPECT_EQ(unborn.end().error_message(), "std::runtime_error: can't begin");
+    EXPECT_EQ(unborn.end().error_message(), "the constructor: std::runtime_error: can't begin");
+    Oth nothing(channel);
+    nothing.tell(start<oth::OthelloCall>("nothing"));
+    EXPECT_EQ(nothing.end().error_message(),
+              "made nullptr for a game: expected an object of its class");
     EXPECT_EQ(other.ask(get_point(1)).number(), 1u);
     EXPECT_TRUE(other.close().ok());
     bot.signal(SIGTERM);
     EXPECT_EQ(bot.exit_code(), 0);
-    EXPECT_NE(bot.errors().find("a callback threw std::out_of_range: no column has room\n"),
+    EXPECT_NE(bot.errors().find("get_point: std::out_of_range: no column has room\n"),
               std::string::npos);
+}
+
+// Plays until this callback throws, in the call or before it.
+template <class S, class Call>
+void throws_in(const std::string& callback, const Call& begun, const std::optional<Call>& call) {
+    Process bot("unix:bot", callback.c_str());
+    S stream(dial(bot.listening()));
+    stream.tell(begun);
+    if (call) {
+        stream.answer();
+        stream.tell(*call);
+    }
+    EXPECT_EQ(stream.end().error_message(), callback + ": no luck");
+}
+
+TEST_F(Kit, an_exception_is_told_with_the_callback_that_threw_it) {
+    auto point = get_point(1);
+    const auto c4_begun = start<c4::ConnectFourCall>("a");
+    throws_in<C4>("get_point", c4_begun, {point});
+    point.mutable_past_answer()->mutable_point();
+    throws_in<C4>("resumed_point", c4_begun, {point});
+    throws_in<C4>("game_over", c4_begun, {over<c4::ConnectFourCall>("a draw")});
+
+    auto mj_begun = start<mj::MahjongCall>("a");
+    mj_begun.mutable_round();
+    throws_in<Mj>("get_round", mj_begun, {});
+    throws_in<Mj>("game_over", mj_begun, {over<mj::MahjongCall>("a draw")});
+    mj::MahjongCall mahjong;
+    mahjong.mutable_get_draw()->add_tiles(mj::TILE_C1);
+    throws_in<Mj>("get_draw", mj_begun, {mahjong});
+    mahjong.mutable_get_opp_discard();
+    throws_in<Mj>("get_opp_discard", mj_begun, {mahjong});
+    mahjong.set_number(1);
+    mahjong.mutable_request_discard();
+    throws_in<Mj>("request_discard", mj_begun, {mahjong});
+    mahjong.mutable_past_answer();
+    throws_in<Mj>("resumed_discard", mj_begun, {mahjong});
+    mahjong.mutable_request_win();
+    throws_in<Mj>("resumed_win", mj_begun, {mahjong});
+    mahjong.clear_past_answer();
+    throws_in<Mj>("request_win", mj_begun, {mahjong});
+
+    auto b2_begun = start<b2::BigTwoCall>("a");
+    b2_begun.mutable_table();
+    b2_begun.mutable_get_deal();
+    throws_in<B2>("get_table", b2_begun, {});
+    throws_in<B2>("get_deal", b2_begun, {});
+    throws_in<B2>("game_over", b2_begun, {over<b2::BigTwoCall>("a draw")});
+    b2::BigTwoCall big_two;
+    big_two.mutable_get_play();
+    throws_in<B2>("get_play", b2_begun, {big_two});
+    big_two.mutable_forfeit();
+    throws_in<B2>("get_forfeit", b2_begun, {big_two});
+    big_two.set_number(1);
+    big_two.mutable_request_play();
+    throws_in<B2>("request_play", b2_begun, {big_two});
+    big_two.mutable_past_answer();
+    throws_in<B2>("resumed_play", b2_begun, {big_two});
+
+    auto oth_begun = start<oth::OthelloCall>("a");
+    oth_begun.mutable_beginning();
+    throws_in<Oth>("get_beginning", oth_begun, {});
+    throws_in<Oth>("game_over", oth_begun, {over<oth::OthelloCall>("a draw")});
+    oth::OthelloCall move;
+    move.set_number(1);
+    move.mutable_request_move();
+    throws_in<Oth>("request_move", oth_begun, {move});
+    move.mutable_past_answer();
+    throws_in<Oth>("resumed_move", oth_begun, {move});
+}
+
+// Asks, and the answer is the author's error.
+template <class S, class Call>
+void refuses(S& stream, Call ask, const std::string& words) {
+    ask.set_number(1);
+    stream.tell(ask);
+    const auto status = stream.end();
+    EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
+    EXPECT_EQ(status.error_message(), words);
+}
+
+TEST_F(Kit, an_answer_that_there_is_not_is_told_with_what_was_expected) {
+    Process bot("unix:bot");
+    const auto channel = dial(bot.listening());
+    for (int tile : {-1, 0, 10, 30, 99}) {
+        Mj stream(channel);
+        stream.ask(start<mj::MahjongCall>("a"));
+        // It discards what it has drawn.
+        mj::MahjongCall draw;
+        draw.mutable_get_draw()->add_tiles(static_cast<mj::Tile>(tile));
+        stream.tell(draw);
+        mj::MahjongCall ask;
+        ask.mutable_request_discard();
+        refuses(stream, ask, "request_discard returned " + std::to_string(tile) +
+                                 ": expected a Tile of the hand");
+    }
+    const std::vector<std::pair<std::vector<int>, std::string>> plays{
+        {{}, "no cards"},       {{0}, "a card 0"},         {{1, 55}, "a card 55"},
+        {{-1}, "a card -1"},    {{7, 54, 7}, "the card 7 twice"},
+    };
+    for (const auto& [cards, found] : plays) {
+        B2 stream(channel);
+        auto begun = start<b2::BigTwoCall>("a");
+        // It plays all that it is dealt.
+        begun.mutable_get_deal();
+        for (int card : cards) begun.mutable_get_deal()->add_cards(static_cast<b2::Card>(card));
+        stream.ask(begun);
+        b2::BigTwoCall ask;
+        ask.mutable_request_play();
+        refuses(stream, ask, "request_play returned " + found +
+                                 ": expected Cards, each once, or nothing to pass");
+    }
+    const std::vector<std::pair<int, int>> squares{{9, 9}, {-1, 0}, {0, 8}, {8, 0}, {0, -1}};
+    for (const auto& [row, column] : squares) {
+        Oth stream(channel);
+        stream.ask(start<oth::OthelloCall>("a"));
+        // Its answer is on the board.
+        oth::OthelloCall ask;
+        ask.mutable_request_move()->set_board({static_cast<char>(row), static_cast<char>(column)});
+        refuses(stream, ask, "request_move returned row " + std::to_string(row) + ", column " +
+                                 std::to_string(column) +
+                                 ": expected a Square with a row and a column of 0 to 7");
+    }
 }
 
 TEST_F(Kit, a_cancelled_game_is_dropped_and_its_place_free) {
@@ -616,6 +758,10 @@ TEST_F(Kit, listens_where_it_is_told) {
     EXPECT_EQ(bot.listening(), "unix:" + path);
     EXPECT_EQ(health(dial("unix:" + path), ""), SERVING);
     for (const std::string host : {"127.0.0.1", "[::1]", "localhost"}) {
+        if (host == "[::1]" && !has_ipv6()) {
+            std::cout << "::1 can't be bound here: it is left out\n";
+            continue;
+        }
         Process tcp(("tcp:" + host + ":0").c_str());
         const auto address = tcp.listening();
         EXPECT_EQ(address.find("tcp:" + host + ":"), 0u) << address;

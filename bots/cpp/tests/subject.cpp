@@ -1,6 +1,7 @@
 // The bot that the kit is tested with: prints every callback on a line of its own. What a
-// game's id says, it does: throw, throw-int, throw-long, throw-wide, throw-gbk, throw-at-start, spin (for ever),
-// search (until the game is cut off).
+// game's id says, it does: throw, throw-int, throw-text, throw-string, throw-long, throw-wide,
+// throw-gbk, throw-at-start, nothing (is made), spin (for ever), search (until the game is cut
+// off). Its argument is connect-four-only, or the callback that throws.
 #include <bot_arena/bot.hpp>
 
 #include <iostream>
@@ -10,6 +11,14 @@
 using namespace bot_arena;
 
 namespace {
+
+std::string sinner;
+
+// Begins the line of a callback.
+std::ostream& tell(const std::string& callback) {
+    if (callback == sinner) throw std::string("no luck");
+    return std::cout << callback << " ";
+}
 
 class Told {
 public:
@@ -28,6 +37,8 @@ public:
             throw std::runtime_error(wide);
         }
         if (id == "throw-int") throw 42;
+        if (id == "throw-text") throw "no column has room";
+        if (id == "throw-string") throw std::string("no column has room");
         std::cout << "thinking " << id << "\n";
         while (id == "spin" || (id == "search" && !cancelled())) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -37,7 +48,7 @@ public:
     std::string id;
 };
 
-void over(const GameOver& over) { std::cout << "game_over " << over.reason() << "\n"; }
+void over(const GameOver& over) { tell("game_over") << over.reason() << "\n"; }
 
 class C4 : public ConnectFourBot {
 public:
@@ -46,13 +57,13 @@ public:
     }
     Point get_point(const GetPoint& ask) override {
         told_.misbehave();
-        std::cout << "get_point " << ask.m << "x" << ask.n << " last " << ask.last_x << ","
+        tell("get_point") << ask.m << "x" << ask.n << " last " << ask.last_x << ","
                   << ask.last_y << " no " << ask.no_x << "," << ask.no_y << " limit "
                   << ask.limit.count() << " points " << ask.points().size() << "\n";
         return ask.points().front();
     }
     void resumed_point(const GetPoint& ask, Point point) override {
-        std::cout << "resumed_point " << ask.n << " " << point.x << "," << point.y << "\n";
+        tell("resumed_point") << ask.n << " " << point.x << "," << point.y << "\n";
     }
     void game_over(const GameOver& o) override { over(o); }
 
@@ -63,24 +74,24 @@ private:
 class Mj : public MahjongBot {
 public:
     void get_round(const Round& round) override {
-        std::cout << "get_round " << round.missing_suit_required() << " " << round.wall() << "\n";
+        tell("get_round") << round.missing_suit_required() << " " << round.wall() << "\n";
     }
     void get_draw(Tile tile) override {
-        std::cout << "get_draw " << tile << "\n";
+        tell("get_draw") << tile << "\n";
         last_ = tile;
     }
     Tile request_discard(Limit limit) override {
-        std::cout << "request_discard " << limit.count() << "\n";
+        tell("request_discard") << limit.count() << "\n";
         return last_;
     }
-    void get_opp_discard(Tile tile) override { std::cout << "get_opp_discard " << tile << "\n"; }
+    void get_opp_discard(Tile tile) override { tell("get_opp_discard") << tile << "\n"; }
     bool request_win(Tile tile, bool own, Limit) override {
-        std::cout << "request_win " << tile << " " << own << "\n";
+        tell("request_win") << tile << " " << own << "\n";
         return own;
     }
-    void resumed_discard(Tile tile) override { std::cout << "resumed_discard " << tile << "\n"; }
+    void resumed_discard(Tile tile) override { tell("resumed_discard") << tile << "\n"; }
     void resumed_win(Tile tile, bool own, bool win) override {
-        std::cout << "resumed_win " << tile << " " << own << " " << win << "\n";
+        tell("resumed_win") << tile << " " << own << " " << win << "\n";
     }
     void game_over(const GameOver& o) override { over(o); }
 
@@ -91,25 +102,25 @@ private:
 class B2 : public BigTwoBot {
 public:
     void get_table(const Table& table) override {
-        std::cout << "get_table " << table.cards_left_size() << "\n";
+        tell("get_table") << table.cards_left_size() << "\n";
     }
     void get_deal(const Cards& cards) override {
-        std::cout << "get_deal " << cards.size() << "\n";
+        tell("get_deal") << cards.size() << "\n";
         hand_ = cards;
     }
     void get_play(const GetPlay& play) override {
-        std::cout << "get_play " << play.seat() << " " << play.play().cards_size() << "\n";
+        tell("get_play") << play.seat() << " " << play.play().cards_size() << "\n";
     }
     void get_forfeit(int seat, int place) override {
-        std::cout << "get_forfeit " << seat << " " << place << "\n";
+        tell("get_forfeit") << seat << " " << place << "\n";
     }
     std::optional<Cards> request_play(const RequestPlay& ask, Limit) override {
-        std::cout << "request_play " << ask.to_beat().cards_size() << "\n";
+        tell("request_play") << ask.to_beat().cards_size() << "\n";
         if (ask.to_beat().cards_size() > 0) return {};
         return hand_;
     }
     void resumed_play(const RequestPlay&, const std::optional<Cards>& cards) override {
-        std::cout << "resumed_play " << (cards ? static_cast<int>(cards->size()) : -1) << "\n";
+        tell("resumed_play") << (cards ? static_cast<int>(cards->size()) : -1) << "\n";
     }
     void game_over(const GameOver& o) override { over(o); }
 
@@ -120,14 +131,14 @@ private:
 class Oth : public OthelloBot {
 public:
     void get_beginning(const Beginning& b) override {
-        std::cout << "get_beginning " << b.board().size() << "\n";
+        tell("get_beginning") << b.board().size() << "\n";
     }
     Square request_move(const RequestMove& ask, Limit) override {
-        std::cout << "request_move " << ask.board().size() << "\n";
-        return {2, 3};
+        tell("request_move") << ask.board().size() << "\n";
+        return {static_cast<signed char>(ask.board()[0]), static_cast<signed char>(ask.board()[1])};
     }
     void resumed_move(const RequestMove&, Square square) override {
-        std::cout << "resumed_move " << square.row << "," << square.column << "\n";
+        tell("resumed_move") << square.row << "," << square.column << "\n";
     }
     void game_over(const GameOver& o) override { over(o); }
 };
@@ -136,9 +147,12 @@ public:
 
 int main(int count, char** arguments) {
     Bot bot("subject", "2.5");
+    if (count > 1) sinner = arguments[1];
     bot.max_games(2).can_resume().connect_four<C4>();
-    if (count == 1 || std::string(arguments[1]) != "connect-four-only") {
-        bot.mahjong<Mj>().big_two<B2>().othello<Oth>();
+    if (sinner != "connect-four-only") {
+        bot.mahjong<Mj>().big_two<B2>().othello([](const GameStart& start) {
+            return start.game_id() == "nothing" ? nullptr : std::make_unique<Oth>();
+        });
     }
     return bot.main();
 }

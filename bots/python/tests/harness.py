@@ -24,7 +24,7 @@ from bot_arena._proto.games.connect_four.v1 import connect_four_pb2
 from bot_arena.game import Game, GameBot
 
 TIMEOUT = 30.0
-GAMES: list[Game[Any, Any, Any]] = [
+GAMES: list[Game[Any, Any]] = [
     connect_four.GAME,
     mahjong.GAME,
     big_two.GAME,
@@ -104,7 +104,7 @@ def until(so: Callable[[], bool]) -> None:
 class Stream:
     """The referee's side of one game's stream."""
 
-    def __init__(self, channel: grpc.Channel, game: Game[Any, Any, Any] = connect_four.GAME):
+    def __init__(self, channel: grpc.Channel, game: Game[Any, Any] = connect_four.GAME):
         self.game = game
         self._calls: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         method: Any = channel.stream_stream(

@@ -7,9 +7,12 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[3]
 MODULES = ["__init__", "big_two", "bot", "connect_four", "game", "mahjong", "othello"]
@@ -63,3 +66,35 @@ def test_a_wheel_is_complete_and_has_one_name(built: Path, tmp_path: Path) -> No
         "assert 'arena' not in sys.modules and 'games' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+
+
+def requirements(name: str, extras: set[str], version: str) -> list[Requirement]:
+    """What a package needs with this version of Python, as far as can be told from here."""
+    try:
+        texts = metadata.requires(name) or []
+    except metadata.PackageNotFoundError:
+        return []
+    there = {"python_version": version, "python_full_version": f"{version}.15"}
+    return [
+        needed
+        for needed in map(Requirement, texts)
+        if needed.marker is None
+        or any(needed.marker.evaluate({**there, "extra": extra}) for extra in extras or {""})
+    ]
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.13"])
+def test_whatever_tests_and_builds_need_is_pinned(version: str) -> None:
+    lines = (ROOT / "bots/python/constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    pinned = {canonicalize_name(name): pin for name, pin in pins.items()}
+    needed = requirements("bot-arena", {"", "test"}, version)
+    seen = set()
+    while needed:
+        it = needed.pop()
+        assert canonicalize_name(it.name) in pinned, f"constraints.txt has no {it}"
+        pin = pinned[canonicalize_name(it.name)]
+        assert pin in it.specifier, f"{it} is pinned to {pin}"
+        if str(it) not in seen:
+            seen.add(str(it))
+            needed += requirements(it.name, it.extras, version)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import io
 import itertools
 import threading
@@ -508,7 +509,8 @@ def test_what_a_callback_raises_ends_its_game_and_no_other(
         stream.send(number=1, get_point=bad)
         code, details = stream.status()
         assert code == INTERNAL
-        assert details.startswith(words), details
+        assert details.startswith("get_point: "), details
+        assert details.removeprefix("get_point: ").startswith(words), details
         # Python hides where a StopIteration came from.
         assert isinstance(error, StopIteration) or "(test_session.py:" in details
         assert len(details) < 600
@@ -516,6 +518,91 @@ def test_what_a_callback_raises_ends_its_game_and_no_other(
         assert other.answer().number == 1
     shown = capsys.readouterr().err
     assert "Traceback" in shown and "in get_point" in shown
+
+
+GAMES: dict[str, Game[Any, Any]] = {
+    "connect_four": connect_four.GAME,
+    "mahjong": mahjong.GAME,
+    "big_two": big_two.GAME,
+    "othello": othello.GAME,
+}
+ASKED: dict[str, Any] = {
+    "get_point": get_point(),
+    "request_discard": mahjong_pb2.RequestDiscard(),
+    "request_win": mahjong_pb2.RequestWin(winning_tile=mahjong_pb2.TILE_C1),
+    "request_play": big_two_pb2.RequestPlay(),
+    "request_move": othello_pb2.RequestMove(board=bytes(64)),
+}
+
+
+def answering(
+    flavour: Flavour, name: str, callback: str, answers: Callable[..., object]
+) -> Bot:
+    """A bot of this game, one of whose callbacks is this function."""
+
+    def hears(self: object, *_: object) -> None:
+        pass
+
+    game = GAMES[name]
+    told = dict.fromkeys(game.bot.__abstractmethods__, hears)
+    new = type("Answering", (game.bot,), {**told, callback: answers})
+    bot: Bot = getattr(flavour.bot("answer", "1"), name)(flavour.of(new))
+    return bot
+
+
+# What leads to a callback, of those that come with the start and of the others.
+STARTS: dict[str, Any] = {
+    "get_round": {"round": {}},
+    "get_table": {"table": {"scoring": big_two_pb2.SCORING_PLACES}},
+    "get_deal": {"get_deal": {}},
+    "get_beginning": {"beginning": {"board": bytes(64)}},
+}
+CALLS: dict[str, Any] = {
+    **{callback: {"number": 1, callback: asked} for callback, asked in ASKED.items()},
+    "get_draw": {"get_draw": {"tiles": [mahjong_pb2.TILE_C1]}},
+    "get_opp_discard": {"get_opp_discard": {"tile": mahjong_pb2.TILE_C1}},
+    "get_play": {"get_play": {}},
+    "get_forfeit": {"forfeit": {}},
+    "game_over": {"over": {"ending": envelope.ENDING_PLAYED}},
+    "resumed_point": {"get_point": get_point(), "past_answer": {}},
+    "resumed_discard": {
+        "request_discard": {},
+        "past_answer": {"discard": mahjong_pb2.TILE_C1},
+    },
+    "resumed_win": {"request_win": ASKED["request_win"], "past_answer": {}},
+    "resumed_play": {"request_play": {}, "past_answer": {}},
+    "resumed_move": {"request_move": ASKED["request_move"], "past_answer": {}},
+}
+
+
+def callbacks(game: Game[Any, Any]) -> list[str]:
+    return [
+        name
+        for name, _ in inspect.getmembers(game.bot, inspect.isfunction)
+        if not name.startswith("_")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("game", "callback"),
+    [(name, callback) for name, game in GAMES.items() for callback in callbacks(game)],
+)
+def test_what_is_raised_is_told_with_the_callback_that_raised_it(
+    flavour: Flavour, tmp_path: Path, game: str, callback: str
+) -> None:
+    def wrapper(self: object, *_: object) -> object:
+        raise ValueError("no such tile")
+
+    with serving(answering(flavour, game, callback, wrapper), tmp_path) as channel:
+        stream = Stream(channel, GAMES[game])
+        stream.start(**STARTS.get(callback, {}))
+        if callback not in STARTS:
+            stream.answer()
+            stream.send(**CALLS[callback])
+        code, words = stream.status()
+        assert code == INTERNAL
+        told = f"{callback}: ValueError: no such tile (test_session.py:"
+        assert words.startswith(told), words
 
 
 def test_an_error_is_told_where_it_can_not_be_printed(
@@ -532,7 +619,8 @@ def test_an_error_is_told_where_it_can_not_be_printed(
             stream.ready()
             stream.send(number=1, get_point=get_point())
             code, words = stream.status()
-            assert code == INTERNAL and words.startswith("ValueError: oh (test_session.py:")
+            assert code == INTERNAL
+            assert words.startswith("get_point: ValueError: oh (test_session.py:")
 
 
 def test_the_traceback_begins_with_the_authors_own_code(
@@ -559,7 +647,7 @@ def test_a_constructor_may_fail_too(flavour: Flavour, tmp_path: Path) -> None:
         stream = Stream(channel)
         stream.start()
         code, words = stream.status()
-        assert code == INTERNAL and words.startswith("OSError: no weights.bin")
+        assert code == INTERNAL and words.startswith("the constructor: OSError: no weights.bin")
 
 
 def test_a_function_must_make_a_bot_of_the_game(flavour: Flavour, tmp_path: Path) -> None:
@@ -595,72 +683,54 @@ def test_any_pair_of_integers_is_a_point(flavour: Flavour, tmp_path: Path) -> No
         assert (point.x, point.y) == (-1, 2)
 
 
-GAMES: dict[str, Game[Any, Any, Any]] = {
-    "connect_four": connect_four.GAME,
-    "mahjong": mahjong.GAME,
-    "big_two": big_two.GAME,
-    "othello": othello.GAME,
-}
-ASKED: dict[str, Any] = {
-    "get_point": get_point(),
-    "request_discard": mahjong_pb2.RequestDiscard(),
-    "request_win": mahjong_pb2.RequestWin(winning_tile=mahjong_pb2.TILE_C1),
-    "request_play": big_two_pb2.RequestPlay(),
-    "request_move": othello_pb2.RequestMove(board=bytes(64)),
-}
-
-
-def answering(
-    flavour: Flavour, name: str, callback: str, answers: Callable[..., object]
-) -> Bot:
-    """A bot of this game, one of whose callbacks is this function."""
-
-    def hears(self: object, *_: object) -> None:
-        pass
-
-    game = GAMES[name]
-    told = dict.fromkeys(game.bot.__abstractmethods__, hears)
-    new = type("Answering", (game.bot,), {**told, callback: answers})
-    bot: Bot = getattr(flavour.bot("answer", "1"), name)(flavour.of(new))
-    return bot
-
-
+TILE = "a Tile of the hand"
+CARDS = "a list of Cards, each once, or None to pass"
+SQUARE = "Square(row, column), both of 0 to 7"
 WRONG = [
-    ("mahjong", "request_discard", "request_discard", 10, "a Tile of the hand"),
-    ("mahjong", "request_discard", "request_discard", None, "a Tile of the hand"),
-    ("mahjong", "request_discard", "request_discard", "1c", "a Tile of the hand"),
-    ("mahjong", "request_discard", "request_discard", [1], "a Tile of the hand"),
-    ("mahjong", "request_win", "request_win", None, "True or False"),
-    ("mahjong", "request_win", "request_win", 1, "True or False"),
-    ("big_two", "request_play", "request_play", [], "a list of Cards, or None to pass"),
-    ("big_two", "request_play", "request_play", [55], "a list of Cards, or None to pass"),
-    ("big_two", "request_play", "request_play", 3, "a list of Cards, or None to pass"),
-    ("big_two", "request_play", "request_play", "3C", "a list of Cards, or None to pass"),
-    ("othello", "request_move", "request_move", None, "Square(row, column)"),
-    ("othello", "request_move", "request_move", 19, "Square(row, column)"),
-    ("othello", "request_move", "request_move", (-1, 0), "Square(row, column)"),
-    ("othello", "request_move", "request_move", (0.0, 0.0), "Square(row, column)"),
+    ("mahjong", "request_discard", 0, TILE),
+    ("mahjong", "request_discard", -1, TILE),
+    ("mahjong", "request_discard", 30, TILE),
+    ("big_two", "request_play", [0], CARDS),
+    ("big_two", "request_play", [-1], CARDS),
+    ("big_two", "request_play", [Card.C3, Card.S9, Card.C3], CARDS),
+    ("othello", "request_move", Square(9, 9), SQUARE),
+    ("othello", "request_move", (8, 0), SQUARE),
+    ("othello", "request_move", (0, 8), SQUARE),
+    ("othello", "request_move", (0, -1), SQUARE),
+    ("othello", "request_move", (2**40, 0), SQUARE),
+    ("mahjong", "request_discard", 10, TILE),
+    ("mahjong", "request_discard", None, TILE),
+    ("mahjong", "request_discard", "1c", TILE),
+    ("mahjong", "request_discard", [1], TILE),
+    ("mahjong", "request_win", None, "True or False"),
+    ("mahjong", "request_win", 1, "True or False"),
+    ("big_two", "request_play", [], CARDS),
+    ("big_two", "request_play", [55], CARDS),
+    ("big_two", "request_play", 3, CARDS),
+    ("big_two", "request_play", "3C", CARDS),
+    ("othello", "request_move", None, SQUARE),
+    ("othello", "request_move", 19, SQUARE),
+    ("othello", "request_move", (-1, 0), SQUARE),
+    ("othello", "request_move", (0.0, 0.0), SQUARE),
 ]
 
 
-@pytest.mark.parametrize(("name", "call", "callback", "value", "expected"), WRONG)
+@pytest.mark.parametrize(("name", "callback", "value", "expected"), WRONG)
 def test_any_wrong_answer_is_told_what_was_expected(
     flavour: Flavour,
     tmp_path: Path,
     name: str,
-    call: str,
     callback: str,
     value: object,
     expected: str,
 ) -> None:
-
     def answers(self: object, *_: object) -> object:
         return value
 
     with serving(answering(flavour, name, callback, answers), tmp_path) as channel:
         stream = Stream(channel, GAMES[name])
         stream.ready()
-        stream.send(number=1, **{call: ASKED[call]})
+        stream.send(number=1, **{callback: ASKED[callback]})
         words = f"{callback} returned {value!r}: expected {expected}"
         assert stream.status() == (INTERNAL, words)
 
@@ -726,7 +796,7 @@ def test_what_a_generator_raises_ends_its_game_in_its_own_words(
         stream.send(number=1, **{callback: ASKED[callback]})
         code, words = stream.status()
         assert code == INTERNAL
-        assert words.startswith(f"{error.__name__}: 77 (test_session.py:"), words
+        assert words.startswith(f"{callback}: {error.__name__}: 77 (test_session.py:"), words
     shown = capsys.readouterr().err.splitlines()
     assert shown[0].startswith("Traceback")
     assert "test_session.py" in shown[1]
@@ -855,8 +925,9 @@ def test_a_bot_that_cancels_its_own_task_is_told_so(tmp_path: Path, then: str) -
                 assert stream.answer().number == 1
             code, words = stream.status()
             assert code == INTERNAL
-            told = "asyncio.exceptions.CancelledError", "the bot cancelled the task of its game"
-            assert words.startswith(told[0] if then == "waits" else told[1]), words
+            raised = "get_point: asyncio.exceptions.CancelledError"
+            told = raised if then == "waits" else "the bot cancelled the task of its game"
+            assert words.startswith(told), words
 
 
 def test_a_callback_is_cancelled_with_its_stream_without_a_word(
@@ -930,3 +1001,24 @@ def test_what_can_not_play_is_told_so_at_once() -> None:
         Bot("unfinished", "1").mahjong(Unfinished)
     with pytest.raises(ValueError, match="max_games is 0: expected 1 or more"):
         Bot("none", "1", max_games=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("name", None, "a text"),
+        ("name", b"mj", "a text"),
+        ("version", 1.0, "a text"),
+        ("max_games", True, "a whole number"),
+        ("max_games", 2.0, "a whole number"),
+        ("max_games", "2", "a whole number"),
+        ("can_resume", "yes", "True or False"),
+    ],
+)
+def test_what_a_bot_says_of_itself_has_its_types(
+    name: str, value: object, expected: str
+) -> None:
+    said: dict[str, Any] = {"name": "mj", "version": "1", name: value}
+    with pytest.raises(TypeError) as raised:
+        Bot(**said)
+    assert str(raised.value) == f"{name} is {value!r}: expected {expected}"

@@ -34,8 +34,8 @@ constexpr std::size_t MOST_WORDS = 800;
 
 void say(const std::string& line) { send(SOCKET, line.data(), line.size(), MSG_NOSIGNAL); }
 
-// Whether its connection was there to the end.
-bool play_on() {
+// Whether its connection was there to the end. `at` is what of the brain is running.
+bool play_on(const char*& at) {
     const std::unique_ptr<::Brain> brain(new_brain());
     say(READY);
     char line[LONGEST_LINE];
@@ -48,10 +48,19 @@ bool play_on() {
         int tile = 0;
         bool own = false;
         words >> word >> tile >> own;
-        if (word == "draw") brain->getDraw(::Tile(tile));
-        if (word == "opp") brain->getOppDiscard(::Tile(tile));
-        if (word == "discard") say(std::to_string(int(brain->requestDiscard())));
-        if (word == "win") say(brain->requestWin(::Tile(tile), own) ? "1" : "0");
+        if (word == "draw") {
+            at = "getDraw";
+            brain->getDraw(::Tile(tile));
+        } else if (word == "opp") {
+            at = "getOppDiscard";
+            brain->getOppDiscard(::Tile(tile));
+        } else if (word == "discard") {
+            at = "requestDiscard";
+            say(std::to_string(int(brain->requestDiscard())));
+        } else if (word == "win") {
+            at = "requestWin";
+            say(brain->requestWin(::Tile(tile), own) ? "1" : "0");
+        }
     }
 }
 
@@ -63,16 +72,22 @@ bool plays(int count, char** arguments) {
 
 int play() {
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+    const char* at = "its constructor";
     std::string words;
     try {
-        if (play_on()) return 0;
+        if (play_on(at)) return 0;
         std::fputs("the brain closed its connection\n", stderr);
         return CLOSED;
     } catch (const std::exception& error) {
-        words = std::string("threw: ") + error.what();
+        words = error.what();
+    } catch (const std::string& text) {
+        words = text;
+    } catch (const char* text) {
+        words = text != nullptr ? text : "a null pointer";
     } catch (...) {
-        words = "threw something that is no std::exception";
+        words = "something that is neither a std::exception nor a text";
     }
+    words = std::string("threw in ") + at + ": " + words;
     std::fprintf(stderr, "the brain %s\n", words.c_str());
     say(bot_arena::as_utf8(words, MOST_WORDS));
     return 1;

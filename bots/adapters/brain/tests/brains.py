@@ -80,18 +80,19 @@ print("first: fit to enter")
 
 sins = {
     "segfault": ("error_status", "the brain was killed by SIGSEGV (Segmentation fault)"),
-    "exception": ("error_status", "the brain threw: no such tile"),
-    "chinese": ("error_status", "the brain threw: 12 " + 100 * "\ufffd"),
-    "hasty": ("error_status", "the brain threw: too many tiles"),
-    "number": ("error_status", "the brain threw something that is no std::exception"),
+    "exception": ("error_status", "the brain threw in requestDiscard: no such tile"),
+    "chinese": ("error_status", "the brain threw in requestDiscard: 12 " + 100 * "\ufffd"),
+    "hasty": ("error_status", "the brain threw in getDraw: too many tiles"),
+    "text": ("error_status", "the brain threw in getOppDiscard: no such tile"),
+    "number": ("error_status", "the brain threw in requestDiscard: something that is neither a std::exception nor a text"),
     "leaves": ("error_status", "the brain exited with code 7"),
     "forks": ("error_status", "the brain exited with code 7"),
     "garbage": ("error_status", 'answered what is no number: "12 or so"'),
     "closes": ("error_status", "the brain closed its connection"),
-    "unborn": ("no_start", "exited with code 1 before it listened; its last words: the brain threw: no luck today"),
+    "unborn": ("no_start", "exited with code 1 before it listened; its last words: the brain threw in its constructor: no luck today"),
     "stillborn": ("no_start", "no such table"),
     "foreign": ("illegal", ""),
-    "no_tile": ("malformed", "10"),
+    "no_tile": ("error_status", "request_discard returned 10: expected a Tile of the hand"),
     "loop": ("late", ""),
 }
 for brain, (kind, words) in sins.items():

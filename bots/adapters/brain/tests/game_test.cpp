@@ -38,9 +38,11 @@ std::vector<int> children(int parent) {
 // The processes of this program that are running, whosoever's children they are.
 std::set<int> running(const char* program) {
     std::set<int> found;
+    // As /proc has it, with no symbolic link on the way.
+    const auto real = std::filesystem::canonical(program);
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
         std::error_code error;
-        if (std::filesystem::read_symlink(entry.path() / "exe", error) == program) {
+        if (std::filesystem::read_symlink(entry.path() / "exe", error) == real) {
             found.insert(std::stoi(entry.path().filename()));
         }
     }

@@ -129,26 +129,26 @@ class BigTwoBot(GameBot, ABC):
         """
 
 
-async def _begin(bot: BigTwoBot, call: proto.BigTwoCall, say: Say) -> None:
+async def _begin(call: proto.BigTwoCall, say: Say) -> None:
     if call.HasField("table"):
         it = call.table
         table = Table(Scoring(it.scoring), it.reversal, tuple(it.cards_left))
-        await say(bot.get_table, table)
+        await say("get_table", table)
     if call.HasField("get_deal"):
-        await say(bot.get_deal, tuple(map(Card, call.get_deal.cards)))
+        await say("get_deal", tuple(map(Card, call.get_deal.cards)))
 
 
-async def _hear(bot: BigTwoBot, call: proto.BigTwoCall, say: Say) -> proto.BigTwoAnswer | None:
+async def _hear(call: proto.BigTwoCall, say: Say) -> proto.BigTwoAnswer | None:
     match call.WhichOneof("call"):
         case "get_play":
             it = call.get_play
             cards = _cards(it.play) if it.HasField("play") else None
             place = it.place if it.HasField("place") else None
             play = GetPlay(it.seat, cards, it.cards_left, it.reversed_after, place)
-            await say(bot.get_play, play)
+            await say("get_play", play)
             return None
         case "forfeit":
-            await say(bot.get_forfeit, call.forfeit.seat, call.forfeit.place)
+            await say("get_forfeit", call.forfeit.seat, call.forfeit.place)
             return None
         case "request_play":
             request = call.request_play
@@ -161,11 +161,10 @@ async def _hear(bot: BigTwoBot, call: proto.BigTwoCall, say: Say) -> proto.BigTw
     )
     if call.HasField("past_answer"):
         past = call.past_answer
-        await say(bot.resumed_play, ask, _cards(past.play) if past.HasField("play") else None)
+        await say("resumed_play", ask, _cards(past.play) if past.HasField("play") else None)
         return None
-    answer: proto.BigTwoAnswer = await say(
-        bot.request_play, ask, seconds(call.limit), read=_answer
-    )
+    limit = seconds(call.limit)
+    answer: proto.BigTwoAnswer = await say("request_play", ask, limit, read=_answer)
     return answer
 
 
@@ -177,8 +176,8 @@ def _answer(value: object) -> proto.BigTwoAnswer:
         names = [proto.Card.Name(Card(card)) for card in cards]
     except (TypeError, ValueError):
         names = []
-    if not 0 < len(names) <= len(Card):
-        raise wrong("request_play", value, "a list of Cards, or None to pass")
+    if not names or len(set(names)) < len(names):
+        raise wrong("request_play", value, "a list of Cards, each once, or None to pass")
     return proto.BigTwoAnswer(play=proto.Play(cards=names))
 
 

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 _STANDARD = "tcp:127.0.0.1:50051"
 
 
+def _check(name: str, value: object, wanted: type, expected: str) -> None:
+    """Raises TypeError where an argument is of another type. True is no number."""
+    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+        raise TypeError(f"{name} is {value!r}: expected {expected}")
+
+
 class Bot:
     """A bot whose callbacks are plain methods. Each game has a thread of its own, so
     one that thinks does not hold up another.
@@ -38,6 +44,10 @@ class Bot:
     def __init__(
         self, name: str, version: str, *, max_games: int = 1, can_resume: bool = False
     ) -> None:
+        _check("name", name, str, "a text")
+        _check("version", version, str, "a text")
+        _check("max_games", max_games, int, "a whole number")
+        _check("can_resume", can_resume, bool, "True or False")
         if max_games < 1:
             raise ValueError(f"max_games is {max_games}: expected 1 or more")
         self._ready = Ready(
@@ -89,7 +99,7 @@ class Bot:
             loop.add_signal_handler(number, stop.set)
         await self.serve(os.environ.get("BOT_LISTEN", _STANDARD), stop)
 
-    def _plays(self, game: Game[Any, Any, Any], new: Callable[[GameStart], GameBot]) -> Self:
+    def _plays(self, game: Game[Any, Any], new: Callable[[GameStart], GameBot]) -> Self:
         if inspect.isabstract(new):
             missing = sorted(getattr(new, "__abstractmethods__", ()))
             raise TypeError(f"{new.__name__} lacks {', '.join(missing)}")

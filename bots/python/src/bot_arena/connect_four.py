@@ -70,13 +70,11 @@ class ConnectFourBot(GameBot, ABC):
         """
 
 
-async def _begin(bot: ConnectFourBot, call: proto.ConnectFourCall, say: Say) -> None:
+async def _begin(call: proto.ConnectFourCall, say: Say) -> None:
     pass
 
 
-async def _hear(
-    bot: ConnectFourBot, call: proto.ConnectFourCall, say: Say
-) -> proto.ConnectFourAnswer | None:
+async def _hear(call: proto.ConnectFourCall, say: Say) -> proto.ConnectFourAnswer | None:
     if call.WhichOneof("call") != "get_point":
         return None
     it = call.get_point
@@ -93,9 +91,9 @@ async def _hear(
     )
     if call.HasField("past_answer"):
         past = call.past_answer.point
-        await say(bot.resumed_point, ask, Point(past.x, past.y))
+        await say("resumed_point", ask, Point(past.x, past.y))
         return None
-    answer: proto.ConnectFourAnswer = await say(bot.get_point, ask, read=_answer)
+    answer: proto.ConnectFourAnswer = await say("get_point", ask, read=_answer)
     return answer
 
 

@@ -115,15 +115,15 @@ class Fault(Exception):
 
 
 class Say(Protocol):
-    """Calls a callback, on whichever thread it belongs, and hands back what `read`
-    makes of what it returned. That is done there too: what an author returns may be a
-    generator, or run code of the author's in other ways. Raises `Fault` with the words
-    of whatever was raised.
+    """Calls the callback of this name, on whichever thread it belongs, and hands back
+    what `read` makes of what it returned. That is done there too: what an author returns
+    may be a generator, or run code of the author's in other ways. Raises `Fault` with the
+    name and the words of whatever was raised.
     """
 
     def __call__(
         self,
-        callback: Callable[..., object],
+        name: str,
         *args: object,
         read: Callable[[Any], object] = ...,
     ) -> Awaitable[Any]: ...
@@ -131,20 +131,19 @@ class Say(Protocol):
 
 CallT = TypeVar("CallT", bound=Message)
 AnswerT = TypeVar("AnswerT", bound=Message)
-BotT = TypeVar("BotT", bound=GameBot)
 
 
 @dataclass(frozen=True)
-class Game(Generic[BotT, CallT, AnswerT]):
+class Game(Generic[CallT, AnswerT]):
     """How a game's messages become callbacks."""
 
     service: str
     bot: type[Any]
     call: type[CallT]
     answer: type[AnswerT]
-    begin: Callable[[BotT, CallT, Say], Awaitable[None]]
+    begin: Callable[[CallT, Say], Awaitable[None]]
     """What comes with the start of the game."""
-    hear: Callable[[BotT, CallT, Say], Awaitable[AnswerT | None]]
+    hear: Callable[[CallT, Say], Awaitable[AnswerT | None]]
     """A call of the game's own; what it answers has no number yet. Raises ValueError
     where the call has what there is not in the game."""
 

@@ -80,37 +80,35 @@ class MahjongBot(GameBot, ABC):
         """The same for a claim."""
 
 
-async def _begin(bot: MahjongBot, call: proto.MahjongCall, say: Say) -> None:
+async def _begin(call: proto.MahjongCall, say: Say) -> None:
     if call.HasField("round"):
         it = call.round
-        await say(bot.get_round, Round(it.missing_suit_required, it.wall))
+        await say("get_round", Round(it.missing_suit_required, it.wall))
 
 
-async def _hear(
-    bot: MahjongBot, call: proto.MahjongCall, say: Say
-) -> proto.MahjongAnswer | None:
+async def _hear(call: proto.MahjongCall, say: Say) -> proto.MahjongAnswer | None:
     resumed = call.HasField("past_answer")
     past = call.past_answer
     match call.WhichOneof("call"):
         case "get_draw":
             for drawn in call.get_draw.tiles:
-                await say(bot.get_draw, Tile(drawn))
+                await say("get_draw", Tile(drawn))
         case "get_opp_discard":
-            await say(bot.get_opp_discard, Tile(call.get_opp_discard.tile))
+            await say("get_opp_discard", Tile(call.get_opp_discard.tile))
         case "request_discard" if resumed:
-            await say(bot.resumed_discard, Tile(past.discard))
+            await say("resumed_discard", Tile(past.discard))
         case "request_discard":
             limit = seconds(call.limit)
             answer: proto.MahjongAnswer
-            answer = await say(bot.request_discard, limit, read=_discard)
+            answer = await say("request_discard", limit, read=_discard)
             return answer
         case "request_win":
             ask = call.request_win
             tile, own = Tile(ask.winning_tile), ask.is_self_draw
             if resumed:
-                await say(bot.resumed_win, tile, own, past.win == proto.CLAIM_WIN)
+                await say("resumed_win", tile, own, past.win == proto.CLAIM_WIN)
                 return None
-            answer = await say(bot.request_win, tile, own, seconds(call.limit), read=_win)
+            answer = await say("request_win", tile, own, seconds(call.limit), read=_win)
             return answer
     return None
 

@@ -65,36 +65,33 @@ class OthelloBot(GameBot, ABC):
         """
 
 
-async def _begin(bot: OthelloBot, call: proto.OthelloCall, say: Say) -> None:
+async def _begin(call: proto.OthelloCall, say: Say) -> None:
     if call.HasField("beginning"):
         it = call.beginning
         turn = 0 if it.side_to_move == proto.SIDE_BLACK else 1
-        await say(bot.get_beginning, Beginning(_board(it.board), turn, _previous(it.previous)))
+        await say("get_beginning", Beginning(_board(it.board), turn, _previous(it.previous)))
 
 
-async def _hear(
-    bot: OthelloBot, call: proto.OthelloCall, say: Say
-) -> proto.OthelloAnswer | None:
+async def _hear(call: proto.OthelloCall, say: Say) -> proto.OthelloAnswer | None:
     if call.WhichOneof("call") != "request_move":
         return None
     it = call.request_move
     ask = RequestMove(_board(it.board), _previous(it.previous))
     if call.HasField("past_answer"):
         past = call.past_answer.square
-        await say(bot.resumed_move, ask, Square(past.row, past.column))
+        await say("resumed_move", ask, Square(past.row, past.column))
         return None
     limit = seconds(call.limit)
-    answer: proto.OthelloAnswer = await say(bot.request_move, ask, limit, read=_answer)
+    answer: proto.OthelloAnswer = await say("request_move", ask, limit, read=_answer)
     return answer
 
 
 def _answer(value: object) -> proto.OthelloAnswer:
     square = integers(value, 2)
-    try:
-        row, column = square
-        return proto.OthelloAnswer(square=proto.Square(row=row, column=column))
-    except ValueError:
-        raise wrong("request_move", value, "Square(row, column)") from None
+    if len(square) != 2 or not all(0 <= part < 8 for part in square):
+        raise wrong("request_move", value, "Square(row, column), both of 0 to 7")
+    row, column = square
+    return proto.OthelloAnswer(square=proto.Square(row=row, column=column))
 
 
 def _board(board: bytes) -> bytes:

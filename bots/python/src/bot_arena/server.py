@@ -111,7 +111,7 @@ class Tables:
         self, played: Played, context: grpc.aio.ServicerContext[bytes, bytes]
     ) -> None:
         hand = self._hands()
-        session = Session(played, self._ready, hand.say)
+        session = Session(played, self._ready, hand)
         # In a task of its own: what is cancelled here is the stream, whatever the
         # author's code may cancel there.
         game = asyncio.ensure_future(_converse(session, context))

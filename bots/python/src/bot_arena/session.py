@@ -21,7 +21,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from bot_arena._proto.arena.v1.envelope_pb2 import Ready
-from bot_arena.game import Fault, Game, GameBot, GameStart, Say, read_over, read_start
+from bot_arena.game import Fault, Game, GameBot, GameStart, read_over, read_start
 
 # A status is sent among the headers, of which there may be 8 KiB.
 _LONGEST_WORDS = 500
@@ -32,18 +32,22 @@ _HERE = os.path.dirname(__file__)
 class Played:
     """A game that a bot plays, and what makes its object for one game."""
 
-    game: Game[Any, Any, Any]
+    game: Game[Any, Any]
     new: Callable[[GameStart], GameBot]
+
+
+def _as_it_is(value: object) -> object:
+    return value
 
 
 class Session:
     """The stream of one game."""
 
-    def __init__(self, played: Played, ready: Ready, say: Say) -> None:
+    def __init__(self, played: Played, ready: Ready, hand: OwnThread | OnLoop) -> None:
         self._game = played.game
         self._new = played.new
         self._ready = ready
-        self._say = say
+        self._hand = hand
         self._bot: GameBot | None = None
 
     async def hear(self, message: bytes) -> bytes | None:
@@ -67,29 +71,30 @@ class Session:
         if self._bot is None:
             raise Fault(grpc.StatusCode.FAILED_PRECONDITION, "the game has not begun")
         if kind == "over":
-            bot, self._bot = self._bot, None
-            await self._say(bot.game_over, read_over(call.over))
+            await self._say("game_over", read_over(call.over))
+            self._bot = None
             return None
-        return await self._game.hear(self._bot, call, self._say)
+        return await self._game.hear(call, self._say)
 
     async def _begin(self, call: Any) -> Any:
         if not call.HasField("number"):
             raise ValueError("a question without a number")
-        bot = await self._say(self._new, read_start(call.start), read=self._made)
-        await self._game.begin(bot, call, self._say)
-        self._bot = bot
+        start = read_start(call.start)
+        self._bot = await self._hand.call("the constructor", self._new, start, read=self._made)
+        await self._game.begin(call, self._say)
         # A start that was answered before the stream was opened is not answered again.
         return None if call.HasField("past_answer") else self._game.answer(ready=self._ready)
+
+    async def _say(
+        self, name: str, *args: object, read: Callable[[Any], object] = _as_it_is
+    ) -> Any:
+        return await self._hand.call(name, getattr(self._bot, name), *args, read=read)
 
     def _made(self, bot: object) -> object:
         if isinstance(bot, self._game.bot):
             return bot
         words = f"made {reprlib.repr(bot)} for a game: expected a {self._game.bot.__name__}"
         raise Fault(grpc.StatusCode.INTERNAL, words)
-
-
-def _as_it_is(value: object) -> object:
-    return value
 
 
 class OwnThread:
@@ -102,12 +107,13 @@ class OwnThread:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="game", daemon=True).start()
 
-    async def say(
+    async def call(
         self,
+        name: str,
         callback: Callable[..., object],
         *args: object,
         read: Callable[[Any], object] = _as_it_is,
-    ) -> object:
+    ) -> Any:
         called: asyncio.Future[object] = self._loop.create_future()
 
         def tell(value: object) -> None:
@@ -116,7 +122,7 @@ class OwnThread:
                 called.set_result(value)
 
         def job() -> None:
-            value = _outcome(callback, args, read)
+            value = _outcome(name, callback, args, read)
             with suppress(RuntimeError):  # The loop has ended.
                 self._loop.call_soon_threadsafe(tell, value)
 
@@ -141,12 +147,13 @@ class OnLoop:
     def __init__(self) -> None:
         self._closed = False
 
-    async def say(
+    async def call(
         self,
+        name: str,
         callback: Callable[..., object],
         *args: object,
         read: Callable[[Any], object] = _as_it_is,
-    ) -> object:
+    ) -> Any:
         try:
             value = callback(*args)
             return read(await value if isawaitable(value) else value)
@@ -156,7 +163,7 @@ class OnLoop:
             # The author's code may raise these two of its own.
             if self._closed and isinstance(error, (asyncio.CancelledError, GeneratorExit)):
                 raise
-            raise _thrown(error) from error
+            raise _thrown(name, error) from error
 
     def close(self) -> None:
         """From here on a callback that is cancelled is so because its stream is."""
@@ -164,7 +171,10 @@ class OnLoop:
 
 
 def _outcome(
-    callback: Callable[..., object], args: tuple[object, ...], read: Callable[[Any], object]
+    name: str,
+    callback: Callable[..., object],
+    args: tuple[object, ...],
+    read: Callable[[Any], object],
 ) -> object:
     """What a callback returned, or the `Fault` that came of it."""
     try:
@@ -176,15 +186,14 @@ def _outcome(
         # which is on another thread.
         return Fault(fault.code, fault.words)
     except BaseException as error:
-        return _thrown(error)
+        return _thrown(name, error)
     value.close()
-    name = getattr(callback, "__name__", "what makes the object")
     words = f"{name} is async: serve it with AsyncBot, or make it a plain method"
     return Fault(grpc.StatusCode.INTERNAL, words)
 
 
-def _thrown(error: BaseException) -> Fault:
-    """What a callback raised, as the status that ends its stream."""
+def _thrown(name: str, error: BaseException) -> Fault:
+    """What the callback of this name raised, as the status that ends its stream."""
     at = error.__traceback__
     while at and _is_ours(at.tb_frame.f_code.co_filename):
         at = at.tb_next
@@ -192,7 +201,7 @@ def _thrown(error: BaseException) -> Fault:
     with suppress(Exception):
         traceback.print_exception(type(error), error, at, file=sys.stderr)
     words = "".join(traceback.format_exception_only(type(error), error)).strip()
-    words = words[:_LONGEST_WORDS]
+    words = f"{name}: {words}"[:_LONGEST_WORDS]
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not _is_ours(frame.filename)]
     if own:
