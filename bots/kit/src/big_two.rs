@@ -1,6 +1,6 @@
 //! Reversal Big Two.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use arena_proto::games::big_two::v1::{
     BigTwoAnswer, BigTwoCall, Pass, Play, big_two_answer::Answer, big_two_call::Call as Kind,
@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, read},
+    session::{Call, Player, called, read, wrong},
 };
 
 /// A bot in one game of Reversal Big Two.
@@ -51,10 +51,10 @@ impl Bot {
             let mut bot = new(start);
             let call = read::<BigTwoCall>(bytes)?;
             if let Some(table) = call.table {
-                bot.get_table(&table);
+                called("get_table", || bot.get_table(&table))?;
             }
             if let Some(deal) = call.get_deal {
-                bot.get_deal(deal.cards().collect());
+                called("get_deal", || bot.get_deal(deal.cards().collect()))?;
             }
             Ok(Box::new(Seated(bot)))
         })
@@ -70,11 +70,12 @@ impl<B: BigTwoBot> Player for Seated<B> {
         let Self(bot) = self;
         let ask = match read::<BigTwoCall>(&call.bytes)?.call {
             Some(Kind::GetPlay(play)) => {
-                bot.get_play(&play);
+                called("get_play", || bot.get_play(&play))?;
                 return Ok(None);
             }
             Some(Kind::Forfeit(forfeit)) => {
-                bot.get_forfeit(forfeit.seat, forfeit.place);
+                let (seat, place) = (forfeit.seat, forfeit.place);
+                called("get_forfeit", || bot.get_forfeit(seat, place))?;
                 return Ok(None);
             }
             Some(Kind::RequestPlay(ask)) => ask,
@@ -85,10 +86,14 @@ impl<B: BigTwoBot> Player for Seated<B> {
                 Some(Answer::Play(play)) => Some(play.cards().collect()),
                 _ => None,
             };
-            bot.resumed_play(&ask, cards);
+            called("resumed_play", || bot.resumed_play(&ask, cards))?;
             return Ok(None);
         }
-        let answer = match bot.request_play(&ask, call.limit) {
+        let answer = match called("request_play", || bot.request_play(&ask, call.limit))? {
+            Some(cards) if !are_cards(&cards) => {
+                let expected = "cards, each once, or None to pass";
+                return Err(wrong("request_play", cards, expected));
+            }
             Some(cards) => Answer::Play(Play {
                 cards: cards.into_iter().map(i32::from).collect(),
             }),
@@ -104,4 +109,10 @@ impl<B: BigTwoBot> Player for Seated<B> {
     fn over(&mut self, over: &GameOver) {
         self.0.game_over(over);
     }
+}
+
+/// Whether these can be told to a referee; what it makes of them is its affair.
+fn are_cards(cards: &[Card]) -> bool {
+    let each: BTreeSet<Card> = cards.iter().copied().collect();
+    !cards.is_empty() && each.len() == cards.len() && !each.contains(&Card::Unspecified)
 }

@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, read},
+    session::{Call, Player, called, read},
 };
 
 /// A bot in one game of Connect Four.
@@ -101,11 +101,13 @@ impl<B: ConnectFourBot> Player for Seated<B> {
                 y: Some(y),
             })) = read::<ConnectFourAnswer>(&past)?.answer
             {
-                self.0.resumed_point(&ask, Point { x, y });
+                called("resumed_point", || {
+                    self.0.resumed_point(&ask, Point { x, y });
+                })?;
             }
             return Ok(None);
         }
-        let Point { x, y } = self.0.get_point(&ask);
+        let Point { x, y } = called("get_point", || self.0.get_point(&ask))?;
         let answer = ConnectFourAnswer {
             number: None,
             answer: Some(Answer::Point(proto::Point {

@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, read},
+    session::{Call, Player, called, read, wrong},
 };
 
 /// A bot in one round of Mahjong. A [`Tile`] as a number is 10 * suit + rank,
@@ -54,7 +54,7 @@ impl Bot {
         self.plays(PATH, move |start, bytes| {
             let mut bot = new(start);
             if let Some(round) = read::<MahjongCall>(bytes)?.round {
-                bot.get_round(&round);
+                called("get_round", || bot.get_round(&round))?;
             }
             Ok(Box::new(Seated(bot)))
         })
@@ -74,29 +74,45 @@ impl<B: MahjongBot> Player for Seated<B> {
         };
         let answer = match read::<MahjongCall>(&call.bytes)?.call {
             Some(Kind::GetDraw(draw)) => {
-                draw.tiles().for_each(|tile| bot.get_draw(tile));
+                called("get_draw", || {
+                    draw.tiles().for_each(|tile| bot.get_draw(tile));
+                })?;
                 return Ok(None);
             }
             Some(Kind::GetOppDiscard(discard)) => {
-                bot.get_opp_discard(discard.tile());
+                called("get_opp_discard", || bot.get_opp_discard(discard.tile()))?;
                 return Ok(None);
             }
             Some(Kind::RequestDiscard(_)) => match past {
                 Some(Answer::Discard(tile)) => {
-                    bot.resumed_discard(Tile::try_from(tile).unwrap_or_default());
+                    let tile = Tile::try_from(tile).unwrap_or_default();
+                    called("resumed_discard", || bot.resumed_discard(tile))?;
                     return Ok(None);
                 }
-                _ => Answer::Discard(bot.request_discard(call.limit).into()),
+                _ => match called("request_discard", || bot.request_discard(call.limit))? {
+                    no @ Tile::Unspecified => {
+                        return Err(wrong("request_discard", no, "a tile of the hand"));
+                    }
+                    tile => Answer::Discard(tile.into()),
+                },
             },
             Some(Kind::RequestWin(ask)) => {
                 let (tile, own) = (ask.winning_tile(), ask.is_self_draw);
                 match past {
                     Some(Answer::Win(claim)) => {
-                        bot.resumed_win(tile, own, claim == i32::from(Claim::Win));
+                        let win = claim == i32::from(Claim::Win);
+                        called("resumed_win", || bot.resumed_win(tile, own, win))?;
                         return Ok(None);
                     }
-                    _ if bot.request_win(tile, own, call.limit) => Answer::Win(Claim::Win.into()),
-                    _ => Answer::Win(Claim::Pass.into()),
+                    _ => {
+                        let win = || bot.request_win(tile, own, call.limit);
+                        let claim = if called("request_win", win)? {
+                            Claim::Win
+                        } else {
+                            Claim::Pass
+                        };
+                        Answer::Win(claim.into())
+                    }
                 }
             }
             _ => return Ok(None),

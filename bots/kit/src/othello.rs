@@ -12,7 +12,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, read},
+    session::{Call, Player, called, read, wrong},
 };
 
 /// A bot in one game of Othello.
@@ -50,7 +50,7 @@ impl Bot {
         self.plays(PATH, move |start, bytes| {
             let mut bot = new(start);
             if let Some(beginning) = read::<OthelloCall>(bytes)?.beginning {
-                bot.get_beginning(&beginning);
+                called("get_beginning", || bot.get_beginning(&beginning))?;
             }
             Ok(Box::new(Seated(bot)))
         })
@@ -72,11 +72,17 @@ impl<B: OthelloBot> Player for Seated<B> {
                 column: Some(column),
             })) = read::<OthelloAnswer>(past)?.answer
             {
-                self.0.resumed_move(&ask, Square { row, column });
+                let square = Square { row, column };
+                called("resumed_move", || self.0.resumed_move(&ask, square))?;
             }
             return Ok(None);
         }
-        let Square { row, column } = self.0.request_move(&ask, call.limit);
+        let square = called("request_move", || self.0.request_move(&ask, call.limit))?;
+        let Square { row, column } = square;
+        if row > 7 || column > 7 {
+            let expected = "a square with a row and a column of 0 to 7";
+            return Err(wrong("request_move", square, expected));
+        }
         let answer = OthelloAnswer {
             number: None,
             answer: Some(Answer::Square(Message {

@@ -2,7 +2,7 @@
 //! envelope is dealt with here; a game's own part passes through as bytes.
 
 use std::{
-    any::Any,
+    fmt::Debug,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
@@ -85,7 +85,7 @@ impl Session {
             }
             Some(Kind::Over(over)) => {
                 if let Some(mut player) = self.player.take() {
-                    catch_unwind(AssertUnwindSafe(|| player.over(&over))).map_err(panicked)?;
+                    called("game_over", || player.over(&over))?;
                 }
                 return Ok(None);
             }
@@ -103,8 +103,8 @@ impl Session {
             .take()
             .ok_or_else(|| Status::failed_precondition("the game has not begun"))?;
         let think = move || {
-            let heard = catch_unwind(AssertUnwindSafe(|| player.hear(call)))
-                .unwrap_or_else(|panic| Err(panicked(panic)))
+            let heard = called("the bot", || player.hear(call))
+                .flatten()
                 .map(|answer| answer.map(|answer| numbered(number, &answer)));
             (player, heard)
         };
@@ -126,8 +126,7 @@ impl Session {
         bytes: &[u8],
         answered: bool,
     ) -> Heard {
-        let new = &self.new;
-        let player = catch_unwind(AssertUnwindSafe(|| new(start, bytes))).map_err(panicked)??;
+        let player = called("the constructor", || (self.new)(start, bytes)).flatten()?;
         self.player = Some(player);
         let number =
             number.ok_or_else(|| Status::invalid_argument("a question without a number"))?;
@@ -201,16 +200,22 @@ pub(crate) fn numbered(number: Option<u32>, answer: &[u8]) -> Bytes {
     bytes.into()
 }
 
-/// What a callback that panicked said, as the status that ends its stream.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "a panic is handed over whole"
-)]
-fn panicked(panic: Box<dyn Any + Send>) -> Status {
-    let words = panic
-        .downcast_ref::<&str>()
-        .map(|words| (*words).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_default();
-    Status::internal(format!("the bot panicked: {words}"))
+/// What this callback makes; if it panics, its words as the status that ends its
+/// stream.
+pub(crate) fn called<T>(callback: &str, call: impl FnOnce() -> T) -> Result<T, Status> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
+        let words = panic
+            .downcast_ref::<&str>()
+            .map(|words| (*words).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        Status::internal(format!("{callback} panicked: {words}"))
+    })
+}
+
+/// A callback has returned what can't be sent.
+pub(crate) fn wrong(callback: &str, returned: impl Debug, expected: &str) -> Status {
+    Status::internal(format!(
+        "{callback} returned {returned:?}: expected {expected}"
+    ))
 }

@@ -347,3 +347,122 @@ fn a_bot_sits_down_where_it_plays_and_by_a_start() {
         assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
     }
 }
+
+/// A bot that answers one question so, and does nothing else.
+struct Says<T>(T);
+
+impl MahjongBot for Says<Tile> {
+    fn get_draw(&mut self, _: Tile) {}
+    fn request_discard(&mut self, _: Duration) -> Tile {
+        self.0
+    }
+    fn get_opp_discard(&mut self, _: Tile) {
+        panic!("not that one");
+    }
+    fn request_win(&mut self, _: Tile, _: bool, _: Duration) -> bool {
+        false
+    }
+}
+
+impl BigTwoBot for Says<Vec<Card>> {
+    fn get_deal(&mut self, _: Vec<Card>) {}
+    fn get_play(&mut self, _: &GetPlay) {}
+    fn request_play(&mut self, _: &RequestPlay, _: Duration) -> Option<Vec<Card>> {
+        Some(self.0.clone())
+    }
+}
+
+impl OthelloBot for Says<Square> {
+    fn request_move(&mut self, _: &RequestMove, _: Duration) -> Square {
+        self.0
+    }
+}
+
+/// What comes of the first question that seat 0 is asked in a game, or of the first
+/// notice before it that fails.
+fn first_answer(bot: &Bot, name: &str) -> Result<Option<Vec<u8>>, tonic::Status> {
+    let record = play(name, 7);
+    let path = game(name).unwrap().path();
+    let calls = record.events.iter().filter_map(|event| match event {
+        Event::Asked { seat, call, .. } | Event::Told { seat, call } if seat.index() == 0 => {
+            Some(call)
+        }
+        _ => None,
+    });
+    let mut calls = calls.cloned();
+    let mut player = bot.player(path, &calls.next().unwrap());
+    for told in calls {
+        let heard = player.hear(call(&told, None))?;
+        if heard.is_some() {
+            return Ok(heard);
+        }
+    }
+    Ok(None)
+}
+
+#[test]
+fn an_answer_that_there_is_not_is_the_authors_error() {
+    let (three, four) = (Card::ThreeOfClubs, Card::FourOfClubs);
+    let cards =
+        |cards: Vec<Card>| Bot::new("says", "1").big_two(move |_: &GameStart| Says(cards.clone()));
+    let square = |row, column| {
+        Bot::new("says", "1").othello(move |_: &GameStart| Says(Square { row, column }))
+    };
+    let tile = |tile| Bot::new("says", "1").mahjong(move |_: &GameStart| Says(tile));
+    for (bot, name, words) in [
+        (
+            tile(Tile::Unspecified),
+            "mahjong",
+            "request_discard returned Unspecified: expected a tile of the hand",
+        ),
+        (
+            cards(vec![three, three]),
+            "big_two",
+            "request_play returned [ThreeOfClubs, ThreeOfClubs]: expected cards, each once",
+        ),
+        (cards(vec![]), "big_two", "request_play returned []"),
+        (
+            cards(vec![Card::Unspecified]),
+            "big_two",
+            "request_play returned [Unspecified]",
+        ),
+        (square(8, 0), "othello", "request_move returned Square"),
+        (square(0, 8), "othello", "0 to 7"),
+    ] {
+        let status = first_answer(&bot, name).unwrap_err();
+        assert_eq!(status.code(), tonic::Code::Internal);
+        assert!(status.message().contains(words), "{status}");
+    }
+    // What the rules say of it is the referee's affair.
+    for (bot, name) in [
+        (cards(vec![four]), "big_two"),
+        (square(7, 7), "othello"),
+        (tile(Tile::C1), "mahjong"),
+    ] {
+        assert!(first_answer(&bot, name).unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_callback_that_panics_is_named() {
+    let bot = Bot::new("says", "1").mahjong(|_: &GameStart| Says(Tile::C1));
+    let record = play("mahjong", 7);
+    let mut player = None;
+    let mut said = None;
+    for event in &record.events {
+        match (event, &mut player) {
+            (Event::Asked { seat, call, .. }, None) if seat.index() == 1 => {
+                player = Some(bot.player(game("mahjong").unwrap().path(), call));
+            }
+            (Event::Told { seat, call: told }, Some(player)) if seat.index() == 1 => {
+                if let Err(status) = player.hear(call(told, None)) {
+                    said = Some(status);
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    let said = said.expect("the other seat discards");
+    assert_eq!(said.message(), "get_opp_discard panicked: not that one");
+}
