@@ -61,6 +61,8 @@ struct Scratch(PathBuf);
 impl Scratch {
     fn new() -> Result<Self> {
         let folder = env::temp_dir().join(format!("arena-pytest-{}", std::process::id()));
+        // What another one of this number has left.
+        let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder)
             .map_err(|error| format!("could not make {}: {error}", folder.display()))?;
         Ok(Self(folder))

@@ -73,7 +73,7 @@ impl Entry {
             }
         };
         let Some((scheme, playable)) = known(spec) else {
-            let hint = match meant(spec) {
+            let hint = match meant(text).or_else(|| meant(spec)) {
                 Some(meant) => format!("; did you mean {meant}?"),
                 None => String::new(),
             };
@@ -252,6 +252,9 @@ impl Entry {
                 words[1..].iter().map(Into::into).collect(),
             ),
         };
+        // That there is no room for its socket would be no fault of the bot's.
+        referee::folder_for_a_socket()
+            .context("could not make a folder among the temporary files (TMPDIR)")?;
         let log = match lot {
             0 => format!("{}.log", self.name),
             lot => format!("{}-lot{lot}.log", self.name),
@@ -268,20 +271,32 @@ impl Entry {
     }
 }
 
-/// The SPEC of who has left out what it begins with: a file, or an address.
+/// The SPEC of who has left out what it begins with: a file, a command with one, or
+/// an address.
 fn meant(text: &str) -> Option<String> {
-    let path = Path::new(text);
-    if path.is_file() {
-        let scheme = match path.extension() {
-            Some(kind) if kind == "so" => "strategy:",
-            _ => "exec:",
-        };
-        return Some(format!("{scheme}{text}"));
+    let is_file = |word: &str| Path::new(word).is_file();
+    if is_file(text) && text.ends_with(".so") {
+        return Some(format!("strategy:{text}"));
     }
-    let place = text.strip_prefix("http://").unwrap_or(text);
-    let port = place.rsplit_once(':')?.1;
-    port.parse::<u16>().ok()?;
-    Some(format!("grpc://{place}"))
+    if is_file(text) {
+        // Without a slash it would be looked for where programs are.
+        let here = if text.contains('/') { "" } else { "./" };
+        let program = format!("{here}{text}");
+        return Some(format!("exec:{}", shlex::try_quote(&program).ok()?));
+    }
+    if shlex::split(text)?.iter().any(|word| is_file(word)) {
+        return Some(format!("exec:{text}"));
+    }
+    let place = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme))
+        .unwrap_or(text)
+        .trim_end_matches('/');
+    let (host, _) = place.rsplit_once(':')?;
+    let of_a_host = |c: char| c.is_alphanumeric() || ".-[]:".contains(c);
+    let spec = format!("grpc://{place}");
+    let good = !host.is_empty() && host.chars().all(of_a_host) && spec.parse::<Address>().is_ok();
+    good.then_some(spec)
 }
 
 /// What all processes of a run are started with.
@@ -302,8 +317,6 @@ impl Start {
         memory: Memory,
         logs: Option<PathBuf>,
     ) -> anyhow::Result<Self> {
-        referee::folder_for_a_socket()
-            .context("could not make a folder among the temporary files (TMPDIR)")?;
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("supervise");
         let supervisor = Supervisor::start(command).context("could not start the supervisor")?;
@@ -399,13 +412,28 @@ mod tests {
         assert!(error("./my_bot").contains("expected SPEC or NAME=SPEC"));
         assert!(error("a=./my_bot").contains("expected SPEC or NAME=SPEC"));
         assert!(error("127.0.0.1:5001").contains("did you mean grpc://127.0.0.1:5001?"));
-        assert!(error("a=http://[::1]:5001").contains("did you mean grpc://[::1]:5001?"));
+        assert!(error("a=http://[::1]:5001/").contains("did you mean grpc://[::1]:5001?"));
         let folder = tempfile::tempdir().unwrap();
-        for (name, meant) in [("my.so", "strategy:"), ("my_bot", "exec:")] {
-            let file = folder.path().join(name);
+        let folder = folder.path().display();
+        for (name, before, after) in [
+            ("my.so", "strategy:", ""),
+            ("my_bot", "exec:", ""),
+            ("my=bot", "exec:'", "'"),
+            ("my bot", "exec:'", "'"),
+        ] {
+            let file = format!("{folder}/{name}");
             std::fs::write(&file, "").unwrap();
-            let file = file.display();
-            assert!(error(&format!("a={file}")).contains(&format!("did you mean {meant}{file}?")));
+            let meant = format!("did you mean {before}{file}{after}?");
+            for text in [file.clone(), format!("a={file}")] {
+                assert!(error(&text).contains(&meant), "{}", error(&text));
+            }
+        }
+        let command = format!("python3 {folder}/my_bot");
+        assert!(error(&command).contains(&format!("did you mean exec:{command}?")));
+        // This is where the tests of a crate run.
+        assert!(error("Cargo.toml").contains("did you mean exec:./Cargo.toml?"));
+        for no_place in ["./no:12", "C:\\bot:1", "grcp://h:1", ":5001", "h:x", "."] {
+            assert!(!error(no_place).contains("did you mean"), "{no_place}");
         }
         assert!(error("a=house:radnom").contains("did you mean random?"));
         assert!(error("a=image:x/y:1").contains("does not start image: bots"));

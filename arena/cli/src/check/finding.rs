@@ -267,7 +267,7 @@ impl Id {
             Self::FirstMove => (
                 "first-move",
                 Fault,
-                "no foul, however a game begins",
+                "no illegal move, however a game begins",
                 "begin from what the first calls say (sizes, forbidden cell, stones, hands) and not from the usual beginning",
             ),
             Self::Resumed => (

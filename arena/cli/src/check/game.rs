@@ -3,6 +3,7 @@
 
 use std::{
     collections::BTreeMap,
+    ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -173,11 +174,9 @@ impl<'a> Playing<'a> {
     }
 
     async fn play(mut self) -> Came {
-        // Where the game is in the middle, the bot has been asked already.
-        for question in self.sitting.pending() {
-            if self.ask(question).await.is_break() {
-                return self.came;
-            }
+        // Where the game is in the middle, its questions have been put already.
+        if self.ask_all(self.sitting.pending()).await.is_break() {
+            return self.came;
         }
         loop {
             match self.sitting.advance() {
@@ -189,13 +188,8 @@ impl<'a> Playing<'a> {
                     }
                 }
                 Next::Ask(questions) => {
-                    // In the order of the seats, as in every record.
-                    for question in questions {
-                        if question.seat != self.terms.seat {
-                            self.answer(&question);
-                        } else if self.ask(question).await.is_break() {
-                            return self.came;
-                        }
+                    if self.ask_all(questions).await.is_break() {
+                        return self.came;
                     }
                 }
                 Next::Over(finished) => {
@@ -223,6 +217,18 @@ impl<'a> Playing<'a> {
         }
     }
 
+    /// Every seat is asked, in the order that a record has.
+    async fn ask_all(&mut self, questions: Vec<Question>) -> ControlFlow<()> {
+        for question in questions {
+            if question.seat == self.terms.seat {
+                self.ask(question).await?;
+            } else {
+                self.answer(&question);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
     /// One of the other seats answers, or leaves.
     fn answer(&mut self, question: &Question) {
         let answered = self.came.thoughts.len();
@@ -248,8 +254,8 @@ impl<'a> Playing<'a> {
 
     /// The bot is asked. It breaks off where the game is not to be played to its
     /// end.
-    async fn ask(&mut self, question: Question) -> std::ops::ControlFlow<()> {
-        use std::ops::ControlFlow::{Break, Continue};
+    async fn ask(&mut self, question: Question) -> ControlFlow<()> {
+        use ControlFlow::{Break, Continue};
         self.count(&question.call);
         let number = question.number;
         self.came.at = match self.calls.name(&question.call) {

@@ -90,8 +90,11 @@ struct Subject {
     calls: BTreeMap<String, u32>,
     /// How many of its streams were closed in time, and how many were not.
     closed: (u32, u32),
-    /// What came of it after a game was over.
+    /// The game that it was first sent the start of.
+    first: Terms,
+    /// What came of it after a game was over, and whether that was told.
     afterwards: Option<Foul>,
+    afterwards_is_told: bool,
     /// It can't play several games at once, whatever it says.
     alone: bool,
 }
@@ -337,16 +340,45 @@ impl<'a> Examiner<'a> {
         Ok(came)
     }
 
-    /// Whether it is the game before that makes this one a foul: in a new process it
-    /// is played without one, and the second time with one.
-    async fn is_of_the_game_before(
+    /// Whether it is what these games have left in the process that makes this one a
+    /// foul: a new process plays it without one, and another, which begins with them,
+    /// comes to one sooner or later. A bot that fails at random will hardly do so
+    /// twice.
+    async fn is_of_games_before(
         &mut self,
+        before: &[Terms],
         terms: &Terms,
-        manner: &Manner,
+        foul: FoulKind,
+        share: Duration,
     ) -> anyhow::Result<bool> {
-        self.host.renew().await;
-        let first = self.play_one(terms, manner).await?;
-        Ok(first.foul.is_none() && self.play_one(terms, manner).await?.foul.is_some())
+        for _ in 0..2 {
+            self.host.renew().await;
+            if self.plays(terms, share).await?.is_some() {
+                return Ok(false);
+            }
+            self.host.renew().await;
+            let mut came = None;
+            for (played, terms) in before.iter().chain([terms]).enumerate() {
+                came = self.plays(terms, share).await?;
+                if came.is_some() && played > 0 {
+                    break;
+                }
+            }
+            if came != Some(foul) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The foul with which it plays this game, of which so much is seen.
+    async fn plays(&mut self, terms: &Terms, share: Duration) -> anyhow::Result<Option<FoulKind>> {
+        let manner = Manner {
+            leave_at: Some(until(share)),
+            ..Manner::default()
+        };
+        let came = self.play_one(terms, &manner).await?;
+        Ok(came.foul.as_ref().map(Foul::kind))
     }
 
     /// What comes of these games, all at once. Where a process that has played
@@ -475,6 +507,16 @@ impl Subject {
             Some(Closed::Not) => self.closed.1 += 1,
             None => {}
         }
+    }
+
+    /// What came of it after a game was over, once.
+    fn afterwards(&mut self) -> Option<Finding> {
+        let foul = self
+            .afterwards
+            .as_ref()
+            .filter(|_| !self.afterwards_is_told)?;
+        self.afterwards_is_told = true;
+        Some(plain(Id::AfterGameOver, Some(self.kind), foul.to_string()))
     }
 
     /// Don't wait for a third stream that is not closed.

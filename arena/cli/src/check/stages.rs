@@ -85,7 +85,8 @@ impl Examiner<'_> {
                 ..Manner::default()
             };
             let began = Instant::now();
-            let came = self.play(kind, 0, Seat::new(0), &manner).await?;
+            let terms = self.terms(kind, 0, Seat::new(0));
+            let came = self.play_one(&terms, &manner).await?;
             let seen = match (&came.foul, &came.ready) {
                 (Some(Foul::Unsupported { .. }), _) if !named => continue,
                 (None, Some(said)) => {
@@ -122,7 +123,9 @@ impl Examiner<'_> {
                         thoughts: Vec::new(),
                         calls: BTreeMap::new(),
                         closed: (0, 0),
+                        first: terms,
                         afterwards: None,
+                        afterwards_is_told: false,
                         alone: false,
                     });
                     Seen::found(words, findings)
@@ -237,8 +240,8 @@ impl Examiner<'_> {
         let share = self.wanted.patience / seats.len() as u32;
         let rounds = if self.wanted.quick { 1 } else { 2 };
         let (mut games, mut cut) = (0, 0);
-        // How many of them its process has played.
-        let mut before = 0;
+        // What its process has played before: the first and the last of it.
+        let mut before = vec![subject.first.clone()];
         let mut findings: Vec<super::Finding> = Vec::new();
         for seat in seats {
             let end = until(share);
@@ -259,21 +262,24 @@ impl Examiner<'_> {
                 games += 1;
                 cut += usize::from(came.cut_short);
                 let Some(mut finding) = self.foul(kind, seat, &mut came).await? else {
-                    before += 1;
+                    before.truncate(1);
+                    before.push(terms);
                     continue;
                 };
-                if before > 0
+                if let Some(foul) = came.foul.as_ref().map(Foul::kind)
                     && self.host.is_ours()
-                    && self.is_of_the_game_before(&terms, &manner).await?
+                    && self
+                        .is_of_games_before(&before, &terms, foul, share)
+                        .await?
                 {
                     finding.id = Id::SecondGame;
-                    finding.came += "; a new process plays the same game without a foul, and when it plays it again there is one";
+                    finding.came += "; a new process plays the same game without a foul, and with one after a game before it";
                 }
                 if findings.iter().all(|known| known.id != finding.id) {
                     findings.push(finding);
                 }
                 self.host.renew().await;
-                before = 0;
+                before.truncate(1);
                 break;
             }
         }
@@ -282,9 +288,7 @@ impl Examiner<'_> {
             let came = format!("{open} of {} streams stayed open", closed + open);
             findings.push(plain(Id::HalfClosed, Some(kind), came));
         }
-        if let Some(foul) = &subject.afterwards {
-            findings.push(plain(Id::AfterGameOver, Some(kind), foul.to_string()));
-        }
+        findings.extend(subject.afterwards());
         let mut words = format!("{} from {} seats", counted(games), kind.info().seats);
         if cut > 0 {
             words += &format!(", {cut} cut short after {}", about(share));
@@ -333,7 +337,7 @@ impl Examiner<'_> {
                     break;
                 }
                 let where_ = format!("{} ({})", about.name, seated(seat));
-                // What else it does wrong has nothing to do with how it begins.
+                // Any other foul has words of its own for what is to be mended.
                 let id = match foul {
                     Foul::Illegal { .. } => Id::FirstMove,
                     _ => Id::of_foul(foul.kind()),
@@ -341,7 +345,8 @@ impl Examiner<'_> {
                 if let Some(first) = findings.iter_mut().find(|known| known.id == id) {
                     first.came += &format!("; also with {where_}");
                 } else {
-                    let words = format!("with {where_}: {}", in_words(&foul, &came));
+                    let foul = in_words(&foul, &came);
+                    let words = format!("from the usual beginning nothing; with {where_}: {foul}");
                     findings.push(self.finding(id, kind, words, &mut came).await?);
                 }
                 self.host.renew().await;
@@ -358,6 +363,7 @@ impl Examiner<'_> {
             counted(tried),
             trials.len() - 1
         );
+        findings.extend(subject.afterwards());
         if refused > 0 {
             words += &format!("; {refused} of them refused, as keeps-globals says");
         }
@@ -381,7 +387,7 @@ impl Examiner<'_> {
                 let manner = Manner {
                     leave_after: Some(fork_at + 2),
                     // Who thinks for long is caught up with early.
-                    leave_at: (fork_at > 1).then_some(end),
+                    leave_at: (fork_at > 1).then(|| self.soon()),
                     fork_at: Some(fork_at),
                     hasty: subject.is_hasty(),
                     ..Manner::default()
