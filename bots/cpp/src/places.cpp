@@ -24,8 +24,8 @@ grpc::Status Places::enter(const grpc::ServerContext* stream) {
         }
         if (std::chrono::steady_clock::now() >= deadline || stream->IsCancelled()) {
             return {grpc::StatusCode::RESOURCE_EXHAUSTED,
-                    "this process plays " + std::to_string(max_games) +
-                        " games at once, and as many are running"};
+                    "max_games is " + std::to_string(max_games) +
+                        ", and as many games are running"};
         }
         changed_.wait_for(lock, LOOK);
     }

@@ -645,7 +645,7 @@ TEST_F(Kit, refuses_more_games_than_it_plays_at_once) {
     const auto status = refused.end();
     EXPECT_EQ(status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
     EXPECT_EQ(status.error_message(),
-              "this process plays 2 games at once, and as many are running");
+              "max_games is 2, and as many games are running");
     EXPECT_EQ(health(channel, ""), SERVING);
     // A game that is over takes no place, though its stream is open.
     one.tell(over<c4::ConnectFourCall>("a draw"));

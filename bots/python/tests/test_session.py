@@ -971,7 +971,7 @@ def test_more_games_than_max_games_are_refused_in_words(
         for stream in more:
             assert stream.status() == (
                 grpc.StatusCode.RESOURCE_EXHAUSTED,
-                "16 games are being played, and max_games is no more",
+                "max_games is 16, and as many games are running",
             )
         holding.released.set()
         for stream in streams:

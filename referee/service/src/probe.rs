@@ -185,6 +185,11 @@ impl Line {
         self.stream.tell(call);
     }
 
+    /// Gives it so much time with what it was told, and reads nothing.
+    pub async fn settle(&mut self, time: Duration) {
+        self.stream.settle(time).await;
+    }
+
     /// Asks and waits for the answer, but no longer than the limit.
     pub async fn ask(&mut self, question: Question) -> Replied {
         let limit = question.limit;

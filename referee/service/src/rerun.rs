@@ -69,6 +69,7 @@ pub async fn rerun(
         let rerun = Rerun {
             path: part.kind.path(),
             largest: part.limits.answer_bytes,
+            start: part.limits.start,
             bot,
             shard,
             before: Vec::new(),
@@ -83,6 +84,8 @@ pub async fn rerun(
 struct Rerun {
     path: &'static str,
     largest: usize,
+    /// How long a bot may take to begin.
+    start: Duration,
     bot: Arc<Bot>,
     shard: Shard,
     /// What a new stream is sent first: all calls so far, with the answers that were
@@ -154,19 +157,41 @@ impl Rerun {
     /// Asks until something comes back that was not late by a delay of ours.
     async fn ask(&mut self, question: Question) -> Result<(Heard, Duration), Foul> {
         let mut attempt = 1;
+        // How long it took to start and to answer, where it may have been starting.
+        let mut took = None;
         loop {
+            let caught_up = self.chair.is_none() && !self.before.is_empty();
             if self.chair.is_none() {
                 self.chair = Some(self.open().await?);
             }
+            let starting = match took {
+                None if caught_up => self.start,
+                _ => Duration::ZERO,
+            };
             let Some(chair) = &mut self.chair else {
                 unreachable!("there is one now");
             };
-            let answer = ask_one(chair, question.clone(), &self.shard.heartbeat).await;
+            if let (Some(took), Chair::Taken(_, stream)) = (took.filter(|_| caught_up), &mut *chair)
+            {
+                stream.settle(took).await;
+            }
+            let asked = Question {
+                limit: question.limit + starting,
+                ..question.clone()
+            };
+            let answer = ask_one(chair, asked, &self.shard.heartbeat).await;
             let again = self.before.is_empty() || self.can_resume;
             match answer.heard {
                 Some(_) if answer.excused && attempt < ATTEMPTS && again => {
                     attempt += 1;
                     self.set_aside();
+                }
+                // There is no Ready that could be waited for: so it is caught up once
+                // more, and asked when it has surely started.
+                Some(Heard::Answer(_))
+                    if !starting.is_zero() && answer.thought >= question.limit =>
+                {
+                    took = Some(answer.thought);
                 }
                 Some(heard) => return Ok((heard, answer.thought)),
                 // The process was gone before the game began.

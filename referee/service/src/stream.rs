@@ -37,6 +37,8 @@ enum Answers {
     /// Most servers send their headers only with the first answer.
     Opening(Opening),
     Open(Box<Streaming<Bytes>>),
+    /// It could not be opened.
+    Failed(Status),
 }
 
 /// What came off a stream.
@@ -176,18 +178,37 @@ impl SeatStream {
         failed.or(answered).map_or(Closed::InOrder, Closed::Wrongly)
     }
 
-    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Read> {
-        if let Answers::Opening(opening) = &mut self.answers {
-            match opening.as_mut().poll(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(response)) => {
-                    self.answers = Answers::Open(Box::new(response.into_inner()));
-                }
-                Poll::Ready(Err(status)) => return Poll::Ready(self.broken(&status, true)),
-            }
+    /// Gives it so much time with what it was told, and reads nothing.
+    pub(crate) async fn settle(&mut self, time: Duration) {
+        let mut over = Box::pin(tokio::time::sleep(time));
+        poll_fn(|cx| {
+            self.poll_open(cx);
+            over.as_mut().poll(cx)
+        })
+        .await;
+    }
+
+    /// Nothing goes out before this was polled.
+    fn poll_open(&mut self, cx: &mut Context<'_>) {
+        if let Answers::Opening(opening) = &mut self.answers
+            && let Poll::Ready(opened) = opening.as_mut().poll(cx)
+        {
+            self.answers = match opened {
+                Ok(response) => Answers::Open(Box::new(response.into_inner())),
+                Err(status) => Answers::Failed(status),
+            };
         }
-        let Answers::Open(answers) = &mut self.answers else {
-            return Poll::Pending;
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Read> {
+        self.poll_open(cx);
+        let answers = match &mut self.answers {
+            Answers::Opening(_) => return Poll::Pending,
+            Answers::Failed(status) => {
+                let status = status.clone();
+                return Poll::Ready(self.broken(&status, true));
+            }
+            Answers::Open(answers) => answers,
         };
         match Pin::new(&mut **answers).poll_next(cx) {
             Poll::Pending => Poll::Pending,

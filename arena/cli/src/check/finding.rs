@@ -166,7 +166,7 @@ impl Id {
                 "no-ready",
                 Fault,
                 "Ready with number 0 as the answer to GameStart within the start-up limit",
-                "if the stream ended with a status, its message says what failed, mostly an exception in the constructor; otherwise answer the first call of every stream with Ready, before anything else and without waiting for the stream to end; a server that takes one stream at a time must free it when the stream ends",
+                "if the stream ended with a status, its message says what failed, mostly an exception in the constructor; otherwise answer the first call of every stream with Ready, before anything else and without waiting for the stream to end; a server that takes one stream at a time must free it when the stream ends; and with a bot that runs already nobody else may be playing",
             ),
             Self::NoName => (
                 "no-name",
@@ -202,7 +202,7 @@ impl Id {
                 "crashed",
                 Fault,
                 "the process lives to the end of the game",
-                "run it by hand and read what it printed last; --records keeps the game, and `arena replay rerun` puts the same calls to it again",
+                "run it by hand and read what it printed last; when a game was over, look at game_over, at destructors and at threads; of one in the middle --records keeps the game, and `arena replay rerun` puts the same calls to it again",
             ),
             Self::HungUp => (
                 "hung-up",
@@ -304,7 +304,7 @@ impl Id {
                 "cancelled",
                 Fault,
                 "after streams that were cancelled in the middle of a question, new games begin and are played as usual",
-                "give up a game when its stream is cancelled: free its place, its thread and its memory",
+                "give up a game when its stream is cancelled: free its place, its thread and its memory, and don't fail because nobody listens any more",
             ),
             Self::ThinksOn => (
                 "thinks-on",
@@ -322,7 +322,7 @@ impl Id {
                 "half-closed",
                 Warning,
                 "the bot ends its side of the stream within 1s after GameOver",
-                "when the referee has closed its side, return from the handler",
+                "when the referee has closed its side, return from the handler; with a kit: let game_over and the destructor be quick",
             ),
             Self::MemoryGrows => (
                 "memory-grows",

@@ -79,6 +79,9 @@ pub(super) struct Came {
     pub(super) cut_short: bool,
     pub(super) record: Option<Record>,
     pub(super) fork: Option<Fork>,
+    /// How long its first answer took where it was caught up with, if that was more
+    /// than the limit: then nothing was judged.
+    pub(super) started_and_answered: Option<Duration>,
     pub(super) excused: bool,
 }
 
@@ -132,12 +135,24 @@ pub(super) async fn resume(probe: &Probe, terms: &Terms, manner: &Manner, fork: 
     let mut came = Came::default();
     for _ in 0..ATTEMPTS {
         let sitting = fork.sitting.fork();
-        let playing = Playing::new(probe, terms, manner, sitting);
+        let mut playing = Playing::new(probe, terms, manner, sitting);
         for call in &fork.past {
             playing.send(call.clone());
         }
+        // There is no Ready that could be waited for. Where the first answer was late
+        // for that reason, perhaps, it is asked when it has surely started.
+        match came.started_and_answered {
+            None => playing.starting = terms.limits.start,
+            Some(took) => {
+                if let Some(line) = &mut playing.line {
+                    line.settle(took).await;
+                }
+            }
+        }
+        let before = came.started_and_answered;
         came = playing.play().await;
-        if !came.excused {
+        came.started_and_answered = came.started_and_answered.or(before);
+        if !came.excused && came.started_and_answered == before {
             break;
         }
     }
@@ -154,6 +169,8 @@ struct Playing<'a> {
     past: Vec<Bytes>,
     dice: Dice,
     together: Option<&'a Arc<Barrier>>,
+    /// How long it may be starting when it is asked first, where it is caught up with.
+    starting: Duration,
     came: Came,
 }
 
@@ -169,6 +186,7 @@ impl<'a> Playing<'a> {
             past: Vec::new(),
             dice: Dice::new(&terms.seed),
             together: None,
+            starting: Duration::ZERO,
             came: Came::default(),
         }
     }
@@ -269,10 +287,11 @@ impl<'a> Playing<'a> {
             });
         }
         let told = question.limit;
+        let starting = std::mem::take(&mut self.starting);
         let asked = Question {
             limit: match self.manner.judged_by {
                 Some(limit) if number > 0 => limit,
-                _ => told,
+                _ => told + starting,
             },
             call: self.as_sent(question.call.clone()),
             ..question.clone()
@@ -302,6 +321,10 @@ impl<'a> Playing<'a> {
             && number == 0
         {
             self.came.gone = Some(foul.clone());
+        }
+        if !starting.is_zero() && thought >= told && matches!(heard, Heard::Answer(_)) {
+            self.came.started_and_answered = Some(thought);
+            return Break(());
         }
         let judged = match self.manner.judged_by {
             Some(limit) if number > 0 && thought < limit => {

@@ -109,6 +109,8 @@ pub(crate) struct Examiner<'a> {
     games: u64,
     /// Streams that nobody waits for.
     goodbyes: TaskTracker,
+    /// A stream was not closed by the bot: it may still be at it.
+    is_left_open: bool,
 }
 
 impl Check {
@@ -167,6 +169,7 @@ impl<'a> Examiner<'a> {
             report,
             games: 0,
             goodbyes: TaskTracker::new(),
+            is_left_open: false,
         }
     }
 
@@ -247,6 +250,7 @@ impl<'a> Examiner<'a> {
                 self.host.renew().await;
             }
         }
+        self.is_left_open |= subject.closed.1 > 0;
         Ok(())
     }
 
@@ -259,11 +263,11 @@ impl<'a> Examiner<'a> {
     ) -> Seen {
         match (self.host.died(), &seen) {
             (Some(Death { foul, after }), Seen::Looked { findings, .. }) if findings.is_empty() => {
-                let id = match check {
-                    Check::Cancelled => Id::Cancelled,
-                    _ => Id::of_foul(foul.kind()),
+                let (id, when) = match check {
+                    Check::Cancelled => (Id::Cancelled, "while streams were cancelled"),
+                    _ => (Id::of_foul(foul.kind()), "when a game was over"),
                 };
-                let came = format!("between two games: {foul}");
+                let came = format!("{when}: {foul}");
                 Seen::found("", vec![plain(id, after.or(kind), came)])
             }
             _ => seen,

@@ -758,6 +758,12 @@ impl Examiner<'_> {
         if !self.host.is_ours() {
             return Ok(not_ours());
         }
+        // No game is running when the last stream is closed. Who has left one open is
+        // still busy with it, so that a new process must show what it does.
+        self.all_closed().await;
+        if self.is_left_open {
+            self.host.renew().await;
+        }
         let process = match self.host.running().await? {
             Ok(running) => running.process.clone(),
             Err(foul) => {
@@ -768,8 +774,6 @@ impl Examiner<'_> {
         let Some(process) = process else {
             return Ok(not_ours());
         };
-        // No game is running when the last stream is closed.
-        self.all_closed().await;
         let Some(farewell) = process.dismiss(STOP_GRACE).await else {
             return Ok(Seen::NotLookedAt("it had ended by itself".to_owned()));
         };

@@ -219,6 +219,14 @@ fn an_author_is_told_of_what_is_wrong() {
             Some("after-game-over"),
             "ValueError: not fair",
         ),
+        // Which is why it does not end at once when it is asked to.
+        (
+            "slow-loser",
+            over,
+            "    def game_over(self, over):\n        __import__('time').sleep(3)\n",
+            Some("half-closed"),
+            "stayed open",
+        ),
     ] {
         let spec = mistaken(&arena, name, before, line);
         let kept = format!("kept-{name}");

@@ -232,6 +232,29 @@ fn globals_from_the_first_move_go_with_no_position_that_has_one() {
     assert!(played.iter().all(|game| foul(game).is_none()), "{played:?}");
 }
 
+/// Where it is caught up with there is no Ready, and it is asked on at once.
+#[test]
+fn loading_is_starting_and_not_thinking_also_in_the_middle_of_a_game() {
+    let arena = Arena::new();
+    compile(&arena, "slow_to_load");
+    let board = r#"{"rows":4,"columns":4,"forbidden":"none"}"#;
+    fs::write(arena.path("board"), board).unwrap();
+    done(&arena.run(
+        "match connect-four --bot house:random --bot other=house:random --rounds 1 \
+         --openings board --records run",
+    ));
+    let (record, _) = &arena.records("run")[0];
+    let again = done(&arena.run(&format!(
+        "replay rerun run/{record} --seat 0 --bot strategy:strategy.so --move-limit 2s \
+         --format json"
+    )));
+    let moves = of_type(&events(&again), "answer");
+    assert!(moves.len() > 2, "{again}");
+    let other = moves.iter().filter(|one| one["same"] == false);
+    assert!(other.count() > 0, "it is never caught up with: {again}");
+    assert!(moves.iter().all(|one| one["foul"].is_null()), "{again}");
+}
+
 #[test]
 fn a_strategy_that_refuses_positions_is_fit() {
     let arena = Arena::new();

@@ -136,7 +136,7 @@ class Tables:
                 # A place may have come free in the same turn of the loop.
                 if self._games < self._ready.max_games:
                     break
-                words = f"{self._games} games are being played, and max_games is no more"
+                words = f"max_games is {self._games}, and as many games are running"
                 raise Fault(grpc.StatusCode.RESOURCE_EXHAUSTED, words) from None
         self._count(1)
         try:
