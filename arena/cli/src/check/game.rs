@@ -133,6 +133,7 @@ pub(super) async fn play(probe: &Probe, terms: &Terms, manner: &Manner) -> anyho
 /// Catches the bot up with a game in the middle on a new stream, and plays on.
 pub(super) async fn resume(probe: &Probe, terms: &Terms, manner: &Manner, fork: &Fork) -> Came {
     let mut came = Came::default();
+    let mut took = None;
     for _ in 0..ATTEMPTS {
         let sitting = fork.sitting.fork();
         let mut playing = Playing::new(probe, terms, manner, sitting);
@@ -141,7 +142,7 @@ pub(super) async fn resume(probe: &Probe, terms: &Terms, manner: &Manner, fork: 
         }
         // There is no Ready that could be waited for. Where the first answer was late
         // for that reason, perhaps, it is asked when it has surely started.
-        match came.started_and_answered {
+        match took {
             None => playing.starting = terms.limits.start,
             Some(took) => {
                 if let Some(line) = &mut playing.line {
@@ -149,10 +150,10 @@ pub(super) async fn resume(probe: &Probe, terms: &Terms, manner: &Manner, fork: 
                 }
             }
         }
-        let before = came.started_and_answered;
         came = playing.play().await;
-        came.started_and_answered = came.started_and_answered.or(before);
-        if !came.excused && came.started_and_answered == before {
+        if came.started_and_answered.is_some() {
+            took = came.started_and_answered;
+        } else if !came.excused {
             break;
         }
     }
