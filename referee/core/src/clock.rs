@@ -23,6 +23,12 @@ pub struct Limits {
     pub answer_bytes: usize,
 }
 
+impl Limits {
+    /// The longest that a limit may be: a year. Deadlines are moments plus limits, and
+    /// such a sum must not overflow.
+    pub const LONGEST: Duration = Duration::from_hours(365 * 24);
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

@@ -248,25 +248,36 @@ impl Service {
 }
 
 fn limits(given: Option<&proto::Limits>) -> Result<Limits, Status> {
-    let read = |what: &str, time: Option<prost_types::Duration>| {
-        time.map(|time| {
-            Duration::try_from(time)
-                .ok()
-                .filter(|time| !time.is_zero())
-                .ok_or_else(|| {
-                    Status::invalid_argument(format!("limits.{what}: expected a positive duration"))
-                })
-        })
-        .transpose()
-    };
     let standard = Limits::default();
-    let given = given.copied().unwrap_or_default();
+    let Some(given) = given else {
+        return Ok(standard);
+    };
     Ok(Limits {
-        start: read("start", given.start)?.unwrap_or(standard.start),
-        per_move: read("move", given.r#move)?.unwrap_or(standard.per_move),
-        budget: read("budget", given.budget)?,
+        start: limit("start", given.start)?.unwrap_or(standard.start),
+        per_move: limit("move", given.r#move)?.unwrap_or(standard.per_move),
+        budget: limit("budget", given.budget)?,
         answer_bytes: standard.answer_bytes,
     })
+}
+
+/// One limit, if the request has it. Any `i64` can stand in the message, and prost's
+/// own conversion panics at the least of them.
+fn limit(name: &str, given: Option<prost_types::Duration>) -> Result<Option<Duration>, Status> {
+    let Some(given) = given else { return Ok(None) };
+    let normal = given.normalized();
+    let time = u64::try_from(normal.seconds)
+        .ok()
+        .zip(u32::try_from(normal.nanos).ok())
+        .map(|(seconds, nanos)| Duration::new(seconds, nanos))
+        .filter(|time| !time.is_zero() && *time <= Limits::LONGEST);
+    if time.is_none() {
+        return Err(Status::invalid_argument(format!(
+            "limits.{name}: expected a positive duration of at most 365 days, \
+             found {} s and {} ns",
+            given.seconds, given.nanos
+        )));
+    }
+    Ok(time)
 }
 
 const fn event(event: Event) -> GameEvent {
