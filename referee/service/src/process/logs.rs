@@ -1,0 +1,154 @@
+//! What a process prints: its log file, its last lines, and where it listens.
+
+use std::{
+    collections::VecDeque,
+    io::{self, Write as _},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
+    sync::oneshot,
+    task::JoinHandle,
+};
+
+/// How much of what a bot prints is kept in its log file.
+pub const LOG_LIMIT: usize = 1024 * 1024;
+/// How many of its last lines are kept as evidence, and how long one may be.
+const LAST_LINES: usize = 5;
+const LINE_LIMIT: usize = 400;
+/// How long its last words may take to arrive when it has ended.
+const OUTPUT_GRACE: Duration = Duration::from_millis(200);
+
+/// The last lines that a bot printed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+
+impl LastWords {
+    fn push(&self, line: &str) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line.chars().take(LINE_LIMIT).collect());
+    }
+
+    pub(super) fn after(&self, what: String) -> String {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.is_empty() {
+            return what;
+        }
+        let words = lines.iter().map(String::as_str).collect::<Vec<_>>();
+        format!("{what}; its last words: {}", words.join(" / "))
+    }
+}
+
+/// Where what a bot prints goes, up to a limit.
+#[derive(Clone)]
+pub(super) struct Log {
+    last_words: LastWords,
+    file: Arc<Mutex<LogFile>>,
+}
+
+/// A bot that prints nothing leaves no file.
+enum LogFile {
+    /// Nothing has been printed.
+    Unwritten(PathBuf),
+    /// It has room for so many bytes.
+    Open(std::fs::File, usize),
+    /// Nothing more goes there.
+    Closed,
+}
+
+impl LogFile {
+    fn write(self, line: &[u8]) -> io::Result<Self> {
+        let (mut file, left) = match self {
+            Self::Unwritten(path) => {
+                let mut options = std::fs::OpenOptions::new();
+                (options.create(true).append(true).open(path)?, LOG_LIMIT)
+            }
+            Self::Open(file, left) => (file, left),
+            Self::Closed => return Ok(Self::Closed),
+        };
+        let fits = &line[..line.len().min(left)];
+        file.write_all(fits)?;
+        if fits.len() < left {
+            return Ok(Self::Open(file, left - fits.len()));
+        }
+        file.write_all(b"\n[the log ends here: the bot has printed too much]\n")?;
+        Ok(Self::Closed)
+    }
+}
+
+impl Log {
+    pub(super) fn new(path: Option<&PathBuf>, last_words: LastWords) -> Self {
+        let file = path.map_or(LogFile::Closed, |path| LogFile::Unwritten(path.clone()));
+        Self {
+            last_words,
+            file: Arc::new(Mutex::new(file)),
+        }
+    }
+
+    fn line(&self, line: &[u8]) {
+        let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = std::mem::replace(&mut *slot, LogFile::Closed);
+        *slot = file.write(line).unwrap_or_else(|error| {
+            tracing::warn!(%error, "no log");
+            LogFile::Closed
+        });
+        drop(slot);
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end();
+        if !text.is_empty() {
+            self.last_words.push(text);
+        }
+    }
+}
+
+/// What reads its output.
+#[derive(Default)]
+pub(super) struct Output(Vec<JoinHandle<io::Result<()>>>);
+
+impl Output {
+    pub(super) fn spawn(&mut self, reading: impl Future<Output = io::Result<()>> + Send + 'static) {
+        self.0.push(tokio::spawn(reading));
+    }
+
+    /// Waits until all of it has been read; not for long, since a process that
+    /// has left the group may hold on to it.
+    pub(super) async fn ended(self) {
+        let _ = tokio::time::timeout(OUTPUT_GRACE, join_all(self.0)).await;
+    }
+}
+
+/// Reads to the end, so that a bot that prints a lot is never held up by it.
+pub(super) async fn read_output(
+    output: impl AsyncRead + Unpin,
+    log: Log,
+    mut heard: Option<oneshot::Sender<String>>,
+) -> io::Result<()> {
+    let mut output = BufReader::new(output);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line without an end must not fill the memory.
+        let read = (&mut output)
+            .take(64 * 1024)
+            .read_until(b'\n', &mut line)
+            .await?;
+        if read == 0 {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&line);
+        if let Some(address) = text.trim().strip_prefix("listening on ")
+            && let Some(heard) = heard.take()
+        {
+            let _ = heard.send(address.to_owned());
+            continue;
+        }
+        log.line(&line);
+    }
+}

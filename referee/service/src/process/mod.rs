@@ -1,0 +1,16 @@
+//! A bot as a process of its own: started, watched, limited, and never left
+//! behind.
+
+mod group;
+mod launch;
+mod logs;
+mod memory;
+mod socket;
+mod watch;
+
+pub use group::Left;
+pub use launch::Launch;
+pub use logs::LOG_LIMIT;
+pub use memory::{Memory, MemoryGauge, anonymous_memory_alone};
+pub use socket::folder_for_a_socket;
+pub use watch::{Farewell, Process, STOP_GRACE};
