@@ -8,6 +8,7 @@ mod heartbeat;
 mod play;
 mod pool;
 mod probe;
+pub mod proc;
 mod process;
 mod rerun;
 mod serve;
@@ -21,7 +22,7 @@ pub use pool::{CutOff, Pool};
 pub use probe::{Health, Line, Probe, Replied};
 pub use process::{
     Farewell, LOG_LIMIT, Launch, Left, Memory, MemoryGauge, Process, STOP_GRACE,
-    anonymous_memory_alone, folder_for_a_socket,
+    folder_for_a_socket,
 };
 pub use rerun::{Reanswer, RerunEnd, rerun};
 pub use serve::{Serve, ServeError};

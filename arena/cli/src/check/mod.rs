@@ -7,7 +7,6 @@ mod finding;
 mod game;
 mod host;
 mod print;
-mod process;
 mod stages;
 
 use std::{

@@ -10,15 +10,18 @@ use std::{
 use anyhow::Context as _;
 use bytes::Bytes;
 use futures_util::future::join_all;
-use referee::{Health, LOG_LIMIT, Probe, STOP_GRACE};
+use referee::{
+    Health, LOG_LIMIT, Probe, STOP_GRACE,
+    proc::{CpuTime, memory_of_family},
+};
 use referee_core::{Foul, GameKind, Seat};
 use referee_games::{GAMES, Heard, Question};
-use tokio::sync::Barrier;
+use tokio::{sync::Barrier, task::spawn_blocking};
 
 use super::{
     Check, Examiner, Id, Seen, Subject, about, counted,
     game::{Manner, play, resume},
-    in_words, median, name_of, plain, process, seated, until,
+    in_words, median, name_of, plain, seated, until,
 };
 use crate::tally::plural;
 
@@ -670,9 +673,10 @@ impl Examiner<'_> {
         let Some(id) = self.host.process() else {
             return Ok(0.0);
         };
-        let (before, began) = (process::cpu(id), Instant::now());
+        let time = || spawn_blocking(move || CpuTime::of_family(id));
+        let (before, began) = (time().await?, Instant::now());
         tokio::time::sleep(LOOK).await;
-        let used = process::cpu(id).since(&before);
+        let used = time().await?.since(before);
         Ok(used.as_secs_f64() / began.elapsed().as_secs_f64())
     }
 
@@ -714,8 +718,9 @@ impl Examiner<'_> {
                 Err(foul) => return Ok(lost(kind, &foul)),
             };
             games += terms.len();
-            let id = self.host.process();
-            held.extend(id.map(|id| (games, process::memory(id))));
+            if let Some(id) = self.host.process() {
+                held.push((games, spawn_blocking(move || memory_of_family(id)).await?));
+            }
             for (terms, mut came) in terms.iter().zip(came) {
                 if let Some(foul) = self.foul(kind, terms.seat, &mut came).await? {
                     let words = format!("a foul after {}", counted(games));

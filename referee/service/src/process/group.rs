@@ -1,6 +1,7 @@
 //! The process group of a bot, and what it leaves behind.
 
 use std::{
+    ffi::OsStr,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -10,6 +11,8 @@ use nix::{
     sys::signal::{Signal, kill, killpg},
     unistd::Pid,
 };
+use procfs::process::{Process, all_processes};
+use tokio::task::spawn_blocking;
 
 use crate::supervisor::Supervisor;
 
@@ -69,60 +72,52 @@ impl Group {
     /// its end: the rest of the group, and whoever has inherited the environment in
     /// which only these have our folder.
     pub(super) async fn left(&self, folder: &Path) -> Vec<Left> {
+        let Some(leader) = self.leader.map(Pid::as_raw) else {
+            return Vec::new();
+        };
         let deadline = Instant::now() + LEAVE_GRACE;
         loop {
-            let left = self.running(folder);
+            let folder = folder.to_owned();
+            let looked = spawn_blocking(move || running(leader, &folder)).await;
+            let left = looked.unwrap_or_else(|error| {
+                tracing::warn!(%error, "could not look at what a bot has left behind");
+                Vec::new()
+            });
             if left.is_empty() || Instant::now() >= deadline {
                 return left;
             }
             tokio::time::sleep(LEAVE_CHECK).await;
         }
     }
+}
 
-    fn running(&self, folder: &Path) -> Vec<Left> {
-        let Some(leader) = self.leader.map(Pid::as_raw) else {
-            return Vec::new();
-        };
-        let folder = folder.as_os_str().as_encoded_bytes();
-        let ids = std::fs::read_dir("/proc").into_iter().flatten();
-        let ids = ids.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
-        ids.filter(|id| *id != leader)
-            .filter_map(|id| {
-                let inside = group_of(id)? == leader;
-                let inherited = || {
-                    let variables = std::fs::read(format!("/proc/{id}/environ"));
-                    let listen = [b"BOT_LISTEN=unix:", folder].concat();
-                    variables.is_ok_and(|all| {
-                        all.split(|byte| *byte == 0)
-                            .any(|variable| variable.starts_with(&listen))
-                    })
-                };
-                (inside || inherited()).then(|| Left {
-                    id,
-                    command: command_line(id),
-                    outside_group: !inside,
-                })
+fn running(leader: i32, folder: &Path) -> Vec<Left> {
+    let listen = [b"unix:", folder.as_os_str().as_encoded_bytes()].concat();
+    let inherited = |process: &Process| {
+        let variables = process.environ().ok();
+        let listens = variables.and_then(|mut all| all.remove(OsStr::new("BOT_LISTEN")));
+        listens.is_some_and(|there| there.as_encoded_bytes().starts_with(&listen))
+    };
+    let processes = all_processes().into_iter().flatten().flatten();
+    processes
+        .filter_map(|process| {
+            let stat = process.stat().ok()?;
+            let alive = !matches!(stat.state, 'Z' | 'X');
+            let outside_group = stat.pgrp != leader;
+            let ours = alive && stat.pid != leader && (!outside_group || inherited(&process));
+            ours.then(|| Left {
+                id: stat.pid,
+                command: command_line(&process, stat.comm),
+                outside_group,
             })
-            .collect()
-    }
+        })
+        .collect()
 }
 
-/// The group of a process that is alive (proc_pid_stat(5)).
-fn group_of(id: i32) -> Option<i32> {
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name before it may have anything in it.
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    let state = fields.next()?;
-    (!matches!(state, "Z" | "X"))
-        .then(|| fields.nth(1)?.parse().ok())
-        .flatten()
-}
-
-fn command_line(id: i32) -> String {
-    let words = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-    let words = String::from_utf8_lossy(&words);
-    let words: Vec<&str> = words.split('\0').filter(|word| !word.is_empty()).collect();
-    words.join(" ").chars().take(COMMAND_LIMIT).collect()
+/// How it was called; its name where that can't be read.
+fn command_line(process: &Process, name: String) -> String {
+    let words = process.cmdline().map_or(name, |words| words.join(" "));
+    words.chars().take(COMMAND_LIMIT).collect()
 }
 
 impl Drop for Group {

@@ -11,6 +11,6 @@ mod watch;
 pub use group::Left;
 pub use launch::Launch;
 pub use logs::LOG_LIMIT;
-pub use memory::{Memory, MemoryGauge, anonymous_memory_alone};
+pub use memory::{Memory, MemoryGauge};
 pub use socket::folder_for_a_socket;
 pub use watch::{Farewell, Process, STOP_GRACE};

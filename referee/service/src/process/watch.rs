@@ -146,7 +146,7 @@ pub(super) async fn watch_over(
     ended: watch::Sender<Option<End>>,
     sockets: tempfile::TempDir,
 ) {
-    let watched = Watched::new(child.id(), memory);
+    let watched = Watched::new(child.id(), memory).await;
     let exceeded = async {
         match &watched {
             Some(watched) => watched.exceeds().await,
@@ -158,7 +158,7 @@ pub(super) async fn watch_over(
         (peak, limit) = exceeded => End::Memory { peak, limit },
         () = stop.cancelled() => {
             if let Some(watched) = &watched {
-                watched.look();
+                watched.look().await;
             }
             group.signal(Signal::SIGTERM);
             match tokio::time::timeout(STOP_GRACE, child.wait()).await {
