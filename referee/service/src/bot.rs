@@ -18,7 +18,7 @@ use crate::{
     address::Address,
     play::CLOSE_GRACE,
     pool::ShardId,
-    process::{Launch, Process},
+    process::{Launch, Process, post_mortem},
 };
 
 /// A program that plays, and where to find it.
@@ -377,12 +377,7 @@ impl Place {
 
     /// Why the connection broke.
     pub(crate) async fn post_mortem(&self, broken: String) -> Foul {
-        match &self.instance.process {
-            Some(process) => process.post_mortem(broken).await,
-            None => Foul::Crashed {
-                detail: Foul::evidence(format!("the connection broke: {broken}")),
-            },
-        }
+        post_mortem(self.instance.process.as_ref(), broken).await
     }
 }
 

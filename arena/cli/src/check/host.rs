@@ -123,7 +123,7 @@ impl<'a> Host<'a> {
 
     /// The number of its process, where there is one that is ours.
     pub(super) fn process(&self) -> Option<u32> {
-        self.running.as_ref()?.process.as_ref()?.id()
+        Some(self.running.as_ref()?.process.as_ref()?.id())
     }
 
     /// Whether its process was ready for a game before.

@@ -35,33 +35,28 @@ pub struct Left {
 
 /// A process group, killed when it is dropped.
 pub(super) struct Group {
-    leader: Option<Pid>,
+    leader: Pid,
     supervisor: Option<Arc<Supervisor>>,
 }
 
 impl Group {
-    pub(super) fn new(
-        leader: Option<Pid>,
-        folder: &Path,
-        supervisor: Option<Arc<Supervisor>>,
-    ) -> Self {
-        if let (Some(leader), Some(supervisor)) = (leader, &supervisor) {
+    /// The group of the process that leads it, whose number it has.
+    pub(super) fn new(leader: u32, folder: &Path, supervisor: Option<Arc<Supervisor>>) -> Self {
+        let leader = i32::try_from(leader).expect("a pid_t is an i32 on Linux");
+        let leader = Pid::from_raw(leader);
+        if let Some(supervisor) = &supervisor {
             supervisor.watch(leader, folder);
         }
         Self { leader, supervisor }
     }
 
     pub(super) fn signal(&self, signal: Signal) {
-        if let Some(leader) = self.leader {
-            // It may be gone already.
-            let _ = killpg(leader, signal);
-        }
+        // It may be gone already.
+        let _ = killpg(self.leader, signal);
     }
 
     pub(super) fn signal_leader(&self, signal: Signal) {
-        if let Some(leader) = self.leader {
-            let _ = kill(leader, signal);
-        }
+        let _ = kill(self.leader, signal);
     }
 
     pub(super) fn kill(&self) {
@@ -72,9 +67,7 @@ impl Group {
     /// its end: the rest of the group, and whoever has inherited the environment in
     /// which only these have our folder.
     pub(super) async fn left(&self, folder: &Path) -> Vec<Left> {
-        let Some(leader) = self.leader.map(Pid::as_raw) else {
-            return Vec::new();
-        };
+        let leader = self.leader.as_raw();
         let deadline = Instant::now() + LEAVE_GRACE;
         loop {
             let folder = folder.to_owned();
@@ -123,8 +116,8 @@ fn command_line(process: &Process, name: String) -> String {
 impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
-        if let (Some(leader), Some(supervisor)) = (self.leader, &self.supervisor) {
-            supervisor.forget(leader);
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.forget(self.leader);
         }
     }
 }

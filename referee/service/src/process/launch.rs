@@ -1,21 +1,26 @@
 //! Starts a process and waits until it listens.
 
-use std::{ffi::OsString, path::PathBuf, process::Stdio, sync::Arc, time::Duration};
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::Arc,
+    time::Duration,
+};
 
-use nix::unistd::Pid;
 use referee_core::Foul;
 use tokio::{
-    process::Command,
-    sync::{mpsc, oneshot, watch},
+    process::{Child, Command},
+    sync::oneshot,
 };
-use tokio_util::sync::CancellationToken;
 
 use super::{
     group::Group,
-    logs::{LastWords, Log, Output, read_output},
+    logs::{LastWords, Output},
     memory::Memory,
     socket::{SOCKET, folder_for_a_socket},
-    watch::{Process, STOP_GRACE, describe, watch_over},
+    watch::{Process, Resources, STOP_GRACE, describe},
 };
 use crate::{address::Address, supervisor::Supervisor};
 
@@ -47,8 +52,39 @@ impl Launch {
     pub async fn start(self) -> Result<Process, Foul> {
         let sockets = folder_for_a_socket()
             .map_err(|error| unreachable(format!("no folder for its socket: {error}")))?;
-        let socket = sockets.path().join(SOCKET);
-        let mut child = Command::new(&self.program)
+        let mut child = self.spawn(&sockets.path().join(SOCKET)).map_err(|error| {
+            let program = self.program.display();
+            unreachable(format!("could not start {program}: {error}"))
+        })?;
+        let id = child.id().expect("nobody has waited for it yet");
+        let group = Group::new(id, sockets.path(), self.supervisor.clone());
+        let last_words = LastWords::default();
+        let (output, said) = Output::of(&mut child, self.log.clone(), last_words.clone());
+        let mut resources = Resources {
+            child,
+            group,
+            output,
+            sockets,
+        };
+        match self.address(said, &mut resources.child).await {
+            Ok(address) => Ok(Process::new(
+                id,
+                address,
+                last_words,
+                resources,
+                self.memory,
+            )),
+            Err(what) => {
+                resources.kill().await;
+                Err(Foul::NoStart {
+                    detail: Foul::evidence(last_words.after(what)),
+                })
+            }
+        }
+    }
+
+    fn spawn(&self, socket: &Path) -> io::Result<Child> {
+        Command::new(&self.program)
             .args(&self.arguments)
             .env("BOT_LISTEN", format!("unix:{}", socket.display()))
             // Where results are kept, and perhaps a password, is no bot's business.
@@ -60,75 +96,32 @@ impl Launch {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| {
-                unreachable(format!(
-                    "could not start {}: {error}",
-                    self.program.display()
-                ))
-            })?;
-        let id = child.id();
-        // The group's number is the leader's.
-        let group = id.and_then(|id| i32::try_from(id).ok());
-        let group = Group::new(group.map(Pid::from_raw), sockets.path(), self.supervisor);
+    }
 
-        let last_words = LastWords::default();
-        let log = Log::new(self.log.as_ref(), last_words.clone());
-        let (heard, listening) = oneshot::channel();
-        let mut output = Output::default();
-        if let Some(stdout) = child.stdout.take() {
-            output.spawn(read_output(stdout, log.clone(), Some(heard)));
-        }
-        if let Some(stderr) = child.stderr.take() {
-            output.spawn(read_output(stderr, log, None));
-        }
-
-        let address = tokio::select! {
-            heard = listening => match heard {
-                Ok(text) => text
-                    .parse::<Address>()
-                    .map_err(|error| format!("it printed \"listening on {text}\": {error}")),
-                // Its output ended: it has exited, or will not say anything more.
-                Err(_) => Err(match tokio::time::timeout(STOP_GRACE, child.wait()).await {
+    /// Waits until the process says where it listens, or else tells why it does not.
+    async fn address(
+        &self,
+        said: oneshot::Receiver<String>,
+        child: &mut Child,
+    ) -> Result<Address, String> {
+        let said = match tokio::time::timeout(self.start_limit, said).await {
+            Ok(Ok(said)) => said,
+            // Its output ended: it has exited, or will not say anything more.
+            Ok(Err(_)) => {
+                return Err(match tokio::time::timeout(STOP_GRACE, child.wait()).await {
                     Ok(Ok(status)) => format!("{} before it listened", describe(status)),
                     _ => "it closed its output before it listened".to_owned(),
-                }),
-            },
-            () = tokio::time::sleep(self.start_limit) => Err(format!(
-                "it did not print \"listening on ADDRESS\" within {:?}",
-                self.start_limit
-            )),
-        };
-        let address = match address {
-            Ok(address) => address,
-            Err(what) => {
-                group.kill();
-                let _ = child.wait().await;
-                output.ended().await;
-                return Err(Foul::NoStart {
-                    detail: Foul::evidence(last_words.after(what)),
                 });
             }
+            Err(_) => {
+                let limit = self.start_limit;
+                return Err(format!(
+                    "it did not print \"listening on ADDRESS\" within {limit:?}"
+                ));
+            }
         };
-        let (ended, end) = watch::channel(None);
-        let stop = CancellationToken::new();
-        let (dismissals, dismissed) = mpsc::channel(1);
-        tokio::spawn(watch_over(
-            child,
-            group,
-            output,
-            self.memory.clone(),
-            (stop.clone(), dismissed),
-            ended,
-            sockets,
-        ));
-        Ok(Process {
-            id,
-            address,
-            end,
-            last_words,
-            stop,
-            dismissals,
-        })
+        said.parse()
+            .map_err(|error| format!("it printed \"listening on {said}\": {error}"))
     }
 }
 

@@ -11,6 +11,7 @@ use std::{
 use futures_util::future::join_all;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
+    process::Child,
     sync::oneshot,
     task::JoinHandle,
 };
@@ -48,7 +49,7 @@ impl LastWords {
 
 /// Where what a bot prints goes, up to a limit.
 #[derive(Clone)]
-pub(super) struct Log {
+struct Log {
     last_words: LastWords,
     file: Arc<Mutex<LogFile>>,
 }
@@ -84,8 +85,8 @@ impl LogFile {
 }
 
 impl Log {
-    pub(super) fn new(path: Option<&PathBuf>, last_words: LastWords) -> Self {
-        let file = path.map_or(LogFile::Closed, |path| LogFile::Unwritten(path.clone()));
+    fn new(path: Option<PathBuf>, last_words: LastWords) -> Self {
+        let file = path.map_or(LogFile::Closed, LogFile::Unwritten);
         Self {
             last_words,
             file: Arc::new(Mutex::new(file)),
@@ -109,26 +110,39 @@ impl Log {
 }
 
 /// What reads its output.
-#[derive(Default)]
-pub(super) struct Output(Vec<JoinHandle<io::Result<()>>>);
+pub(super) struct Output([JoinHandle<io::Result<()>>; 2]);
 
 impl Output {
-    pub(super) fn spawn(&mut self, reading: impl Future<Output = io::Result<()>> + Send + 'static) {
-        self.0.push(tokio::spawn(reading));
+    /// Reads what it prints, and says where it listens when it has printed that.
+    pub(super) fn of(
+        child: &mut Child,
+        log: Option<PathBuf>,
+        last_words: LastWords,
+    ) -> (Self, oneshot::Receiver<String>) {
+        let log = Log::new(log, last_words);
+        let (said, listening) = oneshot::channel();
+        let stdout = child.stdout.take().expect("its standard output is a pipe");
+        let stderr = child.stderr.take().expect("its standard error is a pipe");
+        let stdout = read_output(stdout, log.clone(), Some(said));
+        let stderr = read_output(stderr, log, None);
+        (
+            Self([tokio::spawn(stdout), tokio::spawn(stderr)]),
+            listening,
+        )
     }
 
     /// Waits until all of it has been read; not for long, since a process that
     /// has left the group may hold on to it.
-    pub(super) async fn ended(self) {
-        let _ = tokio::time::timeout(OUTPUT_GRACE, join_all(self.0)).await;
+    pub(super) async fn ended(&mut self) {
+        let _ = tokio::time::timeout(OUTPUT_GRACE, join_all(&mut self.0)).await;
     }
 }
 
 /// Reads to the end, so that a bot that prints a lot is never held up by it.
-pub(super) async fn read_output(
+async fn read_output(
     output: impl AsyncRead + Unpin,
     log: Log,
-    mut heard: Option<oneshot::Sender<String>>,
+    mut listening: Option<oneshot::Sender<String>>,
 ) -> io::Result<()> {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
@@ -144,9 +158,9 @@ pub(super) async fn read_output(
         }
         let text = String::from_utf8_lossy(&line);
         if let Some(address) = text.trim().strip_prefix("listening on ")
-            && let Some(heard) = heard.take()
+            && let Some(listening) = listening.take()
         {
-            let _ = heard.send(address.to_owned());
+            let _ = listening.send(address.to_owned());
             continue;
         }
         log.line(&line);

@@ -51,9 +51,10 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    pub(super) async fn new(id: Option<u32>, memory: Memory) -> Option<Self> {
-        let wanted = memory.limit.is_some() || memory.gauge.is_some();
-        let id = id.filter(|_| wanted)?;
+    pub(super) async fn new(id: u32, memory: Memory) -> Option<Self> {
+        if memory.limit.is_none() && memory.gauge.is_none() {
+            return None;
+        }
         Some(Self {
             id,
             at_first: used(id).await.unwrap_or(0),

@@ -13,4 +13,5 @@ pub use launch::Launch;
 pub use logs::LOG_LIMIT;
 pub use memory::{Memory, MemoryGauge};
 pub use socket::folder_for_a_socket;
+pub(crate) use watch::post_mortem;
 pub use watch::{Farewell, Process, STOP_GRACE};

@@ -32,12 +32,12 @@ pub const STOP_GRACE: Duration = Duration::from_secs(1);
 /// A bot process that is listening.
 #[derive(Debug)]
 pub struct Process {
-    pub(super) id: Option<u32>,
-    pub(super) address: Address,
-    pub(super) end: watch::Receiver<Option<End>>,
-    pub(super) last_words: LastWords,
-    pub(super) stop: CancellationToken,
-    pub(super) dismissals: mpsc::Sender<Dismissal>,
+    id: u32,
+    address: Address,
+    end: watch::Receiver<Option<End>>,
+    last_words: LastWords,
+    stop: CancellationToken,
+    dismissals: mpsc::Sender<Dismissal>,
 }
 
 /// How a process went that was asked to stop while somebody looked.
@@ -51,22 +51,58 @@ pub struct Farewell {
 
 /// To ask it to stop, to wait so long for it, and to tell how it went.
 #[derive(Debug)]
-pub(super) struct Dismissal {
+struct Dismissal {
     patience: Duration,
     went: oneshot::Sender<Farewell>,
 }
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End {
+enum End {
     Exited(ExitStatus),
     Memory { peak: u64, limit: u64 },
 }
 
+/// All that a process has and that goes with it.
+pub(super) struct Resources {
+    pub(super) child: Child,
+    pub(super) group: Group,
+    pub(super) output: Output,
+    pub(super) sockets: tempfile::TempDir,
+}
+
 impl Process {
+    /// Watches over a process that listens, on this runtime.
+    pub(super) fn new(
+        id: u32,
+        address: Address,
+        last_words: LastWords,
+        resources: Resources,
+        memory: Memory,
+    ) -> Self {
+        let (ended, end) = watch::channel(None);
+        let stop = CancellationToken::new();
+        let (dismissals, dismissed) = mpsc::channel(1);
+        let stopped = stop.clone();
+        tokio::spawn(async move {
+            let watched = Watched::new(id, memory).await;
+            resources
+                .watch_over(watched, stopped, dismissed, ended)
+                .await;
+        });
+        Self {
+            id,
+            address,
+            end,
+            last_words,
+            stop,
+            dismissals,
+        }
+    }
+
     /// Its number, which is that of its group too.
     #[must_use]
-    pub const fn id(&self) -> Option<u32> {
+    pub const fn id(&self) -> u32 {
         self.id
     }
 
@@ -136,73 +172,90 @@ impl Drop for Process {
     }
 }
 
-/// Owns the child until it has been reaped, and its folder with it.
-pub(super) async fn watch_over(
-    mut child: Child,
-    group: Group,
-    output: Output,
-    memory: Memory,
-    (stop, mut dismissed): (CancellationToken, mpsc::Receiver<Dismissal>),
-    ended: watch::Sender<Option<End>>,
-    sockets: tempfile::TempDir,
-) {
-    let watched = Watched::new(child.id(), memory).await;
-    let exceeded = async {
-        match &watched {
-            Some(watched) => watched.exceeds().await,
-            None => std::future::pending().await,
+impl Resources {
+    /// Waits until it has ended, in whatever way, and lets go of what it had.
+    async fn watch_over(
+        mut self,
+        watched: Option<Watched>,
+        stop: CancellationToken,
+        mut dismissed: mpsc::Receiver<Dismissal>,
+        ended: watch::Sender<Option<End>>,
+    ) {
+        let exceeded = async {
+            match &watched {
+                Some(watched) => watched.exceeds().await,
+                None => std::future::pending().await,
+            }
+        };
+        let end = tokio::select! {
+            biased;
+            (peak, limit) = exceeded => End::Memory { peak, limit },
+            () = stop.cancelled() => {
+                if let Some(watched) = &watched {
+                    watched.look().await;
+                }
+                self.group.signal(Signal::SIGTERM);
+                End::Exited(self.exits(STOP_GRACE).await.unwrap_or_else(killed))
+            }
+            Some(dismissal) = dismissed.recv() => self.dismiss(dismissal).await,
+            status = self.child.wait() => End::Exited(status.unwrap_or_else(|_| killed())),
+        };
+        self.kill().await;
+        ended.send_replace(Some(end));
+        drop(self);
+        // Now nothing is left of it.
+        drop(ended);
+    }
+
+    async fn dismiss(&mut self, Dismissal { patience, went }: Dismissal) -> End {
+        // It alone: what becomes of its children is its own affair.
+        self.group.signal_leader(Signal::SIGTERM);
+        let asked = Instant::now();
+        let status = self.exits(patience).await;
+        let after = status.map(|_| asked.elapsed());
+        if after.is_none() {
+            // Then only what has left the group is left behind.
+            self.group.kill();
+            let _ = self.child.wait().await;
         }
-    };
-    let end = tokio::select! {
-        biased;
-        (peak, limit) = exceeded => End::Memory { peak, limit },
-        () = stop.cancelled() => {
-            if let Some(watched) = &watched {
-                watched.look().await;
-            }
-            group.signal(Signal::SIGTERM);
-            match tokio::time::timeout(STOP_GRACE, child.wait()).await {
-                Ok(Ok(status)) => End::Exited(status),
-                _ => End::Exited(ExitStatus::from_raw(Signal::SIGKILL as i32)),
-            }
+        let left = self.group.left(self.sockets.path()).await;
+        for one in &left {
+            let _ = kill(Pid::from_raw(one.id), Signal::SIGKILL);
         }
-        Some(Dismissal { patience, went }) = dismissed.recv() => {
-            // It alone: what becomes of its children is its own affair.
-            group.signal_leader(Signal::SIGTERM);
-            let asked = Instant::now();
-            let status = tokio::time::timeout(patience, child.wait()).await;
-            let (after, end) = match status {
-                Ok(Ok(status)) => (Some(asked.elapsed()), End::Exited(status)),
-                _ => (None, End::Exited(ExitStatus::from_raw(Signal::SIGKILL as i32))),
-            };
-            if after.is_none() {
-                // Then only what has left the group is left behind.
-                group.kill();
-                let _ = child.wait().await;
-            }
-            let left = group.left(sockets.path()).await;
-            for one in &left {
-                let _ = kill(Pid::from_raw(one.id), Signal::SIGKILL);
-            }
-            let _ = went.send(Farewell { after, left });
-            end
-        }
-        status = child.wait() => match status {
-            Ok(status) => End::Exited(status),
-            Err(_) => End::Exited(ExitStatus::from_raw(Signal::SIGKILL as i32)),
-        },
-    };
-    // Whatever it has started goes with it.
-    group.kill();
-    let _ = child.wait().await;
-    // Who asks how it ended wants to know what it said last.
-    output.ended().await;
-    ended.send_replace(Some(end));
-    drop(group);
-    drop(sockets);
-    drop(ended);
+        let _ = went.send(Farewell { after, left });
+        End::Exited(status.unwrap_or_else(killed))
+    }
+
+    /// How it exits of itself; none where it does not in this time.
+    async fn exits(&mut self, within: Duration) -> Option<ExitStatus> {
+        let exited = tokio::time::timeout(within, self.child.wait()).await;
+        exited.ok()?.ok()
+    }
+
+    /// Kills it with all that it has started in its group, and reads what it said last:
+    /// who asks how it ended wants to know that.
+    pub(super) async fn kill(&mut self) {
+        self.group.kill();
+        let _ = self.child.wait().await;
+        self.output.ended().await;
+    }
 }
 
+fn killed() -> ExitStatus {
+    ExitStatus::from_raw(Signal::SIGKILL as i32)
+}
+
+/// Tells why a connection broke: what became of the process, where it is ours.
+pub(crate) async fn post_mortem(process: Option<&Process>, broken: String) -> Foul {
+    match process {
+        Some(process) => process.post_mortem(broken).await,
+        None => Foul::Crashed {
+            detail: Foul::evidence(format!("the connection broke: {broken}")),
+        },
+    }
+}
+
+/// How a process ended, in words.
 pub(super) fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with code {code}"),
