@@ -109,6 +109,11 @@ impl Launch {
             // Its output ended: it has exited, or will not say anything more.
             Ok(Err(_)) => {
                 return Err(match tokio::time::timeout(STOP_GRACE, child.wait()).await {
+                    Ok(Ok(status)) if status.success() => format!(
+                        "{} before it listened (with a kit, the program must call the \
+                         bot's main(), which does not return)",
+                        describe(status)
+                    ),
                     Ok(Ok(status)) => format!("{} before it listened", describe(status)),
                     _ => "it closed its output before it listened".to_owned(),
                 });
@@ -128,5 +133,27 @@ impl Launch {
 fn unreachable(detail: String) -> Foul {
     Foul::Unreachable {
         detail: Foul::evidence(detail),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_program_that_ends_at_once_is_told_what_it_may_have_forgotten() {
+        let launch = Launch {
+            program: "true".into(),
+            arguments: Vec::new(),
+            start_limit: Duration::from_secs(60),
+            memory: Memory::default(),
+            log: None,
+            supervisor: None,
+        };
+        let Err(Foul::NoStart { detail }) = launch.start().await else {
+            panic!("it can't have listened");
+        };
+        let begins = "exited with code 0 before it listened (with a kit, the program must call";
+        assert!(detail.starts_with(begins), "{detail}");
     }
 }
