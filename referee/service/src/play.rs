@@ -5,20 +5,18 @@ use std::{sync::Arc, time::Duration};
 use futures_util::future::join_all;
 use referee_core::{Foul, FoulKind, PerSeat, Record, Seat, SetupError};
 use referee_games::{Fixture, Heard, Hearing, Next, Question, Sitting};
-use tokio::{sync::mpsc, time::Instant};
+use tokio::sync::mpsc;
 
 use crate::{
     bot::{Bot, Place},
     heartbeat::Heartbeat,
     pool::{CutOff, Pool, Shard},
-    stream::{Reply, Said, SeatStream},
+    stream::SeatStream,
 };
 
 /// How often a game is played again for a delay of ours before a late answer
 /// counts all the same.
 pub const ATTEMPTS: u32 = 3;
-/// What we may be late without its being anybody's excuse.
-const USUAL_DELAY: Duration = Duration::from_millis(5);
 /// How long a bot has to close its stream when the game is over.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
@@ -237,37 +235,6 @@ impl Game {
     }
 }
 
-/// Whether what is late would not have been but for us. What has come is
-/// judged by its time without our delay; what has not come is waited for as
-/// long again as we kept it waiting.
-pub(crate) async fn is_ours(
-    heartbeat: &Heartbeat,
-    stream: &mut SeatStream,
-    heard: &Heard,
-    asked: Instant,
-    thought: Duration,
-    limit: Duration,
-) -> bool {
-    // What was wrong with an answer that came in time was not its time.
-    if thought < limit {
-        return false;
-    }
-    let delay = heartbeat.worst_since(asked);
-    // A timer never rings exactly on time.
-    if delay <= USUAL_DELAY {
-        return false;
-    }
-    let ours = match heard {
-        Heard::Answer(_) => thought.saturating_sub(delay) < limit,
-        Heard::Nothing => stream.answers_within(delay.min(limit)).await,
-        Heard::Foul(_) => false,
-    };
-    if ours {
-        tracing::warn!(?delay, ?thought, "the referee was late");
-    }
-    ours
-}
-
 /// A seat of one game.
 pub(crate) enum Chair {
     Taken(Place, SeatStream),
@@ -324,44 +291,24 @@ pub(crate) async fn ask_one(
     question: Question,
     heartbeat: &Heartbeat,
 ) -> Answer {
-    let Question {
-        seat,
-        number,
-        limit,
-        ..
-    } = question;
-    let (heard, thought) = match chair {
+    let (seat, number) = (question.seat, question.number);
+    let (heard, thought, excused) = match chair {
         Chair::Taken(place, stream) => {
-            let Reply {
-                heard,
-                asked,
-                thought,
-            } = stream.ask(question).await;
-            let heard = match heard {
-                Said::Heard(heard) => {
-                    let excused = is_ours(heartbeat, stream, &heard, asked, thought, limit).await;
-                    return Answer {
-                        seat,
-                        number,
-                        heard: Some(heard),
-                        thought,
-                        excused,
-                    };
+            let reply = stream.ask(question, heartbeat).await;
+            if number == 0 && reply.heard.is_err() {
+                place.retire();
+            }
+            let heard = match reply.heard {
+                Ok(heard) => Some(heard),
+                Err(how) if number == 0 && place.was_proven() => {
+                    tracing::info!(%how, "a bot was gone before the game began");
+                    None
                 }
-                Said::Broken(how) if number == 0 => {
-                    place.retire();
-                    if place.was_proven() {
-                        tracing::info!(%how, "a bot was gone before the game began");
-                        None
-                    } else {
-                        Some(Heard::Foul(place.post_mortem(how).await))
-                    }
-                }
-                Said::Broken(how) => Some(Heard::Foul(place.post_mortem(how).await)),
+                Err(how) => Some(Heard::Foul(place.post_mortem(how).await)),
             };
-            (heard, thought)
+            (heard, reply.thought, reply.excused)
         }
-        Chair::Empty(foul) => (Some(Heard::Foul(foul.clone())), Duration::ZERO),
+        Chair::Empty(foul) => (Some(Heard::Foul(foul.clone())), Duration::ZERO, false),
         Chair::Left => unreachable!("a seat that has left is not asked"),
     };
     Answer {
@@ -369,6 +316,6 @@ pub(crate) async fn ask_one(
         number,
         heard,
         thought,
-        excused: false,
+        excused,
     }
 }

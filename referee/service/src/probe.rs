@@ -17,9 +17,8 @@ use tonic_reflection::pb::{v1, v1alpha};
 use crate::{
     address::Address,
     heartbeat::Heartbeat,
-    play::is_ours,
-    process::Process,
-    stream::{Closed, Reply, Said, SeatStream},
+    process::{Process, post_mortem},
+    stream::{Closed, Reply, SeatStream},
 };
 
 /// One connection to a bot that is listening.
@@ -192,21 +191,15 @@ impl Line {
 
     /// Asks and waits for the answer, but no longer than the limit.
     pub async fn ask(&mut self, question: Question) -> Replied {
-        let limit = question.limit;
         let Reply {
             heard,
-            asked,
             thought,
-        } = self.stream.ask(question).await;
-        let heard = match (heard, &self.process) {
-            (Said::Heard(heard), _) => heard,
-            (Said::Broken(how), Some(process)) => Heard::Foul(process.post_mortem(how).await),
-            (Said::Broken(how), None) => Heard::Foul(Foul::Crashed {
-                detail: Foul::evidence(format!("the connection broke: {how}")),
-            }),
+            excused,
+        } = self.stream.ask(question, &self.heartbeat).await;
+        let heard = match heard {
+            Ok(heard) => heard,
+            Err(how) => Heard::Foul(post_mortem(self.process.as_deref(), how).await),
         };
-        let stream = &mut self.stream;
-        let excused = is_ours(&self.heartbeat, stream, &heard, asked, thought, limit).await;
         Replied {
             heard,
             thought,

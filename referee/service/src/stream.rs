@@ -21,7 +21,10 @@ use tokio::{
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming, client::Grpc, transport::Channel};
 
-use crate::address::causes;
+use crate::{address::causes, heartbeat::Heartbeat};
+
+/// What we may be late without its being anybody's excuse.
+const USUAL_DELAY: Duration = Duration::from_millis(5);
 
 type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, Status>> + Send>>;
 
@@ -62,15 +65,12 @@ pub enum Closed {
 
 /// What came back from a question.
 pub(crate) struct Reply {
-    pub(crate) heard: Said,
-    pub(crate) asked: Instant,
+    /// What, or how the connection broke: then only the process can say why.
+    pub(crate) heard: Result<Heard, String>,
+    /// From handing over the question to reading the answer.
     pub(crate) thought: Duration,
-}
-
-/// [`Heard`], or a broken connection whose cause is still to be found out.
-pub(crate) enum Said {
-    Heard(Heard),
-    Broken(String),
+    /// Whether it is late, and would not have been but for a delay of ours.
+    pub(crate) excused: bool,
 }
 
 impl SeatStream {
@@ -102,23 +102,24 @@ impl SeatStream {
         let _ = self.calls.send(call);
     }
 
-    /// Asks and waits for the answer, but no longer than the limit.
-    pub(crate) async fn ask(&mut self, question: Question) -> Reply {
+    /// Asks and waits for the answer, but no longer than the limit; the heartbeat is that
+    /// of the thread that waits.
+    pub(crate) async fn ask(&mut self, question: Question, heartbeat: &Heartbeat) -> Reply {
         // What is here before the question was handed over is no answer to it.
         if question.number > 0
             && let Poll::Ready(read) = poll_fn(|cx| Poll::Ready(self.poll_read(cx))).await
         {
             let heard = match read {
-                Read::Answer(answer) => Said::foul(Foul::Unsolicited {
+                Read::Answer(answer) => Ok(Heard::Foul(Foul::Unsolicited {
                     bytes: answer.len(),
-                }),
-                Read::Foul(foul) => Said::foul(foul),
-                Read::Broken(how) => Said::Broken(how),
+                })),
+                Read::Foul(foul) => Ok(Heard::Foul(foul)),
+                Read::Broken(how) => Err(how),
             };
             return Reply {
                 heard,
-                asked: Instant::now(),
                 thought: Duration::ZERO,
+                excused: false,
             };
         }
         self.tell(question.call);
@@ -131,22 +132,55 @@ impl SeatStream {
         .await;
         let thought = asked.elapsed();
         let heard = match read {
-            None => Said::Heard(Heard::Nothing),
-            Some(Read::Answer(answer)) => Said::Heard(Heard::Answer(answer)),
-            Some(Read::Foul(foul)) => Said::foul(foul),
-            Some(Read::Broken(how)) => Said::Broken(how),
+            None => Ok(Heard::Nothing),
+            Some(Read::Answer(answer)) => Ok(Heard::Answer(answer)),
+            Some(Read::Foul(foul)) => Ok(Heard::Foul(foul)),
+            Some(Read::Broken(how)) => Err(how),
         };
+        // What was wrong with an answer that came in time was not its time.
+        let excused = thought >= question.limit
+            && self
+                .is_excused(
+                    &heard,
+                    heartbeat.worst_since(asked),
+                    thought,
+                    question.limit,
+                )
+                .await;
         Reply {
             heard,
-            asked,
             thought,
+            excused,
         }
     }
 
-    /// Whether an answer comes within so much more time.
-    pub(crate) async fn answers_within(&mut self, more: Duration) -> bool {
-        let read = tokio::time::timeout(more, poll_fn(|cx| self.poll_read(cx))).await;
-        matches!(read, Ok(Read::Answer(_)))
+    /// Whether what is late would not have been but for a delay of ours. What has come is
+    /// judged by its time without the delay; what has not come is waited for as long again
+    /// as we kept it waiting.
+    async fn is_excused(
+        &mut self,
+        heard: &Result<Heard, String>,
+        delay: Duration,
+        thought: Duration,
+        limit: Duration,
+    ) -> bool {
+        // A timer never rings exactly on time.
+        if delay <= USUAL_DELAY {
+            return false;
+        }
+        let excused = match heard {
+            Ok(Heard::Answer(_)) => thought.saturating_sub(delay) < limit,
+            Ok(Heard::Nothing) => {
+                let more = delay.min(limit);
+                let read = tokio::time::timeout(more, poll_fn(|cx| self.poll_read(cx))).await;
+                matches!(read, Ok(Read::Answer(_)))
+            }
+            Ok(Heard::Foul(_)) | Err(_) => false,
+        };
+        if excused {
+            tracing::warn!(?delay, ?thought, "the referee was late");
+        }
+        excused
     }
 
     /// Ends the game's stream in order: our side is closed, and the bot has a
@@ -258,12 +292,6 @@ impl SeatStream {
             },
         };
         Read::Foul(foul)
-    }
-}
-
-impl Said {
-    fn foul(foul: Foul) -> Self {
-        Self::Heard(Heard::Foul(foul))
     }
 }
 
