@@ -6,7 +6,6 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use referee_core::Foul;
 use referee_games::{Heard, Question};
-use tokio_stream::StreamExt as _;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::{Code, Status, transport::Channel};
 use tonic_health::pb::{
@@ -20,6 +19,33 @@ use crate::{
     process::{Process, post_mortem},
     stream::{Closed, Reply, SeatStream},
 };
+
+/// The services that server reflection lists. The messages of its two versions are the
+/// same, but their types are not.
+macro_rules! list_services {
+    ($version:ident, $channel:expr) => {
+        async {
+            use $version::{
+                ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+                server_reflection_request::MessageRequest,
+                server_reflection_response::MessageResponse,
+            };
+            let request = ServerReflectionRequest {
+                host: String::new(),
+                message_request: Some(MessageRequest::ListServices(String::new())),
+            };
+            let mut client = ServerReflectionClient::new($channel.clone());
+            let answers = client.server_reflection_info(tokio_stream::once(request));
+            let answer = answers.await?.into_inner().message().await?;
+            match answer.and_then(|answer| answer.message_response) {
+                Some(MessageResponse::ListServicesResponse(list)) => {
+                    Ok(list.service.into_iter().map(|one| one.name).collect())
+                }
+                _ => Err(Status::unknown("it did not list its services")),
+            }
+        }
+    };
+}
 
 /// One connection to a bot that is listening.
 pub struct Probe {
@@ -122,9 +148,9 @@ impl Probe {
     /// What came instead, in words.
     pub async fn services(&self, within: Duration) -> Result<Vec<String>, String> {
         let asking = async {
-            match self.services_v1().await {
+            match list_services!(v1, self.channel).await {
                 Err(status) if status.code() == Code::Unimplemented => {
-                    self.services_v1alpha().await
+                    list_services!(v1alpha, self.channel).await
                 }
                 listed => listed,
             }
@@ -133,47 +159,6 @@ impl Probe {
             Ok(Ok(services)) => Ok(services),
             Ok(Err(status)) => Err(in_words(&status)),
             Err(_) => Err(format!("no answer within {within:?}")),
-        }
-    }
-
-    async fn services_v1(&self) -> Result<Vec<String>, Status> {
-        use v1::{
-            ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
-            server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
-        };
-        let request = ServerReflectionRequest {
-            host: String::new(),
-            message_request: Some(MessageRequest::ListServices(String::new())),
-        };
-        let mut client = ServerReflectionClient::new(self.channel.clone());
-        let answers = client.server_reflection_info(tokio_stream::once(request));
-        let answer = answers.await?.into_inner().next().await.transpose()?;
-        match answer.and_then(|answer| answer.message_response) {
-            Some(MessageResponse::ListServicesResponse(list)) => {
-                Ok(list.service.into_iter().map(|one| one.name).collect())
-            }
-            _ => Err(Status::unknown("it did not list its services")),
-        }
-    }
-
-    /// The same in the version that most servers had first.
-    async fn services_v1alpha(&self) -> Result<Vec<String>, Status> {
-        use v1alpha::{
-            ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
-            server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
-        };
-        let request = ServerReflectionRequest {
-            host: String::new(),
-            message_request: Some(MessageRequest::ListServices(String::new())),
-        };
-        let mut client = ServerReflectionClient::new(self.channel.clone());
-        let answers = client.server_reflection_info(tokio_stream::once(request));
-        let answer = answers.await?.into_inner().next().await.transpose()?;
-        match answer.and_then(|answer| answer.message_response) {
-            Some(MessageResponse::ListServicesResponse(list)) => {
-                Ok(list.service.into_iter().map(|one| one.name).collect())
-            }
-            _ => Err(Status::unknown("it did not list its services")),
         }
     }
 }
