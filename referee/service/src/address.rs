@@ -59,6 +59,19 @@ impl fmt::Display for Address {
 }
 
 impl Address {
+    /// What a connection to it is made of.
+    ///
+    /// # Errors
+    ///
+    /// It is no address; those that were read from a text are.
+    pub fn endpoint(&self) -> Result<Endpoint, tonic::transport::Error> {
+        let uri = match self {
+            Self::Unix(path) => format!("unix://{}", path.display()),
+            Self::Tcp(authority) => format!("http://{authority}"),
+        };
+        Ok(Endpoint::from_shared(uri)?.tcp_nodelay(true))
+    }
+
     /// Opens the one connection that all games with this bot share.
     ///
     /// # Errors
@@ -66,14 +79,9 @@ impl Address {
     /// Why nothing answers there, in words.
     pub async fn connect(&self, within: Duration) -> Result<Channel, String> {
         let connecting = async {
-            let uri = match self {
-                Self::Unix(path) => format!("unix://{}", path.display()),
-                Self::Tcp(authority) => format!("http://{authority}"),
-            };
             // Answers are small; a window of this size bounds what a bot that
             // never stops talking can make us hold.
-            Endpoint::from_shared(uri)?
-                .tcp_nodelay(true)
+            self.endpoint()?
                 .initial_stream_window_size(128 * 1024)
                 .initial_connection_window_size(8 * 1024 * 1024)
                 .connect()
@@ -88,7 +96,8 @@ impl Address {
 }
 
 /// An error with all that caused it, on one line, each cause once.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -15,7 +15,7 @@ mod serve;
 mod stream;
 mod supervisor;
 
-pub use address::{Address, BadAddress};
+pub use address::{Address, BadAddress, causes};
 pub use bot::Bot;
 pub use play::{ATTEMPTS, CLOSE_GRACE, Game, Live, PlayError, Played};
 pub use pool::{CutOff, Pool};

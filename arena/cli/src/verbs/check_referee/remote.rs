@@ -7,17 +7,14 @@ use anyhow::{Context as _, bail};
 use arena_proto::arena::v1::{
     GameSpec, Limits, Player, game_event::Event, referee_client::RefereeClient,
 };
-use referee::{Address, Launch, Memory, Process, Supervisor};
+use referee::{Address, Launch, Memory, Process, Supervisor, causes};
 use referee_core::{Record, Seat};
 use tokio::{
     io::copy_bidirectional,
     net::{TcpListener, UnixStream},
     task::JoinHandle,
 };
-use tonic::{
-    Status,
-    transport::{Channel, Endpoint},
-};
+use tonic::{Status, transport::Channel};
 use villains::Kind;
 
 use super::{AMPLE, SEED};
@@ -131,7 +128,7 @@ impl Remote {
     }
 
     async fn record_of(&self, spec: GameSpec) -> anyhow::Result<Record> {
-        let failed = |status: Status| match source_of(&status) {
+        let failed = |status: Status| match std::error::Error::source(&status).map(causes) {
             // What the transport says has a cause; what the referee says has none.
             Some(why) if why.contains("keep-alive timed out") => silent(ANSWERS_WITHIN),
             // In the middle of a game it does not say which it was.
@@ -165,13 +162,9 @@ impl Remote {
 
 /// A connection that breaks when the other end says nothing any more.
 async fn channel(address: &Address) -> Result<Channel, tonic::transport::Error> {
-    let uri = match address {
-        Address::Unix(path) => format!("unix://{}", path.display()),
-        Address::Tcp(authority) => format!("http://{authority}"),
-    };
-    Endpoint::from_shared(uri)?
+    address
+        .endpoint()?
         .connect_timeout(CONNECT)
-        .tcp_nodelay(true)
         .http2_keep_alive_interval(ASKED_EVERY)
         .keep_alive_timeout(ANSWERS_WITHIN)
         .keep_alive_while_idle(true)
@@ -181,17 +174,6 @@ async fn channel(address: &Address) -> Result<Channel, tonic::transport::Error> 
 
 fn silent(within: Duration) -> anyhow::Error {
     anyhow::anyhow!("the referee did not answer within {within:?}")
-}
-
-/// Why the transport failed, with all causes.
-fn source_of(status: &Status) -> Option<String> {
-    let mut source = std::error::Error::source(status)?;
-    let mut words = source.to_string();
-    while let Some(deeper) = source.source() {
-        source = deeper;
-        words = format!("{words}: {source}");
-    }
-    Some(words)
 }
 
 impl Reachable {
