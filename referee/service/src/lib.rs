@@ -11,6 +11,7 @@ mod probe;
 pub mod proc;
 mod process;
 mod rerun;
+mod resume;
 mod serve;
 mod stream;
 mod supervisor;
@@ -25,6 +26,7 @@ pub use process::{
     folder_for_a_socket,
 };
 pub use rerun::{Reanswer, RerunEnd, rerun};
+pub use resume::Resumption;
 pub use serve::{Serve, ServeError};
 pub use stream::Closed;
 pub use supervisor::{Supervisor, supervise};

@@ -10,8 +10,9 @@ use tokio::sync::mpsc;
 
 use crate::{
     bot::Bot,
-    play::{ATTEMPTS, CLOSE_GRACE, Chair, ask_one},
+    play::{ATTEMPTS, Answer, CLOSE_GRACE, Chair, ask_one},
     pool::{CutOff, Pool, Shard},
+    resume::Resumption,
     stream::SeatStream,
 };
 
@@ -157,56 +158,54 @@ impl Rerun {
     /// Asks until something comes back that was not late by a delay of ours.
     async fn ask(&mut self, question: Question) -> Result<(Heard, Duration), Foul> {
         let mut attempt = 1;
-        // How long it took to start and to answer, where it may have been starting.
-        let mut took = None;
+        let mut resumption = Resumption::new(self.start);
         loop {
-            let caught_up = self.chair.is_none() && !self.before.is_empty();
-            if self.chair.is_none() {
-                self.chair = Some(self.open().await?);
-            }
-            let starting = match took {
-                None if caught_up => self.start,
-                _ => Duration::ZERO,
+            let resumed = self.chair.is_none() && !self.before.is_empty();
+            let (chair, extra) = match &mut self.chair {
+                Some(chair) => (chair, Duration::ZERO),
+                None => {
+                    let chair = self.open(resumption.settle()).await?;
+                    let extra = if resumed {
+                        resumption.extra()
+                    } else {
+                        Duration::ZERO
+                    };
+                    (self.chair.insert(chair), extra)
+                }
             };
-            let Some(chair) = &mut self.chair else {
-                unreachable!("there is one now");
-            };
-            if let (Some(took), Chair::Taken(_, stream)) = (took.filter(|_| caught_up), &mut *chair)
-            {
-                stream.settle(took).await;
-            }
             let asked = Question {
-                limit: question.limit + starting,
+                limit: question.limit + extra,
                 ..question.clone()
             };
-            let answer = ask_one(chair, asked, &self.shard.heartbeat).await;
+            let Answer {
+                heard,
+                thought,
+                excused,
+                ..
+            } = ask_one(chair, asked, &self.shard.heartbeat).await;
             let again = self.before.is_empty() || self.can_resume;
-            match answer.heard {
-                Some(_) if answer.excused && attempt < ATTEMPTS && again => {
-                    attempt += 1;
-                    self.set_aside();
-                }
-                // There is no Ready that could be waited for: so it is caught up once
-                // more, and asked when it has surely started.
-                Some(Heard::Answer(_))
-                    if !starting.is_zero() && answer.thought >= question.limit =>
-                {
-                    took = Some(answer.thought);
-                }
-                Some(heard) => return Ok((heard, answer.thought)),
-                // The process was gone before the game began.
-                None => {}
+            if heard.is_some() && excused && attempt < ATTEMPTS && again {
+                attempt += 1;
+                self.set_aside();
+            } else if let Some(heard) = heard
+                && !(resumed && resumption.must_repeat(&heard, thought, question.limit))
+            {
+                return Ok((heard, thought));
             }
+            // Nothing was heard where the process was gone before the game began.
             self.chair = None;
         }
     }
 
-    /// A new stream that is told everything so far.
-    async fn open(&mut self) -> Result<Chair, Foul> {
+    /// A new stream that is told everything so far, and has time for it where said.
+    async fn open(&mut self, settle: Option<Duration>) -> Result<Chair, Foul> {
         let place = self.bot.place(self.shard.id, &[]).await?;
-        let stream = SeatStream::open(place.channel.clone(), self.path, self.largest);
+        let mut stream = SeatStream::open(place.channel.clone(), self.path, self.largest);
         for call in &self.before {
             stream.tell(call.clone());
+        }
+        if let Some(time) = settle {
+            stream.settle(time).await;
         }
         Ok(Chair::Taken(place, stream))
     }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use referee::{ATTEMPTS, CLOSE_GRACE, Closed, Line, Probe, Replied};
+use referee::{ATTEMPTS, CLOSE_GRACE, Closed, Line, Probe, Replied, Resumption};
 use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Calls, Fixture, Heard, Hearing, Next, Question, Sitting, answer, past, ready};
 use tokio::sync::Barrier;
@@ -79,9 +79,8 @@ pub(super) struct Came {
     pub(super) cut_short: bool,
     pub(super) record: Option<Record>,
     pub(super) fork: Option<Fork>,
-    /// How long its first answer took where it was caught up with, if that was more
-    /// than the limit: then nothing was judged.
-    pub(super) started_and_answered: Option<Duration>,
+    /// Its first answer after it was resumed may have been late because it was starting.
+    pub(super) unjudged: bool,
     pub(super) excused: bool,
 }
 
@@ -133,27 +132,19 @@ pub(super) async fn play(probe: &Probe, terms: &Terms, manner: &Manner) -> anyho
 /// Catches the bot up with a game in the middle on a new stream, and plays on.
 pub(super) async fn resume(probe: &Probe, terms: &Terms, manner: &Manner, fork: &Fork) -> Came {
     let mut came = Came::default();
-    let mut took = None;
+    let mut resumption = Resumption::new(terms.limits.start);
     for _ in 0..ATTEMPTS {
         let sitting = fork.sitting.fork();
         let mut playing = Playing::new(probe, terms, manner, sitting);
         for call in &fork.past {
             playing.send(call.clone());
         }
-        // There is no Ready that could be waited for. Where the first answer was late
-        // for that reason, perhaps, it is asked when it has surely started.
-        match took {
-            None => playing.starting = terms.limits.start,
-            Some(took) => {
-                if let Some(line) = &mut playing.line {
-                    line.settle(took).await;
-                }
-            }
+        if let (Some(line), Some(time)) = (&mut playing.line, resumption.settle()) {
+            line.settle(time).await;
         }
+        playing.resumption = Some(&mut resumption);
         came = playing.play().await;
-        if came.started_and_answered.is_some() {
-            took = came.started_and_answered;
-        } else if !came.excused {
+        if !came.unjudged && !came.excused {
             break;
         }
     }
@@ -170,8 +161,8 @@ struct Playing<'a> {
     past: Vec<Bytes>,
     dice: Dice,
     together: Option<&'a Arc<Barrier>>,
-    /// How long it may be starting when it is asked first, where it is caught up with.
-    starting: Duration,
+    /// Until the first question to a bot that was resumed.
+    resumption: Option<&'a mut Resumption>,
     came: Came,
 }
 
@@ -187,7 +178,7 @@ impl<'a> Playing<'a> {
             past: Vec::new(),
             dice: Dice::new(&terms.seed),
             together: None,
-            starting: Duration::ZERO,
+            resumption: None,
             came: Came::default(),
         }
     }
@@ -288,11 +279,14 @@ impl<'a> Playing<'a> {
             });
         }
         let told = question.limit;
-        let starting = std::mem::take(&mut self.starting);
+        let resumption = self.resumption.take();
+        let extra = resumption
+            .as_ref()
+            .map_or(Duration::ZERO, |one| one.extra());
         let asked = Question {
             limit: match self.manner.judged_by {
                 Some(limit) if number > 0 => limit,
-                _ => told + starting,
+                _ => told + extra,
             },
             call: self.as_sent(question.call.clone()),
             ..question.clone()
@@ -323,8 +317,10 @@ impl<'a> Playing<'a> {
         {
             self.came.gone = Some(foul.clone());
         }
-        if !starting.is_zero() && thought >= told && matches!(heard, Heard::Answer(_)) {
-            self.came.started_and_answered = Some(thought);
+        if let Some(resumption) = resumption
+            && resumption.must_repeat(&heard, thought, told)
+        {
+            self.came.unjudged = true;
             return Break(());
         }
         let judged = match self.manner.judged_by {
