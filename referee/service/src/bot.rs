@@ -260,7 +260,7 @@ impl Bot {
         };
         let mut launch = launch.clone();
         launch.log = launch.log.map(|log| {
-            let mut name = log.file_stem().unwrap_or_default().to_owned();
+            let mut name = log.file_stem().expect("a log is a file").to_owned();
             name.push(format!("-{number}.log"));
             log.with_file_name(name)
         });

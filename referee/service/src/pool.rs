@@ -120,18 +120,18 @@ impl Pool {
     /// The longest that any of the threads has kept anybody waiting.
     #[must_use]
     pub fn worst_delay(&self) -> Duration {
-        let delays = self.shards.iter().map(|shard| shard.heartbeat.worst());
-        delays.max().unwrap_or_default()
+        self.worst(Heartbeat::worst)
     }
 
     /// The same since that moment.
     #[must_use]
     pub fn worst_delay_since(&self, since: Instant) -> Duration {
-        let delays = self
-            .shards
-            .iter()
-            .map(|shard| shard.heartbeat.worst_since(since));
-        delays.max().unwrap_or_default()
+        self.worst(|heartbeat| heartbeat.worst_since(since))
+    }
+
+    fn worst(&self, of: impl Fn(&Heartbeat) -> Duration) -> Duration {
+        let delays = self.shards.iter().map(|shard| of(&shard.heartbeat));
+        delays.max().expect("a pool has a thread")
     }
 
     /// How many tasks are alive on all threads, the heartbeats among them.

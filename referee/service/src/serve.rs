@@ -298,7 +298,11 @@ fn shown(live: Live, game_id: &str) -> Event {
             seat: seat.index() as u32,
             number,
             notation,
-            thought: thought.try_into().ok(),
+            thought: Some(
+                thought
+                    .try_into()
+                    .expect("an answer takes less than 10^11 years"),
+            ),
         }),
     }
 }
@@ -310,10 +314,10 @@ fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
         Err(error @ PlayError::CutOff(_)) => return Err(Status::unavailable(error.to_string())),
     };
     let verdict = &record.result.verdict;
+    // A void game has no reason: that is its ending.
     let reason = verdict
         .outcome()
-        .map(|outcome| outcome.reason.clone())
-        .unwrap_or_default();
+        .map_or_else(String::new, |outcome| outcome.reason.clone());
     Ok(event(Event::Finished(GameFinished {
         ending: ending(verdict).into(),
         reason,
