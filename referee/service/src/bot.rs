@@ -1,5 +1,5 @@
 //! A bot and the processes that it plays with: started when they are needed,
-//! shared as far as they say they can be, set aside when they misbehave.
+//! shared by as many games as they say they can play, and retired when they misbehave.
 
 use std::{
     collections::HashMap,
@@ -31,7 +31,7 @@ pub struct Bot {
 }
 
 enum Source {
-    /// Runs somewhere; we only dial.
+    /// Runs somewhere; we only connect to it.
     Address(Address),
     /// Is started by us, as often as it is needed; its processes are watched
     /// on this runtime.
@@ -40,7 +40,7 @@ enum Source {
 
 #[derive(Default)]
 struct State {
-    /// Also those that play no further game, until nothing is left of them.
+    /// Those that play no further game too, until nothing is left of them.
     instances: Vec<Arc<Instance>>,
     started: u64,
     /// How many are being started now.
@@ -101,8 +101,8 @@ impl Bot {
         self.lock().started
     }
 
-    /// Stops every process and waits until nothing is left of them. Who still
-    /// hears that a game of its is over has a moment for it.
+    /// Stops every process and waits until nothing is left of them. Streams of games
+    /// that are over have [`CLOSE_GRACE`] to be closed first.
     pub async fn stop(&self) {
         let instances = std::mem::take(&mut self.lock().instances);
         for instance in &instances {
@@ -126,7 +126,7 @@ impl Bot {
         loop {
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
-            // So that what changes from here on is not missed.
+            // A change after this line wakes us.
             changed.as_mut().enable();
             let plays = |instance: &Arc<Instance>| instance.playing.load(Ordering::Relaxed) > 0;
             if !instances.iter().any(plays) {
@@ -136,11 +136,11 @@ impl Bot {
         }
     }
 
-    /// Finds a place for one game, in none of the processes in which `others`
-    /// already have theirs. Waits while every process is full that may not be
-    /// multiplied, and while the first one has not said how many games it can
-    /// play. So whoever takes places of several bots must take them in one
-    /// order for all games, or two games could wait for each other.
+    /// Finds a place for one game, in a process in which none of `others` is. Waits
+    /// while all processes are full and no other may be started, and while the first
+    /// process has not said how many games it can play. So a caller that takes places
+    /// of several bots must take them in one order for all games: else two games could
+    /// wait for each other.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ impl Bot {
         loop {
             let instance = self.instance(others).await?;
             let proven = instance.proven.load(Ordering::Relaxed);
-            // From here on the place is given back whatever happens.
+            // From here on the place is given back, also on an error or a cancellation.
             let mut held = Held(Some((self.clone(), instance.clone())));
             match instance.channel(shard, self.connect_limit).await {
                 Ok(channel) => {
@@ -167,7 +167,7 @@ impl Bot {
                 }
                 Err(detail) => {
                     instance.retired.store(true, Ordering::Relaxed);
-                    // One that has died since its last game is no start.
+                    // A process that died after an earlier game did not fail to start.
                     if !proven {
                         return Err(match &instance.process {
                             Some(_) => Foul::NoStart { detail },
@@ -233,8 +233,8 @@ impl Bot {
                 Found::Place(instance)
             }
             Source::Address(_) => Found::Wait,
-            // The first one will say in a moment how many games it can play, and
-            // one that is being started may have room for this one too.
+            // The first process will soon say how many games it can play, and a
+            // process that is being started may have a place for this game too.
             Source::Launch(..)
                 if (state.capacity == 0 && asked)
                     || (state.capacity != 1 && state.starting > 0) =>
@@ -264,7 +264,7 @@ impl Bot {
             name.push(format!("-{number}.log"));
             log.with_file_name(name)
         });
-        // If the game is cut off, the process is dropped and so killed.
+        // If the game is cancelled, the process is dropped, which kills it.
         let process = keeper
             .spawn(launch.start())
             .await
@@ -291,7 +291,7 @@ impl Drop for Starting<'_> {
         let mut state = self.0.lock();
         state.starting -= 1;
         if state.starting == 0 && state.instances.is_empty() {
-            // It could not be started: nobody need wait for what it would say.
+            // It could not be started, so it will not say how many games it can play.
             state.capacity = state.capacity.max(1);
         }
         drop(state);
@@ -364,8 +364,8 @@ impl Place {
         self.bot.changed.notify_waiters();
     }
 
-    /// Whether the process had been ready to play before this game began. If
-    /// it is gone now, that is not this game's affair.
+    /// Whether the process had been ready to play before this game began. If so and it
+    /// has ended since, that is no foul in this game.
     pub(crate) const fn was_proven(&self) -> bool {
         self.proven
     }

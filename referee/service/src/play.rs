@@ -14,8 +14,8 @@ use crate::{
     stream::SeatStream,
 };
 
-/// How often a game is played again for a delay of ours before a late answer
-/// counts all the same.
+/// How many times a game is played at most. A late answer is excused by a delay of the
+/// referee, and the game played again; in the last attempt it counts.
 pub const ATTEMPTS: u32 = 3;
 /// How long a bot has to close its stream when the game is over.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
@@ -27,14 +27,14 @@ pub struct Game {
     pub fixture: Fixture,
     /// Who sits where, in order of the seats.
     pub bots: Vec<Arc<Bot>>,
-    /// Who is told of it while it goes on.
+    /// Gets its public events while it is played.
     pub watch: Option<mpsc::UnboundedSender<Live>>,
 }
 
-/// What everybody may know of a game that goes on.
+/// What everybody may know of a game while it is played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Live {
-    /// It begins; if it had begun before, that counts for nothing.
+    /// It begins. If it is played again, what was told before is void.
     Started,
     /// A seat answered in a way that everybody may see.
     Played {
@@ -54,14 +54,14 @@ pub enum Live {
 pub struct Played {
     /// The whole of it.
     pub record: Record,
-    /// How often it had to be played again for a delay of ours.
+    /// How often it was played again because of a delay of the referee.
     pub voided: u32,
 }
 
 /// Why a game could not be played. It is never a bot's fault.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
-    /// It can't begin like this.
+    /// Its set-up is invalid.
     #[error("could not begin: {0}")]
     Setup(#[from] SetupError),
     /// It was cut off.
@@ -70,13 +70,13 @@ pub enum PlayError {
 }
 
 impl Game {
-    /// Plays it on one of the pool's threads, again if we were the ones who
-    /// failed. If the result is not waited for, the game is cut off and its
-    /// streams are cancelled.
+    /// Plays it on one of the pool's threads, and again where the referee itself failed.
+    /// If the returned future is dropped, the game is cut off and its streams are
+    /// cancelled.
     ///
     /// # Errors
     ///
-    /// [`PlayError`]; what a bot does wrong is none, but a foul in the record.
+    /// [`PlayError`]. What a bot does wrong is a foul in the record, not an error.
     pub async fn play(self, pool: &Pool) -> Result<Played, PlayError> {
         pool.run(|shard| async move {
             let mut attempt = 1;
@@ -96,8 +96,8 @@ impl Game {
         .await?
     }
 
-    /// The same deal will be played again: where it has secrets, by processes
-    /// that have not seen a part of it.
+    /// Retires the processes where the game has secrets: the same deal will be played
+    /// again, by processes that have not seen a part of it.
     fn forget(&self, table: &PerSeat<Chair>) {
         if !self.fixture.kind.has_secrets() {
             return;
@@ -109,8 +109,8 @@ impl Game {
         }
     }
 
-    /// Plays it once. Nothing comes of it where a delay of ours could have
-    /// decided it, unless this is the last attempt.
+    /// Plays it once. It is void where a delay of the referee may have decided it, unless
+    /// this is the last attempt.
     async fn attempt(&self, shard: &Shard, last: bool) -> Result<Attempt, SetupError> {
         let mut sitting = Sitting::new(self.fixture.clone())?;
         let mut table = self.seat_everybody(shard).await;
@@ -143,8 +143,8 @@ impl Game {
                             std::mem::replace(&mut table[seat], Chair::Left)
                         {
                             stream.tell(call);
-                            // The bot's place is free when it has closed its
-                            // stream too; nobody else waits for that.
+                            // The bot's place is free when it has closed its stream,
+                            // too; the game does not wait for that.
                             shard.goodbyes.spawn(async move {
                                 stream.close(CLOSE_GRACE).await;
                                 drop(place);
@@ -157,9 +157,8 @@ impl Game {
         }
     }
 
-    /// Finds every seat a process and opens its stream. Whoever waits for one
-    /// bot's place holds only those of bots that come before it in an order
-    /// that all games share, so that no two games wait for each other.
+    /// Finds a process for every seat and opens its stream. All games take places in one
+    /// order of the bots, so that no two games wait for each other.
     async fn seat_everybody(&self, shard: &Shard) -> PerSeat<Chair> {
         let mut order: Vec<usize> = (0..self.bots.len()).collect();
         order.sort_by_key(|&seat| Arc::as_ptr(&self.bots[seat]).addr());
@@ -185,7 +184,7 @@ impl Game {
         chairs.collect::<Vec<_>>().into()
     }
 
-    /// Puts what came back to the sitting; false where the game is void.
+    /// Lets the sitting judge what came back; false where the game is void.
     fn hear(&self, sitting: &mut Sitting, chair: &mut Chair, answer: Answer, last: bool) -> bool {
         let Answer {
             seat,
@@ -238,7 +237,7 @@ impl Game {
 /// A seat of one game.
 pub(crate) enum Chair {
     Taken(Place, SeatStream),
-    /// Nobody came; this is why.
+    /// No bot could be started or reached; this is why.
     Empty(Foul),
     Left,
 }
@@ -247,21 +246,21 @@ pub(crate) enum Chair {
 pub(crate) struct Answer {
     seat: Seat,
     number: u32,
-    /// Nothing where the process was gone before the game began: it had played
+    /// None where the process had ended before the game began: it had played
     /// others before.
     pub(crate) heard: Option<Heard>,
     pub(crate) thought: Duration,
-    /// It is late, and would not have been but for a delay of ours.
+    /// It is late only because of a delay of the referee.
     pub(crate) excused: bool,
 }
 
-/// What came of trying to play a game.
+/// The result of one attempt to play a game.
 enum Attempt {
     Over(Box<Record>),
-    /// A delay of ours may have decided it.
+    /// A delay of the referee may have decided it.
     Void,
-    /// A process had died since its last game. Every time this happens there
-    /// is one process less that it can happen with.
+    /// A process had died since its last game. It is retired, so this can happen only as
+    /// often as there are processes.
     NotBegun,
 }
 
@@ -271,7 +270,7 @@ async fn ask(
     mut questions: Vec<Question>,
     heartbeat: &Heartbeat,
 ) -> Vec<Answer> {
-    // Nearly always it is one.
+    // Nearly always there is one question.
     if questions.len() == 1
         && let Some(question) = questions.pop()
     {
@@ -301,7 +300,7 @@ pub(crate) async fn ask_one(
             let heard = match reply.heard {
                 Ok(heard) => Some(heard),
                 Err(how) if number == 0 && place.was_proven() => {
-                    tracing::info!(%how, "a bot was gone before the game began");
+                    tracing::info!(%how, "a bot's process had ended before the game began");
                     None
                 }
                 Err(how) => Some(Heard::Foul(place.post_mortem(how).await)),

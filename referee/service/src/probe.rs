@@ -1,5 +1,5 @@
-//! A door to one bot for those who look at it closely: streams that are opened,
-//! asked and cancelled by hand, and what every gRPC server should be able to tell.
+//! Access to one bot without a game: streams that the caller opens, asks and cancels, and the
+//! health and reflection services of its server.
 
 use std::{sync::Arc, time::Duration};
 
@@ -65,11 +65,11 @@ pub struct Line {
 /// What came back from a question on a stream.
 #[derive(Clone, Debug)]
 pub struct Replied {
-    /// What.
+    /// The response.
     pub heard: Heard,
     /// From handing over the question to reading the answer.
     pub thought: Duration,
-    /// Whether it is late, and would not have been but for a delay of ours.
+    /// Whether it is late only because of a delay of the referee.
     pub excused: bool,
 }
 
@@ -80,7 +80,7 @@ pub enum Health {
     Serving,
     /// It answered something else.
     Otherwise(String),
-    /// Not a word came back.
+    /// It did not answer.
     Silent,
 }
 
@@ -89,7 +89,7 @@ impl Probe {
     ///
     /// # Errors
     ///
-    /// Why nothing answers there, in words.
+    /// Why nothing answers there.
     pub async fn connect(address: &Address, within: Duration) -> Result<Self, String> {
         let channel = address.connect(within).await?;
         let heartbeat = Heartbeat::default();
@@ -102,7 +102,7 @@ impl Probe {
         })
     }
 
-    /// Connects to a process of ours; then it is known how it ended, if it does.
+    /// Connects to a process that we started, so that a foul can tell how it ended.
     ///
     /// # Errors
     ///
@@ -123,8 +123,8 @@ impl Probe {
         }
     }
 
-    /// Asks for the health of a service, as `grpc.health.v1` has it; of the whole
-    /// process where the name is empty.
+    /// Asks for the health of a service by `grpc.health.v1`; of the whole server where the
+    /// name is empty.
     pub async fn health(&self, service: &str, within: Duration) -> Health {
         let mut client = HealthClient::new(self.channel.clone());
         let request = HealthCheckRequest {
@@ -145,7 +145,7 @@ impl Probe {
     ///
     /// # Errors
     ///
-    /// What came instead, in words.
+    /// What came instead.
     pub async fn services(&self, within: Duration) -> Result<Vec<String>, String> {
         let asking = async {
             match list_services!(v1, self.channel).await {
@@ -164,17 +164,17 @@ impl Probe {
 }
 
 impl Line {
-    /// Tells without waiting.
+    /// Sends a notice without waiting.
     pub fn tell(&self, call: Bytes) {
         self.stream.tell(call);
     }
 
-    /// Gives it so much time with what it was told, and reads nothing.
+    /// Sends what is to be sent, waits so long, and reads nothing.
     pub async fn settle(&mut self, time: Duration) {
         self.stream.settle(time).await;
     }
 
-    /// Asks and waits for the answer, but no longer than the limit.
+    /// Asks and waits for the answer, at most until the limit.
     pub async fn ask(&mut self, question: Question) -> Replied {
         let Reply {
             heard,
@@ -192,8 +192,7 @@ impl Line {
         }
     }
 
-    /// Ends the stream in order: our side is closed, and the bot has so long to
-    /// close its own.
+    /// Ends the stream: closes our side, and waits so long until the bot has closed its own.
     pub async fn close(self, grace: Duration) -> Closed {
         self.stream.close(grace).await
     }

@@ -1,6 +1,6 @@
-//! What `/proc` says of a process and of all that it has started: memory and processor
-//! time. Every function reads files, which takes a few tens of microseconds a process, so
-//! call them where a thread may block.
+//! Memory and processor time of a process and of its descendants, from `/proc`. Every function
+//! reads files, which takes some tens of microseconds a process: call them on a thread that
+//! may block.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,15 +9,15 @@ use procfs::process::{Process, Stat, all_processes};
 /// The processor time that several processes have used up to a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTime {
-    /// What the threads that live have run, or waited in line to run: a process that
-    /// computes on a busy machine does not get all of a core.
+    /// What the living threads have run or waited for a core: a process that computes on a
+    /// busy machine does not get a whole core.
     pub scheduled: Duration,
-    /// What all threads have run, those that have ended too.
+    /// What all threads have run, those that have ended included.
     pub ran: Duration,
 }
 
 impl CpuTime {
-    /// The time of a process, its group, and what descends from these.
+    /// The time of a process, its group, and the descendants of these.
     #[must_use]
     pub fn of_family(leader: u32) -> Self {
         let family = family(leader);
@@ -31,8 +31,8 @@ impl CpuTime {
         }
     }
 
-    /// What was used since an earlier moment: each of the two counts misses something, so
-    /// the larger.
+    /// The time used since an earlier moment: the larger of the two differences, since each
+    /// count misses something.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         let scheduled = self.scheduled.saturating_sub(earlier.scheduled);
@@ -40,26 +40,26 @@ impl CpuTime {
     }
 }
 
-/// The anonymous memory of one process, in bytes: what is resident and not shared. None
-/// where it has ended.
+/// The anonymous memory of one process, in bytes: what is resident and not shared. None if
+/// it has ended.
 #[must_use]
 pub fn memory(id: u32) -> Option<u64> {
     anonymous(&open(id)?)
 }
 
-/// The anonymous memory of a process and of all below it, in bytes; none where it has ended.
-/// What a process has from before it was forked counts for both. What has left the tree,
-/// because its parent has died, does not count.
+/// The anonymous memory of a process and all its descendants, in bytes; none if it has ended.
+/// Memory from before a fork counts for both processes. A process whose parent has died is no
+/// descendant any more, and does not count.
 #[must_use]
 pub fn memory_of_tree(id: u32) -> Option<u64> {
     let process = open(id)?;
     let own = anonymous(&process)?;
-    // A process can't be below itself, so this ends.
+    // A process is not its own descendant, so this ends.
     let below = children_of(&process).filter_map(memory_of_tree);
     Some(own + below.sum::<u64>())
 }
 
-/// The anonymous memory of a process, its group, and what descends from these, in bytes.
+/// The anonymous memory of a process, its group, and the descendants of these, in bytes.
 #[must_use]
 pub fn memory_of_family(leader: u32) -> u64 {
     let processes = family(leader).into_keys();
@@ -71,8 +71,8 @@ fn open(id: u32) -> Option<Process> {
     Process::new(i32::try_from(id).ok()?).ok()
 }
 
-/// All threads of a process have the same memory; where the first one has ended, only the
-/// others tell. A process that has ended has none.
+/// All threads of a process have the same memory; if the first one has ended, only the
+/// others tell it. A process that has ended has none.
 fn anonymous(process: &Process) -> Option<u64> {
     let pages = |process: &Process| process.statm().ok().filter(|pages| pages.size > 0);
     let of_a_thread = || {
@@ -83,7 +83,7 @@ fn anonymous(process: &Process) -> Option<u64> {
     Some(pages.resident.saturating_sub(pages.shared) * procfs::page_size())
 }
 
-/// What it has started and has not ended, by any of its threads.
+/// The children of all its threads.
 fn children_of(process: &Process) -> impl Iterator<Item = u32> {
     let threads = process.tasks().into_iter().flatten().flatten();
     threads
@@ -103,7 +103,7 @@ fn scheduled(id: i32) -> Duration {
     Duration::from_nanos(nanos)
 }
 
-/// It, its group, and what descends from these.
+/// The process, its group, and the descendants of these.
 fn family(leader: u32) -> BTreeMap<i32, Stat> {
     let Ok(leader) = i32::try_from(leader) else {
         return BTreeMap::new();
@@ -113,8 +113,8 @@ fn family(leader: u32) -> BTreeMap<i32, Stat> {
         .filter_map(|process| Some((process.pid(), process.stat().ok()?)))
         .collect();
     let mut family = BTreeMap::<i32, Stat>::new();
-    // Children come after their parents, unless the numbers have begun anew: so again until
-    // nobody is added.
+    // Most children have greater ids than their parents, but not after an overflow: so this
+    // is repeated until nothing is added.
     loop {
         let before = family.len();
         let more = others.extract_if(.., |id, stat| {

@@ -1,5 +1,5 @@
-//! Puts a seat's part in a finished game to another bot: what would it have
-//! answered, and how long would it have taken?
+//! Asks another bot the questions that a seat was asked in a finished game: what does it
+//! answer, and how long does it take?
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,26 +19,25 @@ use crate::{
 /// What a bot did at one question of a part, other than question 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reanswer {
-    /// Which move of the whole game it is, from 1.
+    /// The number of the move in the whole game, from 1.
     pub ply: usize,
-    /// The move that was made then, in the game's notation; none where it was a
-    /// foul.
+    /// The move that was made in the game, in the game's notation; none where it was a foul.
     pub then: Option<String>,
-    /// The bot's own, or the foul that its answer would have been.
+    /// The bot's own move, or the foul that its answer would be.
     pub now: Result<String, Foul>,
     /// From handing over the question to reading the answer.
     pub thought: Duration,
-    /// What it had.
+    /// The limit.
     pub limit: Duration,
 }
 
-/// How putting a part to a bot came to its end.
+/// How a rerun ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RerunEnd {
     /// It was asked every question.
     Whole,
-    /// It answered otherwise than was played, and can't be caught up with what was
-    /// (`can_resume` in its Ready): so it could not be asked any further.
+    /// It played another move than the seat, and can't be resumed mid-game (`can_resume` in
+    /// its Ready): so the later questions could not be asked.
     CanNotResume,
     /// It could not be started, or not again after it had failed.
     NotStarted(Foul),
@@ -52,14 +51,14 @@ impl Reanswer {
     }
 }
 
-/// Asks a bot everything that the seat was asked, and hands on each answer as it
-/// comes. Whatever it answers, the game goes on as it was played: after another
-/// answer the bot gets a new stream, on which the old questions come with the
-/// answers that were given (`past_answer`); after a foul in another process too.
+/// Asks a bot everything that the seat was asked, and sends each answer to `each`. The game
+/// goes on as it was played, whatever the bot answers: after another move it is resumed on a
+/// new stream, with the old questions and the answers that the seat gave (`past_answer`);
+/// after a foul in a new process.
 ///
 /// # Errors
 ///
-/// [`CutOff`] where the pool has ended.
+/// [`CutOff`] if the pool has ended.
 pub async fn rerun(
     part: Part,
     bot: Arc<Bot>,
@@ -85,14 +84,13 @@ pub async fn rerun(
 struct Rerun {
     path: &'static str,
     largest: usize,
-    /// How long a bot may take to begin.
+    /// How long a bot may take to start.
     start: Duration,
     bot: Arc<Bot>,
     shard: Shard,
-    /// What a new stream is sent first: all calls so far, with the answers that were
-    /// given.
+    /// What is sent first on a new stream: all calls so far, with the seat's answers.
     before: Vec<Bytes>,
-    /// The stream, where there is one that knows what was played so far.
+    /// The stream, if there is one on which the bot knows what was played so far.
     chair: Option<Chair>,
     can_resume: bool,
 }
@@ -143,7 +141,7 @@ impl Rerun {
                 limit: asked.question.limit,
             };
             if !reanswer.is_same() {
-                // It takes its own answer for what was played.
+                // On this stream it believes that its own move was played.
                 self.chair = None;
             }
             let _ = each.send(reanswer);
@@ -155,7 +153,7 @@ impl Rerun {
         RerunEnd::Whole
     }
 
-    /// Asks until something comes back that was not late by a delay of ours.
+    /// Asks until the response is not late because of a delay of the referee.
     async fn ask(&mut self, question: Question) -> Result<(Heard, Duration), Foul> {
         let mut attempt = 1;
         let mut resumption = Resumption::new(self.start);
@@ -192,12 +190,12 @@ impl Rerun {
             {
                 return Ok((heard, thought));
             }
-            // Nothing was heard where the process was gone before the game began.
+            // Nothing came back where the process had ended before the game began.
             self.chair = None;
         }
     }
 
-    /// A new stream that is told everything so far, and has time for it where said.
+    /// Opens a stream, sends everything so far, and waits so long.
     async fn open(&mut self, settle: Option<Duration>) -> Result<Chair, Foul> {
         let place = self.bot.place(self.shard.id, &[]).await?;
         let mut stream = SeatStream::open(place.channel.clone(), self.path, self.largest);
@@ -210,7 +208,7 @@ impl Rerun {
         Ok(Chair::Taken(place, stream))
     }
 
-    /// Its process plays no further game: it may still be thinking about this one.
+    /// Its process plays no further game, since it may still be thinking about this one.
     fn set_aside(&self) {
         if let Some(Chair::Taken(place, _)) = &self.chair {
             place.retire();

@@ -32,14 +32,14 @@ pub struct Serve {
     pub threads: usize,
     /// How many games it plays at once; further ones are refused.
     pub max_games: usize,
-    /// How long games that are running when it is asked to stop may go on.
+    /// How long running games may go on when it is asked to stop.
     pub grace: Duration,
 }
 
-/// Why the service could not run.
+/// Why the service can't run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// No threads.
+    /// The system can't start a thread.
     #[error("could not start its threads: {0}")]
     Threads(#[from] std::io::Error),
     /// The transport failed.
@@ -51,8 +51,8 @@ pub enum ServeError {
 }
 
 impl Serve {
-    /// Serves until it is stopped: then it takes no new game, lets those that
-    /// run come to their end, and cuts them off after the grace.
+    /// Serves until it is stopped: then it takes no new game, and cuts off running games
+    /// after the grace.
     ///
     /// # Errors
     ///
@@ -108,8 +108,7 @@ impl Serve {
 
 struct Service {
     pool: Arc<Pool>,
-    /// One entry for an address that is being played with, so that all its
-    /// games share a connection.
+    /// The bots of running games by address, so that all games with one share a connection.
     bots: Mutex<HashMap<Address, Weak<Bot>>>,
     running: Arc<AtomicUsize>,
     max_games: usize,
@@ -142,7 +141,7 @@ impl Referee for Service {
             let telling = events.clone();
             let playing = async move {
                 let played = game.play(&pool).await;
-                // The pool must not be dropped on a thread of its own.
+                // Dropping the pool joins its threads, so none of them may drop it.
                 drop(pool);
                 played
             };
@@ -160,7 +159,7 @@ impl Referee for Service {
                         let _ = telling.send(finished(played));
                         break;
                     }
-                    // Nobody listens any more: dropping the game cuts it off.
+                    // The call was cancelled; dropping the game cuts it off.
                     () = events.closed() => break,
                 }
             }
@@ -198,7 +197,7 @@ impl Service {
             None => {
                 let mut seed = [0; 32];
                 getrandom::fill(&mut seed)
-                    .map_err(|error| Status::internal(format!("no chance to be had: {error}")))?;
+                    .map_err(|error| Status::internal(format!("could not draw a seed: {error}")))?;
                 seed
             }
         };
@@ -260,8 +259,8 @@ fn limits(given: Option<&proto::Limits>) -> Result<Limits, Status> {
     })
 }
 
-/// One limit, if the request has it. Any `i64` can stand in the message, and prost's
-/// own conversion panics at the least of them.
+/// One limit, if the request has it. The message may hold any `i64`, and prost's own
+/// conversion panics at `i64::MIN`.
 fn limit(name: &str, given: Option<prost_types::Duration>) -> Result<Option<Duration>, Status> {
     let Some(given) = given else { return Ok(None) };
     let normal = given.normalized();
@@ -314,7 +313,7 @@ fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
         Err(error @ PlayError::CutOff(_)) => return Err(Status::unavailable(error.to_string())),
     };
     let verdict = &record.result.verdict;
-    // A void game has no reason: that is its ending.
+    // A void game has no outcome, so no reason.
     let reason = verdict
         .outcome()
         .map_or_else(String::new, |outcome| outcome.reason.clone());
@@ -326,7 +325,7 @@ fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
     })))
 }
 
-/// One of the games that are running.
+/// Counts a running game until it is dropped.
 struct Running(Arc<AtomicUsize>);
 
 impl Running {

@@ -23,7 +23,7 @@ use tonic::{Code, Request, Response, Status, Streaming, client::Grpc, transport:
 
 use crate::{address::causes, heartbeat::Heartbeat};
 
-/// What we may be late without its being anybody's excuse.
+/// A delay of the referee up to this length excuses no late answer.
 const USUAL_DELAY: Duration = Duration::from_millis(5);
 
 type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, Status>> + Send>>;
@@ -44,20 +44,20 @@ enum Answers {
     Failed(Status),
 }
 
-/// What came off a stream.
+/// What was read from a stream.
 enum Read {
     Answer(Bytes),
     Foul(Foul),
-    /// The connection is gone; only the process can say why.
+    /// The connection broke; only the process can tell why.
     Broken(String),
 }
 
 /// How a bot's side of a stream ended when the game was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// In time, and as it should.
+    /// In time and without a fault.
     InOrder,
-    /// In time, with what would have been this foul while the game went on.
+    /// In time, but with what would be this foul during the game.
     Wrongly(Foul),
     /// Not in time.
     Not,
@@ -65,17 +65,17 @@ pub enum Closed {
 
 /// What came back from a question.
 pub(crate) struct Reply {
-    /// What, or how the connection broke: then only the process can say why.
+    /// The response, or how the connection broke.
     pub(crate) heard: Result<Heard, String>,
     /// From handing over the question to reading the answer.
     pub(crate) thought: Duration,
-    /// Whether it is late, and would not have been but for a delay of ours.
+    /// Whether it is late only because of a delay of the referee.
     pub(crate) excused: bool,
 }
 
 impl SeatStream {
-    /// Opens a stream without waiting for anything: the first question must
-    /// already be on its way when a bot's server decides to answer.
+    /// Opens a stream without waiting for the bot: many servers send nothing before they
+    /// have read the first question.
     pub(crate) fn open(channel: Channel, path: &'static str, largest: usize) -> Self {
         let (calls, outgoing) = mpsc::unbounded_channel();
         let opening = Box::pin(async move {
@@ -96,16 +96,16 @@ impl SeatStream {
         }
     }
 
-    /// Tells without waiting. A bot that is gone is found out when it is next
-    /// asked.
+    /// Sends a notice without waiting. Where the connection is broken, the next question
+    /// finds that out.
     pub(crate) fn tell(&self, call: Bytes) {
         let _ = self.calls.send(call);
     }
 
-    /// Asks and waits for the answer, but no longer than the limit; the heartbeat is that
-    /// of the thread that waits.
+    /// Asks and waits for the answer, at most until the limit. The heartbeat is that of
+    /// the calling thread.
     pub(crate) async fn ask(&mut self, question: Question, heartbeat: &Heartbeat) -> Reply {
-        // What is here before the question was handed over is no answer to it.
+        // What has arrived before the question was sent does not answer it.
         if question.number > 0
             && let Poll::Ready(read) = poll_fn(|cx| Poll::Ready(self.poll_read(cx))).await
         {
@@ -137,7 +137,7 @@ impl SeatStream {
             Some(Read::Foul(foul)) => Ok(Heard::Foul(foul)),
             Some(Read::Broken(how)) => Err(how),
         };
-        // What was wrong with an answer that came in time was not its time.
+        // A delay of ours excuses nothing in an answer that came in time.
         let excused = thought >= question.limit
             && self
                 .is_excused(
@@ -154,9 +154,9 @@ impl SeatStream {
         }
     }
 
-    /// Whether what is late would not have been but for a delay of ours. What has come is
-    /// judged by its time without the delay; what has not come is waited for as long again
-    /// as we kept it waiting.
+    /// Whether an answer is late only because of a delay of the referee. One that has come
+    /// is judged by its time less the delay; for one that has not come we wait as much
+    /// longer as the delay was.
     async fn is_excused(
         &mut self,
         heard: &Result<Heard, String>,
@@ -183,8 +183,7 @@ impl SeatStream {
         excused
     }
 
-    /// Ends the game's stream in order: our side is closed, and the bot has a
-    /// moment to close its own.
+    /// Ends the stream: closes our side, and waits so long until the bot has closed its own.
     pub(crate) async fn close(mut self, grace: Duration) -> Closed {
         drop(std::mem::replace(
             &mut self.calls,
@@ -200,7 +199,7 @@ impl SeatStream {
                     }
                     Poll::Ready(Read::Foul(Foul::HungUp)) => return Poll::Ready(None),
                     Poll::Ready(Read::Foul(foul)) => return Poll::Ready(Some(foul)),
-                    // How its process came to its end is seen elsewhere.
+                    // How its process ended is looked at elsewhere.
                     Poll::Ready(Read::Broken(_)) => return Poll::Ready(None),
                     Poll::Pending => return Poll::Pending,
                 }
@@ -212,7 +211,7 @@ impl SeatStream {
         failed.or(answered).map_or(Closed::InOrder, Closed::Wrongly)
     }
 
-    /// Gives it so much time with what it was told, and reads nothing.
+    /// Sends what is to be sent, waits so long, and reads nothing.
     pub(crate) async fn settle(&mut self, time: Duration) {
         let mut over = Box::pin(tokio::time::sleep(time));
         poll_fn(|cx| {
@@ -222,7 +221,7 @@ impl SeatStream {
         .await;
     }
 
-    /// Nothing goes out before this was polled.
+    /// Nothing is sent before the first call of this.
     fn poll_open(&mut self, cx: &mut Context<'_>) {
         if let Answers::Opening(opening) = &mut self.answers
             && let Poll::Ready(opened) = opening.as_mut().poll(cx)
@@ -252,8 +251,8 @@ impl SeatStream {
         }
     }
 
-    /// What a status means. A status that the transport made has a source; one
-    /// that the bot sent has none.
+    /// What a status means. A status has a source where the transport made it, and none
+    /// where the bot sent it.
     fn broken(&self, status: &Status, opening: bool) -> Read {
         let message = status.message();
         if let Some(source) = std::error::Error::source(status) {
@@ -267,8 +266,8 @@ impl SeatStream {
                     message
                 }),
             },
-            // The two that tonic says itself of a message that it will not
-            // read; there is no type that tells them apart from a bot's own.
+            // tonic makes these two itself for a message that it refuses to read; only
+            // their texts tell them from a bot's own status.
             Code::OutOfRange if message.starts_with("Error, decoded message length too large") => {
                 Foul::Oversized {
                     limit: self.largest,
@@ -295,9 +294,9 @@ impl SeatStream {
     }
 }
 
-/// A timer that is set anew for every question and hardly ever rings. It is
-/// left to run and looked at only when it rings, since setting one costs more
-/// than the rest of a question's bookkeeping.
+/// A timer for the limit of each question. Setting a timer of the runtime costs more than
+/// all other work of a question, and limits are hardly ever reached: so it is left to run
+/// from question to question, and set to the current deadline only when it rings.
 #[derive(Default)]
 struct Alarm(Option<Pin<Box<Sleep>>>);
 

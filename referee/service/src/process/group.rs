@@ -16,20 +16,20 @@ use tokio::task::spawn_blocking;
 
 use crate::supervisor::Supervisor;
 
-/// How long what it has started may outlive it, and how often it is looked for.
+/// How long a bot's children may outlive it, and how often they are looked for.
 const LEAVE_GRACE: Duration = Duration::from_millis(500);
 const LEAVE_CHECK: Duration = Duration::from_millis(10);
-/// How much of a command line is kept.
+/// How many characters of a command line are kept.
 const COMMAND_LIMIT: usize = 400;
 
-/// A process that outlived the one which started it.
+/// A process that a bot had started and that was still running when the bot had ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// Its number.
+    /// Its process id.
     pub id: i32,
     /// Its command line.
     pub command: String,
-    /// Whether it had left the process group too.
+    /// Whether it had left the bot's process group.
     pub outside_group: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The group of the process that leads it, whose number it has.
+    /// The group that this process leads; it has the id of its leader.
     pub(super) fn new(leader: u32, folder: &Path, supervisor: Option<Arc<Supervisor>>) -> Self {
         let leader = i32::try_from(leader).expect("a pid_t is an i32 on Linux");
         let leader = Pid::from_raw(leader);
@@ -63,9 +63,8 @@ impl Group {
         self.signal(Signal::SIGKILL);
     }
 
-    /// What is still running of all that the leader has started, a moment after
-    /// its end: the rest of the group, and whoever has inherited the environment in
-    /// which only these have our folder.
+    /// What still runs a moment after the end of the leader: the rest of the group, and all
+    /// processes that have inherited `BOT_LISTEN` with the bot's own folder in it.
     pub(super) async fn left(&self, folder: &Path) -> Vec<Left> {
         let leader = self.leader.as_raw();
         let deadline = Instant::now() + LEAVE_GRACE;
@@ -107,7 +106,7 @@ fn running(leader: i32, folder: &Path) -> Vec<Left> {
         .collect()
 }
 
-/// How it was called; its name where that can't be read.
+/// Its command line, or its name if that can't be read.
 fn command_line(process: &Process, name: String) -> String {
     let words = process.cmdline().map_or(name, |words| words.join(" "));
     words.chars().take(COMMAND_LIMIT).collect()

@@ -36,19 +36,19 @@ pub struct Launch {
     /// How much anonymous memory it may add to what it has when it listens, with
     /// all that it has started.
     pub memory: Memory,
-    /// Where what it prints goes.
+    /// The file that gets what it prints, and the number of the process in its name.
     pub log: Option<PathBuf>,
-    /// Kills it if we die without doing so.
+    /// Kills it if this process dies without doing so.
     pub supervisor: Option<Arc<Supervisor>>,
 }
 
 impl Launch {
-    /// Starts the process and waits until it says where it listens. Must be
-    /// called on the runtime that is to watch over it.
+    /// Starts the process and waits until it says where it listens. Must be called on the
+    /// runtime that shall watch over it.
     ///
     /// # Errors
     ///
-    /// The foul that a bot commits which does not get so far.
+    /// The foul of a bot that does not start or does not listen.
     pub async fn start(self) -> Result<Process, Foul> {
         let sockets = folder_for_a_socket()
             .map_err(|error| unreachable(format!("no folder for its socket: {error}")))?;
@@ -87,7 +87,7 @@ impl Launch {
         Command::new(&self.program)
             .args(&self.arguments)
             .env("BOT_LISTEN", format!("unix:{}", socket.display()))
-            // Where results are kept, and perhaps a password, is no bot's business.
+            // These tell where results are stored, perhaps with a password.
             .env_remove("ARENA_STORE")
             .env_remove("PGPASSWORD")
             .stdin(Stdio::null())
@@ -98,7 +98,7 @@ impl Launch {
             .spawn()
     }
 
-    /// Waits until the process says where it listens, or else tells why it does not.
+    /// Where the process says that it listens, or why it does not say so.
     async fn address(
         &self,
         said: oneshot::Receiver<String>,
@@ -106,7 +106,7 @@ impl Launch {
     ) -> Result<Address, String> {
         let said = match tokio::time::timeout(self.start_limit, said).await {
             Ok(Ok(said)) => said,
-            // Its output ended: it has exited, or will not say anything more.
+            // Its output has ended, most often because it has exited.
             Ok(Err(_)) => {
                 return Err(match tokio::time::timeout(STOP_GRACE, child.wait()).await {
                     Ok(Ok(status)) if status.success() => format!(

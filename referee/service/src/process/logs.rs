@@ -21,7 +21,7 @@ pub const LOG_LIMIT: usize = 1024 * 1024;
 /// How many of its last lines are kept as evidence, and how long one may be.
 const LAST_LINES: usize = 5;
 const LINE_LIMIT: usize = 400;
-/// How long its last words may take to arrive when it has ended.
+/// How long the rest of its output may take to arrive when it has ended.
 const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 
 /// The last lines that a bot printed.
@@ -47,20 +47,20 @@ impl LastWords {
     }
 }
 
-/// Where what a bot prints goes, up to a limit.
+/// Takes what a bot prints: into a file up to a limit, and the last lines as evidence.
 #[derive(Clone)]
 struct Log {
     last_words: LastWords,
     file: Arc<Mutex<LogFile>>,
 }
 
-/// A bot that prints nothing leaves no file.
+/// The file is made with the first line.
 enum LogFile {
     /// Nothing has been printed.
     Unwritten(PathBuf),
-    /// It has room for so many bytes.
+    /// It takes so many bytes more.
     Open(std::fs::File, usize),
-    /// Nothing more goes there.
+    /// It takes nothing more.
     Closed,
 }
 
@@ -109,11 +109,11 @@ impl Log {
     }
 }
 
-/// What reads its output.
+/// The tasks that read what it prints.
 pub(super) struct Output([JoinHandle<io::Result<()>>; 2]);
 
 impl Output {
-    /// Reads what it prints, and says where it listens when it has printed that.
+    /// Reads what it prints; the receiver gets the address when it has printed that.
     pub(super) fn of(
         child: &mut Child,
         log: Option<PathBuf>,
@@ -131,14 +131,14 @@ impl Output {
         )
     }
 
-    /// Waits until all of it has been read; not for long, since a process that
-    /// has left the group may hold on to it.
+    /// Waits until all of it has been read, but not for long: a process that has left the
+    /// group may keep it open.
     pub(super) async fn ended(&mut self) {
         let _ = tokio::time::timeout(OUTPUT_GRACE, join_all(&mut self.0)).await;
     }
 }
 
-/// Reads to the end, so that a bot that prints a lot is never held up by it.
+/// Reads to the end, past the limit of the log too, so that the pipe is never full.
 async fn read_output(
     output: impl AsyncRead + Unpin,
     log: Log,
@@ -148,7 +148,7 @@ async fn read_output(
     let mut line = Vec::new();
     loop {
         line.clear();
-        // A line without an end must not fill the memory.
+        // A line may be without an end.
         let read = (&mut output)
             .take(64 * 1024)
             .read_until(b'\n', &mut line)

@@ -12,22 +12,22 @@ use tokio::task::spawn_blocking;
 
 use crate::proc::memory_of_tree;
 
-/// How often a process with a memory limit is looked at.
+/// How often the memory of a process is measured.
 const MEMORY_CHECK: Duration = Duration::from_millis(10);
 
-/// What is done about a process's memory: nothing, or it is looked at every few
-/// milliseconds and once more before it is stopped. What it has started, and what
-/// that has started, counts as its own.
+/// Whether a process's memory is limited or measured. If so, it is looked at every few
+/// milliseconds and once more before the process is stopped. All its descendants count as
+/// its own.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// How much anonymous memory it may add to what it has when it listens, in
     /// bytes.
     pub limit: Option<u64>,
-    /// Where the most that a process has added is written down.
+    /// Gets the most that a process has added.
     pub gauge: Option<Arc<MemoryGauge>>,
 }
 
-/// The most that any process which was looked at has added, in bytes.
+/// The most that any of several processes has added, in bytes.
 #[derive(Debug, Default)]
 pub struct MemoryGauge(AtomicU64);
 
@@ -71,7 +71,7 @@ impl Watched {
         Some(added)
     }
 
-    /// Waits until it has added more than it may: tells how much, and how much it may.
+    /// Waits until it has added more than its limit; gives what it has added, and the limit.
     pub(super) async fn exceeds(&self) -> (u64, u64) {
         loop {
             tokio::time::sleep(MEMORY_CHECK).await;
@@ -85,7 +85,7 @@ impl Watched {
     }
 }
 
-/// Reads on a thread that may block; none where the process or our runtime has ended.
+/// Measures on a thread that may block; none if the process or the runtime has ended.
 async fn used(id: u32) -> Option<u64> {
     spawn_blocking(move || memory_of_tree(id)).await.ok()?
 }

@@ -1,5 +1,4 @@
-//! A bot as a process of its own: started, watched, limited, and never left
-//! behind.
+//! A bot as a process of its own: how it is started, watched, limited and ended.
 
 mod group;
 mod launch;

@@ -24,9 +24,9 @@ use super::{
 };
 use crate::address::Address;
 
-/// How long its end may take to be known when its connection has broken.
+/// How long we wait for the end of a process whose connection has broken.
 const DEATH_GRACE: Duration = Duration::from_secs(2);
-/// How long a bot has between being asked to stop and being stopped.
+/// How long a bot has between SIGTERM and SIGKILL.
 pub const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// A bot process that is listening.
@@ -40,16 +40,16 @@ pub struct Process {
     dismissals: mpsc::Sender<Dismissal>,
 }
 
-/// How a process went that was asked to stop while somebody looked.
+/// How a process ended that was asked to stop, and what it left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Farewell {
-    /// How long it took to end; nothing where it had to be killed.
+    /// How long it took to end; none if it had to be killed.
     pub after: Option<Duration>,
-    /// What it had started and left running. It is killed.
+    /// What it had started and left running; killed by now.
     pub left: Vec<Left>,
 }
 
-/// To ask it to stop, to wait so long for it, and to tell how it went.
+/// A request to stop it within a time and to tell how it ended.
 #[derive(Debug)]
 struct Dismissal {
     patience: Duration,
@@ -63,7 +63,7 @@ enum End {
     Memory { peak: u64, limit: u64 },
 }
 
-/// All that a process has and that goes with it.
+/// What belongs to a process and is released when it has ended.
 pub(super) struct Resources {
     pub(super) child: Child,
     pub(super) group: Group,
@@ -100,7 +100,7 @@ impl Process {
         }
     }
 
-    /// Its number, which is that of its group too.
+    /// Its process id, which is that of its group, too.
     #[must_use]
     pub const fn id(&self) -> u32 {
         self.id
@@ -120,12 +120,12 @@ impl Process {
 
     /// Whether nothing is left of it.
     pub(crate) fn is_gone(&self) -> bool {
-        // The watcher is gone only when the process is.
+        // The task that watches it drops the sender last.
         self.end.has_changed().is_err()
     }
 
-    /// Tells why a connection to it broke, waiting a moment for its end to be
-    /// known.
+    /// The foul of a bot whose connection broke: how the process ended, if it ends within a
+    /// moment.
     pub async fn post_mortem(&self, broken: String) -> Foul {
         let mut end = self.end.clone();
         let known = tokio::time::timeout(DEATH_GRACE, end.wait_for(Option::is_some)).await;
@@ -144,13 +144,13 @@ impl Process {
         }
     }
 
-    /// Asks it to stop, and stops it if it does not.
+    /// Asks its group to stop, and kills it if it does not within [`STOP_GRACE`].
     pub fn stop(&self) {
         self.stop.cancel();
     }
 
-    /// Asks it to stop, and it alone, waits so long for that, looks at what it leaves behind,
-    /// and kills what is left. Nothing where it had ended before.
+    /// Asks it to stop, but not its children; waits so long for that, looks for what it
+    /// leaves behind, and kills that. None if it had ended before.
     pub async fn dismiss(&self, patience: Duration) -> Option<Farewell> {
         let (went, farewell) = oneshot::channel();
         let dismissal = Dismissal { patience, went };
@@ -161,7 +161,7 @@ impl Process {
     /// Waits until nothing is left of it.
     pub async fn ended(&self) {
         let mut end = self.end.clone();
-        // The watcher is gone only when the process is.
+        // The task that watches it drops the sender last.
         while end.changed().await.is_ok() {}
     }
 }
@@ -173,7 +173,7 @@ impl Drop for Process {
 }
 
 impl Resources {
-    /// Waits until it has ended, in whatever way, and lets go of what it had.
+    /// Waits until it has ended, ends it if asked to, and releases everything.
     async fn watch_over(
         mut self,
         watched: Option<Watched>,
@@ -208,13 +208,13 @@ impl Resources {
     }
 
     async fn dismiss(&mut self, Dismissal { patience, went }: Dismissal) -> End {
-        // It alone: what becomes of its children is its own affair.
+        // Only the process itself: it is tested whether it stops its children.
         self.group.signal_leader(Signal::SIGTERM);
         let asked = Instant::now();
         let status = self.exits(patience).await;
         let after = status.map(|_| asked.elapsed());
         if after.is_none() {
-            // Then only what has left the group is left behind.
+            // Then only what has left the group counts as left behind.
             self.group.kill();
             let _ = self.child.wait().await;
         }
@@ -226,14 +226,13 @@ impl Resources {
         End::Exited(status.unwrap_or_else(killed))
     }
 
-    /// How it exits of itself; none where it does not in this time.
+    /// How it exits by itself; none if it does not within this time.
     async fn exits(&mut self, within: Duration) -> Option<ExitStatus> {
         let exited = tokio::time::timeout(within, self.child.wait()).await;
         exited.ok()?.ok()
     }
 
-    /// Kills it with all that it has started in its group, and reads what it said last:
-    /// who asks how it ended wants to know that.
+    /// Kills it with its group, and reads the rest of what it printed, which is evidence.
     pub(super) async fn kill(&mut self) {
         self.group.kill();
         let _ = self.child.wait().await;
@@ -245,7 +244,7 @@ fn killed() -> ExitStatus {
     ExitStatus::from_raw(Signal::SIGKILL as i32)
 }
 
-/// Tells why a connection broke: what became of the process, where it is ours.
+/// The foul of a bot whose connection broke, with the process if we started it.
 pub(crate) async fn post_mortem(process: Option<&Process>, broken: String) -> Foul {
     match process {
         Some(process) => process.post_mortem(broken).await,
@@ -255,7 +254,7 @@ pub(crate) async fn post_mortem(process: Option<&Process>, broken: String) -> Fo
     }
 }
 
-/// How a process ended, in words.
+/// How a process ended, as text.
 pub(super) fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with code {code}"),
