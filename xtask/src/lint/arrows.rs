@@ -85,23 +85,15 @@ pub(super) fn check() -> Result {
         .collect();
 
     let found = violations(FORBIDDEN, &reached, &known);
-    if found.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
-        "rows that do not hold: {}\n  {}",
-        found.len(),
-        found.join("\n  ")
-    )
-    .into())
+    super::all_clear("rows that do not hold", &found)
 }
 
 /// The tree of one package. Named with `-p` alone, it is resolved with its own
 /// features: those that other members ask of a shared dependency do not count.
 fn reached_from(package: &str) -> Result<String> {
-    capture(&mut cargo([
-        "tree", "-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}", "--locked",
-    ]))
+    capture(&mut cargo(&format!(
+        "tree -p {package} -e normal --prefix none --format {{p}} --locked"
+    )))
 }
 
 /// The rows that do not hold, as sentences.
