@@ -20,9 +20,9 @@ pub use address::{Address, BadAddress, causes};
 pub use bot::Bot;
 pub use play::{ATTEMPTS, CLOSE_GRACE, Game, Live, PlayError, Played};
 pub use pool::{CutOff, Pool};
-pub use probe::{Health, Line, Probe, Replied};
+pub use probe::{Health, Probe, ProbeReply, ProbeStream};
 pub use process::{
-    Farewell, LOG_LIMIT, Launch, Left, Memory, MemoryGauge, Process, STOP_GRACE,
+    LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process, STOP_GRACE, StopReport,
     folder_for_a_socket,
 };
 pub use rerun::{Reanswer, RerunEnd, rerun};

@@ -8,7 +8,7 @@ use referee_games::{Fixture, Heard, Hearing, Next, Question, Sitting};
 use tokio::sync::mpsc;
 
 use crate::{
-    bot::{Bot, Place},
+    bot::{Bot, Slot},
     heartbeat::Heartbeat,
     pool::{CutOff, Pool, Shard},
     stream::SeatStream,
@@ -98,13 +98,13 @@ impl Game {
 
     /// Retires the processes where the game has secrets: the same deal will be played
     /// again, by processes that have not seen a part of it.
-    fn forget(&self, table: &PerSeat<Chair>) {
+    fn retire_processes(&self, table: &PerSeat<SeatState>) {
         if !self.fixture.kind.has_secrets() {
             return;
         }
-        for (_, chair) in table.iter() {
-            if let Chair::Taken(place, _) = chair {
-                place.retire();
+        for (_, state) in table.iter() {
+            if let SeatState::Playing(slot, _) = state {
+                slot.retire();
             }
         }
     }
@@ -113,13 +113,13 @@ impl Game {
     /// this is the last attempt.
     async fn attempt(&self, shard: &Shard, last: bool) -> Result<Attempt, SetupError> {
         let mut sitting = Sitting::new(self.fixture.clone())?;
-        let mut table = self.seat_everybody(shard).await;
+        let mut table = self.open_streams(shard).await;
         self.tell(|| Live::Started);
         loop {
             match sitting.advance() {
                 Next::Tell(calls) => {
                     for (seat, call) in calls {
-                        if let Chair::Taken(_, stream) = &table[seat] {
+                        if let SeatState::Playing(_, stream) = &table[seat] {
                             stream.tell(call);
                         }
                     }
@@ -130,24 +130,24 @@ impl Game {
                         return Ok(Attempt::NotBegun);
                     }
                     for answer in answers {
-                        let chair = &mut table[answer.seat];
-                        if !self.hear(&mut sitting, chair, answer, last) {
-                            self.forget(&table);
+                        let state = &mut table[answer.seat];
+                        if !self.hear(&mut sitting, state, answer, last) {
+                            self.retire_processes(&table);
                             return Ok(Attempt::Void);
                         }
                     }
                 }
                 Next::Over(finished) => {
                     for (seat, call) in finished.goodbyes {
-                        if let Chair::Taken(place, stream) =
-                            std::mem::replace(&mut table[seat], Chair::Left)
+                        if let SeatState::Playing(slot, stream) =
+                            std::mem::replace(&mut table[seat], SeatState::Out)
                         {
                             stream.tell(call);
-                            // The bot's place is free when it has closed its stream,
+                            // The bot's slot is free when it has closed its stream,
                             // too; the game does not wait for that.
-                            shard.goodbyes.spawn(async move {
+                            shard.closing.spawn(async move {
                                 stream.close(CLOSE_GRACE).await;
-                                drop(place);
+                                drop(slot);
                             });
                         }
                     }
@@ -157,36 +157,42 @@ impl Game {
         }
     }
 
-    /// Finds a process for every seat and opens its stream. All games take places in one
+    /// Finds a process for every seat and opens its stream. All games take slots in one
     /// order of the bots, so that no two games wait for each other.
-    async fn seat_everybody(&self, shard: &Shard) -> PerSeat<Chair> {
+    async fn open_streams(&self, shard: &Shard) -> PerSeat<SeatState> {
         let mut order: Vec<usize> = (0..self.bots.len()).collect();
         order.sort_by_key(|&seat| Arc::as_ptr(&self.bots[seat]).addr());
-        let mut places: Vec<(usize, Result<Place, Foul>)> = Vec::new();
+        let mut slots: Vec<(usize, Result<Slot, Foul>)> = Vec::new();
         for seat in order {
-            let others: Vec<&Place> = places
+            let others: Vec<&Slot> = slots
                 .iter()
-                .filter_map(|(_, place)| place.as_ref().ok())
+                .filter_map(|(_, slot)| slot.as_ref().ok())
                 .collect();
-            let place = self.bots[seat].place(shard.id, &others).await;
-            places.push((seat, place));
+            let slot = self.bots[seat].slot(shard.id, &others).await;
+            slots.push((seat, slot));
         }
-        places.sort_by_key(|(seat, _)| *seat);
+        slots.sort_by_key(|(seat, _)| *seat);
         let path = self.fixture.kind.path();
         let largest = self.fixture.limits.answer_bytes;
-        let chairs = places.into_iter().map(|(_, place)| match place {
-            Ok(place) => {
-                let stream = SeatStream::open(place.channel.clone(), path, largest);
-                Chair::Taken(place, stream)
+        let states = slots.into_iter().map(|(_, slot)| match slot {
+            Ok(slot) => {
+                let stream = SeatStream::open(slot.channel.clone(), path, largest);
+                SeatState::Playing(slot, stream)
             }
-            Err(foul) => Chair::Empty(foul),
+            Err(foul) => SeatState::Absent(foul),
         });
-        chairs.collect::<Vec<_>>().into()
+        states.collect::<Vec<_>>().into()
     }
 
     /// Lets the sitting judge what came back; false where the game is void.
-    fn hear(&self, sitting: &mut Sitting, chair: &mut Chair, answer: Answer, last: bool) -> bool {
-        let Answer {
+    fn hear(
+        &self,
+        sitting: &mut Sitting,
+        state: &mut SeatState,
+        answer: SeatAnswer,
+        last: bool,
+    ) -> bool {
+        let SeatAnswer {
             seat,
             number,
             heard,
@@ -197,8 +203,8 @@ impl Game {
         let timely = matches!(heard, Heard::Answer(_) | Heard::Nothing);
         match sitting.hear(seat, heard, thought) {
             Hearing::Ready(ready) => {
-                if let Chair::Taken(place, _) = chair {
-                    place.learned(ready.max_games);
+                if let SeatState::Playing(slot, _) = state {
+                    slot.learned(ready.max_games);
                 }
             }
             Hearing::Accepted { notation, public } => {
@@ -213,14 +219,14 @@ impl Game {
             }
             Hearing::Fouled(kind) => {
                 let late = timely && matches!(kind, FoulKind::Late | FoulKind::NoStart);
-                if let Chair::Taken(place, _) = &chair
+                if let SeatState::Playing(slot, _) = &state
                     && (late || kind.is_start() || kind == FoulKind::MemoryExceeded)
                 {
                     // It may still be thinking about this game.
-                    place.retire();
+                    slot.retire();
                 }
                 // Dropping the stream cancels it at once.
-                *chair = Chair::Left;
+                *state = SeatState::Out;
                 return !(late && excused) || last;
             }
         }
@@ -235,15 +241,15 @@ impl Game {
 }
 
 /// A seat of one game.
-pub(crate) enum Chair {
-    Taken(Place, SeatStream),
+pub(crate) enum SeatState {
+    Playing(Slot, SeatStream),
     /// No bot could be started or reached; this is why.
-    Empty(Foul),
-    Left,
+    Absent(Foul),
+    Out,
 }
 
 /// What came back from a seat.
-pub(crate) struct Answer {
+pub(crate) struct SeatAnswer {
     seat: Seat,
     number: u32,
     /// None where the process had ended before the game began: it had played
@@ -266,51 +272,51 @@ enum Attempt {
 
 /// Asks all of them at once and waits for all of them.
 async fn ask(
-    table: &mut PerSeat<Chair>,
+    table: &mut PerSeat<SeatState>,
     mut questions: Vec<Question>,
     heartbeat: &Heartbeat,
-) -> Vec<Answer> {
+) -> Vec<SeatAnswer> {
     // Nearly always there is one question.
     if questions.len() == 1
         && let Some(question) = questions.pop()
     {
         return vec![ask_one(&mut table[question.seat], question, heartbeat).await];
     }
-    let asking = table.iter_mut().filter_map(|(seat, chair)| {
+    let asking = table.iter_mut().filter_map(|(seat, state)| {
         let at = questions.iter().position(|asked| asked.seat == seat)?;
         let question = questions.swap_remove(at);
-        Some(ask_one(chair, question, heartbeat))
+        Some(ask_one(state, question, heartbeat))
     });
     let asking: Vec<_> = asking.collect();
     join_all(asking).await
 }
 
 pub(crate) async fn ask_one(
-    chair: &mut Chair,
+    state: &mut SeatState,
     question: Question,
     heartbeat: &Heartbeat,
-) -> Answer {
+) -> SeatAnswer {
     let (seat, number) = (question.seat, question.number);
-    let (heard, thought, excused) = match chair {
-        Chair::Taken(place, stream) => {
+    let (heard, thought, excused) = match state {
+        SeatState::Playing(slot, stream) => {
             let reply = stream.ask(question, heartbeat).await;
             if number == 0 && reply.heard.is_err() {
-                place.retire();
+                slot.retire();
             }
             let heard = match reply.heard {
                 Ok(heard) => Some(heard),
-                Err(how) if number == 0 && place.was_proven() => {
+                Err(how) if number == 0 && slot.was_proven() => {
                     tracing::info!(%how, "a bot's process had ended before the game began");
                     None
                 }
-                Err(how) => Some(Heard::Foul(place.post_mortem(how).await)),
+                Err(how) => Some(Heard::Foul(slot.post_mortem(how).await)),
             };
             (heard, reply.thought, reply.excused)
         }
-        Chair::Empty(foul) => (Some(Heard::Foul(foul.clone())), Duration::ZERO, false),
-        Chair::Left => unreachable!("a seat that has left is not asked"),
+        SeatState::Absent(foul) => (Some(Heard::Foul(foul.clone())), Duration::ZERO, false),
+        SeatState::Out => unreachable!("a seat that has left is not asked"),
     };
-    Answer {
+    SeatAnswer {
         seat,
         number,
         heard,

@@ -31,7 +31,7 @@ pub struct Shard {
     /// How late it is.
     pub heartbeat: Heartbeat,
     /// The streams of games that are over, as long as their bots have not closed them.
-    pub goodbyes: TaskTracker,
+    pub closing: TaskTracker,
     handle: Handle,
     load: Arc<AtomicUsize>,
 }
@@ -66,7 +66,7 @@ impl Pool {
             let shard = Shard {
                 id: ShardId(thread.thread().id()),
                 heartbeat: Heartbeat::default(),
-                goodbyes: TaskTracker::new(),
+                closing: TaskTracker::new(),
                 handle,
                 load: Arc::default(),
             };
@@ -108,9 +108,9 @@ impl Pool {
     /// time for it.
     pub async fn drain(&self) {
         for shard in &self.shards {
-            shard.goodbyes.close();
-            shard.goodbyes.wait().await;
-            shard.goodbyes.reopen();
+            shard.closing.close();
+            shard.closing.wait().await;
+            shard.closing.reopen();
         }
     }
 

@@ -56,7 +56,7 @@ pub struct Probe {
 }
 
 /// One stream. Dropping it cancels it at once.
-pub struct Line {
+pub struct ProbeStream {
     stream: SeatStream,
     process: Option<Arc<Process>>,
     heartbeat: Heartbeat,
@@ -64,7 +64,7 @@ pub struct Line {
 
 /// What came back from a question on a stream.
 #[derive(Clone, Debug)]
-pub struct Replied {
+pub struct ProbeReply {
     /// The response.
     pub heard: Heard,
     /// From handing over the question to reading the answer.
@@ -115,8 +115,8 @@ impl Probe {
 
     /// Opens a stream of the call with this path.
     #[must_use]
-    pub fn open(&self, path: &'static str, largest: usize) -> Line {
-        Line {
+    pub fn open(&self, path: &'static str, largest: usize) -> ProbeStream {
+        ProbeStream {
             stream: SeatStream::open(self.channel.clone(), path, largest),
             process: self.process.clone(),
             heartbeat: self.heartbeat.clone(),
@@ -163,7 +163,7 @@ impl Probe {
     }
 }
 
-impl Line {
+impl ProbeStream {
     /// Sends a notice without waiting.
     pub fn tell(&self, call: Bytes) {
         self.stream.tell(call);
@@ -175,7 +175,7 @@ impl Line {
     }
 
     /// Asks and waits for the answer, at most until the limit.
-    pub async fn ask(&mut self, question: Question) -> Replied {
+    pub async fn ask(&mut self, question: Question) -> ProbeReply {
         let Reply {
             heard,
             thought,
@@ -185,7 +185,7 @@ impl Line {
             Ok(heard) => heard,
             Err(how) => Heard::Foul(post_mortem(self.process.as_deref(), how).await),
         };
-        Replied {
+        ProbeReply {
             heard,
             thought,
             excused,

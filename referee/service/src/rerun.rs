@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     bot::Bot,
-    play::{ATTEMPTS, Answer, CLOSE_GRACE, Chair, ask_one},
+    play::{ATTEMPTS, CLOSE_GRACE, SeatAnswer, SeatState, ask_one},
     pool::{CutOff, Pool, Shard},
     resume::Resumption,
     stream::SeatStream,
@@ -73,7 +73,7 @@ pub async fn rerun(
             bot,
             shard,
             before: Vec::new(),
-            chair: None,
+            seat: None,
             can_resume: false,
         };
         rerun.play(part.cues, &each).await
@@ -91,7 +91,7 @@ struct Rerun {
     /// What is sent first on a new stream: all calls so far, with the seat's answers.
     before: Vec<Bytes>,
     /// The stream, if there is one on which the bot knows what was played so far.
-    chair: Option<Chair>,
+    seat: Option<SeatState>,
     can_resume: bool,
 }
 
@@ -100,7 +100,7 @@ impl Rerun {
         for cue in cues {
             let asked = match cue {
                 Cue::Told(call) => {
-                    if let Some(Chair::Taken(_, stream)) = &self.chair {
+                    if let Some(SeatState::Playing(_, stream)) = &self.seat {
                         stream.tell(call.clone());
                     }
                     self.before.push(call);
@@ -108,7 +108,7 @@ impl Rerun {
                 }
                 Cue::Asked(asked) => asked,
             };
-            if self.chair.is_none() && !self.before.is_empty() && !self.can_resume {
+            if self.seat.is_none() && !self.before.is_empty() && !self.can_resume {
                 return RerunEnd::CanNotResume;
             }
             let (heard, thought) = match self.ask(asked.question.clone()).await {
@@ -124,11 +124,11 @@ impl Rerun {
                 }
                 (Err(foul), None) => return RerunEnd::NotStarted(foul),
                 (Ok(hearing), _) => {
-                    if let (Hearing::Ready(ready), Some(Chair::Taken(place, _))) =
-                        (hearing, &self.chair)
+                    if let (Hearing::Ready(ready), Some(SeatState::Playing(slot, _))) =
+                        (hearing, &self.seat)
                     {
                         self.can_resume = ready.can_resume;
-                        place.learned(ready.max_games);
+                        slot.learned(ready.max_games);
                     }
                     continue;
                 }
@@ -142,13 +142,13 @@ impl Rerun {
             };
             if !reanswer.is_same() {
                 // On this stream it believes that its own move was played.
-                self.chair = None;
+                self.seat = None;
             }
             let _ = each.send(reanswer);
         }
-        if let Some(Chair::Taken(place, stream)) = self.chair.take() {
+        if let Some(SeatState::Playing(slot, stream)) = self.seat.take() {
             stream.close(CLOSE_GRACE).await;
-            drop(place);
+            drop(slot);
         }
         RerunEnd::Whole
     }
@@ -158,29 +158,29 @@ impl Rerun {
         let mut attempt = 1;
         let mut resumption = Resumption::new(self.start);
         loop {
-            let resumed = self.chair.is_none() && !self.before.is_empty();
-            let (chair, extra) = match &mut self.chair {
-                Some(chair) => (chair, Duration::ZERO),
+            let resumed = self.seat.is_none() && !self.before.is_empty();
+            let (state, extra) = match &mut self.seat {
+                Some(state) => (state, Duration::ZERO),
                 None => {
-                    let chair = self.open(resumption.settle()).await?;
+                    let state = self.open(resumption.settle()).await?;
                     let extra = if resumed {
                         resumption.extra()
                     } else {
                         Duration::ZERO
                     };
-                    (self.chair.insert(chair), extra)
+                    (self.seat.insert(state), extra)
                 }
             };
             let asked = Question {
                 limit: question.limit + extra,
                 ..question.clone()
             };
-            let Answer {
+            let SeatAnswer {
                 heard,
                 thought,
                 excused,
                 ..
-            } = ask_one(chair, asked, &self.shard.heartbeat).await;
+            } = ask_one(state, asked, &self.shard.heartbeat).await;
             let again = self.before.is_empty() || self.can_resume;
             if heard.is_some() && excused && attempt < ATTEMPTS && again {
                 attempt += 1;
@@ -191,27 +191,27 @@ impl Rerun {
                 return Ok((heard, thought));
             }
             // Nothing came back where the process had ended before the game began.
-            self.chair = None;
+            self.seat = None;
         }
     }
 
     /// Opens a stream, sends everything so far, and waits so long.
-    async fn open(&mut self, settle: Option<Duration>) -> Result<Chair, Foul> {
-        let place = self.bot.place(self.shard.id, &[]).await?;
-        let mut stream = SeatStream::open(place.channel.clone(), self.path, self.largest);
+    async fn open(&mut self, settle: Option<Duration>) -> Result<SeatState, Foul> {
+        let slot = self.bot.slot(self.shard.id, &[]).await?;
+        let mut stream = SeatStream::open(slot.channel.clone(), self.path, self.largest);
         for call in &self.before {
             stream.tell(call.clone());
         }
         if let Some(time) = settle {
             stream.settle(time).await;
         }
-        Ok(Chair::Taken(place, stream))
+        Ok(SeatState::Playing(slot, stream))
     }
 
     /// Its process plays no further game, since it may still be thinking about this one.
     fn set_aside(&self) {
-        if let Some(Chair::Taken(place, _)) = &self.chair {
-            place.retire();
+        if let Some(SeatState::Playing(slot, _)) = &self.seat {
+            slot.retire();
         }
     }
 }

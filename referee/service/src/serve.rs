@@ -125,7 +125,7 @@ impl Referee for Service {
         if self.stop.is_cancelled() {
             return Err(Status::unavailable("the referee is stopping"));
         }
-        let running = Running::enter(&self.running, self.max_games).ok_or_else(|| {
+        let running = RunningGame::enter(&self.running, self.max_games).ok_or_else(|| {
             Status::resource_exhausted(format!(
                 "{} games are running, which is as many as this referee plays at once",
                 self.max_games
@@ -326,9 +326,9 @@ fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
 }
 
 /// Counts a running game until it is dropped.
-struct Running(Arc<AtomicUsize>);
+struct RunningGame(Arc<AtomicUsize>);
 
-impl Running {
+impl RunningGame {
     fn enter(running: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
         let before = running.fetch_add(1, Ordering::Relaxed);
         let entered = Self(running.clone());
@@ -336,7 +336,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningGame {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

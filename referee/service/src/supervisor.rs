@@ -49,7 +49,7 @@ impl Supervisor {
     }
 
     /// The group has ended.
-    pub(crate) fn forget(&self, group: Pid) {
+    pub(crate) fn unwatch(&self, group: Pid) {
         self.say(&format!("-{group}"));
     }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use referee::{ATTEMPTS, CLOSE_GRACE, Closed, Line, Probe, Replied, Resumption};
+use referee::{ATTEMPTS, CLOSE_GRACE, Closed, Probe, ProbeReply, ProbeStream, Resumption};
 use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Calls, Fixture, Heard, Hearing, Next, Question, Sitting, answer, past, ready};
 use tokio::sync::Barrier;
@@ -157,7 +157,7 @@ struct Playing<'a> {
     calls: Calls,
     sitting: Sitting,
     /// The bot's stream, until it is out of the game.
-    line: Option<Line>,
+    line: Option<ProbeStream>,
     past: Vec<Bytes>,
     dice: Dice,
     together: Option<&'a Arc<Barrier>>,
@@ -301,7 +301,7 @@ impl<'a> Playing<'a> {
             return Break(());
         }
         let replied = line.ask(asked).await;
-        let Replied {
+        let ProbeReply {
             heard,
             thought,
             excused,

@@ -157,7 +157,7 @@ impl<'a> Host<'a> {
         if let Some(running) = self.running.take()
             && let Some(process) = running.process
         {
-            process.dismiss(STOP_GRACE).await;
+            process.stop_and_report(STOP_GRACE).await;
             process.ended().await;
         }
     }

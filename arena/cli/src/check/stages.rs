@@ -779,12 +779,12 @@ impl Examiner<'_> {
         let Some(process) = process else {
             return Ok(not_ours());
         };
-        let Some(farewell) = process.dismiss(STOP_GRACE).await else {
+        let Some(report) = process.stop_and_report(STOP_GRACE).await else {
             return Ok(Seen::NotLookedAt("it had ended by itself".to_owned()));
         };
         let mut findings = Vec::new();
-        let words = match farewell.after {
-            Some(after) if farewell.left.is_empty() => {
+        let words = match report.after {
+            Some(after) if report.left_behind.is_empty() => {
                 format!("ended {} after SIGTERM, nothing left behind", about(after))
             }
             Some(after) => format!("ended {} after SIGTERM", about(after)),
@@ -794,8 +794,8 @@ impl Examiner<'_> {
                 String::new()
             }
         };
-        if !farewell.left.is_empty() {
-            let left = farewell.left.iter().map(|one| {
+        if !report.left_behind.is_empty() {
+            let left = report.left_behind.iter().map(|one| {
                 let outside = if one.outside_group {
                     ", outside its process group"
                 } else {

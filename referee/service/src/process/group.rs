@@ -24,7 +24,7 @@ const COMMAND_LIMIT: usize = 400;
 
 /// A process that a bot had started and that was still running when the bot had ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct LeftBehind {
     /// Its process id.
     pub id: i32,
     /// Its command line.
@@ -34,12 +34,12 @@ pub struct Left {
 }
 
 /// A process group, killed when it is dropped.
-pub(super) struct Group {
+pub(super) struct ProcessGroup {
     leader: Pid,
     supervisor: Option<Arc<Supervisor>>,
 }
 
-impl Group {
+impl ProcessGroup {
     /// The group that this process leads; it has the id of its leader.
     pub(super) fn new(leader: u32, folder: &Path, supervisor: Option<Arc<Supervisor>>) -> Self {
         let leader = i32::try_from(leader).expect("a pid_t is an i32 on Linux");
@@ -65,7 +65,7 @@ impl Group {
 
     /// What still runs a moment after the end of the leader: the rest of the group, and all
     /// processes that have inherited `BOT_LISTEN` with the bot's own folder in it.
-    pub(super) async fn left(&self, folder: &Path) -> Vec<Left> {
+    pub(super) async fn left(&self, folder: &Path) -> Vec<LeftBehind> {
         let leader = self.leader.as_raw();
         let deadline = Instant::now() + LEAVE_GRACE;
         loop {
@@ -83,7 +83,7 @@ impl Group {
     }
 }
 
-fn running(leader: i32, folder: &Path) -> Vec<Left> {
+fn running(leader: i32, folder: &Path) -> Vec<LeftBehind> {
     let listen = [b"unix:", folder.as_os_str().as_encoded_bytes()].concat();
     let inherited = |process: &Process| {
         let variables = process.environ().ok();
@@ -97,7 +97,7 @@ fn running(leader: i32, folder: &Path) -> Vec<Left> {
             let alive = !matches!(stat.state, 'Z' | 'X');
             let outside_group = stat.pgrp != leader;
             let ours = alive && stat.pid != leader && (!outside_group || inherited(&process));
-            ours.then(|| Left {
+            ours.then(|| LeftBehind {
                 id: stat.pid,
                 command: command_line(&process, stat.comm),
                 outside_group,
@@ -112,11 +112,11 @@ fn command_line(process: &Process, name: String) -> String {
     words.chars().take(COMMAND_LIMIT).collect()
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.kill();
         if let Some(supervisor) = &self.supervisor {
-            supervisor.forget(self.leader);
+            supervisor.unwatch(self.leader);
         }
     }
 }

@@ -16,8 +16,8 @@ use tokio::{
 };
 
 use super::{
-    group::Group,
-    logs::{LastWords, Output},
+    group::ProcessGroup,
+    logs::{LastLines, Output},
     memory::Memory,
     socket::{SOCKET, folder_for_a_socket},
     watch::{Process, Resources, STOP_GRACE, describe},
@@ -57,9 +57,9 @@ impl Launch {
             unreachable(format!("could not start {program}: {error}"))
         })?;
         let id = child.id().expect("nobody has waited for it yet");
-        let group = Group::new(id, sockets.path(), self.supervisor.clone());
-        let last_words = LastWords::default();
-        let (output, said) = Output::of(&mut child, self.log.clone(), last_words.clone());
+        let group = ProcessGroup::new(id, sockets.path(), self.supervisor.clone());
+        let last_lines = LastLines::default();
+        let (output, said) = Output::of(&mut child, self.log.clone(), last_lines.clone());
         let mut resources = Resources {
             child,
             group,
@@ -70,14 +70,14 @@ impl Launch {
             Ok(address) => Ok(Process::new(
                 id,
                 address,
-                last_words,
+                last_lines,
                 resources,
                 self.memory,
             )),
             Err(what) => {
                 resources.kill().await;
                 Err(Foul::NoStart {
-                    detail: Foul::evidence(last_words.after(what)),
+                    detail: Foul::evidence(last_lines.after(what)),
                 })
             }
         }

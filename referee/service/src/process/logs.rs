@@ -26,9 +26,9 @@ const OUTPUT_GRACE: Duration = Duration::from_millis(200);
 
 /// The last lines that a bot printed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LastWords(Arc<Mutex<VecDeque<String>>>);
+pub(super) struct LastLines(Arc<Mutex<VecDeque<String>>>);
 
-impl LastWords {
+impl LastLines {
     fn push(&self, line: &str) {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == LAST_LINES {
@@ -50,7 +50,7 @@ impl LastWords {
 /// Takes what a bot prints: into a file up to a limit, and the last lines as evidence.
 #[derive(Clone)]
 struct Log {
-    last_words: LastWords,
+    last_lines: LastLines,
     file: Arc<Mutex<LogFile>>,
 }
 
@@ -85,10 +85,10 @@ impl LogFile {
 }
 
 impl Log {
-    fn new(path: Option<PathBuf>, last_words: LastWords) -> Self {
+    fn new(path: Option<PathBuf>, last_lines: LastLines) -> Self {
         let file = path.map_or(LogFile::Closed, LogFile::Unwritten);
         Self {
-            last_words,
+            last_lines,
             file: Arc::new(Mutex::new(file)),
         }
     }
@@ -104,7 +104,7 @@ impl Log {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end();
         if !text.is_empty() {
-            self.last_words.push(text);
+            self.last_lines.push(text);
         }
     }
 }
@@ -117,9 +117,9 @@ impl Output {
     pub(super) fn of(
         child: &mut Child,
         log: Option<PathBuf>,
-        last_words: LastWords,
+        last_lines: LastLines,
     ) -> (Self, oneshot::Receiver<String>) {
-        let log = Log::new(log, last_words);
+        let log = Log::new(log, last_lines);
         let (said, listening) = oneshot::channel();
         let stdout = child.stdout.take().expect("its standard output is a pipe");
         let stderr = child.stderr.take().expect("its standard error is a pipe");

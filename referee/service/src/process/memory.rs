@@ -44,13 +44,13 @@ impl MemoryGauge {
 }
 
 /// A process whose memory is looked at, with all processes below it.
-pub(super) struct Watched {
+pub(super) struct MemoryWatch {
     id: u32,
     at_first: u64,
     memory: Memory,
 }
 
-impl Watched {
+impl MemoryWatch {
     pub(super) async fn new(id: u32, memory: Memory) -> Option<Self> {
         if memory.limit.is_none() && memory.gauge.is_none() {
             return None;

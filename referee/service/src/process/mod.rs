@@ -7,10 +7,10 @@ mod memory;
 mod socket;
 mod watch;
 
-pub use group::Left;
+pub use group::LeftBehind;
 pub use launch::Launch;
 pub use logs::LOG_LIMIT;
 pub use memory::{Memory, MemoryGauge};
 pub use socket::folder_for_a_socket;
 pub(crate) use watch::post_mortem;
-pub use watch::{Farewell, Process, STOP_GRACE};
+pub use watch::{Process, STOP_GRACE, StopReport};

@@ -18,9 +18,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    group::{Group, Left},
-    logs::{LastWords, Output},
-    memory::{Memory, Watched},
+    group::{LeftBehind, ProcessGroup},
+    logs::{LastLines, Output},
+    memory::{Memory, MemoryWatch},
 };
 use crate::address::Address;
 
@@ -35,25 +35,25 @@ pub struct Process {
     id: u32,
     address: Address,
     end: watch::Receiver<Option<End>>,
-    last_words: LastWords,
+    last_lines: LastLines,
     stop: CancellationToken,
-    dismissals: mpsc::Sender<Dismissal>,
+    stop_requests: mpsc::Sender<StopRequest>,
 }
 
 /// How a process ended that was asked to stop, and what it left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Farewell {
+pub struct StopReport {
     /// How long it took to end; none if it had to be killed.
     pub after: Option<Duration>,
     /// What it had started and left running; killed by now.
-    pub left: Vec<Left>,
+    pub left_behind: Vec<LeftBehind>,
 }
 
 /// A request to stop it within a time and to tell how it ended.
 #[derive(Debug)]
-struct Dismissal {
-    patience: Duration,
-    went: oneshot::Sender<Farewell>,
+struct StopRequest {
+    grace: Duration,
+    reported: oneshot::Sender<StopReport>,
 }
 
 /// How a process ended.
@@ -66,7 +66,7 @@ enum End {
 /// What belongs to a process and is released when it has ended.
 pub(super) struct Resources {
     pub(super) child: Child,
-    pub(super) group: Group,
+    pub(super) group: ProcessGroup,
     pub(super) output: Output,
     pub(super) sockets: tempfile::TempDir,
 }
@@ -76,27 +76,27 @@ impl Process {
     pub(super) fn new(
         id: u32,
         address: Address,
-        last_words: LastWords,
+        last_lines: LastLines,
         resources: Resources,
         memory: Memory,
     ) -> Self {
         let (ended, end) = watch::channel(None);
         let stop = CancellationToken::new();
-        let (dismissals, dismissed) = mpsc::channel(1);
+        let (stop_requests, requested) = mpsc::channel(1);
         let stopped = stop.clone();
         tokio::spawn(async move {
-            let watched = Watched::new(id, memory).await;
+            let memory_watch = MemoryWatch::new(id, memory).await;
             resources
-                .watch_over(watched, stopped, dismissed, ended)
+                .watch_over(memory_watch, stopped, requested, ended)
                 .await;
         });
         Self {
             id,
             address,
             end,
-            last_words,
+            last_lines,
             stop,
-            dismissals,
+            stop_requests,
         }
     }
 
@@ -136,10 +136,10 @@ impl Process {
         match end {
             Some(End::Memory { peak, limit }) => Foul::MemoryExceeded { peak, limit },
             Some(End::Exited(status)) => Foul::Crashed {
-                detail: Foul::evidence(self.last_words.after(describe(status))),
+                detail: Foul::evidence(self.last_lines.after(describe(status))),
             },
             None => Foul::Crashed {
-                detail: Foul::evidence(self.last_words.after(broken)),
+                detail: Foul::evidence(self.last_lines.after(broken)),
             },
         }
     }
@@ -151,11 +151,11 @@ impl Process {
 
     /// Asks it to stop, but not its children; waits so long for that, looks for what it
     /// leaves behind, and kills that. None if it had ended before.
-    pub async fn dismiss(&self, patience: Duration) -> Option<Farewell> {
-        let (went, farewell) = oneshot::channel();
-        let dismissal = Dismissal { patience, went };
-        self.dismissals.send(dismissal).await.ok()?;
-        farewell.await.ok()
+    pub async fn stop_and_report(&self, grace: Duration) -> Option<StopReport> {
+        let (reported, report) = oneshot::channel();
+        let request = StopRequest { grace, reported };
+        self.stop_requests.send(request).await.ok()?;
+        report.await.ok()
     }
 
     /// Waits until nothing is left of it.
@@ -176,14 +176,14 @@ impl Resources {
     /// Waits until it has ended, ends it if asked to, and releases everything.
     async fn watch_over(
         mut self,
-        watched: Option<Watched>,
+        memory_watch: Option<MemoryWatch>,
         stop: CancellationToken,
-        mut dismissed: mpsc::Receiver<Dismissal>,
+        mut requested: mpsc::Receiver<StopRequest>,
         ended: watch::Sender<Option<End>>,
     ) {
         let exceeded = async {
-            match &watched {
-                Some(watched) => watched.exceeds().await,
+            match &memory_watch {
+                Some(memory_watch) => memory_watch.exceeds().await,
                 None => std::future::pending().await,
             }
         };
@@ -191,13 +191,13 @@ impl Resources {
             biased;
             (peak, limit) = exceeded => End::Memory { peak, limit },
             () = stop.cancelled() => {
-                if let Some(watched) = &watched {
-                    watched.look().await;
+                if let Some(memory_watch) = &memory_watch {
+                    memory_watch.look().await;
                 }
                 self.group.signal(Signal::SIGTERM);
                 End::Exited(self.exits(STOP_GRACE).await.unwrap_or_else(killed))
             }
-            Some(dismissal) = dismissed.recv() => self.dismiss(dismissal).await,
+            Some(request) = requested.recv() => self.stop_and_report(request).await,
             status = self.child.wait() => End::Exited(status.unwrap_or_else(|_| killed())),
         };
         self.kill().await;
@@ -207,22 +207,22 @@ impl Resources {
         drop(ended);
     }
 
-    async fn dismiss(&mut self, Dismissal { patience, went }: Dismissal) -> End {
+    async fn stop_and_report(&mut self, StopRequest { grace, reported }: StopRequest) -> End {
         // Only the process itself: it is tested whether it stops its children.
         self.group.signal_leader(Signal::SIGTERM);
         let asked = Instant::now();
-        let status = self.exits(patience).await;
+        let status = self.exits(grace).await;
         let after = status.map(|_| asked.elapsed());
         if after.is_none() {
             // Then only what has left the group counts as left behind.
             self.group.kill();
             let _ = self.child.wait().await;
         }
-        let left = self.group.left(self.sockets.path()).await;
-        for one in &left {
+        let left_behind = self.group.left(self.sockets.path()).await;
+        for one in &left_behind {
             let _ = kill(Pid::from_raw(one.id), Signal::SIGKILL);
         }
-        let _ = went.send(Farewell { after, left });
+        let _ = reported.send(StopReport { after, left_behind });
         End::Exited(status.unwrap_or_else(killed))
     }
 
