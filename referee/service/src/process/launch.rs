@@ -18,7 +18,7 @@ use tokio::{
 use super::{
     group::ProcessGroup,
     logs::{LastLines, Output},
-    memory::Memory,
+    memory::{Memory, MemoryWatch},
     socket::{SOCKET, folder_for_a_socket},
     watch::{Process, Resources, STOP_GRACE, describe},
 };
@@ -67,13 +67,12 @@ impl Launch {
             sockets,
         };
         match self.address(said, &mut resources.child).await {
-            Ok(address) => Ok(Process::new(
-                id,
-                address,
-                last_lines,
-                resources,
-                self.memory,
-            )),
+            Ok(address) => {
+                let memory = MemoryWatch::start(id, self.memory).map_err(|error| {
+                    unreachable(format!("no thread to watch its memory: {error}"))
+                })?;
+                Ok(Process::new(id, address, last_lines, resources, memory))
+            }
             Err(what) => {
                 resources.kill().await;
                 Err(Foul::NoStart {

@@ -1,14 +1,16 @@
 //! How much memory a process uses with all that it has started.
 
 use std::{
+    io,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
     time::Duration,
 };
 
-use tokio::task::spawn_blocking;
+use tokio::sync::mpsc;
 
 use crate::proc::memory_of_tree;
 
@@ -43,49 +45,74 @@ impl MemoryGauge {
     }
 }
 
-/// A process whose memory is looked at, with all processes below it.
+/// A thread that measures the memory of a process and all its descendants. A thread of its
+/// own, since a measurement blocks, and one every few milliseconds costs half as much again
+/// where it is handed to another thread each time.
 pub(super) struct MemoryWatch {
-    id: u32,
-    at_first: u64,
-    memory: Memory,
+    /// Ends the thread when it is dropped, after a last measurement.
+    running: Option<Sender<()>>,
+    /// What the process has added when that is more than its limit, and the limit. It is
+    /// closed when the thread has ended.
+    exceeded: mpsc::Receiver<(u64, u64)>,
 }
 
 impl MemoryWatch {
-    pub(super) async fn new(id: u32, memory: Memory) -> Option<Self> {
+    /// Starts the thread, if the memory is limited or measured.
+    ///
+    /// # Errors
+    ///
+    /// The system can't start a thread.
+    pub(super) fn start(id: u32, memory: Memory) -> io::Result<Option<Self>> {
         if memory.limit.is_none() && memory.gauge.is_none() {
-            return None;
+            return Ok(None);
         }
-        Some(Self {
-            id,
-            at_first: used(id).await.unwrap_or(0),
-            memory,
-        })
-    }
-
-    /// How much it has added by now.
-    pub(super) async fn look(&self) -> Option<u64> {
-        let added = used(self.id).await?.saturating_sub(self.at_first);
-        if let Some(gauge) = &self.memory.gauge {
-            gauge.seen(added);
-        }
-        Some(added)
+        let (running, ended) = channel();
+        let (exceeds, exceeded) = mpsc::channel(1);
+        std::thread::Builder::new()
+            .name(format!("memory-{id}"))
+            .spawn(move || memory.watch(id, &ended, &exceeds))?;
+        Ok(Some(Self {
+            running: Some(running),
+            exceeded,
+        }))
     }
 
     /// Waits until it has added more than its limit; gives what it has added, and the limit.
-    pub(super) async fn exceeds(&self) -> (u64, u64) {
-        loop {
-            tokio::time::sleep(MEMORY_CHECK).await;
-            let Some(peak) = self.look().await else {
-                return std::future::pending().await;
-            };
-            if let Some(limit) = self.memory.limit.filter(|limit| peak > *limit) {
-                return (peak, limit);
-            }
+    pub(super) async fn exceeds(&mut self) -> (u64, u64) {
+        match self.exceeded.recv().await {
+            Some(exceeded) => exceeded,
+            // It has ended.
+            None => std::future::pending().await,
         }
+    }
+
+    /// Measures once more.
+    pub(super) async fn end(&mut self) {
+        self.running = None;
+        self.exceeded.recv().await;
     }
 }
 
-/// Measures on a thread that may block; none if the process or the runtime has ended.
-async fn used(id: u32) -> Option<u64> {
-    spawn_blocking(move || memory_of_tree(id)).await.ok()?
+impl Memory {
+    /// Measures until the process has ended, exceeds its limit, or nobody wants to know.
+    fn watch(&self, id: u32, ended: &Receiver<()>, exceeds: &mpsc::Sender<(u64, u64)>) {
+        let at_first = memory_of_tree(id).unwrap_or(0);
+        loop {
+            let last = ended.recv_timeout(MEMORY_CHECK) != Err(RecvTimeoutError::Timeout);
+            let Some(used) = memory_of_tree(id) else {
+                return;
+            };
+            let added = used.saturating_sub(at_first);
+            if let Some(gauge) = &self.gauge {
+                gauge.seen(added);
+            }
+            if let Some(limit) = self.limit.filter(|limit| added > *limit) {
+                let _ = exceeds.try_send((added, limit));
+                return;
+            }
+            if last {
+                return;
+            }
+        }
+    }
 }

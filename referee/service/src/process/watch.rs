@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     group::{LeftBehind, ProcessGroup},
     logs::{LastLines, Output},
-    memory::{Memory, MemoryWatch},
+    memory::MemoryWatch,
 };
 use crate::address::Address;
 
@@ -78,18 +78,12 @@ impl Process {
         address: Address,
         last_lines: LastLines,
         resources: Resources,
-        memory: Memory,
+        memory: Option<MemoryWatch>,
     ) -> Self {
         let (ended, end) = watch::channel(None);
         let stop = CancellationToken::new();
         let (stop_requests, requested) = mpsc::channel(1);
-        let stopped = stop.clone();
-        tokio::spawn(async move {
-            let memory_watch = MemoryWatch::new(id, memory).await;
-            resources
-                .watch_over(memory_watch, stopped, requested, ended)
-                .await;
-        });
+        tokio::spawn(resources.watch_over(memory, stop.clone(), requested, ended));
         Self {
             id,
             address,
@@ -176,14 +170,14 @@ impl Resources {
     /// Waits until it has ended, ends it if asked to, and releases everything.
     async fn watch_over(
         mut self,
-        memory_watch: Option<MemoryWatch>,
+        mut memory: Option<MemoryWatch>,
         stop: CancellationToken,
         mut requested: mpsc::Receiver<StopRequest>,
         ended: watch::Sender<Option<End>>,
     ) {
         let exceeded = async {
-            match &memory_watch {
-                Some(memory_watch) => memory_watch.exceeds().await,
+            match &mut memory {
+                Some(memory) => memory.exceeds().await,
                 None => std::future::pending().await,
             }
         };
@@ -191,8 +185,8 @@ impl Resources {
             biased;
             (peak, limit) = exceeded => End::Memory { peak, limit },
             () = stop.cancelled() => {
-                if let Some(memory_watch) = &memory_watch {
-                    memory_watch.look().await;
+                if let Some(memory) = &mut memory {
+                    memory.end().await;
                 }
                 self.group.signal(Signal::SIGTERM);
                 End::Exited(self.exits(STOP_GRACE).await.unwrap_or_else(killed))
