@@ -7,7 +7,7 @@ use arena_proto::arena::v1::{AnswerEnvelope, CallEnvelope, Ready, call_envelope:
 use bytes::Bytes;
 use prost::Message as _;
 use referee_core::{Event, Limits, PerSeat, Record, Seat, Seed, Verdict};
-use referee_games::{Fixture, Heard, Next, Sitting, game};
+use referee_games::{Fixture, Next, SeatReply, Sitting, game};
 
 use crate::{
     Bot, GameOver, GameStart,
@@ -208,11 +208,11 @@ fn play(name: &str, number: u8) -> Record {
                         let answer = player.hear(call(&question.call, None)).unwrap();
                         numbered(Some(question.number), &answer.unwrap())
                     };
-                    sitting.hear(question.seat, Heard::Answer(answer), Duration::ZERO);
+                    sitting.hear(question.seat, SeatReply::Answer(answer), Duration::ZERO);
                 }
             }
             Next::Over(finished) => {
-                for (seat, told) in finished.goodbyes {
+                for (seat, told) in finished.last_calls {
                     let Some(Kind::Over(over)) = CallEnvelope::decode(told).unwrap().call else {
                         panic!("the last call is the end");
                     };

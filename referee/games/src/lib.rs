@@ -20,8 +20,10 @@ use referee_core::{GameKind, Kind};
 pub use calls::Calls;
 pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results};
 pub use part::{Asked, Cue, Part};
-pub use replay::{Mismatch, Moment, Retraced, Said, replay, retrace, retrace_within};
-pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};
+pub use replay::{Mismatch, Moment, RecordedReply, Retraced, replay, retrace, retrace_within};
+pub use sitting::{
+    BEHAVIOR_VERSION, Finished, Fixture, Judgement, Next, Question, SeatReply, Sitting,
+};
 
 /// Every game. Adding one is its folder and its line here.
 pub static GAMES: &[&dyn GameKind] = &[

@@ -6,7 +6,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use referee_core::{Foul, GameKind, Limits, Record, Seat};
 
-use crate::{Heard, Hearing, Mismatch, Question, Retraced, Said, Sitting, envelope, game, replay};
+use crate::{
+    Judgement, Mismatch, Question, RecordedReply, Retraced, SeatReply, Sitting, envelope, game,
+    replay,
+};
 
 /// What a seat got in a finished game, and nothing that another seat did.
 pub struct Part {
@@ -31,7 +34,7 @@ pub struct Asked {
     /// What was asked, to the byte.
     pub question: Question,
     /// What the seat did then.
-    pub said: Said,
+    pub said: RecordedReply,
     /// Which move of the whole game that was, from 1; none for question 0.
     pub ply: Option<usize>,
     sitting: Sitting,
@@ -92,12 +95,12 @@ impl Asked {
     /// # Errors
     ///
     /// The foul that it would have been.
-    pub fn judge(&self, heard: Heard, thought: Duration) -> Result<Hearing, Foul> {
+    pub fn judge(&self, heard: SeatReply, thought: Duration) -> Result<Judgement, Foul> {
         let seat = self.question.seat;
         let mut sitting = self.sitting.fork();
         match sitting.hear(seat, heard, thought) {
-            Hearing::Fouled(_) => Err(sitting.into_last_foul()),
-            hearing => Ok(hearing),
+            Judgement::Fouled(_) => Err(sitting.into_last_foul()),
+            judgement => Ok(judgement),
         }
     }
 
@@ -107,7 +110,7 @@ impl Asked {
     pub fn past(&self) -> Option<Bytes> {
         let stood = self.ply.is_none() || self.said.notation.is_some();
         match &self.said.heard {
-            Heard::Answer(answer) if stood => Some(envelope::past(&self.question.call, answer)),
+            SeatReply::Answer(answer) if stood => Some(envelope::past(&self.question.call, answer)),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use referee_core::{Event, Foul, Limits, PerSeat, Record, Scene, Seat};
 
 use crate::{
-    Fixture, GAMES, Heard, Hearing, Next, Question, Sitting, game, sitting::BEHAVIOR_VERSION,
+    Fixture, GAMES, Judgement, Next, Question, SeatReply, Sitting, game, sitting::BEHAVIOR_VERSION,
 };
 
 /// The game after one more move.
@@ -84,9 +84,9 @@ impl Mismatch {
 
 /// What a record says came back from a question.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct RecordedReply {
     /// What came.
-    pub heard: Heard,
+    pub heard: SeatReply,
     /// How long it took.
     pub thought: Duration,
     /// The move that it was, in the game's notation; none where it was a foul, or
@@ -110,16 +110,16 @@ pub enum Retraced<'a> {
         /// What is asked.
         question: &'a Question,
         /// What came back.
-        said: &'a Said,
+        said: &'a RecordedReply,
     },
     /// Now it is.
-    Heard {
+    Judged {
         /// What was asked.
         question: &'a Question,
         /// What came back.
-        said: &'a Said,
+        said: &'a RecordedReply,
         /// What the referee makes of it.
-        hearing: &'a Hearing,
+        judgement: &'a Judgement,
     },
 }
 
@@ -134,19 +134,19 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
     retrace(record, |step| match step {
         Retraced::Told { .. } => {}
         Retraced::Asked { sitting, .. } => before = Some((sitting.events(), sitting.open_scene())),
-        Retraced::Heard {
+        Retraced::Judged {
             question,
             said,
-            hearing,
+            judgement,
         } => {
             let Some((at, before)) = before.take() else {
                 return;
             };
-            let (notation, foul) = match (hearing, &said.heard) {
-                (Hearing::Ready(_), _) => return,
-                (Hearing::Accepted { notation, .. }, _) => (notation.clone(), false),
-                (Hearing::Fouled(_), Heard::Foul(foul)) => (foul.to_string(), true),
-                (Hearing::Fouled(kind), _) => (kind.words().to_owned(), true),
+            let (notation, foul) = match (judgement, &said.heard) {
+                (Judgement::Ready(_), _) => return,
+                (Judgement::Accepted { notation, .. }, _) => (notation.clone(), false),
+                (Judgement::Fouled(_), SeatReply::Foul(foul)) => (foul.to_string(), true),
+                (Judgement::Fouled(kind), _) => (kind.words().to_owned(), true),
             };
             watch(Moment {
                 seat: question.seat,
@@ -224,7 +224,7 @@ fn seated(record: &Record, limits: Limits) -> Result<Sitting, Mismatch> {
 fn conduct(
     sitting: &mut Sitting,
     record: &Record,
-    took: impl Fn(&Said) -> Duration,
+    took: impl Fn(&RecordedReply) -> Duration,
     mut watch: impl FnMut(Retraced<'_>),
 ) -> Result<Record, Mismatch> {
     let mut script = script(record);
@@ -252,16 +252,16 @@ fn conduct(
                         question,
                         said: &said,
                     });
-                    let hearing = sitting.hear(seat, said.heard.clone(), took(&said));
-                    watch(Retraced::Heard {
+                    let judgement = sitting.hear(seat, said.heard.clone(), took(&said));
+                    watch(Retraced::Judged {
                         question,
                         said: &said,
-                        hearing: &hearing,
+                        judgement: &judgement,
                     });
                 }
             }
             Next::Over(finished) => {
-                told(&mut watch, &finished.goodbyes);
+                told(&mut watch, &finished.last_calls);
                 return Ok(finished.record);
             }
         }
@@ -269,7 +269,7 @@ fn conduct(
 }
 
 /// What each seat did when it was asked, in order.
-fn script(record: &Record) -> PerSeat<VecDeque<Said>> {
+fn script(record: &Record) -> PerSeat<VecDeque<RecordedReply>> {
     let mut script = PerSeat::new(record.header.players.seats(), |_| VecDeque::new());
     // A foul right after an answer is what the referee made of the answer.
     let mut answered: Option<Seat> = None;
@@ -282,8 +282,8 @@ fn script(record: &Record) -> PerSeat<VecDeque<Said>> {
                 thought,
                 ..
             } => {
-                script[*seat].push_back(Said {
-                    heard: Heard::Answer(answer.clone()),
+                script[*seat].push_back(RecordedReply {
+                    heard: SeatReply::Answer(answer.clone()),
                     thought: *thought,
                     notation: notation.clone(),
                 });
@@ -296,10 +296,10 @@ fn script(record: &Record) -> PerSeat<VecDeque<Said>> {
                 thought,
             } if answered != Some(*seat) => {
                 let heard = match foul {
-                    Foul::Late { .. } => Heard::Nothing,
-                    foul => Heard::Foul(foul.clone()),
+                    Foul::Late { .. } => SeatReply::Nothing,
+                    foul => SeatReply::Foul(foul.clone()),
                 };
-                script[*seat].push_back(Said {
+                script[*seat].push_back(RecordedReply {
                     heard,
                     thought: *thought,
                     notation: None,

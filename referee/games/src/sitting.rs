@@ -102,14 +102,14 @@ pub struct Question {
 #[derive(Debug)]
 pub struct Finished {
     /// Who is told last, and what.
-    pub goodbyes: Vec<(Seat, Bytes)>,
+    pub last_calls: Vec<(Seat, Bytes)>,
     /// The whole of it.
     pub record: Record,
 }
 
 /// What came back from a question.
 #[derive(Clone, Debug)]
-pub enum Heard {
+pub enum SeatReply {
     /// A message.
     Answer(Bytes),
     /// Nothing, for as long as the clock says it took.
@@ -120,7 +120,7 @@ pub enum Heard {
 
 /// What the referee makes of it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Hearing {
+pub enum Judgement {
     /// The seat is ready to play.
     Ready(Ready),
     /// The move stands.
@@ -213,7 +213,7 @@ impl Sitting {
     /// # Panics
     ///
     /// Where the seat has not been asked, or has answered.
-    pub fn hear(&mut self, seat: Seat, heard: Heard, thought: Duration) -> Hearing {
+    pub fn hear(&mut self, seat: Seat, heard: SeatReply, thought: Duration) -> Judgement {
         let place = self
             .waiting
             .iter()
@@ -222,8 +222,8 @@ impl Sitting {
         // Whole microseconds: what is judged is what is recorded.
         let thought = Duration::from_micros(thought.as_micros() as u64);
         let number = self.seats[seat].next_number - 1;
-        let hearing = match self.judge(seat, number, heard, thought) {
-            Ok(hearing) => hearing,
+        let judgement = match self.judge(seat, number, heard, thought) {
+            Ok(judgement) => judgement,
             Err(foul) => {
                 let foul = if number == 0 { foul.at_start() } else { foul };
                 let kind = foul.kind();
@@ -234,11 +234,11 @@ impl Sitting {
                 });
                 self.fouls.push(SeatFoul { seat, foul });
                 self.seats[seat].gone = true;
-                Hearing::Fouled(kind)
+                Judgement::Fouled(kind)
             }
         };
-        self.waiting[place].1 = Some(!matches!(hearing, Hearing::Fouled(_)));
-        hearing
+        self.waiting[place].1 = Some(!matches!(judgement, Judgement::Fouled(_)));
+        judgement
     }
 
     /// What to draw of the game as everybody sees it.
@@ -381,9 +381,9 @@ impl Sitting {
         &mut self,
         seat: Seat,
         number: u32,
-        heard: Heard,
+        heard: SeatReply,
         thought: Duration,
-    ) -> Result<Hearing, Foul> {
+    ) -> Result<Judgement, Foul> {
         let clock = &mut self.seats[seat].clock;
         let charge = if number == 0 {
             clock.charge_start(thought)
@@ -392,14 +392,14 @@ impl Sitting {
         };
         let answer = match (heard, charge) {
             // It was seen to happen, whenever that was.
-            (Heard::Foul(foul), _) => return Err(foul),
-            (Heard::Answer(_), Charge::Late { limit }) => return Err(Foul::Late { limit }),
-            (Heard::Nothing, Charge::Late { limit }) => return Err(Foul::Late { limit }),
-            (Heard::Nothing, Charge::InTime) => {
+            (SeatReply::Foul(foul), _) => return Err(foul),
+            (SeatReply::Answer(_), Charge::Late { limit }) => return Err(Foul::Late { limit }),
+            (SeatReply::Nothing, Charge::Late { limit }) => return Err(Foul::Late { limit }),
+            (SeatReply::Nothing, Charge::InTime) => {
                 // Nobody stops waiting before the limit.
                 return Err(Foul::Late { limit: thought });
             }
-            (Heard::Answer(answer), Charge::InTime) => answer,
+            (SeatReply::Answer(answer), Charge::InTime) => answer,
         };
         let limit = self.fixture.limits.answer_bytes;
         if answer.len() > limit {
@@ -407,7 +407,7 @@ impl Sitting {
         }
         let judged = self.read(seat, number, &answer);
         let notation = match &judged {
-            Ok(Hearing::Accepted { notation, .. }) => Some(notation.clone()),
+            Ok(Judgement::Accepted { notation, .. }) => Some(notation.clone()),
             _ => None,
         };
         self.transcript.push(Event::Answered {
@@ -420,7 +420,7 @@ impl Sitting {
         judged
     }
 
-    fn read(&mut self, seat: Seat, number: u32, answer: &[u8]) -> Result<Hearing, Foul> {
+    fn read(&mut self, seat: Seat, number: u32, answer: &[u8]) -> Result<Judgement, Foul> {
         let malformed = |detail: String| Foul::Malformed {
             detail: Foul::evidence(detail),
         };
@@ -433,11 +433,11 @@ impl Sitting {
         }
         if number == 0 {
             return ready
-                .map(Hearing::Ready)
+                .map(Judgement::Ready)
                 .ok_or_else(|| malformed("expected Ready as the answer to GameStart".to_owned()));
         }
         match self.table.answer(seat, answer) {
-            Ok(accepted) => Ok(Hearing::Accepted {
+            Ok(accepted) => Ok(Judgement::Accepted {
                 notation: accepted.notation,
                 public: accepted.public,
             }),
@@ -513,8 +513,8 @@ impl Sitting {
             fouls: std::mem::take(&mut self.fouls),
         };
         let call = envelope::over(&verdict, outcome);
-        let goodbyes = self.playing().map(|seat| (seat, call.clone())).collect();
-        let goodbyes = self.told(goodbyes);
+        let last_calls = self.playing().map(|seat| (seat, call.clone())).collect();
+        let last_calls = self.told(last_calls);
         let info = self.table.info();
         let record = Record {
             header: Header {
@@ -538,6 +538,6 @@ impl Sitting {
                 }),
             },
         };
-        Finished { goodbyes, record }
+        Finished { last_calls, record }
     }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use referee_core::{Foul, FoulKind, PerSeat, Record, Seat, SetupError};
-use referee_games::{Fixture, Heard, Hearing, Next, Question, Sitting};
+use referee_games::{Fixture, Judgement, Next, Question, SeatReply, Sitting};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -138,7 +138,7 @@ impl Game {
                     }
                 }
                 Next::Over(finished) => {
-                    for (seat, call) in finished.goodbyes {
+                    for (seat, call) in finished.last_calls {
                         if let SeatState::Playing(slot, stream) =
                             std::mem::replace(&mut table[seat], SeatState::Out)
                         {
@@ -200,14 +200,14 @@ impl Game {
             excused,
         } = answer;
         let heard = heard.expect("a game that has not begun is not judged");
-        let timely = matches!(heard, Heard::Answer(_) | Heard::Nothing);
+        let timely = matches!(heard, SeatReply::Answer(_) | SeatReply::Nothing);
         match sitting.hear(seat, heard, thought) {
-            Hearing::Ready(ready) => {
+            Judgement::Ready(ready) => {
                 if let SeatState::Playing(slot, _) = state {
                     slot.learned(ready.max_games);
                 }
             }
-            Hearing::Accepted { notation, public } => {
+            Judgement::Accepted { notation, public } => {
                 if public {
                     self.tell(|| Live::Played {
                         seat,
@@ -217,7 +217,7 @@ impl Game {
                     });
                 }
             }
-            Hearing::Fouled(kind) => {
+            Judgement::Fouled(kind) => {
                 let late = timely && matches!(kind, FoulKind::Late | FoulKind::NoStart);
                 if let SeatState::Playing(slot, _) = &state
                     && (late || kind.is_start() || kind == FoulKind::MemoryExceeded)
@@ -254,7 +254,7 @@ pub(crate) struct SeatAnswer {
     number: u32,
     /// None where the process had ended before the game began: it had played
     /// others before.
-    pub(crate) heard: Option<Heard>,
+    pub(crate) heard: Option<SeatReply>,
     pub(crate) thought: Duration,
     /// It is late only because of a delay of the referee.
     pub(crate) excused: bool,
@@ -309,11 +309,11 @@ pub(crate) async fn ask_one(
                     tracing::info!(%how, "a bot's process had ended before the game began");
                     None
                 }
-                Err(how) => Some(Heard::Foul(slot.post_mortem(how).await)),
+                Err(how) => Some(SeatReply::Foul(slot.post_mortem(how).await)),
             };
             (heard, reply.thought, reply.excused)
         }
-        SeatState::Absent(foul) => (Some(Heard::Foul(foul.clone())), Duration::ZERO, false),
+        SeatState::Absent(foul) => (Some(SeatReply::Foul(foul.clone())), Duration::ZERO, false),
         SeatState::Out => unreachable!("a seat that has left is not asked"),
     };
     SeatAnswer {

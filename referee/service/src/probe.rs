@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use referee_core::Foul;
-use referee_games::{Heard, Question};
+use referee_games::{Question, SeatReply};
 use tokio_util::task::AbortOnDropHandle;
 use tonic::{Code, Status, transport::Channel};
 use tonic_health::pb::{
@@ -66,7 +66,7 @@ pub struct ProbeStream {
 #[derive(Clone, Debug)]
 pub struct ProbeReply {
     /// The response.
-    pub heard: Heard,
+    pub heard: SeatReply,
     /// From handing over the question to reading the answer.
     pub thought: Duration,
     /// Whether it is late only because of a delay of the referee.
@@ -183,7 +183,7 @@ impl ProbeStream {
         } = self.stream.ask(question, &self.heartbeat).await;
         let heard = match heard {
             Ok(heard) => heard,
-            Err(how) => Heard::Foul(post_mortem(self.process.as_deref(), how).await),
+            Err(how) => SeatReply::Foul(post_mortem(self.process.as_deref(), how).await),
         };
         ProbeReply {
             heard,

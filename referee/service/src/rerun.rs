@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use referee_core::Foul;
-use referee_games::{Cue, Heard, Hearing, Part, Question};
+use referee_games::{Cue, Judgement, Part, Question, SeatReply};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -117,15 +117,15 @@ impl Rerun {
             };
             self.before.extend(asked.past());
             let (ply, now) = match (asked.judge(heard, thought), asked.ply) {
-                (Ok(Hearing::Accepted { notation, .. }), Some(ply)) => (ply, Ok(notation)),
+                (Ok(Judgement::Accepted { notation, .. }), Some(ply)) => (ply, Ok(notation)),
                 (Err(foul), Some(ply)) => {
                     self.set_aside();
                     (ply, Err(foul))
                 }
                 (Err(foul), None) => return RerunEnd::NotStarted(foul),
-                (Ok(hearing), _) => {
-                    if let (Hearing::Ready(ready), Some(SeatState::Playing(slot, _))) =
-                        (hearing, &self.seat)
+                (Ok(judgement), _) => {
+                    if let (Judgement::Ready(ready), Some(SeatState::Playing(slot, _))) =
+                        (judgement, &self.seat)
                     {
                         self.can_resume = ready.can_resume;
                         slot.learned(ready.max_games);
@@ -154,7 +154,7 @@ impl Rerun {
     }
 
     /// Asks until the response is not late because of a delay of the referee.
-    async fn ask(&mut self, question: Question) -> Result<(Heard, Duration), Foul> {
+    async fn ask(&mut self, question: Question) -> Result<(SeatReply, Duration), Foul> {
         let mut attempt = 1;
         let mut resumption = Resumption::new(self.start);
         loop {

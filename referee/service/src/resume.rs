@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use referee_games::Heard;
+use referee_games::SeatReply;
 
 /// How long a resumed bot may take for its first answer. It first has the time to start
 /// on top of the limit. Where its answer took longer than the limit alone, nobody knows
@@ -40,8 +40,9 @@ impl Resumption {
     }
 
     /// Whether the bot must be resumed and asked once more before its answer is judged.
-    pub fn must_repeat(&mut self, heard: &Heard, thought: Duration, limit: Duration) -> bool {
-        let repeat = self.settle.is_none() && thought >= limit && matches!(heard, Heard::Answer(_));
+    pub fn must_repeat(&mut self, heard: &SeatReply, thought: Duration, limit: Duration) -> bool {
+        let repeat =
+            self.settle.is_none() && thought >= limit && matches!(heard, SeatReply::Answer(_));
         if repeat {
             self.settle = Some(thought);
         }

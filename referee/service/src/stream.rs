@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::Stream as _;
 use http::uri::PathAndQuery;
 use referee_core::Foul;
-use referee_games::{Heard, Question};
+use referee_games::{Question, SeatReply};
 use tokio::{
     sync::mpsc,
     time::{Instant, Sleep, sleep_until},
@@ -66,7 +66,7 @@ pub enum Closed {
 /// What came back from a question.
 pub(crate) struct Reply {
     /// The response, or how the connection broke.
-    pub(crate) heard: Result<Heard, String>,
+    pub(crate) heard: Result<SeatReply, String>,
     /// From handing over the question to reading the answer.
     pub(crate) thought: Duration,
     /// Whether it is late only because of a delay of the referee.
@@ -110,10 +110,10 @@ impl SeatStream {
             && let Poll::Ready(read) = poll_fn(|cx| Poll::Ready(self.poll_read(cx))).await
         {
             let heard = match read {
-                Read::Answer(answer) => Ok(Heard::Foul(Foul::Unsolicited {
+                Read::Answer(answer) => Ok(SeatReply::Foul(Foul::Unsolicited {
                     bytes: answer.len(),
                 })),
-                Read::Foul(foul) => Ok(Heard::Foul(foul)),
+                Read::Foul(foul) => Ok(SeatReply::Foul(foul)),
                 Read::Broken(how) => Err(how),
             };
             return Reply {
@@ -132,9 +132,9 @@ impl SeatStream {
         .await;
         let thought = asked.elapsed();
         let heard = match read {
-            None => Ok(Heard::Nothing),
-            Some(Read::Answer(answer)) => Ok(Heard::Answer(answer)),
-            Some(Read::Foul(foul)) => Ok(Heard::Foul(foul)),
+            None => Ok(SeatReply::Nothing),
+            Some(Read::Answer(answer)) => Ok(SeatReply::Answer(answer)),
+            Some(Read::Foul(foul)) => Ok(SeatReply::Foul(foul)),
             Some(Read::Broken(how)) => Err(how),
         };
         // A delay of ours excuses nothing in an answer that came in time.
@@ -159,7 +159,7 @@ impl SeatStream {
     /// longer as the delay was.
     async fn is_excused(
         &mut self,
-        heard: &Result<Heard, String>,
+        heard: &Result<SeatReply, String>,
         delay: Duration,
         thought: Duration,
         limit: Duration,
@@ -169,13 +169,13 @@ impl SeatStream {
             return false;
         }
         let excused = match heard {
-            Ok(Heard::Answer(_)) => thought.saturating_sub(delay) < limit,
-            Ok(Heard::Nothing) => {
+            Ok(SeatReply::Answer(_)) => thought.saturating_sub(delay) < limit,
+            Ok(SeatReply::Nothing) => {
                 let more = delay.min(limit);
                 let read = tokio::time::timeout(more, poll_fn(|cx| self.poll_read(cx))).await;
                 matches!(read, Ok(Read::Answer(_)))
             }
-            Ok(Heard::Foul(_)) | Err(_) => false,
+            Ok(SeatReply::Foul(_)) | Err(_) => false,
         };
         if excused {
             tracing::warn!(?delay, ?thought, "the referee was late");

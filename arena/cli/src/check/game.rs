@@ -11,7 +11,9 @@ use std::{
 use bytes::Bytes;
 use referee::{ATTEMPTS, CLOSE_GRACE, Closed, Probe, ProbeReply, ProbeStream, Resumption};
 use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Seat, Seed};
-use referee_games::{Calls, Fixture, Heard, Hearing, Next, Question, Sitting, answer, past, ready};
+use referee_games::{
+    Calls, Fixture, Judgement, Next, Question, SeatReply, Sitting, answer, past, ready,
+};
 use tokio::sync::Barrier;
 use tokio_util::task::TaskTracker;
 
@@ -33,7 +35,7 @@ pub(super) struct Terms {
     pub(super) id: String,
     pub(super) limits: Limits,
     /// Where a stream is closed that nobody waits for.
-    pub(super) goodbyes: TaskTracker,
+    pub(super) closing: TaskTracker,
 }
 
 /// What is unusual about how it is played.
@@ -62,7 +64,7 @@ pub(super) struct Manner {
 pub(super) struct Came {
     /// How long it took to be ready.
     pub(super) ready_after: Duration,
-    pub(super) ready: Option<Said>,
+    pub(super) ready: Option<ReadyInfo>,
     /// What the bot did wrong.
     pub(super) foul: Option<Foul>,
     /// How its process was found to be gone before it was ready.
@@ -86,7 +88,7 @@ pub(super) struct Came {
 
 /// What a bot says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ReadyInfo {
     pub(super) bot: String,
     pub(super) version: String,
     pub(super) max_games: Option<u32>,
@@ -203,7 +205,7 @@ impl<'a> Playing<'a> {
                     }
                 }
                 Next::Over(finished) => {
-                    for (seat, call) in finished.goodbyes {
+                    for (seat, call) in finished.last_calls {
                         if seat == self.terms.seat {
                             self.tell(call);
                         }
@@ -212,7 +214,7 @@ impl<'a> Playing<'a> {
                         let closed = line.close(CLOSE_GRACE);
                         self.came.closed = if self.manner.hasty {
                             // It is told all the same.
-                            self.terms.goodbyes.spawn(closed);
+                            self.terms.closing.spawn(closed);
                             None
                         } else {
                             Some(closed.await)
@@ -251,13 +253,13 @@ impl<'a> Playing<'a> {
         let starting = question.number == 0;
         let heard = if enough && (!starting || self.manner.leave_after == Some(0)) {
             self.came.cut_short = true;
-            Heard::Foul(Foul::HungUp)
+            SeatReply::Foul(Foul::HungUp)
         } else if starting {
-            Heard::Answer(ready())
+            SeatReply::Answer(ready())
         } else {
             let legal = self.sitting.legal(question.seat);
             let pick = self.dice.below(legal.len() as u32) as usize;
-            Heard::Answer(answer(question.number, &legal[pick].1))
+            SeatReply::Answer(answer(question.number, &legal[pick].1))
         };
         self.sitting.hear(question.seat, heard, Duration::ZERO);
     }
@@ -312,7 +314,7 @@ impl<'a> Playing<'a> {
             let all = self.terms.limits.start + CLOSE_GRACE;
             let _ = tokio::time::timeout(all, together.wait()).await;
         }
-        if let Heard::Foul(foul @ (Foul::Crashed { .. } | Foul::MemoryExceeded { .. })) = &heard
+        if let SeatReply::Foul(foul @ (Foul::Crashed { .. } | Foul::MemoryExceeded { .. })) = &heard
             && number == 0
         {
             self.came.gone = Some(foul.clone());
@@ -330,17 +332,17 @@ impl<'a> Playing<'a> {
             _ => thought,
         };
         match self.sitting.hear(self.terms.seat, heard.clone(), judged) {
-            Hearing::Ready(ready) => {
+            Judgement::Ready(ready) => {
                 self.came.ready_after = thought;
-                self.came.ready = Some(Said {
+                self.came.ready = Some(ReadyInfo {
                     bot: ready.bot,
                     version: ready.version,
                     max_games: ready.max_games,
                     can_resume: ready.can_resume,
                 });
             }
-            Hearing::Accepted { .. } => self.came.thoughts.push(thought),
-            Hearing::Fouled(_) => {
+            Judgement::Accepted { .. } => self.came.thoughts.push(thought),
+            Judgement::Fouled(_) => {
                 // Dropping the stream cancels it.
                 self.line = None;
                 if excused {
@@ -349,7 +351,7 @@ impl<'a> Playing<'a> {
                 }
             }
         }
-        if let Heard::Answer(bytes) = &heard {
+        if let SeatReply::Answer(bytes) = &heard {
             self.past.push(past(&question.call, bytes));
         }
         if self.manner.future && number > 0 {

@@ -25,7 +25,7 @@ pub(crate) use finding::{Finding, Id, Severity};
 pub(crate) use print::{Report, catalogue};
 
 use self::{
-    game::{Came, Manner, Said, Terms, play},
+    game::{Came, Manner, ReadyInfo, Terms, play},
     host::{Death, Host},
 };
 use crate::{
@@ -82,7 +82,7 @@ pub(crate) enum Seen {
 /// A game of the bot's, as far as it is known.
 struct Subject {
     kind: &'static dyn GameKind,
-    said: Said,
+    said: ReadyInfo,
     /// How long each answer took in whole games.
     thoughts: Vec<Duration>,
     /// How often each call was put.
@@ -107,7 +107,7 @@ pub(crate) struct Examiner<'a> {
     /// How many games have been begun.
     games: u64,
     /// Streams that nobody waits for.
-    goodbyes: TaskTracker,
+    closing: TaskTracker,
     /// A stream was not closed by the bot: it may still be at it.
     is_left_open: bool,
 }
@@ -167,7 +167,7 @@ impl<'a> Examiner<'a> {
             wanted,
             report,
             games: 0,
-            goodbyes: TaskTracker::new(),
+            closing: TaskTracker::new(),
             is_left_open: false,
         }
     }
@@ -306,16 +306,16 @@ impl<'a> Examiner<'a> {
     /// Waits for streams that are still being closed, where so many more games would
     /// be more than it can play: until its stream is closed a game has its place.
     async fn room(&self, subject: &Subject, games: usize) {
-        if self.goodbyes.len() + games > subject.max_games() {
+        if self.closing.len() + games > subject.max_games() {
             self.all_closed().await;
         }
     }
 
     /// Waits for every stream that is still being closed.
     async fn all_closed(&self) {
-        self.goodbyes.close();
-        self.goodbyes.wait().await;
-        self.goodbyes.reopen();
+        self.closing.close();
+        self.closing.wait().await;
+        self.closing.reopen();
     }
 
     /// What comes of a game with the bot in this seat, from the beginning that a
@@ -439,7 +439,7 @@ impl<'a> Examiner<'a> {
             name: self.entry.name.clone(),
             id: format!("{}-{number:04}", kind.info().name),
             limits: self.wanted.limits,
-            goodbyes: self.goodbyes.clone(),
+            closing: self.closing.clone(),
         }
     }
 

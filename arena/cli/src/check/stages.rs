@@ -15,7 +15,7 @@ use referee::{
     proc::{CpuTime, memory_of_family},
 };
 use referee_core::{Foul, GameKind, Seat};
-use referee_games::{GAMES, Heard, Question};
+use referee_games::{GAMES, Question, SeatReply};
 use tokio::{sync::Barrier, task::spawn_blocking};
 
 use super::{
@@ -888,11 +888,11 @@ async fn unknown_service(probe: &Probe, largest: usize) -> Option<String> {
     /// UNIMPLEMENTED, as a number.
     const UNIMPLEMENTED: i32 = 12;
     match line.ask(question).await.heard {
-        Heard::Foul(Foul::Unsupported { .. }) => None,
-        Heard::Foul(Foul::ErrorStatus { code, .. }) if code == UNIMPLEMENTED => None,
-        Heard::Foul(foul) => Some(foul.to_string()),
-        Heard::Answer(_) => Some("an answer".to_owned()),
-        Heard::Nothing => Some(format!("nothing within {}", about(AT_ONCE))),
+        SeatReply::Foul(Foul::Unsupported { .. }) => None,
+        SeatReply::Foul(Foul::ErrorStatus { code, .. }) if code == UNIMPLEMENTED => None,
+        SeatReply::Foul(foul) => Some(foul.to_string()),
+        SeatReply::Answer(_) => Some("an answer".to_owned()),
+        SeatReply::Nothing => Some(format!("nothing within {}", about(AT_ONCE))),
     }
 }
 

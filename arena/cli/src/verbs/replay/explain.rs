@@ -8,7 +8,7 @@ use bytes::Bytes;
 use clap::Args;
 use house_bots::HOUSE;
 use referee_core::{Dice, PerSeat, Record, Root, Seat};
-use referee_games::{Heard, Hearing, Mismatch, Retraced, Sitting, game, past, retrace};
+use referee_games::{Judgement, Mismatch, Retraced, SeatReply, Sitting, game, past, retrace};
 use serde_json::json;
 
 use super::{
@@ -407,16 +407,16 @@ fn plies(record: &Record) -> Result<Vec<Ply>, Mismatch> {
             });
         }
         Retraced::Asked { .. } => {}
-        Retraced::Heard {
+        Retraced::Judged {
             question,
             said,
-            hearing,
-        } => match (hearing, &said.heard, plies.last_mut()) {
-            (Hearing::Ready(_), ..) => sent[question.seat].push(question.call.clone()),
-            (Hearing::Accepted { .. }, Heard::Answer(answer), _) => {
+            judgement,
+        } => match (judgement, &said.heard, plies.last_mut()) {
+            (Judgement::Ready(_), ..) => sent[question.seat].push(question.call.clone()),
+            (Judgement::Accepted { .. }, SeatReply::Answer(answer), _) => {
                 sent[question.seat].push(past(&question.call, answer));
             }
-            (Hearing::Fouled(kind), _, Some(last)) => kind.words().clone_into(&mut last.notation),
+            (Judgement::Fouled(kind), _, Some(last)) => kind.words().clone_into(&mut last.notation),
             _ => {}
         },
     })?;

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use house_bots::{Bot, Seated};
 use referee_core::{Dice, Foul, GameKind, Outcome, PerSeat, Seat};
-use referee_games::{Heard, Hearing, Next, Question, Sitting, answer, past};
+use referee_games::{Judgement, Next, Question, SeatReply, Sitting, answer, past};
 
 use super::search::{Does, Estimate, share};
 
@@ -38,7 +38,7 @@ impl House {
         let asked = asked.iter().find(|question| question.seat == at.seat);
         let asked = asked.context("the seat is asked")?;
         let heard = hear(&mut bot, &asked.call);
-        let Hearing::Accepted { notation, .. } =
+        let Judgement::Accepted { notation, .. } =
             at.sitting.fork().hear(at.seat, heard, Duration::ZERO)
         else {
             return Ok(None);
@@ -79,7 +79,7 @@ impl House {
                 Does::Answers(which) if question.seat == at.seat => {
                     given(&sitting, &question, which, &mut bots)
                 }
-                Does::Fouls if question.seat == at.seat => Heard::Foul(Foul::HungUp),
+                Does::Fouls if question.seat == at.seat => SeatReply::Foul(Foul::HungUp),
                 _ => answered(&question, &mut bots),
             };
             sitting.hear(question.seat, heard, Duration::ZERO);
@@ -130,17 +130,19 @@ impl House {
 }
 
 /// What a bot answers.
-fn hear(bot: &mut Seated, call: &Bytes) -> Heard {
+fn hear(bot: &mut Seated, call: &Bytes) -> SeatReply {
     match bot.hear(call) {
-        Ok(Some(answer)) => Heard::Answer(answer),
-        Ok(None) | Err(_) => Heard::Foul(Foul::HungUp),
+        Ok(Some(answer)) => SeatReply::Answer(answer),
+        Ok(None) | Err(_) => SeatReply::Foul(Foul::HungUp),
     }
 }
 
 /// What the bot that is asked answers.
-fn answered(question: &Question, bots: &mut PerSeat<Option<Seated>>) -> Heard {
+fn answered(question: &Question, bots: &mut PerSeat<Option<Seated>>) -> SeatReply {
     let bot = bots[question.seat].as_mut();
-    bot.map_or(Heard::Foul(Foul::HungUp), |bot| hear(bot, &question.call))
+    bot.map_or(SeatReply::Foul(Foul::HungUp), |bot| {
+        hear(bot, &question.call)
+    })
 }
 
 /// An answer that the bot has not chosen, and is told of.
@@ -149,14 +151,14 @@ fn given(
     question: &Question,
     which: usize,
     bots: &mut PerSeat<Option<Seated>>,
-) -> Heard {
+) -> SeatReply {
     let legal = sitting.legal(question.seat);
     let (Some((_, own)), Some(bot)) = (legal.get(which), &mut bots[question.seat]) else {
-        return Heard::Foul(Foul::HungUp);
+        return SeatReply::Foul(Foul::HungUp);
     };
     let answer = answer(question.number, own);
     match bot.hear(&past(&question.call, &answer)) {
-        Ok(_) => Heard::Answer(answer),
-        Err(_) => Heard::Foul(Foul::HungUp),
+        Ok(_) => SeatReply::Answer(answer),
+        Err(_) => SeatReply::Foul(Foul::HungUp),
     }
 }
