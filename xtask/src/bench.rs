@@ -59,6 +59,11 @@ const BENCHES: &[Bench] = &[
         needs: Needs::Nothing,
     },
     Bench {
+        name: "records",
+        package: "arena-store",
+        needs: Needs::Nothing,
+    },
+    Bench {
         name: "store",
         package: "arena-store",
         needs: Needs::Nothing,
