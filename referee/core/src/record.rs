@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Event, Limits, PerSeat, Seat, Seed, Verdict};
+use crate::{Event, Limits, PerSeat, Seat, Seed, Verdict, transcript::push};
 
 /// What the header calls this format.
 pub const FORMAT: &str = "bot-arena record";
@@ -70,9 +70,9 @@ pub struct ResultLine {
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Line {
-    Header(Header),
-    Result(ResultLine),
+enum Line<H, R> {
+    Header(H),
+    Result(R),
     Seal { play: String, file: String },
 }
 
@@ -110,18 +110,18 @@ impl Record {
     #[must_use]
     pub fn sealed(&self) -> (String, String) {
         let play = self.play_hash();
-        let mut text = String::with_capacity(1024 + 192 * self.events.len());
-        push_line(&mut text, &Line::Header(self.header.clone()));
+        let mut text = Vec::with_capacity(1024 + 192 * self.events.len());
+        push_line(&mut text, &Line::Header(&self.header));
         for event in &self.events {
             event.write_line(&mut text);
         }
-        push_line(&mut text, &Line::Result(self.result.clone()));
+        push_line(&mut text, &Line::Result(&self.result));
         let seal = Line::Seal {
             play: play.clone(),
             file: hex::encode(Sha256::digest(&text)),
         };
         push_line(&mut text, &seal);
-        (text, play)
+        (into_text(text), play)
     }
 
     /// SHA-256 of what was played and said: game, rules, set-up, seed, and
@@ -184,13 +184,11 @@ impl Record {
                     }
                     events.push(event);
                 }
-                Err(event_error) => match serde_json::from_str(line) {
+                Err(event_error) => match read(at, line) {
                     Ok(Line::Result(result)) => break (at, result),
                     Ok(_) => return Err(wrong(at + 1, "expected an event or the result")),
                     // Both readings failed: say which was meant.
-                    Err(line_error) if line.contains(r#""type":"result""#) => {
-                        return Err(wrong(at + 1, &line_error.to_string()));
-                    }
+                    Err(error) if line.contains(r#""type":"result""#) => return Err(error),
                     Err(_) => return Err(wrong(at + 1, &event_error.to_string())),
                 },
             }
@@ -256,13 +254,13 @@ impl SeatHeader<'_> {
     /// that are the seat's own.
     #[must_use]
     pub fn to_json_lines(&self, events: &[Event]) -> String {
-        // Strings and numbers: this can't fail.
-        let mut text = serde_json::to_string(self).unwrap_or_default();
-        text.push('\n');
+        let mut text = Vec::new();
+        push(&mut text, "", self);
+        text.push(b'\n');
         for event in events.iter().filter(|event| seat_of(event) == self.seat) {
             event.write_line(&mut text);
         }
-        text
+        into_text(text)
     }
 }
 
@@ -275,13 +273,16 @@ fn seat_of(event: &Event) -> Seat {
     }
 }
 
-fn push_line(text: &mut String, line: &Line) {
-    // Strings, numbers and maps with string keys: this can't fail.
-    text.push_str(&serde_json::to_string(line).unwrap_or_default());
-    text.push('\n');
+fn push_line(text: &mut Vec<u8>, line: &Line<&Header, &ResultLine>) {
+    push(text, "", line);
+    text.push(b'\n');
 }
 
-fn read(at: usize, line: &str) -> Result<Line, RecordError> {
+fn into_text(json: Vec<u8>) -> String {
+    String::from_utf8(json).expect("JSON is UTF-8")
+}
+
+fn read(at: usize, line: &str) -> Result<Line<Header, ResultLine>, RecordError> {
     serde_json::from_str(line).map_err(|error| wrong(at + 1, &error.to_string()))
 }
 

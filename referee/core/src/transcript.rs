@@ -114,18 +114,18 @@ impl Event {
         hash.update(bytes);
     }
 
-    /// Appends this event as one line of JSON. The two that a game is made of
-    /// are written by hand: a referee writes hundreds of thousands a second.
-    pub(crate) fn write_line(&self, out: &mut String) {
-        use std::fmt::Write as _;
+    /// Appends this event as one line of JSON: the line that serde writes, in less
+    /// than half of the time.
+    pub(crate) fn write_line(&self, out: &mut Vec<u8>) {
         match self {
+            Self::Told { seat, call } => {
+                push(out, r#"{"type":"told","seat":"#, seat);
+                push_bytes(out, r#","call":""#, call);
+            }
             Self::Asked { seat, number, call } => {
-                let _ = write!(
-                    out,
-                    r#"{{"type":"asked","seat":{seat},"number":{number},"call":""#
-                );
-                STANDARD.encode_string(call, out);
-                out.push_str("\"}\n");
+                push(out, r#"{"type":"asked","seat":"#, seat);
+                push(out, r#","number":"#, number);
+                push_bytes(out, r#","call":""#, call);
             }
             Self::Answered {
                 seat,
@@ -134,31 +134,43 @@ impl Event {
                 notation,
                 thought,
             } => {
-                let _ = write!(
-                    out,
-                    r#"{{"type":"answered","seat":{seat},"number":{number},"answer":""#
-                );
-                STANDARD.encode_string(answer, out);
-                out.push('"');
+                push(out, r#"{"type":"answered","seat":"#, seat);
+                push(out, r#","number":"#, number);
+                push_bytes(out, r#","answer":""#, answer);
                 if let Some(notation) = notation {
-                    out.push_str(r#","move":"#);
-                    let plain = |byte: u8| matches!(byte, b' '..=b'~') && !b"\"\\".contains(&byte);
-                    if notation.bytes().all(plain) {
-                        out.push('"');
-                        out.push_str(notation);
-                        out.push('"');
-                    } else {
-                        out.push_str(&serde_json::Value::from(notation.as_str()).to_string());
-                    }
+                    push(out, r#","move":"#, notation);
                 }
-                let _ = writeln!(out, r#","thought_us":{}}}"#, micros::whole(*thought));
+                push(out, r#","thought_us":"#, &micros::whole(*thought));
             }
-            other => {
-                out.push_str(&serde_json::to_string(other).unwrap_or_default());
-                out.push('\n');
+            Self::Fouled {
+                seat,
+                foul,
+                thought,
+            } => {
+                push(out, r#"{"type":"fouled","seat":"#, seat);
+                push(out, r#","foul":"#, foul);
+                push(out, r#","thought_us":"#, &micros::whole(*thought));
             }
         }
+        out.extend_from_slice(b"}\n");
     }
+}
+
+/// Appends this text, then the value as JSON.
+pub(crate) fn push(out: &mut Vec<u8>, before: &str, value: &impl Serialize) {
+    out.extend_from_slice(before.as_bytes());
+    serde_json::to_writer(out, value).expect("memory takes it, and all keys of maps are text");
+}
+
+/// Appends this text, which ends with a quotation mark, then the bytes as base64.
+fn push_bytes(out: &mut Vec<u8>, before: &str, bytes: &[u8]) {
+    out.extend_from_slice(before.as_bytes());
+    let begin = out.len();
+    out.resize(begin + bytes.len().div_ceil(3) * 4, b'"');
+    STANDARD
+        .encode_slice(bytes, &mut out[begin..])
+        .expect("it is as long as that");
+    out.push(b'"');
 }
 
 /// Bytes as base64 (RFC 4648, with padding).
@@ -188,6 +200,15 @@ mod tests {
     fn the_lines_written_by_hand_are_those_of_serde() {
         let seat = Seat::new(1);
         for event in [
+            Event::Told {
+                seat,
+                call: Bytes::from_static(b"\xff\x00"),
+            },
+            Event::Fouled {
+                seat,
+                foul: Foul::HungUp,
+                thought: Duration::from_micros(5),
+            },
             Event::Asked {
                 seat,
                 number: 7,
@@ -222,10 +243,13 @@ mod tests {
                 thought: Duration::ZERO,
             },
         ] {
-            let mut line = String::new();
+            let mut line = Vec::new();
             event.write_line(&mut line);
-            assert_eq!(line, serde_json::to_string(&event).unwrap() + "\n");
-            assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event);
+            assert_eq!(
+                line,
+                (serde_json::to_string(&event).unwrap() + "\n").into_bytes()
+            );
+            assert_eq!(serde_json::from_slice::<Event>(&line).unwrap(), event);
         }
     }
 }
