@@ -88,7 +88,7 @@ impl Statement {
 /// others.
 fn numbered(text: &str) -> String {
     let mut parts = text.split('?');
-    let mut numbered = parts.next().unwrap_or_default().to_owned();
+    let mut numbered = parts.next().expect("a split has a first part").to_owned();
     for (at, part) in parts.enumerate() {
         write!(numbered, "${}{part}", at + 1).expect("a string takes everything");
     }

@@ -230,9 +230,8 @@ impl<G: Sight> GameKind for Kind<G> {
     }
 }
 
-/// A set-up is numbers, words and lists: writing it can't fail.
 fn in_full(setup: &impl serde::Serialize) -> serde_json::Value {
-    serde_json::to_value(setup).unwrap_or_default()
+    serde_json::to_value(setup).expect("a set-up is numbers, words and lists")
 }
 
 #[derive(Clone)]

@@ -155,7 +155,7 @@ impl Sitting {
         let seats = PerSeat::new(info.seats, |seat| SeatState {
             clock: Clock::after(
                 fixture.limits,
-                fixture.spent.get(seat).copied().unwrap_or_default(),
+                fixture.spent.get(seat).copied().unwrap_or(Duration::ZERO),
             ),
             next_number: 0,
             gone: false,

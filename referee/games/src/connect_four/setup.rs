@@ -103,7 +103,7 @@ impl Setup {
                 Forbidden::At(point) => Some(point),
             };
             let board = Board::new(rows, columns, forbidden);
-            play(board, self.moves.as_deref().unwrap_or_default())?
+            play(board, self.moves.as_deref().unwrap_or(&[]))?
         };
         if let Some(turn) = self.turn
             && usize::from(turn) != public.turn.index()

@@ -377,7 +377,8 @@ fn outcome(state: &State<Mahjong>) -> Option<Outcome> {
         ([true, false], _) => (Seat::new(1), PAY + left, "forfeit".to_owned()),
         ([false, true], _) => (Seat::new(0), PAY + left, "forfeit".to_owned()),
         (_, Some(won)) => {
-            let faan = won.faan(public.missing_suit).unwrap_or_default();
+            let faan = won.faan(public.missing_suit);
+            let faan = faan.expect("a win is offered only with a hand that wins");
             let how = if won.self_draw {
                 "self draw"
             } else {

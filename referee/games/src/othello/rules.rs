@@ -144,7 +144,8 @@ impl Game for Othello {
         let moves = moves.concat();
         match (&setup.position, &setup.moves) {
             (Some(position), _) => format!("{position} {moves}"),
-            (None, opening) => opening.clone().unwrap_or_default().to_lowercase() + &moves,
+            (None, Some(opening)) => opening.to_lowercase() + &moves,
+            (None, None) => moves,
         }
     }
 
