@@ -1,5 +1,5 @@
-//! What was said in a game: each message that each seat was sent, and each
-//! answer with its time.
+//! The transcript of a game: each message that each seat was sent, and each answer with
+//! its time.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use sha2::{Digest, Sha256};
 
 use crate::{Foul, Seat, clock::micros};
 
-/// One thing that was said, or done instead.
+/// One event of a game: a message, an answer or a foul.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// A seat was told something.
+    /// A seat was sent a notice.
     Told {
-        /// Who.
+        /// The seat.
         seat: Seat,
         /// The whole message.
         #[serde(with = "text")]
         call: Bytes,
     },
-    /// A seat was asked something.
+    /// A seat was asked a question.
     Asked {
-        /// Who.
+        /// The seat.
         seat: Seat,
         /// The question's number in this seat's stream, from 0.
         number: u32,
@@ -34,52 +34,51 @@ pub enum Event {
     },
     /// A seat answered.
     Answered {
-        /// Who.
+        /// The seat.
         seat: Seat,
         /// The number of the question that it was asked.
         number: u32,
         /// The whole message.
         #[serde(with = "text")]
         answer: Bytes,
-        /// What it means in the game's notation; absent where it was a foul or
-        /// no move.
+        /// The move in the notation of the game; absent if it was a foul or no move.
         #[serde(rename = "move", default, skip_serializing_if = "Option::is_none")]
         notation: Option<String>,
-        /// From handing over the question to reading the answer.
+        /// The time from handing the question to the transport to reading the answer.
         #[serde(rename = "thought_us", with = "micros")]
         thought: Duration,
     },
     /// A seat committed a foul, by its last answer or instead of one.
     Fouled {
-        /// Who.
+        /// The seat.
         seat: Seat,
-        /// What.
+        /// The foul.
         foul: Foul,
-        /// From handing over the question to knowing of it.
+        /// The time from handing the question to the transport to detecting the foul.
         #[serde(rename = "thought_us", with = "micros")]
         thought: Duration,
     },
 }
 
-/// All that was said in a game, in order.
+/// All events of a game, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
     events: Vec<Event>,
 }
 
 impl Transcript {
-    /// Adds what came next.
+    /// Appends an event.
     pub fn push(&mut self, event: Event) {
         self.events.push(event);
     }
 
-    /// All of it.
+    /// All events.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// Hands over all of it.
+    /// All events, by value.
     #[must_use]
     pub fn into_events(self) -> Vec<Event> {
         self.events
@@ -87,10 +86,10 @@ impl Transcript {
 }
 
 impl Event {
-    /// Adds what this event says, without its time, to a hash: a byte for the
-    /// type, a byte for the seat, the number (4 bytes, little-endian) where
-    /// there is one, and the message or the foul with its length (8 bytes,
-    /// little-endian) before it.
+    /// Adds this event without its time to a hash: a byte for the type, a byte for the
+    /// seat, the number of the question (4 bytes, little-endian) if there is one, the
+    /// length of the message (8 bytes, little-endian), and the message. A foul counts
+    /// as a message that is the name of its kind.
     pub(crate) fn hash_into(&self, hash: &mut Sha256) {
         let (tag, seat, number, bytes): (u8, Seat, Option<u32>, &[u8]) = match self {
             Self::Told { seat, call } => (1, *seat, None, call),
