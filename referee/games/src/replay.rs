@@ -1,5 +1,5 @@
-//! Plays a record again: the same answers to the same machine must give the
-//! same messages and the same verdict.
+//! Plays a record again: the same answers must give the same messages and the same
+//! verdict.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -10,69 +10,69 @@ use crate::{
     Fixture, GAMES, Heard, Hearing, Next, Question, Sitting, game, sitting::BEHAVIOR_VERSION,
 };
 
-/// The game after one more move.
+/// The game at one move.
 #[derive(Clone, Debug)]
 pub struct Moment {
-    /// Who moved.
+    /// The seat that moved.
     pub seat: Seat,
-    /// What, in the game's notation; a foul says what it was.
+    /// The move in the notation of the game, or the description of the foul.
     pub notation: String,
     /// Whether it was a foul.
     pub foul: bool,
     /// How long it took.
     pub thought: Duration,
-    /// How many of the record's events came before it.
+    /// How many events of the record came before it.
     pub at: usize,
-    /// The table before it was carried out, with nothing covered.
+    /// The table before the move, with all secrets visible.
     pub before: Scene,
 }
 
-/// Where a record and the game that it tells of differ.
+/// A difference between a record and the game when it is played again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
-    /// It is of a game that is not known here.
+    /// Its game is not known here.
     #[error("there is no game \"{found}\" here; there are {known}")]
     Game {
         /// Its name.
         found: String,
-        /// All that are known.
+        /// The games that are known.
         known: String,
     },
-    /// It was made by other rules or another referee.
+    /// It was made with another version of the rules or of the referee.
     #[error("it was made by version {found} of the {what}; this is version {here}")]
     Version {
-        /// Of what.
+        /// Which version.
         what: &'static str,
-        /// In the record.
+        /// The version in the record.
         found: u32,
-        /// Here.
+        /// The version here.
         here: u32,
     },
-    /// No game begins like this.
+    /// No game can begin with its set-up.
     #[error("its set-up: {0}")]
     Setup(String),
-    /// An event is not what it should be.
+    /// An event is different.
     #[error("event {at}: expected {expected}, found {found}")]
     Event {
-        /// Counted from 1.
+        /// Its number, from 1.
         at: usize,
-        /// What happens when the game is played again.
+        /// The event when the game is played again.
         expected: String,
-        /// What the record says.
+        /// The event or result in the record.
         found: String,
     },
-    /// The end is not what it should be.
+    /// The result is different.
     #[error("the result: expected {expected}, found {found}")]
     Result {
-        /// What comes out when the game is played again.
+        /// The result when the game is played again.
         expected: String,
-        /// What the record says.
+        /// The event or result in the record.
         found: String,
     },
 }
 
 impl Mismatch {
-    /// That there is no game of this name.
+    /// The error that there is no game with this name.
     pub(crate) fn unknown(name: &str) -> Self {
         let known = GAMES.iter().map(|game| game.info().name);
         Self::Game {
@@ -82,49 +82,48 @@ impl Mismatch {
     }
 }
 
-/// What a record says came back from a question.
+/// What came back from a question, as the record has it.
 #[derive(Clone, Debug)]
 pub struct Said {
-    /// What came.
+    /// The answer or the foul.
     pub heard: Heard,
     /// How long it took.
     pub thought: Duration,
-    /// The move that it was, in the game's notation; none where it was a foul, or
-    /// the answer to `GameStart`.
+    /// The move in the notation of the game; `None` for a foul, or for the answer to
+    /// `GameStart`.
     pub notation: Option<String>,
 }
 
 /// What happens when a record is played again.
 pub enum Retraced<'a> {
-    /// A seat is told something.
+    /// A seat is sent a notice.
     Told {
-        /// Who.
+        /// The seat.
         seat: Seat,
         /// The whole message.
         call: &'a Bytes,
     },
-    /// A seat has been asked, and what it said then is not heard yet.
+    /// A seat has been asked, and its answer has not been judged yet.
     Asked {
         /// The game as it stands.
         sitting: &'a Sitting,
-        /// What is asked.
+        /// The question.
         question: &'a Question,
-        /// What came back.
+        /// What came back from the question.
         said: &'a Said,
     },
-    /// Now it is.
+    /// The answer has been judged.
     Heard {
-        /// What was asked.
+        /// The question.
         question: &'a Question,
-        /// What came back.
+        /// What came back from the question.
         said: &'a Said,
-        /// What the referee makes of it.
+        /// How the referee judges it.
         hearing: &'a Hearing,
     },
 }
 
-/// Plays a record again, shows every moment of it, and gives what to draw at
-/// the end.
+/// Plays a record again, passes every move to `watch`, and returns the last scene.
 ///
 /// # Errors
 ///
@@ -160,9 +159,8 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
     })
 }
 
-/// Plays a record again and shows each thing that happens, with the game in which
-/// it does: for those who want to know what else could have been. Gives what to
-/// draw at the end.
+/// Plays a record again and passes each event to `watch` together with the game at that
+/// moment, so that other continuations can be tried. Returns the last scene.
 ///
 /// # Errors
 ///
@@ -174,13 +172,13 @@ pub fn retrace(record: &Record, watch: impl FnMut(Retraced<'_>)) -> Result<Scene
     Ok(sitting.scene())
 }
 
-/// The same with another limit for a move, and no budget: every answer of the
-/// record is taken as if it had come at once, so that a shorter limit takes nobody
-/// out. That the record is true is not looked at.
+/// Plays a record again with another move limit and without a budget. Every answer
+/// counts as if it came at once, so that nobody is late with a shorter limit. The
+/// result is not compared with the record.
 ///
 /// # Errors
 ///
-/// [`Mismatch`] where the record is of no game that could be.
+/// [`Mismatch`] if the record is not of a possible game.
 pub fn retrace_within(
     record: &Record,
     per_move: Duration,
@@ -196,7 +194,7 @@ pub fn retrace_within(
     Ok(())
 }
 
-/// The game of a record, before its beginning.
+/// The game of a record, before its first question.
 fn seated(record: &Record, limits: Limits) -> Result<Sitting, Mismatch> {
     let header = &record.header;
     let kind = game(&header.game).ok_or_else(|| Mismatch::unknown(&header.game))?;
@@ -220,7 +218,7 @@ fn seated(record: &Record, limits: Limits) -> Result<Sitting, Mismatch> {
     .map_err(|error| Mismatch::Setup(error.to_string()))
 }
 
-/// Puts what a record says to the game, and gives the record of that.
+/// Plays the answers of a record and returns the new record.
 fn conduct(
     sitting: &mut Sitting,
     record: &Record,
@@ -268,10 +266,10 @@ fn conduct(
     }
 }
 
-/// What each seat did when it was asked, in order.
+/// The answers of each seat, in order.
 fn script(record: &Record) -> PerSeat<VecDeque<Said>> {
     let mut script = PerSeat::new(record.header.players.seats(), |_| VecDeque::new());
-    // A foul right after an answer is what the referee made of the answer.
+    // A foul directly after an answer is the referee's judgement of that answer.
     let mut answered: Option<Seat> = None;
     for event in &record.events {
         match event {

@@ -1,4 +1,4 @@
-//! Arcade Mahjong: two seats, three suits, nothing is called but a win.
+//! Arcade Mahjong: two seats, three suits; only a win can be claimed.
 
 mod distance;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Dealing again what a seat has not seen, for the proof that nothing leaks.
+//! A new deal of what a seat has not seen, for the test that no secret leaks.
 
 use referee_core::{Dice, Game as _, Seat, State, Step};
 
