@@ -11,8 +11,8 @@ use std::{
 
 use arena_ladder::{Entrant, MatchId};
 use arena_store::{
-    ChunkKey, Commit, Filed, Filer, FinishedGame, NewEntrant, NewTournament, Pace, Store,
-    TournamentId, pack,
+    ChunkKey, Commit, Counter, Ending, Filed, Filer, FinishedGame, GameRow, NewEntrant,
+    NewTournament, Pace, Store, TournamentId, pack,
 };
 use referee_core::Root;
 use serde_json::json;
@@ -170,12 +170,37 @@ fn game(number: u64, text: &str) -> FinishedGame {
     let chance = mix(number);
     let margin = (chance % 65) as i32 - 32;
     let pair = [group % 9, 9].map(|place| Some(Entrant::new(place as u32)));
-    let counter = |place: usize, what: &str, more: i64| (pair[place], what.to_owned(), more);
+    let thinking = |place: usize, bucket: u32| (pair[place], Counter::Thinking(bucket), 15);
     FinishedGame {
-        group,
-        seating,
-        games_in_group: 2,
-        matchup: MatchId((group % 9) as u32),
+        row: GameRow {
+            group,
+            seating,
+            games_in_group: 2,
+            matchup: MatchId((group % 9) as u32),
+            lineup: pair.to_vec(),
+            order: if seating == 0 { vec![0, 1] } else { vec![1, 0] },
+            places: match margin.signum() {
+                1 => vec![1, 2],
+                0 => vec![1, 1],
+                _ => vec![2, 1],
+            },
+            scores: vec![margin, -margin],
+            reason: "the board is full".to_owned(),
+            fouls: Vec::new(),
+            plies: 60,
+            thought_us: vec![chance % 1_000_000, chance % 999_999],
+            course: chance,
+            play_hash: format!("{chance:064x}"),
+            voided: 0,
+            finished_unix_ms: number.cast_signed(),
+            counters: vec![
+                (None, Counter::Ended(Ending::Rules), 1),
+                thinking(0, 90),
+                thinking(0, 91),
+                thinking(1, 90),
+                thinking(1, 91),
+            ],
+        },
         chunk: ChunkKey {
             matchup: MatchId((group % 9) as u32),
             first_group: group / 32 * 32,
@@ -183,29 +208,6 @@ fn game(number: u64, text: &str) -> FinishedGame {
             seating: None,
         },
         attempt: 1,
-        lineup: pair.to_vec(),
-        order: if seating == 0 { vec![0, 1] } else { vec![1, 0] },
-        places: match margin.signum() {
-            1 => vec![1, 2],
-            0 => vec![1, 1],
-            _ => vec![2, 1],
-        },
-        scores: vec![margin, -margin],
-        reason: "the board is full".to_owned(),
-        fouls: Vec::new(),
-        plies: 60,
-        thought_us: vec![chance % 1_000_000, chance % 999_999],
-        course: chance,
-        play_hash: format!("{chance:064x}"),
-        voided: 0,
-        finished_unix_ms: number.cast_signed(),
-        counters: vec![
-            (None, "games".to_owned(), 1),
-            counter(0, "answers", 30),
-            counter(0, "thought_us", 12_345),
-            counter(1, "answers", 30),
-            counter(1, "thought_us", 23_456),
-        ],
         record: pack(text),
     }
 }

@@ -1,5 +1,6 @@
 //! The registry: bots that may be entered by name.
 
+use serde::{Deserialize, Serialize};
 use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
 };
 
 /// A bot to be entered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewBot {
     /// What it is called.
     pub name: String,
@@ -24,9 +25,10 @@ pub struct NewBot {
 }
 
 /// A bot of the registry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BotRow {
     /// What was entered.
+    #[serde(flatten)]
     pub bot: NewBot,
     /// Whether it was taken out again.
     pub retired: bool,

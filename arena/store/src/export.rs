@@ -4,9 +4,8 @@
 
 use std::io::Write;
 
-use arena_ladder::{Entrant, Lineup, MatchId};
-use referee_core::{Root, SeatFoul};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use referee_core::Root;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
@@ -50,34 +49,13 @@ pub(crate) struct Header {
     pub(crate) entrants: Vec<NewEntrant>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Serialize)]
 pub(crate) struct Game {
-    pub(crate) group: u64,
-    pub(crate) seating: u32,
-    pub(crate) games_in_group: u32,
-    #[serde(rename = "match")]
-    pub(crate) matchup: MatchId,
-    pub(crate) lineup: Lineup,
-    pub(crate) order: Vec<usize>,
-    pub(crate) places: Vec<u8>,
-    pub(crate) scores: Vec<i32>,
-    pub(crate) reason: String,
-    pub(crate) fouls: Vec<SeatFoul>,
-    pub(crate) plies: u32,
-    pub(crate) thought_us: Vec<u64>,
-    pub(crate) course: Bits,
-    pub(crate) play_hash: String,
-    pub(crate) voided: u32,
-    pub(crate) finished_unix_ms: i64,
-    pub(crate) counters: Vec<(Option<Entrant>, String, i64)>,
-    /// Its lines.
+    #[serde(flatten)]
+    pub(crate) row: GameRow,
+    /// The lines of its record.
     pub(crate) record: String,
 }
-
-/// 64 bits, in hexadecimal: many readers of JSON take numbers for fractions and
-/// would round them.
-pub(crate) struct Bits(pub(crate) u64);
 
 impl Store {
     /// Writes a tournament to `sink` as JSON lines, as it is at one moment. The
@@ -105,7 +83,7 @@ impl Store {
             let rows = page(&mut moment, id, last, is_over).await?;
             for row in &rows {
                 let game = read(row)?;
-                last = Some((game.group, game.seating));
+                last = Some((game.row.group, game.row.seating));
                 write_line(sink, &Line::Game(game))?;
             }
             if rows.is_empty() {
@@ -173,42 +151,23 @@ async fn page(
 }
 
 fn read(row: &AnyRow) -> Result<Game, StoreError> {
-    let game = GameRow::read(row)?;
     let packed: &[u8] = row.try_get("record")?;
+    let row = GameRow::read(row)?;
     Ok(Game {
-        record: unpacked(packed, game.group, game.seating)?,
-        group: game.group,
-        seating: game.seating,
-        games_in_group: game.games_in_group,
-        matchup: game.matchup,
-        lineup: game.lineup,
-        order: game.order,
-        places: game.places,
-        scores: game.scores,
-        reason: game.reason,
-        fouls: game.fouls,
-        plies: game.plies,
-        thought_us: game.thought_us,
-        course: Bits(game.course),
-        play_hash: game.play_hash,
-        voided: game.voided,
-        finished_unix_ms: game.finished_unix_ms,
-        counters: game.counters,
+        record: unpacked(packed, row.group, row.seating)?,
+        row,
     })
 }
 
-impl Serialize for Bits {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{:016x}", self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for Bits {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        match u64::from_str_radix(&text, 16) {
-            Ok(bits) if text.len() == 16 => Ok(Self(bits)),
-            _ => Err(serde::de::Error::custom("expected 16 hexadecimal digits")),
-        }
+/// Not derived: serde can't refuse unknown fields in a struct with a flattened one.
+impl<'de> Deserialize<'de> for Game {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut fields = serde_json::Map::deserialize(from)?;
+        let record = fields.remove("record");
+        let record = record.ok_or_else(|| D::Error::missing_field("record"))?;
+        Ok(Self {
+            row: serde_json::from_value(fields.into()).map_err(D::Error::custom)?,
+            record: serde_json::from_value(record).map_err(D::Error::custom)?,
+        })
     }
 }

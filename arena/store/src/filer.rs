@@ -110,7 +110,7 @@ impl Filer {
     /// all whose games were in it are told; the game may be handed in again.
     pub async fn file(&self, game: FinishedGame) -> Result<Filed, StoreError> {
         // Before it can spoil a transaction for others.
-        game.check(self.entrants)?;
+        game.row.check(self.entrants)?;
         let (answer, answered) = oneshot::channel();
         let message = Message::Game {
             game: Box::new(game),

@@ -55,10 +55,10 @@ impl Store {
             }
             match line {
                 Some(Line::Game(game)) => {
-                    let game = finished(game);
-                    game.check(entrants)
+                    game.row
+                        .check(entrants)
                         .map_err(|error| lines.broken(error.to_string()))?;
-                    batch.push(game);
+                    batch.push(finished(game));
                 }
                 Some(Line::End { games }) if games == total => break,
                 Some(Line::End { games }) => {
@@ -93,12 +93,12 @@ fn count(
                 line: first + at as u64,
                 why: format!(
                     "game {}.{} is there twice",
-                    batch[at].group, batch[at].seating
+                    batch[at].row.group, batch[at].row.seating
                 ),
             }),
         },
         Err(StoreError::BadGame { group, why, .. }) => {
-            let at = batch.iter().rposition(|game| game.group == group);
+            let at = batch.iter().rposition(|game| game.row.group == group);
             Err(StoreError::Import {
                 line: first + at.unwrap_or(0) as u64,
                 why,
@@ -152,30 +152,14 @@ fn tournament(header: Header) -> Result<Tournament, String> {
 fn finished(game: Game) -> FinishedGame {
     FinishedGame {
         chunk: ChunkKey {
-            matchup: game.matchup,
-            first_group: game.group,
+            matchup: game.row.matchup,
+            first_group: game.row.group,
             groups: 1,
             seating: None,
         },
         attempt: 0,
         record: pack::pack(&game.record),
-        group: game.group,
-        seating: game.seating,
-        games_in_group: game.games_in_group,
-        matchup: game.matchup,
-        lineup: game.lineup,
-        order: game.order,
-        places: game.places,
-        scores: game.scores,
-        reason: game.reason,
-        fouls: game.fouls,
-        plies: game.plies,
-        thought_us: game.thought_us,
-        course: game.course.0,
-        play_hash: game.play_hash,
-        voided: game.voided,
-        finished_unix_ms: game.finished_unix_ms,
-        counters: game.counters,
+        row: game.row,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Leases: pieces of work that were given to workers.
 
 use arena_ladder::MatchId;
+use serde::{Deserialize, Serialize};
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
@@ -9,9 +10,10 @@ use crate::{
 };
 
 /// A piece of work: groups of one match, all of their seatings or one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ChunkKey {
     /// The match.
+    #[serde(rename = "match")]
     pub matchup: MatchId,
     /// The number of its first group.
     pub first_group: u64,
@@ -22,7 +24,7 @@ pub struct ChunkKey {
 }
 
 /// The newest attempt at a piece of work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     /// The work.
     pub chunk: ChunkKey,

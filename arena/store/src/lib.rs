@@ -8,6 +8,7 @@
 
 mod bots;
 mod claim;
+mod counter;
 mod csv;
 mod error;
 mod export;
@@ -24,6 +25,7 @@ mod tournament;
 
 pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
+pub use counter::{BadCounter, Counter, Ending};
 pub use error::StoreError;
 pub use filer::{Commit, Filer, Pace};
 pub use game::{Filed, FinishedGame, GameRow};

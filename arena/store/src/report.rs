@@ -1,15 +1,16 @@
 //! Taking results: all that a game changes, in one transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
+use arena_ladder::{GroupScore, Lineup, MatchId};
 use referee_core::SeatFoul;
-use sqlx::{Any, Transaction};
+use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
-    ChunkKey, Filed, FinishedGame, State, Store, StoreError, TournamentId,
-    game::{Played, score},
+    ChunkKey, Counter, Filed, FinishedGame, GameRow, State, Store, StoreError, TournamentId,
+    game::fouls,
     lease,
-    sql::{Statement, lineup_text, list, number},
+    sql::{Statement, json, lineup, lineup_text, list, number, unlist},
 };
 
 /// How many games go into one statement: SQLite takes 32,766 values.
@@ -47,7 +48,7 @@ impl Store {
         let mut change = self.writing().await?;
         let (state, entrants) = self.lock_tournament(&mut change, id).await?;
         for game in games {
-            game.check(entrants)?;
+            game.row.check(entrants)?;
         }
         let mut filed = Vec::with_capacity(games.len());
         for games in games.chunks(AT_ONCE) {
@@ -103,7 +104,7 @@ pub(crate) async fn write(
 }
 
 fn key(game: &FinishedGame) -> Key {
-    (game.group, game.seating)
+    (game.row.group, game.row.seating)
 }
 
 fn is_stale(newest: &BTreeMap<ChunkKey, u32>, game: &FinishedGame) -> bool {
@@ -137,29 +138,11 @@ async fn insert_games(
     if games.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let mut insert = Statement::new(
-        "INSERT INTO games (tournament, grp, seating, games_in_group, matchup, lineup, seats,
-             places, scores, reason, fouls, plies, thought_us, course, play_hash, voided,
-             finished_ms, counters) VALUES ",
-    );
-    insert.rows(games.values(), |row, game| {
-        row.bind(id.0).text(", ").bind(game.group.cast_signed());
-        row.text(", ").bind(i64::from(game.seating));
-        row.text(", ").bind(i64::from(game.games_in_group));
-        row.text(", ").bind(i64::from(game.matchup.0));
-        row.text(", ").bind(lineup_text(&game.lineup));
-        row.text(", ").bind(list(&game.order));
-        row.text(", ").bind(list(&game.places));
-        row.text(", ").bind(list(&game.scores));
-        row.text(", ").bind(game.reason.as_str());
-        row.text(", ").bind(fouls_text(&game.fouls));
-        row.text(", ").bind(i64::from(game.plies));
-        row.text(", ").bind(list(&game.thought_us));
-        row.text(", ").bind(game.course.cast_signed());
-        row.text(", ").bind(game.play_hash.as_str());
-        row.text(", ").bind(i64::from(game.voided));
-        row.text(", ").bind(game.finished_unix_ms);
-        row.text(", ").bind(json(&game.counters));
+    let mut insert = Statement::new("INSERT INTO games (tournament, ");
+    insert.text(GameRow::COLUMNS).text(") VALUES ");
+    insert.rows(games.values(), |values, game| {
+        values.bind(id.0).text(", ");
+        game.row.write(values);
     });
     insert.text(" ON CONFLICT (tournament, grp, seating) DO NOTHING RETURNING grp, seating");
     let rows = insert.query(change)?.fetch_all(&mut **change).await?;
@@ -176,8 +159,8 @@ async fn insert_records(
     let mut insert =
         Statement::new("INSERT INTO records (tournament, grp, seating, record) VALUES ");
     insert.rows(games, |row, game| {
-        row.bind(id.0).text(", ").bind(game.group.cast_signed());
-        row.text(", ").bind(i64::from(game.seating));
+        row.bind(id.0).text(", ").bind(game.row.group.cast_signed());
+        row.text(", ").bind(i64::from(game.row.seating));
         row.text(", ").bind(game.record.as_slice());
     });
     insert.query(change)?.execute(&mut **change).await?;
@@ -189,19 +172,22 @@ async fn add_to_counters(
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
-    let mut sums: BTreeMap<(i64, &str), i64> = BTreeMap::new();
-    for (who, name, more) in games.iter().flat_map(|game| &game.counters) {
+    let mut sums: BTreeMap<(i64, &Counter), i64> = BTreeMap::new();
+    for (who, counter, more) in games.iter().flat_map(|game| &game.row.counters) {
         let who = who.map_or(-1, |entrant| entrant.index() as i64);
-        let sum = sums.entry((who, name)).or_default();
+        let sum = sums.entry((who, counter)).or_default();
         *sum = sum.saturating_add(*more);
     }
     let sums: Vec<_> = sums.into_iter().collect();
     for sums in sums.chunks(AT_ONCE) {
         let mut upsert =
             Statement::new("INSERT INTO counters (tournament, entrant, name, value) VALUES ");
-        upsert.rows(sums, |row, ((who, name), sum)| {
+        upsert.rows(sums, |row, ((who, counter), sum)| {
             row.bind(id.0).text(", ").bind(*who);
-            row.text(", ").bind(*name).text(", ").bind(*sum);
+            row.text(", ")
+                .bind(counter.to_string())
+                .text(", ")
+                .bind(*sum);
         });
         upsert.text(
             " ON CONFLICT (tournament, entrant, name)
@@ -219,9 +205,9 @@ async fn keep_first_fouls(
 ) -> Result<(), StoreError> {
     let mut firsts: BTreeMap<usize, (Key, &SeatFoul)> = BTreeMap::new();
     for game in games {
-        for foul in &game.fouls {
+        for foul in &game.row.fouls {
             // A house bot that fills a place is nobody.
-            if let Some(entrant) = game.lineup[game.order[foul.seat.index()]] {
+            if let Some(entrant) = game.row.lineup[game.row.order[foul.seat.index()]] {
                 let first = firsts.entry(entrant.index()).or_insert((key(game), foul));
                 if key(game) < first.0 {
                     *first = (key(game), foul);
@@ -250,48 +236,93 @@ async fn keep_first_fouls(
     Ok(())
 }
 
-/// Writes the scores of groups whose last game has come. The games are read from
+/// The games of a group that are stored, added up.
+struct StoredGroup {
+    games_in_group: u32,
+    matchup: MatchId,
+    lineup: Lineup,
+    score: GroupScore,
+    /// For each game the places in order of the lineup.
+    places: Vec<String>,
+}
+
+impl StoredGroup {
+    /// The columns of a game that [`add`](Self::add) and [`new`](Self::new) read.
+    const COLUMNS: &str = "grp, games_in_group, matchup, lineup, seats, places, scores, fouls";
+
+    /// A group of which this is a game.
+    fn new(row: &AnyRow) -> Result<Self, StoreError> {
+        let lineup = lineup(row.try_get("lineup")?)?;
+        Ok(Self {
+            games_in_group: number(row, "games_in_group")?,
+            matchup: MatchId(number(row, "matchup")?),
+            score: GroupScore::new(number(row, "grp")?, lineup.len()),
+            lineup,
+            places: Vec::new(),
+        })
+    }
+
+    fn add(&mut self, row: &AnyRow) -> Result<(), StoreError> {
+        let order: Vec<usize> = unlist(row.try_get("seats")?)?;
+        let places: Vec<u8> = unlist(row.try_get("places")?)?;
+        let scores: Vec<i32> = unlist(row.try_get("scores")?)?;
+        let of_same_group = Self::new(row)?;
+        if (self.games_in_group, self.matchup, &self.lineup)
+            != (
+                of_same_group.games_in_group,
+                of_same_group.matchup,
+                &of_same_group.lineup,
+            )
+        {
+            return Err(StoreError::BadGame {
+                group: self.score.number,
+                seating: 0,
+                why: "the games of its group disagree about match, lineup or number".to_owned(),
+            });
+        }
+        let mut by_lineup = vec![0; places.len()];
+        for (&who, &place) in order.iter().zip(&places) {
+            by_lineup[who] = place;
+        }
+        self.places.push(list(by_lineup));
+        self.score
+            .add_game(&self.lineup, &order, &places, &scores, &fouls(row)?);
+        Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.places.len() == self.games_in_group as usize
+    }
+}
+
+/// Writes the scores of groups that are complete now. Their games are read from
 /// the table: those of one group may come from two workers at the same moment,
-/// and whoever writes second, which the lock on the tournament decides, sees both.
+/// and the one that writes second, which the lock on the tournament decides, sees
+/// both.
 async fn complete_groups(
     change: &mut Change,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
-    let touched: BTreeSet<u64> = games.iter().map(|game| game.group).collect();
+    let touched: BTreeSet<u64> = games.iter().map(|game| game.row.group).collect();
     let mut select = Statement::new("SELECT ");
-    select.text(Played::COLUMNS);
+    select.text(StoredGroup::COLUMNS);
     select.text(" FROM games WHERE tournament = ").bind(id.0);
     select.text(" AND grp IN (VALUES ");
     select.rows(touched, |row, group| {
         row.bind(group.cast_signed());
     });
     select.text(") ORDER BY grp, seating");
-    let mut groups: BTreeMap<u64, Vec<Played>> = BTreeMap::new();
+    let mut groups: BTreeMap<u64, StoredGroup> = BTreeMap::new();
     for row in select.query(change)?.fetch_all(&mut **change).await? {
-        let group = number(&row, "grp")?;
-        groups.entry(group).or_default().push(Played::read(&row)?);
-    }
-
-    let mut complete = Vec::new();
-    for (group, games) in groups {
-        let first = &games[0];
-        let same = |game: &Played| {
-            (game.games_in_group, game.matchup) == (first.games_in_group, first.matchup)
-                && game.lineup == first.lineup
+        let group = match groups.entry(number(&row, "grp")?) {
+            Entry::Vacant(vacant) => vacant.insert(StoredGroup::new(&row)?),
+            Entry::Occupied(occupied) => occupied.into_mut(),
         };
-        if !games.iter().all(same) {
-            return Err(StoreError::BadGame {
-                group,
-                seating: 0,
-                why: "the games of its group disagree about match, lineup or number".to_owned(),
-            });
-        }
-        if games.len() == first.games_in_group as usize {
-            complete.push((group, games));
-        }
+        group.add(&row)?;
     }
-    if complete.is_empty() {
+    groups.retain(|_, group| group.is_complete());
+    if groups.is_empty() {
         return Ok(());
     }
 
@@ -299,33 +330,27 @@ async fn complete_groups(
         "INSERT INTO groups (tournament, number, matchup, lineup, games, points, margins,
              starts, fouls, places) VALUES ",
     );
-    insert.rows(complete, |row, (group, games)| {
-        let score = score(group, &games);
-        let places: Vec<String> = games
-            .iter()
-            .map(|game| list(game.places_by_lineup()))
-            .collect();
-        row.bind(id.0).text(", ").bind(group.cast_signed());
-        row.text(", ").bind(i64::from(games[0].matchup.0));
-        row.text(", ").bind(lineup_text(&games[0].lineup));
-        row.text(", ").bind(i64::from(score.games));
+    insert.rows(groups, |row, (number, group)| {
+        let GroupScore {
+            games,
+            points,
+            margins,
+            faults,
+            ..
+        } = &group.score;
+        row.bind(id.0).text(", ").bind(number.cast_signed());
+        row.text(", ").bind(i64::from(group.matchup.0));
+        row.text(", ").bind(lineup_text(&group.lineup));
+        row.text(", ").bind(i64::from(*games));
         row.text(", ")
-            .bind(list(score.points.iter().map(|points| points.0)));
-        row.text(", ").bind(list(&score.margins));
+            .bind(list(points.iter().map(|points| points.0)));
+        row.text(", ").bind(list(margins));
         row.text(", ")
-            .bind(list(score.faults.iter().map(|faults| faults.starts)));
+            .bind(list(faults.iter().map(|faults| faults.starts)));
         row.text(", ")
-            .bind(list(score.faults.iter().map(|faults| faults.fouls)));
-        row.text(", ").bind(places.join(";"));
+            .bind(list(faults.iter().map(|faults| faults.fouls)));
+        row.text(", ").bind(group.places.join(";"));
     });
     insert.query(change)?.execute(&mut **change).await?;
     Ok(())
-}
-
-fn fouls_text(fouls: &[SeatFoul]) -> Option<String> {
-    (!fouls.is_empty()).then(|| json(fouls))
-}
-
-fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).expect("what has no maps can be written")
 }

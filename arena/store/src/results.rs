@@ -7,17 +7,19 @@ use std::{
 
 use arena_ladder::{Entrant, Faults, GroupScore, HalfPoints, Lineup, MatchId, Tally};
 use referee_core::Foul;
+use serde::{Deserialize, Serialize};
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
-    GameRow, Store, StoreError, TournamentId, pack,
+    Counter, GameRow, Store, StoreError, TournamentId, pack,
     sql::{Statement, damaged, lineup, number, signed, unlist},
 };
 
 /// A complete group and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScoredGroup {
     /// Its match.
+    #[serde(rename = "match")]
     pub matchup: MatchId,
     /// Who played.
     pub lineup: Lineup,
@@ -26,7 +28,7 @@ pub struct ScoredGroup {
 }
 
 /// The first foul of an entrant, by group and seating.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstFoul {
     /// Whose.
     pub entrant: Entrant,
@@ -145,15 +147,16 @@ impl Store {
         Ok(tallies)
     }
 
-    /// All counters, by entrant and name.
+    /// The sums of all counters, in order of entrant and counter; None is the
+    /// tournament.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// The database fails, or [`StoreError::Damaged`].
     pub async fn counters(
         &self,
         id: TournamentId,
-    ) -> Result<Vec<(Option<Entrant>, String, i64)>, StoreError> {
+    ) -> Result<Vec<(Option<Entrant>, Counter, i64)>, StoreError> {
         let rows = sqlx::query("SELECT entrant, name, value FROM counters WHERE tournament = $1")
             .bind(id.0)
             .fetch_all(self.readers())
@@ -162,14 +165,15 @@ impl Store {
             .iter()
             .map(|row| {
                 let who: i64 = row.try_get("entrant")?;
+                let name: &str = row.try_get("name")?;
                 Ok((
                     u32::try_from(who).ok().map(Entrant::new),
-                    row.try_get("name")?,
+                    name.parse().map_err(|_| damaged("a counter", &name))?,
                     row.try_get("value")?,
                 ))
             })
             .collect::<Result<Vec<_>, StoreError>>()?;
-        // Not by the database: each sorts text by rules of its own.
+        // Not by the database: SQLite and PostgreSQL sort text by different rules.
         counters.sort();
         Ok(counters)
     }

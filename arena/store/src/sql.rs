@@ -151,6 +151,11 @@ pub(crate) fn lineup(text: &str) -> Result<Lineup, StoreError> {
         .collect()
 }
 
+/// A value as JSON.
+pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).expect("a value without maps can be written as JSON")
+}
+
 /// What lies in the database and can't be read.
 pub(crate) fn damaged(what: &str, value: &impl Display) -> StoreError {
     StoreError::Damaged(format!("{what} is `{value}`"))

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use referee_core::Root;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
@@ -14,7 +15,8 @@ use crate::{
 };
 
 /// A tournament's number in its store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct TournamentId(pub(crate) i64);
 
 impl fmt::Display for TournamentId {
@@ -24,7 +26,8 @@ impl fmt::Display for TournamentId {
 }
 
 /// How far a tournament has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum State {
     /// Nothing has been played.
     Created,
@@ -56,7 +59,7 @@ impl State {
 }
 
 /// Who enters a tournament: a copy, so that the registry may change.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewEntrant {
     /// What it is called.
@@ -122,7 +125,7 @@ pub struct Tournament {
 }
 
 /// A line of a list of tournaments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TournamentSummary {
     /// Its number in this store.
     pub id: TournamentId,

@@ -208,7 +208,7 @@ impl Dispatch {
     /// Takes a finished game; returns when it is stored and what follows from it
     /// is known.
     pub(crate) async fn report(&self, game: FinishedGame) -> anyhow::Result<Filed> {
-        let (group, seating) = (game.group, game.seating);
+        let (group, seating) = (game.row.group, game.row.seating);
         let filed = self
             .filer
             .file(game)

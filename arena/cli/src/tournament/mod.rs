@@ -22,7 +22,7 @@ use std::{
 
 use anyhow::Context as _;
 use arena_store::{
-    Filer, FinishedGame, NewEntrant, NewTournament, Pace, State, Store, StoreError, Tournament,
+    Counter, Filer, GameRow, NewEntrant, NewTournament, Pace, State, Store, StoreError, Tournament,
 };
 use futures_util::future::try_join_all;
 use indicatif::ProgressBar;
@@ -104,7 +104,7 @@ pub(crate) async fn run(
     store: &Store,
     tournament: &Tournament,
     manner: &Manner,
-    tell: Option<&dyn Fn(&FinishedGame)>,
+    tell: Option<&dyn Fn(&GameRow)>,
 ) -> anyhow::Result<RunEnd> {
     let claim = match store.claim(tournament.id).await {
         Err(StoreError::Claimed { who, .. }) => {
@@ -168,7 +168,7 @@ pub(crate) async fn run(
     let filer = Filer::start(store, tournament.id, Pace::default(), move |commit| {
         metrics::committed(commit.took);
         let bucket = bucket(commit.took.as_micros() as u64);
-        counted.count(format!("commit:{bucket}"));
+        counted.count(Counter::CommitTime(bucket));
     })
     .await?;
     let dispatch = Dispatch::open(
@@ -254,7 +254,7 @@ async fn watch(
         last = Instant::now();
         metrics::late(late);
         let bucket = bucket(late.as_micros() as u64);
-        workshop.counters.count(format!("late:{bucket}"));
+        workshop.counters.count(Counter::RefereeDelay(bucket));
         for aside in workshop.dispatch.set_aside() {
             if told.insert(aside.entrant) {
                 let name = &entrants[aside.entrant.index()].name;

@@ -10,7 +10,7 @@ use arena_ladder::{
     Entrant, Schedule,
     schedule::{Match, Player},
 };
-use arena_store::{FinishedGame, GameFilter, State, Store, Tournament};
+use arena_store::{GameFilter, GameRow, State, Store, Tournament};
 use referee_core::Record;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ const PAGE: u32 = 1000;
 const SHOWN: usize = 64;
 
 /// A game that has been played, for programs.
-pub(crate) fn game_event(game: &FinishedGame, names: &[String]) -> serde_json::Value {
+pub(crate) fn game_event(game: &GameRow, names: &[String]) -> serde_json::Value {
     let by_seat = |place: &usize| name(game.lineup[*place], names);
     json!({
         "type": "game",

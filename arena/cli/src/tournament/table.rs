@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::Context as _;
 use arena_ladder::{
     Entrant, Schedule, Shape, Sprt,
     schedule::{Ranked, SetAside},
     sprt::Decision,
     standings::{Meeting, RankBy, Standings},
 };
-use arena_store::{FirstFoul, ScoredGroup, Store, Tournament, TournamentId};
+use arena_store::{Counter, FirstFoul, ScoredGroup, Store, Tournament, TournamentId};
 use serde::Serialize;
 
 use super::{Definition, buckets::Buckets, chance};
@@ -142,7 +143,7 @@ impl Table {
         };
         let standings = Standings::of(seats, u32::try_from(entrants)?, &tallies, &annulled);
         let standings = standings.ranked_by(by);
-        let figures = Figures::of(&store.counters(id).await?, entrants);
+        let figures = Figures::of(&store.counters(id).await?, entrants)?;
         count.stored = figures.ended.values().sum();
         count.planned = schedule_of.and_then(Schedule::planned);
         count.groups = standings.groups;
@@ -305,33 +306,39 @@ impl Test {
 
 impl Figures {
     /// Sorts counters by what they count.
-    fn of(counters: &[(Option<Entrant>, String, i64)], entrants: usize) -> Self {
+    fn of(counters: &[(Option<Entrant>, Counter, i64)], entrants: usize) -> anyhow::Result<Self> {
         let mut figures = Self {
             bots: vec![Figure::default(); entrants],
             ..Self::default()
         };
-        for (who, name, count) in counters {
-            let count = u64::try_from(*count).unwrap_or_default();
-            let (kind, what) = name.split_once(':').unwrap_or((name, ""));
-            let number = || what.parse::<u32>().unwrap_or_default();
+        for (who, counter, count) in counters {
+            let count = u64::try_from(*count)
+                .with_context(|| format!("the counter {counter} is {count}"))?;
             let bot = who.and_then(|who| figures.bots.get_mut(who.index()));
-            match (kind, bot) {
-                ("ask", Some(bot)) => bot.ask.add(number(), count),
-                ("foul", Some(bot)) => *bot.fouls.entry(what.to_owned()).or_default() += count,
-                ("seat", Some(bot)) => {
-                    *bot.seats.entry(number() as usize).or_default() += count;
+            match (counter, bot) {
+                (Counter::Thinking(bucket), Some(bot)) => bot.ask.add(*bucket, count),
+                (Counter::Foul(kind), Some(bot)) => {
+                    let word = kind.words().replace(' ', "-");
+                    *bot.fouls.entry(word).or_default() += count;
                 }
-                ("ended", None) => *figures.ended.entry(what.to_owned()).or_default() += count,
-                ("voided", None) => figures.voided += count,
-                ("queue", None) => figures.queue.add(number(), count),
-                ("commit", None) => figures.commit.add(number(), count),
-                ("late", None) => figures.late.add(number(), count),
-                ("points", None) => *figures.seats.entry(number() as usize).or_default() += count,
-                // Of another version.
+                (Counter::Seat(seat), Some(bot)) => {
+                    *bot.seats.entry(seat.index()).or_default() += count;
+                }
+                (Counter::Ended(ending), None) => {
+                    *figures.ended.entry(ending.to_string()).or_default() += count;
+                }
+                (Counter::Voided, None) => figures.voided += count,
+                (Counter::QueueWait(bucket), None) => figures.queue.add(*bucket, count),
+                (Counter::CommitTime(bucket), None) => figures.commit.add(*bucket, count),
+                (Counter::RefereeDelay(bucket), None) => figures.late.add(*bucket, count),
+                (Counter::HalfPoints(seat), None) => {
+                    *figures.seats.entry(seat.index()).or_default() += count;
+                }
+                // Fouls of fillers, and what other versions count.
                 _ => {}
             }
         }
-        figures
+        Ok(figures)
     }
 }
 

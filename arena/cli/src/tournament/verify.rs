@@ -18,7 +18,7 @@ use super::{
     Definition, chance,
     crew::filler_name,
     table::{Ahead, scores},
-    worker::{counted, game_id, is_of_the_run},
+    worker::{counted, game_id},
 };
 use crate::{
     End,
@@ -309,7 +309,7 @@ impl Court<'_> {
         }
         let mut counters = BTreeMap::new();
         for (who, counter, count) in &row.counters {
-            if !is_of_the_run(counter) {
+            if !counter.is_of_the_run() {
                 *counters.entry((*who, counter.clone())).or_default() += count;
             }
         }

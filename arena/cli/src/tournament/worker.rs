@@ -8,11 +8,11 @@ use std::{
 
 use anyhow::Context as _;
 use arena_ladder::{Entrant, HalfPoints};
-use arena_store::{ChunkKey, Filed, FinishedGame, pack};
+use arena_store::{ChunkKey, Counter, Ending, Filed, FinishedGame, GameRow, pack};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use indicatif::ProgressBar;
 use referee::{Game, PlayError, Played, Pool};
-use referee_core::{PerSeat, Record, Root, SeatFoul, Verdict};
+use referee_core::{PerSeat, Record, Root, Seat, SeatFoul, Verdict};
 use referee_games::Fixture;
 use tokio::sync::Semaphore;
 
@@ -45,7 +45,7 @@ pub(crate) struct Workshop<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) stop: &'a Stop,
     /// Told of each game that is stored, without its record.
-    pub(crate) tell: Option<&'a dyn Fn(&FinishedGame)>,
+    pub(crate) tell: Option<&'a dyn Fn(&GameRow)>,
     /// Counts them.
     pub(crate) progress: &'a ProgressBar,
     /// Room to make records of games in: a few threads do that, each of which has
@@ -57,19 +57,19 @@ pub(crate) struct Workshop<'a> {
 
 /// Counters that wait for a game to be stored with.
 #[derive(Default)]
-pub(crate) struct Counters(std::sync::Mutex<BTreeMap<String, i64>>);
+pub(crate) struct Counters(std::sync::Mutex<BTreeMap<Counter, i64>>);
 
 impl Counters {
     /// Adds one to a counter.
-    pub(crate) fn count(&self, name: String) {
-        *self.lock().entry(name).or_default() += 1;
+    pub(crate) fn count(&self, counter: Counter) {
+        *self.lock().entry(counter).or_default() += 1;
     }
 
-    fn take(&self) -> BTreeMap<String, i64> {
+    fn take(&self) -> BTreeMap<Counter, i64> {
         std::mem::take(&mut *self.lock())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, i64>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Counter, i64>> {
         self.0
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -110,7 +110,7 @@ impl Workshop<'_> {
                 Work::Chunk(leased) => {
                     metrics::waited(leased.waited);
                     let waited = bucket(leased.waited.as_micros() as u64);
-                    self.counters.count(format!("queue:{waited}"));
+                    self.counters.count(Counter::QueueWait(waited));
                     let began = Instant::now();
                     let played = self.play(&leased, at_once).await?;
                     if played > 0 {
@@ -206,12 +206,10 @@ impl Workshop<'_> {
         let packed = tokio::task::spawn_blocking(move || finished(of, key, attempt, &played));
         let mut finished = packed.await?;
         drop(packing);
-        for (name, count) in self.counters.take() {
-            finished.counters.push((None, name, count));
+        for (counter, count) in self.counters.take() {
+            finished.row.counters.push((None, counter, count));
         }
-        let record = std::mem::take(&mut finished.record);
-        let told = self.tell.map(|tell| (tell, finished.clone()));
-        finished.record = record;
+        let told = self.tell.map(|tell| (tell, finished.row.clone()));
         let filed = self.dispatch.report(finished).await?;
         tracing::debug!(game = game.id(), ?filed, "a game is stored");
         if filed == Filed::Accepted {
@@ -269,53 +267,40 @@ pub(crate) fn game_id(matchup: u32, at: u64, seating: u32) -> String {
 pub(super) fn counted(
     record: &Record,
     who: impl Fn(usize) -> Option<Entrant>,
-) -> BTreeMap<(Option<Entrant>, String), i64> {
-    let mut asks: BTreeMap<(Entrant, u32), i64> = BTreeMap::new();
+) -> BTreeMap<(Option<Entrant>, Counter), i64> {
+    let mut counted = BTreeMap::new();
     for (seat, _, thought) in moves(record) {
         if let Some(entrant) = who(seat.index()) {
             let bucket = bucket(thought.as_micros() as u64);
-            *asks.entry((entrant, bucket)).or_default() += 1;
+            *counted
+                .entry((Some(entrant), Counter::Thinking(bucket)))
+                .or_default() += 1;
         }
     }
-    let mut counted: BTreeMap<(Option<Entrant>, String), i64> = asks
-        .into_iter()
-        .map(|((entrant, bucket), count)| ((Some(entrant), format!("ask:{bucket}")), count))
-        .collect();
     let (places, fouls): (&[u8], &[SeatFoul]) = match &record.result.verdict {
         Verdict::Finished { outcome, fouls } => (outcome.places.as_slice(), fouls),
         Verdict::Void { .. } => (&[], &[]),
     };
     for foul in fouls {
-        let counter = format!("foul:{}", foul_word(foul));
+        let counter = Counter::Foul(foul.foul.kind());
         *counted
             .entry((who(foul.seat.index()), counter))
             .or_default() += 1;
     }
-    for (seat, points) in HalfPoints::of_places(places).into_iter().enumerate() {
-        counted.insert((None, format!("points:{seat}")), points.0.into());
-        if let Some(entrant) = who(seat) {
-            counted.insert((Some(entrant), format!("seat:{seat}")), 1);
+    for (seat, points) in (0..).map(Seat::new).zip(HalfPoints::of_places(places)) {
+        counted.insert((None, Counter::HalfPoints(seat)), points.0.into());
+        if let Some(entrant) = who(seat.index()) {
+            counted.insert((Some(entrant), Counter::Seat(seat)), 1);
         }
     }
     let draw = places.iter().filter(|&&place| place == 1).count() > 1;
     let ended = match fouls.first() {
-        Some(foul) => foul_word(foul),
-        None if draw => "draw".to_owned(),
-        None => "rules".to_owned(),
+        Some(foul) => Ending::Foul(foul.foul.kind()),
+        None if draw => Ending::Draw,
+        None => Ending::Rules,
     };
-    counted.insert((None, format!("ended:{ended}")), 1);
+    counted.insert((None, Counter::Ended(ended)), 1);
     counted
-}
-
-fn foul_word(foul: &SeatFoul) -> String {
-    foul.foul.kind().words().replace(' ', "-")
-}
-
-/// Whether a counter tells of the run that played a game, and so can't be read
-/// off its record.
-pub(super) fn is_of_the_run(counter: &str) -> bool {
-    let kind = counter.split(':').next();
-    matches!(kind, Some("queue" | "commit" | "late" | "voided"))
 }
 
 /// What the store is told of a game.
@@ -343,38 +328,40 @@ fn finished(game: Assigned, chunk: ChunkKey, attempt: u32, played: &Played) -> F
     };
     let mut counted = counted(record, who);
     for (_, counter) in counted.keys() {
-        if let Some(ended) = counter.strip_prefix("ended:") {
-            metrics::ended(&record.header.game, ended);
+        if let Counter::Ended(ending) = counter {
+            metrics::ended(&record.header.game, &ending.to_string());
         }
     }
     if played.voided > 0 {
         metrics::voided(played.voided);
-        counted.insert((None, "voided".to_owned()), played.voided.into());
+        counted.insert((None, Counter::Voided), played.voided.into());
     }
     let (text, play_hash) = record.sealed();
     FinishedGame {
-        group: game.group.number,
-        seating: game.seating,
-        games_in_group: game.of,
-        matchup: game.group.matchup,
         attempt,
         chunk,
-        places,
-        scores,
-        reason,
-        fouls,
-        plies,
-        thought_us: record.result.thought_us.as_slice().to_vec(),
-        course: course(record),
-        play_hash,
-        voided: played.voided,
-        finished_unix_ms: super::unix_ms(),
-        counters: counted
-            .into_iter()
-            .map(|((who, name), count)| (who, name, count))
-            .collect(),
         record: pack(&text),
-        lineup: game.group.lineup,
-        order: game.order,
+        row: GameRow {
+            group: game.group.number,
+            seating: game.seating,
+            games_in_group: game.of,
+            matchup: game.group.matchup,
+            places,
+            scores,
+            reason,
+            fouls,
+            plies,
+            thought_us: record.result.thought_us.as_slice().to_vec(),
+            course: course(record),
+            play_hash,
+            voided: played.voided,
+            finished_unix_ms: super::unix_ms(),
+            counters: counted
+                .into_iter()
+                .map(|((who, counter), count)| (who, counter, count))
+                .collect(),
+            lineup: game.group.lineup,
+            order: game.order,
+        },
     }
 }

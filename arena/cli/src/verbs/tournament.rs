@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use arena_ladder::Shape;
-use arena_store::{FinishedGame, State, Store, StoreError, Tournament as Stored};
+use arena_store::{GameRow, State, Store, StoreError, Tournament as Stored};
 use clap::{Args, Subcommand, ValueEnum};
 use referee_core::Root;
 use serde_json::json;
@@ -442,11 +442,11 @@ impl GoOn {
             .iter()
             .map(|entrant| entrant.name.clone())
             .collect();
-        let tell = |game: &FinishedGame| {
+        let tell = |game: &GameRow| {
             // Whoever no longer reads along does not stop a tournament.
             let _ = report::event(&tournament::game_event(game, &names));
         };
-        let tell: Option<&dyn Fn(&FinishedGame)> = if json { Some(&tell) } else { None };
+        let tell: Option<&dyn Fn(&GameRow)> = if json { Some(&tell) } else { None };
         let end = tournament::run(store, tournament, &manner, tell).await?;
         let (name, old) = (&tournament.name, tournament.state);
         let Some(tournament) = store.tournament(name).await? else {

@@ -2,7 +2,7 @@
 
 use arena_ladder::MatchId;
 use arena_store::{FinishedGame, GameFilter, State, Store, StoreError, TournamentId, pack};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::vocabulary::{Home, game, games, late, new_tournament, no_start, on_both, tournament};
 
@@ -23,13 +23,13 @@ async fn exported(store: &Store, id: TournamentId) -> String {
 /// More games than are read at once, with all that can be odd about them.
 fn odd_games() -> Vec<FinishedGame> {
     let mut all = games(0..150);
-    all[3].fouls = vec![no_start(1), late(0)];
-    all[4].reason = "it's \"over\", \n said 'he' ♣".to_owned();
-    all[5].course = u64::MAX;
+    all[3].row.fouls = vec![no_start(1), late(0)];
+    all[4].row.reason = "it's \"over\", \n said 'he' ♣".to_owned();
+    all[5].row.course = u64::MAX;
     all[6].record = pack("{\"a\":\"line\"}\nand \u{7f} another\n");
     for game in &mut all[8..10] {
-        game.lineup[1] = None;
-        game.matchup = MatchId(7);
+        game.row.lineup[1] = None;
+        game.row.matchup = MatchId(7);
     }
     all.push(game(1000, 1));
     all
@@ -49,6 +49,8 @@ async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
     assert_eq!(lines[0]["root"], "07".repeat(32));
     assert_eq!(lines[1]["record"], "the record of 0.0\n");
     assert_eq!(lines[6]["course"], "ffffffffffffffff");
+    let counters = json!([[null, "ended:rules", 1], [0, "ask:12", 5], [1, "moves", 5]]);
+    assert_eq!(lines[1]["counters"], counters);
     assert_eq!(lines[302]["games"], 301);
 
     // Into an empty database of the other kind and of the same one.
@@ -219,6 +221,11 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
             "unknown field `flies`",
         ),
         (spoilt(424, "[0,1]", "[0,2]"), 424, "can't be stored"),
+        (
+            spoilt(425, "\"ask:12\"", "\"ask:soon\""),
+            425,
+            "`ask:soon` is no counter",
+        ),
     ] {
         let name = Some("a copy");
         let error = store
@@ -267,13 +274,13 @@ async fn a_table_has_one_row_a_game(home: &Home) {
         "group,seating,games_in_group,match,reason,plies,course,play_hash,voided,finished_unix_ms\n"
     );
     let mut first = game(0, 1);
-    first.places = vec![1, 2];
-    first.scores = vec![3, -3];
-    first.fouls = vec![late(1)];
-    first.thought_us = vec![5, 6];
-    first.reason = "two\nlines".to_owned();
-    (first.plies, first.course, first.voided) = (12, 255, 1);
-    first.play_hash = "abc".to_owned();
+    first.row.places = vec![1, 2];
+    first.row.scores = vec![3, -3];
+    first.row.fouls = vec![late(1)];
+    first.row.thought_us = vec![5, 6];
+    first.row.reason = "two\nlines".to_owned();
+    (first.row.plies, first.row.course, first.row.voided) = (12, 255, 1);
+    first.row.play_hash = "abc".to_owned();
     store.report(id, vec![first]).await.unwrap();
     assert_eq!(
         table().await,

@@ -87,7 +87,7 @@ async fn a_bad_game_spoils_nothing_for_the_others(home: &Home) {
         .unwrap();
     filer.file(game(0, 0)).await.unwrap();
     let mut bad = game(1, 0);
-    bad.places = vec![1, 9];
+    bad.row.places = vec![1, 9];
     let (one, refused, two) = tokio::join!(
         filer.file(game(2, 0)),
         filer.file(bad),

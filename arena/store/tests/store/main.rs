@@ -9,6 +9,7 @@ mod claims;
 mod crashes;
 mod exports;
 mod filing;
+mod json;
 mod leases;
 mod opening;
 mod reports;

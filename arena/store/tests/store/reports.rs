@@ -1,7 +1,7 @@
 //! Reports: a game counts once, whoever reports it and however often.
 
 use arena_ladder::{Entrant, Faults, HalfPoints};
-use arena_store::{Filed, FinishedGame, StoreError};
+use arena_store::{Counter, Ending, Filed, FinishedGame, StoreError};
 
 use crate::vocabulary::{Home, game, games, late, no_start, on_both, tournament};
 
@@ -24,7 +24,7 @@ async fn a_game_counts_once_however_often_it_is_reported(home: &Home) {
     let filed = store.report(id, twice).await.unwrap();
     assert_eq!(filed, [Accepted, Duplicate, Accepted]);
     let mut other = game(4, 1);
-    other.reason = "something else".to_owned();
+    other.row.reason = "something else".to_owned();
     let filed = store.report(id, vec![game(4, 0), other]).await.unwrap();
     assert_eq!(filed, [Accepted, Duplicate]);
     assert_eq!(
@@ -38,9 +38,13 @@ async fn a_game_counts_once_however_often_it_is_reported(home: &Home) {
     assert_eq!(rows[2].reason, "all bids are made");
     let counters = store.counters(id).await.unwrap();
     let expected = [
-        (None, "games".to_owned(), 3),
-        (Some(Entrant::new(0)), "moves".to_owned(), 15),
-        (Some(Entrant::new(1)), "moves".to_owned(), 15),
+        (None, Counter::Ended(Ending::Rules), 3),
+        (Some(Entrant::new(0)), Counter::Thinking(12), 15),
+        (
+            Some(Entrant::new(1)),
+            Counter::Other("moves".to_owned()),
+            15,
+        ),
     ];
     assert_eq!(counters, expected);
     assert_eq!(store.finished(id).await.unwrap(), [(3, vec![0])].into());
@@ -85,9 +89,10 @@ async fn a_group_whose_games_end_at_the_same_moment_is_complete(home: &Home) {
     let id = tournament(&one, 2).await.id;
     // Without counters: where both count the same thing, they wait for each other
     // there, and the lock that is tried here would not be needed.
-    let game = |group, seating| FinishedGame {
-        counters: Vec::new(),
-        ..game(group, seating)
+    let game = |group, seating| {
+        let mut game = game(group, seating);
+        game.row.counters.clear();
+        game
     };
     for group in 0..40 {
         let (a, b) = tokio::join!(
@@ -104,12 +109,12 @@ async fn a_group_whose_games_end_at_the_same_moment_is_complete(home: &Home) {
 /// A game of a group of four seats, played by a lineup that is turned.
 fn table(seating: u32, places: [u8; 4], scores: [i32; 4]) -> FinishedGame {
     let mut game = game(9, seating);
-    game.games_in_group = 4;
-    game.lineup = [3, 1, 0, 2].map(|number| Some(Entrant::new(number))).into();
-    game.order = (0..4).map(|seat| (seat + seating as usize) % 4).collect();
-    game.places = places.into();
-    game.scores = scores.into();
-    game.thought_us = vec![1, 2, 3, 4];
+    game.row.games_in_group = 4;
+    game.row.lineup = [3, 1, 0, 2].map(|number| Some(Entrant::new(number))).into();
+    game.row.order = (0..4).map(|seat| (seat + seating as usize) % 4).collect();
+    game.row.places = places.into();
+    game.row.scores = scores.into();
+    game.row.thought_us = vec![1, 2, 3, 4];
     game
 }
 
@@ -117,9 +122,9 @@ async fn a_group_is_scored_when_its_last_game_is_there(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 4).await.id;
     let mut third = table(2, [4, 1, 2, 3], [-9, 7, 2, 0]);
-    third.fouls = vec![late(0)];
+    third.row.fouls = vec![late(0)];
     let mut last = table(3, [3, 3, 1, 1], [0, 0, 5, 5]);
-    last.fouls = vec![no_start(1), late(0)];
+    last.row.fouls = vec![no_start(1), late(0)];
     let reported = vec![
         table(1, [2, 2, 1, 4], [1, 1, 8, -2]),
         last,
@@ -168,15 +173,15 @@ async fn a_place_that_a_house_bot_fills_is_nobodys(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 4).await.id;
     let mut game = table(0, [4, 1, 2, 3], [0, 3, 2, 1]);
-    game.games_in_group = 1;
-    game.lineup = vec![None, Some(Entrant::new(2)), None, Some(Entrant::new(0))];
-    game.fouls = vec![late(0), late(3)];
+    game.row.games_in_group = 1;
+    game.row.lineup = vec![None, Some(Entrant::new(2)), None, Some(Entrant::new(0))];
+    game.row.fouls = vec![late(0), late(3)];
     store.report(id, vec![game.clone()]).await.unwrap();
     let rows = store.games(id, &Default::default(), 9).await.unwrap();
-    assert_eq!(rows[0].lineup, game.lineup);
-    assert_eq!(rows[0].fouls, game.fouls);
+    assert_eq!(rows[0].lineup, game.row.lineup);
+    assert_eq!(rows[0].fouls, game.row.fouls);
     let scores = store.scores(id, None, 9).await.unwrap();
-    assert_eq!(scores[0].lineup, game.lineup);
+    assert_eq!(scores[0].lineup, game.row.lineup);
     let fouls = store.first_fouls(id).await.unwrap();
     let who: Vec<_> = fouls.iter().map(|foul| foul.entrant.index()).collect();
     assert_eq!(who, [0]);
@@ -187,18 +192,18 @@ async fn a_game_that_contradicts_itself_is_refused_and_so_is_its_batch(home: &Ho
     let id = tournament(&store, 2).await.id;
     type Spoil = fn(&mut FinishedGame);
     let spoils: [Spoil; 12] = [
-        |game| game.order = vec![0, 0],
-        |game| game.order = vec![0],
-        |game| game.lineup.truncate(1),
-        |game| game.lineup[1] = Some(Entrant::new(2)),
-        |game| game.counters[0].0 = Some(Entrant::new(9)),
-        |game| game.places = vec![0, 1],
-        |game| game.places = vec![1, 3],
-        |game| game.scores = vec![1],
-        |game| game.thought_us = Vec::new(),
-        |game| game.seating = 2,
-        |game| game.fouls = vec![late(2)],
-        |game| game.group = u64::MAX,
+        |game| game.row.order = vec![0, 0],
+        |game| game.row.order = vec![0],
+        |game| game.row.lineup.truncate(1),
+        |game| game.row.lineup[1] = Some(Entrant::new(2)),
+        |game| game.row.counters[0].0 = Some(Entrant::new(9)),
+        |game| game.row.places = vec![0, 1],
+        |game| game.row.places = vec![1, 3],
+        |game| game.row.scores = vec![1],
+        |game| game.row.thought_us = Vec::new(),
+        |game| game.row.seating = 2,
+        |game| game.row.fouls = vec![late(2)],
+        |game| game.row.group = u64::MAX,
     ];
     for spoil in spoils {
         let mut bad = game(1, 0);
@@ -219,7 +224,7 @@ async fn a_group_whose_games_disagree_is_refused(home: &Home) {
     let id = tournament(&store, 3).await.id;
     store.report(id, vec![game(0, 0)]).await.unwrap();
     let mut other = game(0, 1);
-    other.lineup = vec![Some(Entrant::new(2)), Some(Entrant::new(1))];
+    other.row.lineup = vec![Some(Entrant::new(2)), Some(Entrant::new(1))];
     let error = store.report(id, vec![game(1, 0), other]).await.unwrap_err();
     assert_eq!(
         error.to_string(),
