@@ -77,7 +77,7 @@ fn sprt(chance: &mut ChaCha8Rng, test: &Sprt, games: usize) {
 /// A fit as others write it: strengths in natural units.
 fn fitted(fit: &Fit) -> Value {
     let ratings = fit.ratings.iter().flatten();
-    let errors = ratings.map(|rating| rating.error.map(|error| error / ELO_SCALE));
+    let errors = ratings.map(|rating| rating.error.ok().map(|error| error / ELO_SCALE));
     json!({
         "natural": fit.natural(),
         "errors": errors.collect::<Vec<_>>(),

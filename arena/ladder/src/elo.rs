@@ -5,7 +5,7 @@
 
 use std::f64::consts::LN_10;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 /// How many Elo one natural unit of strength is.
@@ -20,34 +20,69 @@ pub const ENOUGH_GROUPS: u64 = 10;
 /// Half the width of a 95 % interval, in standard errors.
 pub const Z95: f64 = 1.959963984540054;
 
-/// A figure and how far off it may be.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// A figure and its error bar.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// Half the width of its 95 % interval. None: not enough games to say, be it
-    /// that there are fewer than [`ENOUGH_GROUPS`] groups or that all of them
-    /// came out the same.
-    pub error: Option<f64>,
+    /// Half the width of its 95 % interval, or why there is none. In JSON it is the
+    /// number or the object of [`NoEstimate`].
+    #[serde(with = "or_why")]
+    pub error: Result<f64, NoEstimate>,
+}
+
+/// Why results give no figure, or no error bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "unknown", rename_all = "snake_case")]
+pub enum NoEstimate {
+    /// There are fewer groups than an error bar needs. For a rating only groups
+    /// whose results vary count.
+    #[error("it needs {needs} deals whose results vary, and has {has}")]
+    TooFewGroups {
+        /// How many groups there are.
+        has: u64,
+        /// How many it needs.
+        needs: u64,
+    },
+    /// All groups had the same result, so nothing tells how much results vary.
+    #[error("all deals had the same result")]
+    NoVariance,
+    /// No difference in strength is large enough to explain that every game was won.
+    #[error("every game won: no finite Elo")]
+    EveryGameWon,
+    /// No difference in strength is large enough to explain that every game was lost.
+    #[error("every game lost: no finite Elo")]
+    EveryGameLost,
+    /// The 95 % interval of the score reaches 0 or 1, where no Elo is finite.
+    #[error("the 95 % interval has no finite end: it needs more deals")]
+    Unbounded,
+    /// No chain of results leads to the main field and back (see
+    /// [`Fit`](crate::luce::Fit)).
+    #[error("no chain of results compares it with the main field")]
+    NotComparable,
 }
 
 /// Two who have played each other, seen from the first.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// How many groups they have played.
     pub groups: u64,
     /// The share of points that the first has won, from 0 to 1.
     pub score: f64,
-    /// By how much the first is stronger. None where one has won everything.
-    pub elo: Option<Estimate>,
-    /// The same in normalised Elo: the score above one half in units of its
-    /// spread from game to game. None where all groups came out the same, unless
-    /// they came out even.
-    pub nelo: Option<Estimate>,
-    /// The likelihood of superiority: how likely it is that the first is the
-    /// stronger one. None: not enough games to say.
-    pub los: Option<f64>,
-    /// The share of groups that came out even: for single games, of draws.
+    /// By how much the first is stronger; there is no such figure where one of them
+    /// has won everything.
+    #[serde(with = "or_why")]
+    pub elo: Result<Estimate, NoEstimate>,
+    /// The same in normalised Elo: (score - 1/2) / (standard deviation of a game's
+    /// score), scaled by [`NELO_SCALE`]. There is none where all groups had the same
+    /// result, unless they were even.
+    #[serde(with = "or_why")]
+    pub nelo: Result<Estimate, NoEstimate>,
+    /// The likelihood of superiority: the probability that the first is the
+    /// stronger one.
+    #[serde(with = "or_why")]
+    pub los: Result<f64, NoEstimate>,
+    /// The share of even groups: for single games, of draws.
     pub draw_ratio: f64,
 }
 
@@ -78,35 +113,55 @@ impl Comparison {
         let score = mean / most;
         let spread = over(&|half| (half - mean).powi(2)).sqrt() / most;
         let standard_error = spread / (groups as f64).sqrt();
-        let enough = groups >= ENOUGH_GROUPS && counts.iter().filter(|&&n| n > 0).count() > 1;
+        let outcomes = counts.iter().filter(|&&n| n > 0).count();
+        let enough = enough_groups(groups).and(match outcomes {
+            1 => Err(NoEstimate::NoVariance),
+            _ => Ok(()),
+        });
 
         let [low, high] = [-Z95, Z95].map(|z| elo_of(score + z * standard_error));
-        let elo = elo_of(score).map(|value| Estimate {
+        let infinite = if score < 0.5 {
+            NoEstimate::EveryGameLost
+        } else {
+            NoEstimate::EveryGameWon
+        };
+        let elo = elo_of(score).ok_or(infinite).map(|value| Estimate {
             value,
-            error: low
-                .zip(high)
-                .map(|(low, high)| (high - low) / 2.0)
-                .filter(|_| enough),
+            error: enough.and_then(|()| {
+                let ends = low.zip(high).ok_or(NoEstimate::Unbounded);
+                ends.map(|(low, high)| (high - low) / 2.0)
+            }),
         });
         let by_game = spread * (games as f64).sqrt();
         let nelo = if spread > 0.0 {
-            Some((score - 0.5) / by_game * NELO_SCALE)
+            Ok((score - 0.5) / by_game * NELO_SCALE)
+        } else if score == 0.5 {
+            Ok(0.0)
         } else {
-            (score == 0.5).then_some(0.0)
+            Err(elo.err().unwrap_or(NoEstimate::NoVariance))
         };
         let nelo = nelo.map(|value| Estimate {
             value,
-            error: enough.then(|| Z95 * standard_error / by_game * NELO_SCALE),
+            error: enough.map(|()| Z95 * standard_error / by_game * NELO_SCALE),
         });
         Some(Self {
             groups,
             score,
             elo,
             nelo,
-            los: enough.then(|| Normal::standard().cdf((score - 0.5) / standard_error)),
+            los: enough.map(|()| Normal::standard().cdf((score - 0.5) / standard_error)),
             draw_ratio: counts[games] as f64 / groups as f64,
         })
     }
+}
+
+/// Whether so many groups are enough for an error bar.
+pub(crate) const fn enough_groups(has: u64) -> Result<(), NoEstimate> {
+    let needs = ENOUGH_GROUPS;
+    if has < needs {
+        return Err(NoEstimate::TooFewGroups { has, needs });
+    }
+    Ok(())
 }
 
 /// The score, from 0 to 1, that is to be expected of one who is stronger by this.
@@ -121,4 +176,37 @@ pub fn score_of(elo: f64) -> f64 {
 #[must_use]
 pub fn elo_of(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| ELO_SCALE * (score / (1.0 - score)).ln())
+}
+
+/// A figure, or why there is none, as one value in JSON: the figure itself or the
+/// object of [`NoEstimate`].
+mod or_why {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::NoEstimate;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Json<T> {
+        Known(T),
+        Unknown(NoEstimate),
+    }
+
+    pub(super) fn serialize<S: Serializer, T: Serialize + Copy>(
+        figure: &Result<T, NoEstimate>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        figure
+            .map_or_else(Json::Unknown, Json::Known)
+            .serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+        from: D,
+    ) -> Result<Result<T, NoEstimate>, D::Error> {
+        Ok(match Json::deserialize(from)? {
+            Json::Known(figure) => Ok(figure),
+            Json::Unknown(why) => Err(why),
+        })
+    }
 }

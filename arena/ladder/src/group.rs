@@ -20,12 +20,13 @@ pub struct MatchId(pub u32);
 pub type Lineup = Vec<Option<Entrant>>;
 
 /// A group that is to be played.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     /// Its number in the tournament, which decides the deal. It follows from the
     /// schedule and from results, never from who finished first.
     pub number: u64,
     /// The match that it belongs to.
+    #[serde(rename = "match")]
     pub matchup: MatchId,
     /// Its place in the match, from 0.
     pub at: u64,

@@ -5,16 +5,16 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::elo::{ELO_SCALE, ENOUGH_GROUPS, Estimate, Z95};
+use crate::elo::{ELO_SCALE, Estimate, NoEstimate, Z95, enough_groups};
 
 /// The default prior: everybody has drawn one game against an average player
 /// besides.
 pub const PRIOR: f64 = 1.0;
 
 /// Ratings of several who have played each other, found together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     /// Everybody's, in Elo, 0 on average over the main field. None for who has not
     /// played.
@@ -79,6 +79,8 @@ pub(crate) struct Likeliest {
     prior: f64,
     /// Who can be compared with each other; nobody where there are no two.
     main_field: Vec<bool>,
+    /// Who has won or lost everything.
+    extremes: Vec<Option<NoEstimate>>,
 }
 
 impl Choices {
@@ -104,6 +106,7 @@ impl Choices {
         if prior == 0.0 && largest_component(&not_behind, &present) != present {
             return Err(NoFit::Separated);
         }
+        let extremes = extremes(&not_behind, players);
         let mut not_behind = vec![false; players * players];
         for &(player, other) in &self.varied {
             not_behind[player * players + other] = true;
@@ -115,6 +118,7 @@ impl Choices {
             present,
             prior,
             main_field,
+            extremes,
         };
         if self.sets.is_empty() {
             return Ok(likeliest);
@@ -245,12 +249,25 @@ impl Likeliest {
         let raised = all as f64 / all.saturating_sub(fitted) as f64;
         let ratings = theta.iter().enumerate().map(|(i, theta)| {
             let error = Z95 * (variances[i] * raised).sqrt();
-            let known = self.main_field[i] && groups[i] >= ENOUGH_GROUPS;
-            // What did not vary says nothing about its variance.
-            let known = known && error.is_finite() && error > 1e-9;
-            self.present[i].then_some(Estimate {
+            self.present[i].then(|| Estimate {
                 value: ELO_SCALE * theta,
-                error: known.then_some(ELO_SCALE * error),
+                error: match self.extremes[i] {
+                    _ if self.main_field[i] => enough_groups(groups[i]).and_then(|()| {
+                        if !error.is_finite() {
+                            Err(NoEstimate::TooFewGroups {
+                                has: all,
+                                needs: fitted + 1,
+                            })
+                        } else if error > 1e-9 {
+                            Ok(ELO_SCALE * error)
+                        } else {
+                            Err(NoEstimate::NoVariance)
+                        }
+                    }),
+                    Some(extreme) => Err(extreme),
+                    None if groups[i] == 0 => Err(NoEstimate::NoVariance),
+                    None => Err(NoEstimate::NotComparable),
+                },
             })
         });
         Fit {
@@ -371,6 +388,21 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
         }
     }
     sums.iter().sum::<f64>() + rest
+}
+
+/// Who was ahead of all others, or behind all others, in every game.
+fn extremes(not_behind: &[bool], players: usize) -> Vec<Option<NoEstimate>> {
+    let others = |player| (0..players).filter(move |&other| other != player);
+    let extreme = |player| {
+        if !others(player).any(|other| not_behind[other * players + player]) {
+            Some(NoEstimate::EveryGameWon)
+        } else if !others(player).any(|other| not_behind[player * players + other]) {
+            Some(NoEstimate::EveryGameLost)
+        } else {
+            None
+        }
+    };
+    (0..players).map(extreme).collect()
 }
 
 /// The largest set of two or more of those present in which everybody can be

@@ -5,12 +5,12 @@ use std::{
     collections::BTreeMap,
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Entrant, HalfPoints, Tally,
     bradley_terry::{self, Pair},
-    elo::{Comparison, ENOUGH_GROUPS, Estimate, Z95},
+    elo::{Comparison, Estimate, NoEstimate, Z95, enough_groups},
     group::{PARTS_OF_A_GAME, parts_of_a_half, places_among},
     luce::{NoFit, PRIOR},
     plackett_luce,
@@ -24,7 +24,7 @@ use crate::{
 /// house bots alone count for nobody. Games with an entrant that is left
 /// out count for nobody else: they are in its own row alone, which has neither
 /// rank nor rating.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standings {
     /// How many seats the game has.
     pub seats: u8,
@@ -41,7 +41,8 @@ pub struct Standings {
 
 /// What the table is in order of. Who is level in that is in order of the other,
 /// and then of its number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RankBy {
     /// The score: where everybody has played as much against the same.
     #[default]
@@ -52,7 +53,7 @@ pub enum RankBy {
 }
 
 /// What one entrant has done.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Its place in the table, from 1. None for who is left out.
     pub rank: Option<u32>,
@@ -89,7 +90,7 @@ pub struct Row {
 
 /// What two have done at the same tables, seen from the first. Who came in
 /// before the other has won; in games of two, who both lost are level.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meeting {
     /// The one with the lower number.
     pub first: Entrant,
@@ -355,14 +356,18 @@ impl Sum {
     /// The error of a mean margin a game, where groups are the sample: what each
     /// has beyond its games times the mean (Cochran, "Sampling Techniques",
     /// 1977, on ratios).
-    fn margin_error(&self, mean: f64) -> Option<f64> {
+    fn margin_error(&self, mean: f64) -> Result<f64, NoEstimate> {
         let squares = self.margin_squared as f64 - 2.0 * mean * self.margin_games as f64
             + mean * mean * self.games_squared as f64;
         let groups = self.groups as f64;
         let deviation = (squares.max(0.0) * groups / (groups - 1.0)).sqrt();
         let error = Z95 * deviation / self.games as f64;
-        let known = self.groups >= ENOUGH_GROUPS && error > 1e-7 * (1.0 + mean.abs());
-        known.then_some(error)
+        enough_groups(self.groups)?;
+        if error > 1e-7 * (1.0 + mean.abs()) {
+            Ok(error)
+        } else {
+            Err(NoEstimate::NoVariance)
+        }
     }
 }
 

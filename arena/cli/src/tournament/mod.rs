@@ -258,7 +258,7 @@ async fn watch(
         for aside in workshop.dispatch.set_aside() {
             if told.insert(aside.entrant) {
                 let name = &entrants[aside.entrant.index()].name;
-                tracing::info!(bot = name, why = aside.why, "set aside");
+                tracing::info!(bot = name, why = %aside.why, "set aside");
                 bar.suspend(|| anstream::eprintln!("note: {name} is set aside: {}", aside.why));
             }
         }

@@ -2,7 +2,7 @@
 
 use arena_ladder::{
     elo::Estimate,
-    schedule::Ranked,
+    schedule::{Ranked, TieBreak},
     sprt::Decision,
     standings::{Meeting, Row},
 };
@@ -112,7 +112,7 @@ impl Table {
         // Places alone give two points more than the others at most.
         let margins = || self.standings.rows.iter().filter_map(|row| row.margin);
         let scored = margins().any(|margin| margin.value.abs() > 2.0);
-        let ties: Vec<&str> = self
+        let ties: Vec<TieBreak> = self
             .ranking
             .iter()
             .flatten()
@@ -129,7 +129,7 @@ impl Table {
         let mut header = vec!["#", "bot"];
         if self.ranking.is_some() {
             header.push("pts");
-            header.extend(ties.iter().map(|tie| short(tie)));
+            header.extend(ties.iter().map(|tie| short(*tie)));
         }
         header.extend(["games", "points"]);
         header.push(if four { "place" } else { "score" });
@@ -232,7 +232,7 @@ impl Table {
         grid.load_style(presets::NOTHING);
         grid.set_header(header);
         for (pair, test) in pairs.iter().zip(&self.tests) {
-            let elo = pair.comparison.and_then(|comparison| comparison.elo);
+            let elo = pair.comparison.and_then(|comparison| comparison.elo.ok());
             let score = pair.comparison.map(|comparison| comparison.score);
             let names = [pair.first, pair.second].map(|who| shorten(self.name(who), 14));
             let mut cells = vec![
@@ -305,9 +305,9 @@ impl Table {
         let rated = self.standings.rows.iter().filter_map(|row| row.rating);
         let compared = self.standings.pairs.iter().filter_map(|pair| {
             let comparison = pair.comparison?;
-            comparison.elo
+            comparison.elo.ok()
         });
-        if rated.chain(compared).any(|elo| elo.error.is_none()) {
+        if rated.chain(compared).any(|elo| elo.error.is_err()) {
             notes.push("± ?: not enough games to say".to_owned());
         }
         if self.schedule.is_none() {
@@ -477,11 +477,15 @@ pub(crate) fn duel_lines(
         )),
         format!(
             "  Elo {}, normalised {}, LOS {}",
-            comparison.elo.map_or_else(few, |elo| estimate(elo, 1)),
-            comparison.nelo.map_or_else(few, |nelo| estimate(nelo, 1)),
+            comparison
+                .elo
+                .map_or_else(|_| few(), |elo| estimate(elo, 1)),
+            comparison
+                .nelo
+                .map_or_else(|_| few(), |nelo| estimate(nelo, 1)),
             comparison
                 .los
-                .map_or_else(few, |los| format!("{:.1}%", 100.0 * los)),
+                .map_or_else(|_| few(), |los| format!("{:.1}%", 100.0 * los)),
         ),
     ];
     if let Some(counts) = &pair.counts {
@@ -512,11 +516,11 @@ pub(crate) fn duel_lines(
 }
 
 /// A column's name, where the whole one is long.
-fn short(tie: &str) -> &str {
+fn short(tie: TieBreak) -> &'static str {
     match tie {
-        "Buchholz" => "Buch",
-        "Sonneborn-Berger" => "SB",
-        other => other,
+        TieBreak::Buchholz => "Buch",
+        TieBreak::SonnebornBerger => "SB",
+        other => other.words(),
     }
 }
 
@@ -533,8 +537,8 @@ pub(crate) fn estimate(estimate: Estimate, digits: usize) -> String {
     let scale = 10_f64.powi(digits as i32);
     let value = (estimate.value * scale).round() / scale + 0.0;
     match estimate.error {
-        Some(error) => format!("{value:+.digits$} ± {error:.digits$}"),
-        None => format!("{value:+.digits$} ± ?"),
+        Ok(error) => format!("{value:+.digits$} ± {error:.digits$}"),
+        Err(_) => format!("{value:+.digits$} ± ?"),
     }
 }
 

@@ -282,13 +282,10 @@ impl Table {
         let Some(schedule) = &self.schedule else {
             return Vec::new();
         };
-        let named = |remark: String| {
-            let names = self.names.iter().enumerate();
-            names.fold(remark, |text, (number, name)| {
-                text.replace(&format!("{{{number}}}"), name)
-            })
-        };
-        schedule.remarks().into_iter().map(named).collect()
+        let remarks = schedule.remarks().into_iter();
+        remarks
+            .map(|remark| remark.words(|entrant| self.name(entrant)))
+            .collect()
     }
 }
 

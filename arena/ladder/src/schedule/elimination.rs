@@ -17,7 +17,9 @@ use super::bracket::{Bracket, Source};
 use super::health::{self, Strikes};
 use super::listed::joined;
 use super::match_up::{MatchUp, Place, Terms, Walkover, unplayed};
-use super::{Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
+use super::{
+    Decider, Match, NotScheduled, Player, Ranked, Remark, Round, Schedule, SetAside, SetAsideReason,
+};
 use crate::{Entrant, Field, Group, GroupScore};
 
 /// An elimination as it stands.
@@ -43,13 +45,13 @@ struct State {
     absent: Vec<Entrant>,
     /// The order when it is over, the best first; None is nobody.
     order: Option<Vec<Option<Entrant>>>,
-    remarks: Vec<String>,
+    remarks: Vec<Remark>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Standing {
     strikes: Strikes,
-    aside: Option<String>,
+    aside: Option<SetAsideReason>,
     /// In which round it was set aside, and at which place: there it is out, however
     /// far it is carried on by others who fail.
     out: Option<(usize, usize)>,
@@ -181,15 +183,16 @@ impl Elimination {
                 && ahead.points == behind.points
                 && let (Some(one), Some(other)) = (ahead.entrant, behind.entrant)
             {
-                let by = if ahead.margin > behind.margin {
-                    "the margins were for"
-                } else {
-                    "so were the margins, and the better seed is"
-                };
-                let round = &self.bracket.rounds[node.round];
-                remarks.push(format!(
-                    "{round}: {{{one}}} and {{{other}}} were level on points; {by} {{{one}}}"
-                ));
+                remarks.push(Remark::Tie {
+                    round: self.bracket.rounds[node.round].clone(),
+                    ahead: one,
+                    behind: other,
+                    decided_by: if ahead.margin > behind.margin {
+                        Decider::Margins
+                    } else {
+                        Decider::Seeding
+                    },
+                });
             }
         }
         for (place, found) in places.iter().enumerate() {
@@ -380,7 +383,7 @@ impl Schedule for Elimination {
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        health::set_aside(self.entrants.iter().map(|standing| &standing.aside), false)
+        health::set_aside(self.entrants.iter().map(|standing| standing.aside), false)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {
@@ -407,7 +410,7 @@ impl Schedule for Elimination {
         Some(ranked.collect())
     }
 
-    fn remarks(&self) -> Vec<String> {
+    fn remarks(&self) -> Vec<Remark> {
         (self.states.iter())
             .flat_map(|state| state.remarks.clone())
             .collect()

@@ -1,6 +1,6 @@
 //! How often an entrant has failed, and when that is enough.
 
-use crate::schedule::{Patience, SetAside};
+use crate::schedule::{Patience, SetAside, SetAsideReason};
 use crate::{Entrant, Faults};
 
 /// Deals that an entrant has failed: lost every game of them by its own foul.
@@ -33,17 +33,12 @@ impl Strikes {
 
     /// Why an entrant that plays `planned` deals in all is set aside, if it is.
     /// One without a strike never is.
-    pub(super) fn verdict(self, patience: Patience, planned: u64) -> Option<String> {
+    pub(super) fn verdict(self, patience: Patience, planned: u64) -> Option<SetAsideReason> {
         let most = u64::from(patience.fouls).max(planned.div_ceil(5));
-        let deals = |count: u64| if count == 1 { "deal" } else { "deals" };
         if self.starts > 0 && self.starts >= u64::from(patience.starts) {
-            Some(format!(
-                "did not start in {} {}",
-                self.starts,
-                deals(self.starts)
-            ))
+            Some(SetAsideReason::NoStart { deals: self.starts })
         } else if self.fouls > 0 && self.fouls >= most {
-            Some(format!("failed {} {}", self.fouls, deals(self.fouls)))
+            Some(SetAsideReason::Failed { deals: self.fouls })
         } else {
             None
         }
@@ -51,8 +46,8 @@ impl Strikes {
 }
 
 /// Who of all entrants, in their order, is set aside: those that have a reason.
-pub(super) fn set_aside<'a>(
-    reasons: impl Iterator<Item = &'a Option<String>>,
+pub(super) fn set_aside(
+    reasons: impl Iterator<Item = Option<SetAsideReason>>,
     annulled: bool,
 ) -> Vec<SetAside> {
     (0..)
@@ -60,7 +55,7 @@ pub(super) fn set_aside<'a>(
         .filter_map(|(number, why)| {
             Some(SetAside {
                 entrant: Entrant::new(number),
-                why: why.clone()?,
+                why: why?,
                 annulled,
             })
         })

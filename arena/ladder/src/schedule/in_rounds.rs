@@ -11,7 +11,10 @@ use super::health::{self, Strikes};
 use super::listed::joined;
 use super::match_up::{MatchUp, Terms, Walkover, unplayed};
 use super::tables::sizes;
-use super::{KEPT_ROUNDS, Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
+use super::{
+    KEPT_ROUNDS, Match, NotScheduled, Player, Ranked, Remark, Round, Schedule, SetAside,
+    SetAsideReason,
+};
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
 /// How the rounds are paired, and what comes of them.
@@ -34,7 +37,7 @@ pub(super) trait Pairing: Send {
 pub(super) struct Paired {
     pub(super) tables: Vec<Lineup>,
     pub(super) bye: Option<Entrant>,
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: Vec<Remark>,
 }
 
 /// A schedule in rounds.
@@ -56,7 +59,7 @@ pub(super) struct InRounds<P> {
     rounds: VecDeque<Played>,
     entrants: Vec<Standing>,
     over: bool,
-    remarks: Vec<String>,
+    remarks: Vec<Remark>,
 }
 
 #[derive(Debug)]
@@ -72,7 +75,7 @@ struct Played {
 #[derive(Clone, Debug, Default)]
 struct Standing {
     strikes: Strikes,
-    aside: Option<String>,
+    aside: Option<SetAsideReason>,
 }
 
 impl<P: Pairing> InRounds<P> {
@@ -313,14 +316,14 @@ impl<P: Pairing> Schedule for InRounds<P> {
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        health::set_aside(self.entrants.iter().map(|standing| &standing.aside), false)
+        health::set_aside(self.entrants.iter().map(|standing| standing.aside), false)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {
         self.pairing.ranking()
     }
 
-    fn remarks(&self) -> Vec<String> {
+    fn remarks(&self) -> Vec<Remark> {
         self.remarks.clone()
     }
 }

@@ -11,7 +11,9 @@ use std::ops::Range;
 
 use super::health::{self, Strikes};
 use super::match_up::{MatchUp, Terms, players, unplayed};
-use super::{Match, NotScheduled, Patience, Ranked, Round, Schedule, SetAside};
+use super::{
+    Match, NotScheduled, Patience, Ranked, Remark, Round, Schedule, SetAside, SetAsideReason,
+};
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
 /// The rounds of a list, each with the lineups of its matches.
@@ -48,7 +50,7 @@ struct Standing {
     strikes: Strikes,
     /// How many deals the list has for it.
     planned: u64,
-    aside: Option<String>,
+    aside: Option<SetAsideReason>,
 }
 
 impl Listed {
@@ -208,14 +210,14 @@ impl Schedule for Listed {
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        health::set_aside(self.entrants.iter().map(|standing| &standing.aside), true)
+        health::set_aside(self.entrants.iter().map(|standing| standing.aside), true)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {
         None
     }
 
-    fn remarks(&self) -> Vec<String> {
+    fn remarks(&self) -> Vec<Remark> {
         Vec::new()
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::health::Strikes;
-use super::{Match, Patience, Player};
+use super::{Match, Patience, Player, SetAsideReason};
 use crate::{Entrant, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, Sprt};
 
 /// What all matches of a schedule have in common.
@@ -315,7 +315,7 @@ impl MatchUp {
 
 impl Walkover {
     /// Why the one in this place is set aside, if it is.
-    pub(super) fn lost(self, place: &Place) -> Option<String> {
+    pub(super) fn lost(self, place: &Place) -> Option<SetAsideReason> {
         let _ = place.entrant?;
         place.strikes.verdict(self.patience, self.each)
     }

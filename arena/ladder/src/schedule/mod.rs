@@ -10,12 +10,14 @@ mod listed;
 mod match_up;
 mod matching;
 mod pairing;
+mod remark;
 mod round_robin;
 mod swiss;
 mod tables;
 
 use std::ops::Range;
 
+pub use remark::{Decider, Remark, SetAsideReason, TieBreak};
 use serde::{Deserialize, Serialize};
 
 use self::bracket::Bracket;
@@ -73,9 +75,9 @@ pub trait Schedule: Send {
     /// elimination). None where standings do.
     fn ranking(&self) -> Option<Vec<Ranked>>;
 
-    /// What a reader should know besides, in words with `{N}` for the name of
-    /// entrant N: a rematch that could not be helped, a tie that the seeding broke.
-    fn remarks(&self) -> Vec<String>;
+    /// What a reader should know besides: a rematch that no pairing could avoid, a
+    /// tie that the seeding broke.
+    fn remarks(&self) -> Vec<Remark>;
 }
 
 /// A group that no schedule has named.
@@ -84,7 +86,7 @@ pub trait Schedule: Send {
 pub struct NotScheduled(pub u64);
 
 /// A round of a schedule.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
     /// What it is called: "round 3", "semi-finals", "losers' round 2".
     pub name: String,
@@ -93,7 +95,7 @@ pub struct Round {
 }
 
 /// A match as it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Match {
     /// Which.
     pub id: MatchId,
@@ -110,7 +112,7 @@ pub struct Match {
 }
 
 /// A place in a match.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Player {
     /// It is known who.
@@ -124,18 +126,18 @@ pub enum Player {
 }
 
 /// An entrant that takes no further part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAside {
     /// Who.
     pub entrant: Entrant,
-    /// Why, in words: "did not start in 3 deals".
-    pub why: String,
+    /// Why.
+    pub why: SetAsideReason,
     /// Whether its games count for nobody.
     pub annulled: bool,
 }
 
 /// A place in the final order.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranked {
     /// The place, from 1; those who share one have the same.
     pub place: u32,
@@ -143,8 +145,8 @@ pub struct Ranked {
     pub entrant: Entrant,
     /// What it was ranked by, in points of the schedule's own.
     pub points: f64,
-    /// How ties were broken, with names: ("Buchholz", 12.5).
-    pub ties: Vec<(&'static str, f64)>,
+    /// What orders it among those with as many points, the first that differs.
+    pub ties: Vec<(TieBreak, f64)>,
 }
 
 /// Who takes part, and how much each match is.

@@ -4,11 +4,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::Ranked;
 use super::in_rounds::{Paired, Pairing, name};
 use super::match_up::{MatchUp, Terms};
 use super::pairing::{chance, cheapest};
 use super::tables::{self, Seating};
+use super::{Ranked, Remark, TieBreak};
 use crate::group::parts_of_a_half;
 use crate::{Entrant, Field, GroupScore, Lineup};
 
@@ -119,22 +119,23 @@ impl Swiss {
 
     fn pair_two(&mut self, round: u32, order: &[Entrant]) -> Paired {
         let mut paired = Paired::default();
-        let name = name(round as usize);
         for (a, b) in self.pairs(round, order) {
             let first = order[a];
             let Some(&second) = order.get(b) else {
                 paired.bye = Some(first);
                 if self.card(first).byes > 0 {
-                    let remark = format!("{name}: {{{first}}} has a bye again");
-                    paired.remarks.push(remark);
+                    paired.remarks.push(Remark::SecondBye {
+                        round: name(round as usize),
+                        entrant: first,
+                    });
                 }
                 continue;
             };
             if self.times_met(first, second) > 0 {
-                let remark = format!(
-                    "{name}: {{{first}}} and {{{second}}} meet again, since no pairing was without"
-                );
-                paired.remarks.push(remark);
+                paired.remarks.push(Remark::Rematch {
+                    round: name(round as usize),
+                    players: [first, second],
+                });
             }
             paired.tables.push(vec![Some(first), Some(second)]);
         }
@@ -169,9 +170,9 @@ impl Swiss {
             let berger = |&(other, had): &(Entrant, u32)| points(other) * f64::from(had) / 2.0;
             let berger: f64 = card.met.iter().map(berger).sum();
             vec![
-                ("Buchholz", buchholz + byes),
-                ("Sonneborn-Berger", berger + byes),
-                ("game points", card.games as f64 / 2.0),
+                (TieBreak::Buchholz, buchholz + byes),
+                (TieBreak::SonnebornBerger, berger + byes),
+                (TieBreak::GamePoints, card.games as f64 / 2.0),
             ]
         })
     }
@@ -181,12 +182,12 @@ impl Swiss {
             let met = &self.card(one).met;
             let sum: f64 = met.iter().map(|&(other, _)| self.points(other)).sum();
             let mean = sum / met.len().max(1) as f64;
-            vec![("opponents' mean points", mean)]
+            vec![(TieBreak::OpponentsMeanPoints, mean)]
         })
     }
 
     /// By points, then by these, then by number.
-    fn ranked(&self, ties: impl Fn(Entrant) -> Vec<(&'static str, f64)>) -> Vec<Ranked> {
+    fn ranked(&self, ties: impl Fn(Entrant) -> Vec<(TieBreak, f64)>) -> Vec<Ranked> {
         let mut ranked: Vec<Ranked> = (Entrant::all(self.entrants.len() as u32))
             .map(|entrant| Ranked {
                 place: 0,

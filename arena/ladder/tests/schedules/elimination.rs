@@ -284,16 +284,16 @@ fn a_tie_goes_on_until_a_deal_is_won_and_then_by_margins_and_then_by_seeds() {
     let margins = played_in_order(&field, &SINGLE, &|group| drawn(group, -1));
     assert_eq!((margins.counted.len(), winner(&margins).index()), (6, 1));
     assert_eq!(
-        margins.remarks,
-        ["final: {1} and {0} were level on points; the margins were for {1}"]
+        margins.remarks_in_words(),
+        ["final: bot 1 and bot 0 were level on points; the margins were for bot 1"]
     );
 
     let seeds = played_in_order(&field, &SINGLE, &|group| drawn(group, 0));
     assert_eq!((seeds.counted.len(), winner(&seeds).index()), (6, 0));
     assert_eq!(
-        seeds.remarks,
+        seeds.remarks_in_words(),
         [
-            "final: {0} and {1} were level on points; so were the margins, and the better seed is {0}"
+            "final: bot 0 and bot 1 were level on points; so were the margins, and the better seed is bot 0"
         ]
     );
 }
@@ -577,8 +577,8 @@ fn a_tie_for_any_place_of_a_final_of_four_is_told() {
         score
     });
     assert_eq!(
-        ended.remarks,
-        ["final: {2} and {1} were level on points; the margins were for {2}"]
+        ended.remarks_in_words(),
+        ["final: bot 2 and bot 1 were level on points; the margins were for bot 2"]
     );
 }
 

@@ -1,6 +1,6 @@
 //! Round robins and gauntlets.
 
-use arena_ladder::schedule::NotScheduled;
+use arena_ladder::schedule::{NotScheduled, SetAsideReason};
 use arena_ladder::{Entrant, Group, ScheduleError, Shape, Sprt, schedule};
 
 use crate::vocabulary::{
@@ -95,7 +95,8 @@ fn who_never_starts_is_annulled_after_three_deals() {
             panic!("{:?}", ended.set_aside);
         };
         assert_eq!((aside.entrant, aside.annulled), (bad, true));
-        assert_eq!(aside.why, "did not start in 3 deals");
+        assert_eq!(aside.why, SetAsideReason::NoStart { deals: 3 });
+        assert_eq!(aside.why.to_string(), "did not start in 3 deals");
         assert!(
             ended
                 .counted

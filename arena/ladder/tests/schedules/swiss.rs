@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_ladder::schedule::{Match, Player, Round};
+use arena_ladder::schedule::{Match, Player, Round, TieBreak};
 use arena_ladder::{Entrant, Field, Group, GroupScore, HalfPoints, ScheduleError, Shape, schedule};
 
 use crate::vocabulary::{
@@ -174,9 +174,9 @@ fn check_ranking(ended: &Ended, told: &Told, field: &Field) {
         }
         assert_eq!(ranked.points, points(me));
         let ties = vec![
-            ("Buchholz", buchholz),
-            ("Sonneborn-Berger", berger),
-            ("game points", games.points()),
+            (TieBreak::Buchholz, buchholz),
+            (TieBreak::SonnebornBerger, berger),
+            (TieBreak::GamePoints, games.points()),
         ];
         assert_eq!(ranked.ties, ties);
         keys.push((

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_ladder::schedule::{Patience, Ranked, Round, Schedule, SetAside};
+use arena_ladder::schedule::{Patience, Ranked, Remark, Round, Schedule, SetAside};
 use arena_ladder::{
     Entrant, Faults, Field, Group, GroupScore, HalfPoints, Lineup, Seatings, Shape, schedule,
 };
@@ -118,7 +118,7 @@ pub(crate) struct Ended {
     pub(crate) rounds: Vec<Round>,
     pub(crate) ranking: Option<Vec<Ranked>>,
     pub(crate) set_aside: Vec<SetAside>,
-    pub(crate) remarks: Vec<String>,
+    pub(crate) remarks: Vec<Remark>,
     pub(crate) planned: Option<u64>,
 }
 
@@ -199,6 +199,16 @@ pub(crate) fn played_in_order(
 }
 
 impl Ended {
+    /// The remarks in words, with bots that are called `bot 0`, `bot 1` and so on.
+    pub(crate) fn remarks_in_words(&self) -> Vec<String> {
+        let names: Vec<String> = (0..100).map(|number| format!("bot {number}")).collect();
+        let name = |one: Entrant| names[one.index()].as_str();
+        self.remarks
+            .iter()
+            .map(|remark| remark.words(name))
+            .collect()
+    }
+
     /// What must hold of every schedule that is over.
     fn check(&self) {
         assert_eq!(self.planned, Some(self.counted.len() as u64));

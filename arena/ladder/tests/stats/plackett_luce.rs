@@ -3,6 +3,7 @@
 use arena_ladder::{
     Entrant, Tally,
     bradley_terry::{self, Pair},
+    elo::NoEstimate,
     luce::{NoFit, PRIOR},
     plackett_luce::fit,
 };
@@ -41,11 +42,12 @@ fn four_are_rated_as_others_rate_them() {
         close(found.unwrap(), expected, 1e-6);
     }
     // Six groups are too few.
-    assert_eq!(errors(&found), [None; 4]);
+    let few = NoEstimate::TooFewGroups { has: 6, needs: 10 };
+    assert_eq!(errors(&found), [Err(few); 4]);
     assert!(
         errors(&fit(4, &rankings(2), 0.0).unwrap())
             .iter()
-            .all(Option::is_some)
+            .all(Result::is_ok)
     );
 }
 
@@ -161,8 +163,8 @@ fn who_always_comes_last_is_finite_with_a_prior_and_has_no_error_bar() {
     assert_eq!(fit(4, &tallies, 0.0), Err(NoFit::Separated));
     let found = fit(4, &tallies, PRIOR).unwrap();
     assert!(values(&found)[3] < -200.0);
-    assert_eq!(errors(&found)[3], None);
-    assert!(errors(&found)[..3].iter().all(Option::is_some));
+    assert_eq!(errors(&found)[3], Err(NoEstimate::EveryGameLost));
+    assert!(errors(&found)[..3].iter().all(Result::is_ok));
 }
 
 #[test]
@@ -205,7 +207,8 @@ proptest! {
                 prop_assert!(found.log_likelihood.is_finite());
                 for rating in found.ratings.into_iter().flatten() {
                     prop_assert!(rating.value.is_finite());
-                    prop_assert!(rating.error.is_none_or(|error| error.is_finite() && error > 0.0));
+                    let bar = rating.error.unwrap_or(1.0);
+                    prop_assert!(bar.is_finite() && bar > 0.0);
                 }
             }
             Err(why) => {

@@ -1,6 +1,6 @@
 //! What the tests speak in.
 
-use arena_ladder::{Entrant, Tally, luce::Fit};
+use arena_ladder::{Entrant, Tally, elo::NoEstimate, luce::Fit};
 use proptest::prelude::*;
 
 /// Fails where a figure is not the one expected.
@@ -43,7 +43,7 @@ pub(crate) fn values(fit: &Fit) -> Vec<f64> {
 }
 
 /// The errors.
-pub(crate) fn errors(fit: &Fit) -> Vec<Option<f64>> {
+pub(crate) fn errors(fit: &Fit) -> Vec<Result<f64, NoEstimate>> {
     let ratings = fit.ratings.iter();
     ratings
         .map(|rating| rating.expect("everybody has played").error)
