@@ -11,8 +11,8 @@ use std::{
 
 use arena_ladder::{Entrant, MatchId};
 use arena_store::{
-    ChunkKey, Commit, Counter, Ending, Filed, Filer, FinishedGame, GameRow, NewEntrant,
-    NewTournament, Pace, Store, TournamentId, pack,
+    ChunkKey, Commit, CommitPacing, Counter, Ending, FinishedGame, GameRow, NewEntrant,
+    NewTournament, Reported, ResultWriter, Store, TournamentId, pack,
 };
 use referee_core::Root;
 use serde_json::json;
@@ -56,15 +56,17 @@ async fn measure(name: &str, url: &str, texts: &Arc<Vec<String>>) {
     let id = tournament.id;
     let commits = Arc::new(Mutex::new(Vec::new()));
     let into = commits.clone();
-    let pace = Pace {
-        full: CALLERS as usize,
-        ..Pace::default()
+    let pace = CommitPacing {
+        most_waiting: CALLERS as usize,
+        ..CommitPacing::default()
     };
     let seen = move |commit: &Commit| into.lock().expect("no panic").push(*commit);
-    let filer = Filer::start(&store, id, pace, seen).await.expect("a filer");
+    let writer = ResultWriter::start(&store, id, pace, seen)
+        .await
+        .expect("a writer");
     for half in 0..2 {
         let (begin, used) = (Instant::now(), cpu());
-        file(&filer, half * HALF..(half + 1) * HALF, texts).await;
+        write(&writer, half * HALF..(half + 1) * HALF, texts).await;
         let each = micros(cpu() - used) / HALF as f64;
         println!(
             "{name:8} {HALF} games, {:.0} a second, {each:.1} us of CPU a game with packing; RssAnon {} KiB",
@@ -72,7 +74,7 @@ async fn measure(name: &str, url: &str, texts: &Arc<Vec<String>>) {
             rss_anon()
         );
     }
-    filer.close().await;
+    writer.close().await;
     {
         let commits = commits.lock().expect("no panic");
         let games: usize = commits.iter().map(|commit| commit.games).sum();
@@ -92,15 +94,18 @@ async fn measure(name: &str, url: &str, texts: &Arc<Vec<String>>) {
     store.close().await;
 }
 
-async fn file(filer: &Filer, games: std::ops::Range<u64>, texts: &Arc<Vec<String>>) {
+async fn write(writer: &ResultWriter, games: std::ops::Range<u64>, texts: &Arc<Vec<String>>) {
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS {
-        let (filer, texts, games) = (filer.clone(), texts.clone(), games.clone());
+        let (writer, texts, games) = (writer.clone(), texts.clone(), games.clone());
         callers.spawn(async move {
             for number in games.skip(caller as usize).step_by(CALLERS as usize) {
                 let text = &texts[number as usize % texts.len()];
-                let filed = filer.file(game(number, text)).await.expect("it is stored");
-                assert_eq!(filed, Filed::Accepted);
+                let reported = writer
+                    .write(game(number, text))
+                    .await
+                    .expect("it is stored");
+                assert_eq!(reported, Reported::Accepted);
             }
         });
     }
@@ -128,7 +133,7 @@ async fn queries(name: &str, store: &Store, id: TournamentId) {
     time!("first fouls", store.first_fouls(id));
     time!("distinct games", store.distinct_games(id));
     time!("list of tournaments", store.tournaments());
-    time!("half-finished groups", store.finished(id));
+    time!("half-finished groups", store.incomplete_groups(id));
     time!("1000 scores", store.scores(id, Some(20_000), 1000));
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use sqlx::{AnyConnection, ConnectOptions as _, Connection as _, Row as _};
 
-use crate::{Store, StoreError, TournamentId, sql::number, store::Place};
+use crate::{Store, StoreError, TournamentId, sql::number, store::Location};
 
 /// The right to run a tournament. It ends when this is dropped, and when the
 /// process dies, in whatever way: the kernel or the database takes the lock back.
@@ -35,15 +35,15 @@ impl Store {
     /// [`StoreError::Claimed`] where another has it, in this process or any other;
     /// [`StoreError::Missing`].
     pub async fn claim(&self, id: TournamentId) -> Result<Claim, StoreError> {
-        let lock = match &self.base.place {
-            Place::File(path) => {
+        let lock = match &self.base.location {
+            Location::File(path) => {
                 let mut beside = path.clone().into_os_string();
                 beside.push(format!(".{id}.lock"));
                 let path = PathBuf::from(beside);
                 lock_file(&path)?.map(|file| Lock::File { _file: file, path })
             }
-            Place::Server { .. } => {
-                let mut session = self.base.place.options()?.connect().await?;
+            Location::Server { .. } => {
+                let mut session = self.base.location.options()?.connect().await?;
                 // The lock counts for the whole database, and there may be a store
                 // in each of its schemas.
                 let row = sqlx::query(

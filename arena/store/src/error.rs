@@ -8,28 +8,28 @@ use std::{io, sync::Arc};
 #[non_exhaustive]
 pub enum StoreError {
     /// The database can't be reached or made.
-    #[error("could not open the store {place}: {why}")]
+    #[error("could not open the store {location}: {why}")]
     Open {
         /// Its path, or its URL without the password.
-        place: String,
+        location: String,
         /// What went wrong, and what to do.
         why: String,
     },
     /// The database belongs to somebody else.
     #[error(
-        "could not open the store {place}: the database holds something else; name a file or a database of its own"
+        "could not open the store {location}: the database holds something else; name a file or a database of its own"
     )]
     NotOurs {
         /// Its path, or its URL without the password.
-        place: String,
+        location: String,
     },
     /// The database is of a later version.
     #[error(
-        "could not open the store {place}: a newer arena has written it (version {found} of the tables; this one knows {known}); use that arena, or another database"
+        "could not open the store {location}: a newer arena has written it (version {found} of the tables; this one knows {known}); use that arena, or another database"
     )]
     Newer {
         /// Its path, or its URL without the password.
-        place: String,
+        location: String,
         /// The version of its tables.
         found: i64,
         /// The newest version that this program knows.
@@ -100,8 +100,8 @@ pub enum StoreError {
     /// What lies in the database can't be read.
     #[error("the store is damaged: {0}")]
     Damaged(String),
-    /// A game came after the filer was closed.
-    #[error("the filer is closed")]
+    /// A game came after the writer was closed.
+    #[error("the writer is closed")]
     Closed,
     /// A file could not be read or written.
     #[error("could not read or write: {0}")]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
-    GameRow, NewEntrant, State, Store, StoreError, Tournament, TournamentId,
+    GameRow, NewEntrant, Store, StoreError, Tournament, TournamentId, TournamentState,
     results::unpacked,
     sql::{Statement, signed},
 };
@@ -25,15 +25,15 @@ const PAGE: i64 = 200;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum Line {
-    Tournament(Header),
-    Game(Game),
+pub(crate) enum ExportLine {
+    Tournament(ExportedTournament),
+    Game(ExportedGame),
     End { games: u64 },
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Header {
+pub(crate) struct ExportedTournament {
     pub(crate) format: String,
     pub(crate) format_version: u32,
     pub(crate) name: String,
@@ -50,7 +50,7 @@ pub(crate) struct Header {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Game {
+pub(crate) struct ExportedGame {
     #[serde(flatten)]
     pub(crate) row: GameRow,
     /// The lines of its record.
@@ -75,8 +75,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut moment = self.snapshot().await?;
         let tournament = Self::tournament_in(&mut moment, id).await?;
-        let is_over = tournament.state == State::Over;
-        write_line(sink, &Line::Tournament(header(tournament)))?;
+        let is_over = tournament.state == TournamentState::Over;
+        write_line(sink, &ExportLine::Tournament(header(tournament)))?;
         let mut games = 0;
         let mut last = None;
         loop {
@@ -84,28 +84,28 @@ impl Store {
             for row in &rows {
                 let game = read(row)?;
                 last = Some((game.row.group, game.row.seating));
-                write_line(sink, &Line::Game(game))?;
+                write_line(sink, &ExportLine::Game(game))?;
             }
             if rows.is_empty() {
                 break;
             }
             games += rows.len() as u64;
         }
-        write_line(sink, &Line::End { games })?;
+        write_line(sink, &ExportLine::End { games })?;
         Ok(sink.flush()?)
     }
 }
 
-fn write_line(sink: &mut (impl Write + Send), line: &Line) -> Result<(), StoreError> {
+fn write_line(sink: &mut (impl Write + Send), line: &ExportLine) -> Result<(), StoreError> {
     let mut text = serde_json::to_vec(line).map_err(std::io::Error::from)?;
     text.push(b'\n');
     Ok(sink.write_all(&text)?)
 }
 
-fn header(tournament: Tournament) -> Header {
-    let is_over = tournament.state == State::Over;
+fn header(tournament: Tournament) -> ExportedTournament {
+    let is_over = tournament.state == TournamentState::Over;
     let root = tournament.root.as_ref().filter(|_| is_over);
-    Header {
+    ExportedTournament {
         format: FORMAT.to_owned(),
         format_version: FORMAT_VERSION,
         root: root.map(Root::reveal),
@@ -150,17 +150,17 @@ async fn page(
     Ok(select.query(moment)?.fetch_all(&mut **moment).await?)
 }
 
-fn read(row: &AnyRow) -> Result<Game, StoreError> {
+fn read(row: &AnyRow) -> Result<ExportedGame, StoreError> {
     let packed: &[u8] = row.try_get("record")?;
     let row = GameRow::read(row)?;
-    Ok(Game {
+    Ok(ExportedGame {
         record: unpacked(packed, row.group, row.seating)?,
         row,
     })
 }
 
 /// Not derived: serde can't refuse unknown fields in a struct with a flattened one.
-impl<'de> Deserialize<'de> for Game {
+impl<'de> Deserialize<'de> for ExportedGame {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut fields = serde_json::Map::deserialize(from)?;
         let record = fields.remove("record");

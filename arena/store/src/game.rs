@@ -70,7 +70,7 @@ pub struct FinishedGame {
 /// What became of a game that was reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Filed {
+pub enum Reported {
     /// It is stored, and counts.
     Accepted,
     /// It was there already, and nothing has changed.

@@ -5,8 +5,8 @@ use std::io::{BufRead, Read as _};
 use referee_core::Root;
 
 use crate::{
-    ChunkKey, Filed, FinishedGame, State, Store, StoreError, Tournament, TournamentId,
-    export::{FORMAT, FORMAT_VERSION, Game, Header, Line},
+    ChunkKey, FinishedGame, Reported, Store, StoreError, Tournament, TournamentId, TournamentState,
+    export::{ExportLine, ExportedGame, ExportedTournament, FORMAT, FORMAT_VERSION},
     pack, report,
 };
 
@@ -30,8 +30,8 @@ impl Store {
         text: &mut (impl BufRead + Send),
         name: Option<&str>,
     ) -> Result<Tournament, StoreError> {
-        let mut lines = Lines { text, number: 0 };
-        let Some(Line::Tournament(header)) = lines.next()? else {
+        let mut lines = ExportLines { text, number: 0 };
+        let Some(ExportLine::Tournament(header)) = lines.next()? else {
             return Err(lines.broken("expected the line of a tournament"));
         };
         let mut tournament = tournament(header).map_err(|why| lines.broken(why))?;
@@ -39,34 +39,36 @@ impl Store {
             name.clone_into(&mut tournament.name);
         }
         let entrants = tournament.entrants.len();
-        let mut change = self.writing().await?;
-        tournament.id = self.insert_tournament(&mut change, &tournament).await?;
+        let mut transaction = self.writing().await?;
+        tournament.id = self
+            .insert_tournament(&mut transaction, &tournament)
+            .await?;
 
         let mut total = 0;
         let mut batch = Vec::with_capacity(AT_ONCE);
         loop {
             let line = lines.next()?;
-            let is_game = matches!(line, Some(Line::Game(_)));
+            let is_game = matches!(line, Some(ExportLine::Game(_)));
             if !is_game || batch.len() == AT_ONCE {
                 let first = lines.number - batch.len() as u64;
-                let filed = report::write(&mut change, tournament.id, &batch).await;
-                total += count(filed, &batch, first)?;
+                let reported = report::write(&mut transaction, tournament.id, &batch).await;
+                total += count(reported, &batch, first)?;
                 batch.clear();
             }
             match line {
-                Some(Line::Game(game)) => {
+                Some(ExportLine::Game(game)) => {
                     game.row
                         .check(entrants)
                         .map_err(|error| lines.broken(error.to_string()))?;
                     batch.push(finished(game));
                 }
-                Some(Line::End { games }) if games == total => break,
-                Some(Line::End { games }) => {
+                Some(ExportLine::End { games }) if games == total => break,
+                Some(ExportLine::End { games }) => {
                     return Err(lines.broken(format!(
                         "there should be {games} games, but there were {total}"
                     )));
                 }
-                Some(Line::Tournament(_)) => {
+                Some(ExportLine::Tournament(_)) => {
                     return Err(lines.broken("a second tournament begins"));
                 }
                 None => return Err(lines.broken("the text ends too early")),
@@ -75,20 +77,23 @@ impl Store {
         if lines.next()?.is_some() {
             return Err(lines.broken("something follows the last line"));
         }
-        change.commit().await?;
+        transaction.commit().await?;
         Ok(tournament)
     }
 }
 
 /// Counts what was written; a game that was not is an error, told with its line.
 fn count(
-    filed: Result<Vec<Filed>, StoreError>,
+    reported: Result<Vec<Reported>, StoreError>,
     batch: &[FinishedGame],
     first: u64,
 ) -> Result<u64, StoreError> {
-    match filed {
-        Ok(filed) => match filed.iter().position(|&filed| filed != Filed::Accepted) {
-            None => Ok(filed.len() as u64),
+    match reported {
+        Ok(reported) => match reported
+            .iter()
+            .position(|&reported| reported != Reported::Accepted)
+        {
+            None => Ok(reported.len() as u64),
             Some(at) => Err(StoreError::Import {
                 line: first + at as u64,
                 why: format!(
@@ -108,7 +113,7 @@ fn count(
     }
 }
 
-fn tournament(header: Header) -> Result<Tournament, String> {
+fn tournament(header: ExportedTournament) -> Result<Tournament, String> {
     if header.format != FORMAT {
         return Err(format!("expected the format `{FORMAT}`"));
     }
@@ -141,15 +146,15 @@ fn tournament(header: Header) -> Result<Tournament, String> {
         reproduction: header.reproduction,
         entrants: header.entrants,
         state: match header.over_unix_ms {
-            Some(_) => State::Over,
-            None => State::Stopped,
+            Some(_) => TournamentState::Over,
+            None => TournamentState::Stopped,
         },
         created_unix_ms: header.created_unix_ms,
         over_unix_ms: header.over_unix_ms,
     })
 }
 
-fn finished(game: Game) -> FinishedGame {
+fn finished(game: ExportedGame) -> FinishedGame {
     FinishedGame {
         chunk: ChunkKey {
             matchup: game.row.matchup,
@@ -163,14 +168,14 @@ fn finished(game: Game) -> FinishedGame {
     }
 }
 
-struct Lines<'a, R> {
+struct ExportLines<'a, R> {
     text: &'a mut R,
     /// Of the line that was read last, from 1.
     number: u64,
 }
 
-impl<R: BufRead> Lines<'_, R> {
-    fn next(&mut self) -> Result<Option<Line>, StoreError> {
+impl<R: BufRead> ExportLines<'_, R> {
+    fn next(&mut self) -> Result<Option<ExportLine>, StoreError> {
         let mut line = Vec::new();
         self.number += 1;
         self.text

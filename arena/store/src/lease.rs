@@ -39,7 +39,7 @@ pub struct Lease {
 impl Store {
     /// Gives a piece of work to a worker, whoever has it now, and says which
     /// attempt this is, from 1. Games of earlier attempts are
-    /// [`Stale`](crate::Filed::Stale) from here on, also after a restart.
+    /// [`Stale`](crate::Reported::Stale) from here on, also after a restart.
     ///
     /// # Errors
     ///

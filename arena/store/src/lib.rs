@@ -12,12 +12,12 @@ mod counter;
 mod csv;
 mod error;
 mod export;
-mod filer;
 mod game;
 mod import;
 mod lease;
 mod pack;
 mod report;
+mod result_writer;
 mod results;
 mod sql;
 mod store;
@@ -27,12 +27,12 @@ pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
 pub use counter::{BadCounter, Counter, Ending};
 pub use error::StoreError;
-pub use filer::{Commit, Filer, Pace};
-pub use game::{Filed, FinishedGame, GameRow};
+pub use game::{FinishedGame, GameRow, Reported};
 pub use lease::{ChunkKey, Lease};
 pub use pack::{UnpackError, pack, unpack};
+pub use result_writer::{Commit, CommitPacing, ResultWriter};
 pub use results::{FirstFoul, GameFilter, ScoredGroup};
 pub use store::Store;
 pub use tournament::{
-    NewEntrant, NewTournament, State, Tournament, TournamentId, TournamentSummary,
+    NewEntrant, NewTournament, Tournament, TournamentId, TournamentState, TournamentSummary,
 };

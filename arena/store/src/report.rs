@@ -7,7 +7,8 @@ use referee_core::SeatFoul;
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
-    ChunkKey, Counter, Filed, FinishedGame, GameRow, State, Store, StoreError, TournamentId,
+    ChunkKey, Counter, FinishedGame, GameRow, Reported, Store, StoreError, TournamentId,
+    TournamentState,
     game::fouls,
     lease,
     sql::{Statement, json, lineup, lineup_text, list, number, unlist},
@@ -16,8 +17,8 @@ use crate::{
 /// How many games go into one statement: SQLite takes 32,766 values.
 const AT_ONCE: usize = 500;
 
-type Change = Transaction<'static, Any>;
-type Key = (u64, u32);
+type WriteTransaction = Transaction<'static, Any>;
+type GameKey = (u64, u32);
 
 impl Store {
     /// Stores games: result, record, counters, and the score of each group that
@@ -35,7 +36,7 @@ impl Store {
         &self,
         id: TournamentId,
         games: Vec<FinishedGame>,
-    ) -> Result<Vec<Filed>, StoreError> {
+    ) -> Result<Vec<Reported>, StoreError> {
         self.report_all(id, &games).await
     }
 
@@ -44,48 +45,48 @@ impl Store {
         &self,
         id: TournamentId,
         games: &[FinishedGame],
-    ) -> Result<Vec<Filed>, StoreError> {
-        let mut change = self.writing().await?;
-        let (state, entrants) = self.lock_tournament(&mut change, id).await?;
+    ) -> Result<Vec<Reported>, StoreError> {
+        let mut transaction = self.writing().await?;
+        let (state, entrants) = self.lock_tournament(&mut transaction, id).await?;
         for game in games {
             game.row.check(entrants)?;
         }
-        let mut filed = Vec::with_capacity(games.len());
+        let mut reported = Vec::with_capacity(games.len());
         for games in games.chunks(AT_ONCE) {
-            if state == State::Over {
-                filed.extend(games.iter().map(|_| Filed::Stale));
+            if state == TournamentState::Over {
+                reported.extend(games.iter().map(|_| Reported::Stale));
             } else {
-                filed.extend(write(&mut change, id, games).await?);
+                reported.extend(write(&mut transaction, id, games).await?);
             }
         }
-        change.commit().await?;
-        Ok(filed)
+        transaction.commit().await?;
+        Ok(reported)
     }
 }
 
 /// Stores games that have been checked.
 pub(crate) async fn write(
-    change: &mut Change,
+    transaction: &mut WriteTransaction,
     id: TournamentId,
     games: &[FinishedGame],
-) -> Result<Vec<Filed>, StoreError> {
-    let stale = stale(change, id, games).await?;
+) -> Result<Vec<Reported>, StoreError> {
+    let stale = stale(transaction, id, games).await?;
     // The first of those that are the same game.
-    let mut candidates: BTreeMap<Key, &FinishedGame> = BTreeMap::new();
+    let mut candidates: BTreeMap<GameKey, &FinishedGame> = BTreeMap::new();
     for game in games.iter().filter(|game| !is_stale(&stale, game)) {
         candidates.entry(key(game)).or_insert(game);
     }
-    let taken = insert_games(change, id, &candidates).await?;
+    let taken = insert_games(transaction, id, &candidates).await?;
     let accepted: Vec<&FinishedGame> = candidates
         .into_iter()
         .filter(|(key, _)| taken.contains(key))
         .map(|(_, game)| game)
         .collect();
     if !accepted.is_empty() {
-        insert_records(change, id, &accepted).await?;
-        add_to_counters(change, id, &accepted).await?;
-        keep_first_fouls(change, id, &accepted).await?;
-        complete_groups(change, id, &accepted).await?;
+        insert_records(transaction, id, &accepted).await?;
+        add_to_counters(transaction, id, &accepted).await?;
+        keep_first_fouls(transaction, id, &accepted).await?;
+        complete_groups(transaction, id, &accepted).await?;
     }
     // Each key is accepted once: the first of its games.
     let mut left = taken;
@@ -93,17 +94,17 @@ pub(crate) async fn write(
         .iter()
         .map(|game| {
             if is_stale(&stale, game) {
-                Filed::Stale
+                Reported::Stale
             } else if left.remove(&key(game)) {
-                Filed::Accepted
+                Reported::Accepted
             } else {
-                Filed::Duplicate
+                Reported::Duplicate
             }
         })
         .collect())
 }
 
-fn key(game: &FinishedGame) -> Key {
+fn key(game: &FinishedGame) -> GameKey {
     (game.row.group, game.row.seating)
 }
 
@@ -115,7 +116,7 @@ fn is_stale(newest: &BTreeMap<ChunkKey, u32>, game: &FinishedGame) -> bool {
 
 /// The newest attempt at each piece of work.
 async fn stale(
-    change: &mut Change,
+    transaction: &mut WriteTransaction,
     id: TournamentId,
     games: &[FinishedGame],
 ) -> Result<BTreeMap<ChunkKey, u32>, StoreError> {
@@ -123,7 +124,7 @@ async fn stale(
     if chunks.is_empty() {
         return Ok(BTreeMap::new());
     }
-    Ok(lease::newest(change, id, chunks)
+    Ok(lease::newest(transaction, id, chunks)
         .await?
         .into_iter()
         .collect())
@@ -131,10 +132,10 @@ async fn stale(
 
 /// Which of the games were not there.
 async fn insert_games(
-    change: &mut Change,
+    transaction: &mut WriteTransaction,
     id: TournamentId,
-    games: &BTreeMap<Key, &FinishedGame>,
-) -> Result<BTreeSet<Key>, StoreError> {
+    games: &BTreeMap<GameKey, &FinishedGame>,
+) -> Result<BTreeSet<GameKey>, StoreError> {
     if games.is_empty() {
         return Ok(BTreeSet::new());
     }
@@ -145,14 +146,17 @@ async fn insert_games(
         game.row.write(values);
     });
     insert.text(" ON CONFLICT (tournament, grp, seating) DO NOTHING RETURNING grp, seating");
-    let rows = insert.query(change)?.fetch_all(&mut **change).await?;
+    let rows = insert
+        .query(transaction)?
+        .fetch_all(&mut **transaction)
+        .await?;
     rows.iter()
         .map(|row| Ok((number(row, "grp")?, number(row, "seating")?)))
         .collect()
 }
 
 async fn insert_records(
-    change: &mut Change,
+    transaction: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
@@ -163,12 +167,15 @@ async fn insert_records(
         row.text(", ").bind(i64::from(game.row.seating));
         row.text(", ").bind(game.record.as_slice());
     });
-    insert.query(change)?.execute(&mut **change).await?;
+    insert
+        .query(transaction)?
+        .execute(&mut **transaction)
+        .await?;
     Ok(())
 }
 
 async fn add_to_counters(
-    change: &mut Change,
+    transaction: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
@@ -193,17 +200,20 @@ async fn add_to_counters(
             " ON CONFLICT (tournament, entrant, name)
               DO UPDATE SET value = counters.value + excluded.value",
         );
-        upsert.query(change)?.execute(&mut **change).await?;
+        upsert
+            .query(transaction)?
+            .execute(&mut **transaction)
+            .await?;
     }
     Ok(())
 }
 
 async fn keep_first_fouls(
-    change: &mut Change,
+    transaction: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
-    let mut firsts: BTreeMap<usize, (Key, &SeatFoul)> = BTreeMap::new();
+    let mut firsts: BTreeMap<usize, (GameKey, &SeatFoul)> = BTreeMap::new();
     for game in games {
         for foul in &game.row.fouls {
             // A house bot that fills a place is nobody.
@@ -232,7 +242,10 @@ async fn keep_first_fouls(
           WHERE excluded.grp < first_fouls.grp
               OR (excluded.grp = first_fouls.grp AND excluded.seating < first_fouls.seating)",
     );
-    upsert.query(change)?.execute(&mut **change).await?;
+    upsert
+        .query(transaction)?
+        .execute(&mut **transaction)
+        .await?;
     Ok(())
 }
 
@@ -300,7 +313,7 @@ impl StoredGroup {
 /// and the one that writes second, which the lock on the tournament decides, sees
 /// both.
 async fn complete_groups(
-    change: &mut Change,
+    transaction: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
@@ -314,7 +327,11 @@ async fn complete_groups(
     });
     select.text(") ORDER BY grp, seating");
     let mut groups: BTreeMap<u64, StoredGroup> = BTreeMap::new();
-    for row in select.query(change)?.fetch_all(&mut **change).await? {
+    for row in select
+        .query(transaction)?
+        .fetch_all(&mut **transaction)
+        .await?
+    {
         let group = match groups.entry(number(&row, "grp")?) {
             Entry::Vacant(vacant) => vacant.insert(StoredGroup::new(&row)?),
             Entry::Occupied(occupied) => occupied.into_mut(),
@@ -351,6 +368,9 @@ async fn complete_groups(
             .bind(list(faults.iter().map(|faults| faults.fouls)));
         row.text(", ").bind(group.places.join(";"));
     });
-    insert.query(change)?.execute(&mut **change).await?;
+    insert
+        .query(transaction)?
+        .execute(&mut **transaction)
+        .await?;
     Ok(())
 }

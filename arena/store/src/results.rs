@@ -62,7 +62,10 @@ impl Store {
     /// # Errors
     ///
     /// The database fails.
-    pub async fn finished(&self, id: TournamentId) -> Result<BTreeMap<u64, Vec<u32>>, StoreError> {
+    pub async fn incomplete_groups(
+        &self,
+        id: TournamentId,
+    ) -> Result<BTreeMap<u64, Vec<u32>>, StoreError> {
         let rows = sqlx::query(
             "SELECT grp, seating FROM games WHERE tournament = $1 AND NOT EXISTS
                  (SELECT 1 FROM groups WHERE groups.tournament = games.tournament
@@ -256,7 +259,7 @@ impl Store {
     }
 
     /// The record of a game, packed. It holds the deal's seed: as long as its
-    /// group is among the [`finished`](Self::finished) ones, the deal is to be
+    /// group is among the [`incomplete_groups`](Self::incomplete_groups) ones, the deal is to be
     /// played again and the record must be shown to nobody.
     ///
     /// # Errors

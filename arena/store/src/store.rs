@@ -23,7 +23,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!();
 const VERSIONS: &str = "arena_store_versions";
 
 /// How long a database may take to answer when it is opened.
-const PATIENCE: Duration = Duration::from_secs(20);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What every connection to SQLite is told. With `synchronous = FULL` a commit
 /// waits until the disk has it, so that not even a power cut loses what was
@@ -46,7 +46,7 @@ pub struct Store {
 
 #[derive(Debug)]
 pub(crate) struct Base {
-    pub(crate) place: Place,
+    pub(crate) location: Location,
     /// With SQLite one connection, since there is one writer at a time and
     /// waiting here is shorter than waiting for a lock on the file.
     writers: AnyPool,
@@ -55,7 +55,7 @@ pub(crate) struct Base {
 
 /// Where the database is, and so which dialect it speaks.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     File(PathBuf),
     Server { url: String },
 }
@@ -72,14 +72,18 @@ impl Store {
     /// [`Newer`](StoreError::Newer), each of which says what to do.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
-        let place = Place::parse(url)?;
-        let lock = match &place {
-            Place::File(path) => Some(prepare(path).await.map_err(|error| place.closed(&error))?),
-            Place::Server { .. } => None,
+        let location = Location::parse(url)?;
+        let lock = match &location {
+            Location::File(path) => Some(
+                prepare(path)
+                    .await
+                    .map_err(|error| location.closed(&error))?,
+            ),
+            Location::Server { .. } => None,
         };
-        let (writers, readers) = place.connect().await?;
+        let (writers, readers) = location.connect().await?;
         let base = Base {
-            place,
+            location,
             writers,
             readers,
         };
@@ -92,8 +96,8 @@ impl Store {
 
     /// Where it is, without a password.
     #[must_use]
-    pub fn place(&self) -> String {
-        self.base.place.shown()
+    pub fn location(&self) -> String {
+        self.base.location.shown()
     }
 
     /// Closes all connections; what is under way is finished first.
@@ -104,18 +108,18 @@ impl Store {
 
     /// A transaction that writes. With SQLite nobody else writes until it ends.
     pub(crate) async fn writing(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        let begin = match self.base.place {
-            Place::File(_) => "BEGIN IMMEDIATE",
-            Place::Server { .. } => "BEGIN",
+        let begin = match self.base.location {
+            Location::File(_) => "BEGIN IMMEDIATE",
+            Location::Server { .. } => "BEGIN",
         };
         Ok(self.base.writers.begin_with(begin).await?)
     }
 
     /// A transaction that reads, and sees one moment only.
     pub(crate) async fn snapshot(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        let begin = match self.base.place {
-            Place::File(_) => "BEGIN",
-            Place::Server { .. } => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        let begin = match self.base.location {
+            Location::File(_) => "BEGIN",
+            Location::Server { .. } => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
         Ok(self.base.readers.begin_with(begin).await?)
     }
@@ -131,14 +135,14 @@ impl Store {
         transaction: &mut Transaction<'static, Any>,
         lock: &'static str,
     ) -> Result<(), StoreError> {
-        if let Place::Server { .. } = self.base.place {
+        if let Location::Server { .. } = self.base.location {
             transaction.execute(lock).await?;
         }
         Ok(())
     }
 }
 
-impl Place {
+impl Location {
     fn parse(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return Ok(Self::Server {
@@ -148,7 +152,7 @@ impl Place {
         let path = url.strip_prefix("sqlite:").unwrap_or(url);
         let path = path.strip_prefix("//").unwrap_or(path);
         let refused = |why: &str| StoreError::Open {
-            place: without_password(url),
+            location: without_password(url),
             why: why.to_owned(),
         };
         if path.is_empty() || path.ends_with('/') {
@@ -175,7 +179,7 @@ impl Place {
 
     fn closed(&self, why: &impl ToString) -> StoreError {
         StoreError::Open {
-            place: self.shown(),
+            location: self.shown(),
             why: why.to_string(),
         }
     }
@@ -183,10 +187,10 @@ impl Place {
     /// The pool for writing and the one for reading.
     async fn connect(&self) -> Result<(AnyPool, AnyPool), StoreError> {
         let options = self.options()?;
-        match tokio::time::timeout(PATIENCE, self.connect_with(options)).await {
+        match tokio::time::timeout(OPEN_TIMEOUT, self.connect_with(options)).await {
             Ok(connected) => connected.map_err(|error| self.closed(&self.advice(&error))),
             Err(_) => Err(self.closed(&format!(
-                "nothing has answered for {PATIENCE:?}; are host and port right?"
+                "nothing has answered for {OPEN_TIMEOUT:?}; are host and port right?"
             ))),
         }
     }
@@ -251,11 +255,11 @@ impl Place {
 
 impl Base {
     async fn migrate(&self) -> Result<(), StoreError> {
-        let place = &self.place;
-        let failed = |error: sqlx::Error| place.closed(&place.advice(&error));
-        let tables = match place {
-            Place::File(_) => "SELECT name FROM sqlite_master WHERE type = 'table'",
-            Place::Server { .. } => {
+        let location = &self.location;
+        let failed = |error: sqlx::Error| location.closed(&location.advice(&error));
+        let tables = match location {
+            Location::File(_) => "SELECT name FROM sqlite_master WHERE type = 'table'",
+            Location::Server { .. } => {
                 "SELECT CAST(table_name AS TEXT) AS name FROM information_schema.tables
                  WHERE table_schema = current_schema()"
             }
@@ -269,7 +273,7 @@ impl Base {
             .any(|row| row.try_get::<&str, _>(0).is_ok_and(|name| name == VERSIONS));
         if !tables.is_empty() && !is_ours {
             return Err(StoreError::NotOurs {
-                place: place.shown(),
+                location: location.shown(),
             });
         }
         let mut migrations = Migrator {
@@ -281,11 +285,11 @@ impl Base {
         match migrations.run(&self.writers).await {
             Ok(()) => Ok(()),
             Err(MigrateError::VersionMissing(found)) => Err(StoreError::Newer {
-                place: place.shown(),
+                location: location.shown(),
                 found,
                 known: known.unwrap_or(0),
             }),
-            Err(error) => Err(place.closed(&error)),
+            Err(error) => Err(location.closed(&error)),
         }
     }
 }

@@ -28,7 +28,7 @@ impl fmt::Display for TournamentId {
 /// How far a tournament has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum TournamentState {
     /// Nothing has been played.
     Created,
     /// An arena plays it, or did when it was killed.
@@ -39,7 +39,7 @@ pub enum State {
     Over,
 }
 
-impl State {
+impl TournamentState {
     /// In a word.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -117,7 +117,7 @@ pub struct Tournament {
     /// Who takes part, by number.
     pub entrants: Vec<NewEntrant>,
     /// How far it has come.
-    pub state: State,
+    pub state: TournamentState,
     /// When it was made, in milliseconds since 1970.
     pub created_unix_ms: i64,
     /// When it was over and its root opened.
@@ -134,7 +134,7 @@ pub struct TournamentSummary {
     /// The game's name.
     pub game: String,
     /// How far it has come.
-    pub state: State,
+    pub state: TournamentState,
     /// When it was made, in milliseconds since 1970.
     pub created_unix_ms: i64,
     /// How many games of it have been played.
@@ -158,7 +158,7 @@ impl Store {
             root: Some(new.root.clone()),
             reproduction: new.reproduction,
             entrants: new.entrants.clone(),
-            state: State::Created,
+            state: TournamentState::Created,
             created_unix_ms: new.created_unix_ms,
             over_unix_ms: None,
         };
@@ -302,14 +302,14 @@ impl Store {
     pub async fn set_state(
         &self,
         id: TournamentId,
-        to: State,
+        to: TournamentState,
         at_unix_ms: i64,
     ) -> Result<(), StoreError> {
         let mut transaction = self.writing().await?;
         let (was, _) = self.lock_tournament(&mut transaction, id).await?;
-        if was == State::Over {
+        if was == TournamentState::Over {
             return match to {
-                State::Over => Ok(()),
+                TournamentState::Over => Ok(()),
                 _ => Err(StoreError::Over {
                     id: id.0,
                     to: to.word(),
@@ -319,7 +319,7 @@ impl Store {
         sqlx::query("UPDATE tournaments SET state = $2, over_ms = $3 WHERE id = $1")
             .bind(id.0)
             .bind(to.word())
-            .bind((to == State::Over).then_some(at_unix_ms))
+            .bind((to == TournamentState::Over).then_some(at_unix_ms))
             .execute(&mut *transaction)
             .await?;
         Ok(transaction.commit().await?)
@@ -331,10 +331,10 @@ impl Store {
         &self,
         transaction: &mut Transaction<'static, Any>,
         id: TournamentId,
-    ) -> Result<(State, usize), StoreError> {
-        let select = match self.base.place {
-            crate::store::Place::File(_) => "SELECT state FROM tournaments WHERE id = $1",
-            crate::store::Place::Server { .. } => {
+    ) -> Result<(TournamentState, usize), StoreError> {
+        let select = match self.base.location {
+            crate::store::Location::File(_) => "SELECT state FROM tournaments WHERE id = $1",
+            crate::store::Location::Server { .. } => {
                 "SELECT state FROM tournaments WHERE id = $1 FOR NO KEY UPDATE"
             }
         };
@@ -359,9 +359,9 @@ pub(crate) fn missing(id: TournamentId) -> StoreError {
     }
 }
 
-fn state(row: &AnyRow) -> Result<State, StoreError> {
+fn state(row: &AnyRow) -> Result<TournamentState, StoreError> {
     let word: &str = row.try_get("state")?;
-    State::read(word).ok_or_else(|| damaged("the state of a tournament", &word))
+    TournamentState::read(word).ok_or_else(|| damaged("the state of a tournament", &word))
 }
 
 async fn read(

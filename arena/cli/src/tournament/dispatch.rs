@@ -12,7 +12,9 @@ use std::{
 
 use anyhow::{Context as _, bail};
 use arena_ladder::{Entrant, Group, GroupScore, Lineup, Schedule, schedule::SetAside};
-use arena_store::{ChunkKey, Filed, Filer, FinishedGame, ScoredGroup, Store, TournamentId};
+use arena_store::{
+    ChunkKey, FinishedGame, Reported, ResultWriter, ScoredGroup, Store, TournamentId,
+};
 use tokio::{
     sync::{Notify, futures::Notified},
     time::Instant,
@@ -77,7 +79,7 @@ pub(crate) enum Work {
 pub(crate) struct Dispatch {
     store: Store,
     id: TournamentId,
-    filer: Filer,
+    writer: ResultWriter,
     /// Never held while anything is waited for. It is not a mutex that is waited
     /// for by futures: one of many that are polled together might be given it and
     /// not be polled while the others wait for it.
@@ -120,14 +122,14 @@ impl Dispatch {
     pub(crate) async fn open(
         store: &Store,
         id: TournamentId,
-        filer: Filer,
+        writer: ResultWriter,
         definition: &Definition,
         setups: Setups,
         schedule: Box<dyn Schedule>,
     ) -> anyhow::Result<Self> {
         let kind = definition.kind()?;
         let stored = scores(store, id).await?;
-        let begun = store.finished(id).await?;
+        let begun = store.incomplete_groups(id).await?;
         let mut desk = Desk {
             schedule,
             definition: definition.clone(),
@@ -150,7 +152,7 @@ impl Dispatch {
         Ok(Self {
             store: store.clone(),
             id,
-            filer,
+            writer,
             desk: Mutex::new(desk),
             changed: Notify::new(),
         })
@@ -207,16 +209,16 @@ impl Dispatch {
 
     /// Takes a finished game; returns when it is stored and what follows from it
     /// is known.
-    pub(crate) async fn report(&self, game: FinishedGame) -> anyhow::Result<Filed> {
+    pub(crate) async fn report(&self, game: FinishedGame) -> anyhow::Result<Reported> {
         let (group, seating) = (game.row.group, game.row.seating);
-        let filed = self
-            .filer
-            .file(game)
+        let reported = self
+            .writer
+            .write(game)
             .await
             .context("could not store a game")?;
         // What is there already is there: nobody need wait for it.
-        if filed == Filed::Stale {
-            return Ok(filed);
+        if reported == Reported::Stale {
+            return Ok(reported);
         }
         let complete = {
             let mut desk = self.desk();
@@ -239,7 +241,7 @@ impl Dispatch {
             drop(desk);
             self.changed.notify_waiters();
         }
-        Ok(filed)
+        Ok(reported)
     }
 
     /// Takes back a chunk; what of it was not played is ready for another.

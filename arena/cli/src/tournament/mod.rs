@@ -22,7 +22,8 @@ use std::{
 
 use anyhow::Context as _;
 use arena_store::{
-    Counter, Filer, GameRow, NewEntrant, NewTournament, Pace, State, Store, StoreError, Tournament,
+    CommitPacing, Counter, GameRow, NewEntrant, NewTournament, ResultWriter, Store, StoreError,
+    Tournament, TournamentState,
 };
 use futures_util::future::try_join_all;
 use indicatif::ProgressBar;
@@ -117,7 +118,7 @@ pub(crate) async fn run(
     };
     // Another may have brought it to its end before we had it.
     let now = store.tournament(&tournament.name).await?;
-    if now.is_some_and(|now| now.state == State::Over) {
+    if now.is_some_and(|now| now.state == TournamentState::Over) {
         claim.release().await;
         return Ok(RunEnd::Whole);
     }
@@ -165,16 +166,21 @@ pub(crate) async fn run(
     let crew = Crew::new(entries, filler, start, kind.has_secrets());
     let counters = Arc::new(Counters::default());
     let counted = counters.clone();
-    let filer = Filer::start(store, tournament.id, Pace::default(), move |commit| {
-        metrics::committed(commit.took);
-        let bucket = bucket(commit.took.as_micros() as u64);
-        counted.count(Counter::CommitTime(bucket));
-    })
+    let writer = ResultWriter::start(
+        store,
+        tournament.id,
+        CommitPacing::default(),
+        move |commit| {
+            metrics::committed(commit.took);
+            let bucket = bucket(commit.took.as_micros() as u64);
+            counted.count(Counter::CommitTime(bucket));
+        },
+    )
     .await?;
     let dispatch = Dispatch::open(
         store,
         tournament.id,
-        filer.clone(),
+        writer.clone(),
         &definition,
         setups.clone(),
         schedule,
@@ -185,7 +191,7 @@ pub(crate) async fn run(
         metrics::serve(address)?;
     }
     store
-        .set_state(tournament.id, State::Running, unix_ms())
+        .set_state(tournament.id, TournamentState::Running, unix_ms())
         .await?;
 
     let a_group = definition.seatings.games(kind.info().seats.into()) as u64;
@@ -222,12 +228,16 @@ pub(crate) async fn run(
         watched = watching => watched,
     };
     bar.finish_and_clear();
-    filer.close().await;
+    writer.close().await;
     crew.dismiss().await;
     drop(pool);
     worked?;
     let over = dispatch.is_over();
-    let state = if over { State::Over } else { State::Stopped };
+    let state = if over {
+        TournamentState::Over
+    } else {
+        TournamentState::Stopped
+    };
     store.set_state(tournament.id, state, unix_ms()).await?;
     claim.release().await;
     tracing::info!(

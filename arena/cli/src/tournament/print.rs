@@ -6,7 +6,7 @@ use arena_ladder::{
     sprt::Decision,
     standings::{Meeting, Row},
 };
-use arena_store::State;
+use arena_store::TournamentState;
 use comfy_table::{CellAlignment, Table as Grid, presets};
 use owo_colors::OwoColorize as _;
 use serde_json::json;
@@ -44,7 +44,7 @@ impl Table {
         }
         let somebody = self.standings.rows.iter().any(|row| row.games > 0);
         let well = somebody && self.set_aside.is_empty();
-        let over = self.tournament.state == State::Over;
+        let over = self.tournament.state == TournamentState::Over;
         Ok(if over && !well { End::No } else { End::Done })
     }
 
@@ -407,7 +407,7 @@ impl Table {
             "game": tournament.game,
             "state": tournament.state.word(),
             "root_commitment": tournament.commitment,
-            "root": tournament.root.as_ref().filter(|_| tournament.state == State::Over)
+            "root": tournament.root.as_ref().filter(|_| tournament.state == TournamentState::Over)
                 .map(referee_core::Root::reveal),
             "reproduction": tournament.reproduction,
             "bots": tournament.entrants.iter().map(|entrant| json!({

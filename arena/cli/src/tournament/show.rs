@@ -10,7 +10,7 @@ use arena_ladder::{
     Entrant, Schedule,
     schedule::{Match, Player},
 };
-use arena_store::{GameFilter, GameRow, State, Store, Tournament};
+use arena_store::{GameFilter, GameRow, Store, Tournament, TournamentState};
 use referee_core::Record;
 use serde_json::json;
 
@@ -98,8 +98,8 @@ pub(crate) async fn export_moves(
     let kind = crate::verbs::find_game(&tournament.game)?;
     // The plays of a deal that is still to be played from other seats are nobody's.
     let half = match tournament.state {
-        State::Over => BTreeMap::new(),
-        _ => store.finished(tournament.id).await?,
+        TournamentState::Over => BTreeMap::new(),
+        _ => store.incomplete_groups(tournament.id).await?,
     };
     let mut filter = GameFilter::default();
     loop {

@@ -151,7 +151,7 @@ impl Table {
         let a_group = definition.seatings.games(seats.into()) as u64;
         count.half_games = count.stored.saturating_sub(whole * a_group);
         if count.half_games > 0 {
-            count.half = store.finished(id).await?.len() as u64;
+            count.half = store.incomplete_groups(id).await?.len() as u64;
         }
         // While it is being played more may have come between the two questions.
         count.in_vain = whole.saturating_sub(groups(&tallies));

@@ -9,7 +9,7 @@ use std::{
 };
 
 use arena_ladder::{Entrant, Group, GroupScore, Lineup};
-use arena_store::{GameFilter, GameRow, State, Store, Tournament};
+use arena_store::{GameFilter, GameRow, Store, Tournament, TournamentState};
 use referee_core::{Record, Root, Verdict};
 use referee_games::replay;
 use serde_json::json;
@@ -73,7 +73,7 @@ pub(crate) async fn verify(
         Format::Text if faults.is_empty() => line(&format!(
             "{}: proved{}, {} of the root with hash {}",
             tournament.name,
-            if tournament.state == State::Over {
+            if tournament.state == TournamentState::Over {
                 ""
             } else {
                 " so far"
@@ -241,7 +241,7 @@ impl Court<'_> {
 
     /// What is over has all its games, and so has a group with a score.
     fn missing(&mut self, asked: &Asked, there: &BTreeMap<u64, BTreeSet<u32>>) {
-        let over = self.tournament.state == State::Over;
+        let over = self.tournament.state == TournamentState::Over;
         for (number, (group, score)) in &asked.groups {
             let wanted = over && !asked.in_vain(*number, &group.lineup);
             match there.get(number) {

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 use arena_ladder::{Entrant, HalfPoints};
-use arena_store::{ChunkKey, Counter, Ending, Filed, FinishedGame, GameRow, pack};
+use arena_store::{ChunkKey, Counter, Ending, FinishedGame, GameRow, Reported, pack};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use indicatif::ProgressBar;
 use referee::{Game, PlayError, Played, Pool};
@@ -210,9 +210,9 @@ impl Workshop<'_> {
             finished.row.counters.push((None, counter, count));
         }
         let told = self.tell.map(|tell| (tell, finished.row.clone()));
-        let filed = self.dispatch.report(finished).await?;
-        tracing::debug!(game = game.id(), ?filed, "a game is stored");
-        if filed == Filed::Accepted {
+        let reported = self.dispatch.report(finished).await?;
+        tracing::debug!(game = game.id(), ?reported, "a game is stored");
+        if reported == Reported::Accepted {
             self.progress.inc(1);
             if let Some((tell, game)) = told {
                 tell(&game);

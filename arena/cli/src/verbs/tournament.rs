@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use arena_ladder::Shape;
-use arena_store::{GameRow, State, Store, StoreError, Tournament as Stored};
+use arena_store::{GameRow, Store, StoreError, Tournament as Stored, TournamentState};
 use clap::{Args, Subcommand, ValueEnum};
 use referee_core::Root;
 use serde_json::json;
@@ -289,7 +289,7 @@ impl StoreAt {
         };
         usage(format!(
             "there is no tournament \"{name}\" in {}: {hint}",
-            store.place()
+            store.location()
         ))
     }
 }
@@ -406,7 +406,7 @@ impl Resume {
     async fn run(self) -> anyhow::Result<End> {
         self.go_on.can_serve()?;
         let (store, tournament) = self.go_on.store.find(&self.name).await?;
-        if tournament.state == State::Over {
+        if tournament.state == TournamentState::Over {
             anstream::eprintln!("note: {} is over; nothing is left to be played", self.name);
             let table = Table::of(&store, &tournament).await?;
             return table.show(self.go_on.format);

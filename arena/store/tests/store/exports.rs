@@ -1,7 +1,9 @@
 //! A whole tournament as text, and back into a database.
 
 use arena_ladder::MatchId;
-use arena_store::{FinishedGame, GameFilter, State, Store, StoreError, TournamentId, pack};
+use arena_store::{
+    FinishedGame, GameFilter, Store, StoreError, TournamentId, TournamentState, pack,
+};
 use serde_json::{Value, json};
 
 use crate::vocabulary::{Home, game, games, late, new_tournament, no_start, on_both, tournament};
@@ -39,7 +41,10 @@ async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     store.report(id, odd_games()).await.unwrap();
-    store.set_state(id, State::Over, 99).await.unwrap();
+    store
+        .set_state(id, TournamentState::Over, 99)
+        .await
+        .unwrap();
     let text = exported(&store, id).await;
     let lines: Vec<Value> = text
         .lines()
@@ -83,8 +88,8 @@ async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
             store.first_fouls(id).await.unwrap()
         );
         assert_eq!(
-            to.finished(there).await.unwrap(),
-            store.finished(id).await.unwrap()
+            to.incomplete_groups(there).await.unwrap(),
+            store.incomplete_groups(id).await.unwrap()
         );
         let all = GameFilter::default();
         assert_eq!(
@@ -109,7 +114,10 @@ async fn an_import_may_have_another_name(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     store.report(id, games(0..5)).await.unwrap();
-    store.set_state(id, State::Over, 99).await.unwrap();
+    store
+        .set_state(id, TournamentState::Over, 99)
+        .await
+        .unwrap();
     let text = exported(&store, id).await;
     let error = store.import(&mut text.as_bytes(), None).await.unwrap_err();
     assert!(matches!(error, StoreError::Exists { .. }), "{error}");
@@ -138,7 +146,7 @@ async fn before_it_is_over_an_export_tells_no_secret(home: &Home) {
         .import(&mut text.as_bytes(), Some("a copy"))
         .await
         .unwrap();
-    assert_eq!((copy.root, copy.state), (None, State::Stopped));
+    assert_eq!((copy.root, copy.state), (None, TournamentState::Stopped));
     assert_eq!(store.scores(copy.id, None, 9).await.unwrap().len(), 2);
 }
 
@@ -146,7 +154,10 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     store.report(id, games(0..250)).await.unwrap();
-    store.set_state(id, State::Over, 99).await.unwrap();
+    store
+        .set_state(id, TournamentState::Over, 99)
+        .await
+        .unwrap();
     let text = exported(&store, id).await;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     assert_eq!(lines.len(), 502);

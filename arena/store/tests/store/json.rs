@@ -4,7 +4,8 @@ use std::fmt::Debug;
 
 use arena_ladder::{Entrant, GroupScore, MatchId};
 use arena_store::{
-    BotRow, Filed, FirstFoul, GameRow, Lease, NewBot, ScoredGroup, State, TournamentSummary,
+    BotRow, FirstFoul, GameRow, Lease, NewBot, Reported, ScoredGroup, TournamentState,
+    TournamentSummary,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -64,12 +65,17 @@ fn groups_fouls_leases_and_bots_are_read_as_what_they_were() {
         newest: true,
     };
     assert_eq!(json_of(&row)["version"], "2");
-    assert_eq!(json_of(&Filed::Duplicate), "duplicate");
+    assert_eq!(json_of(&Reported::Duplicate), "duplicate");
 }
 
 #[test]
 fn a_state_is_its_word() {
-    for state in [State::Created, State::Running, State::Stopped, State::Over] {
+    for state in [
+        TournamentState::Created,
+        TournamentState::Running,
+        TournamentState::Stopped,
+        TournamentState::Over,
+    ] {
         assert_eq!(json_of(&state), state.word());
     }
 }

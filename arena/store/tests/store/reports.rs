@@ -1,7 +1,7 @@
 //! Reports: a game counts once, whoever reports it and however often.
 
 use arena_ladder::{Entrant, Faults, HalfPoints};
-use arena_store::{Counter, Ending, Filed, FinishedGame, StoreError};
+use arena_store::{Counter, Ending, FinishedGame, Reported, StoreError};
 
 use crate::vocabulary::{Home, game, games, late, no_start, on_both, tournament};
 
@@ -17,16 +17,16 @@ on_both!(
 );
 
 async fn a_game_counts_once_however_often_it_is_reported(home: &Home) {
-    use Filed::{Accepted, Duplicate};
+    use Reported::{Accepted, Duplicate};
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     let twice = vec![game(4, 1), game(4, 1), game(3, 0)];
-    let filed = store.report(id, twice).await.unwrap();
-    assert_eq!(filed, [Accepted, Duplicate, Accepted]);
+    let reported = store.report(id, twice).await.unwrap();
+    assert_eq!(reported, [Accepted, Duplicate, Accepted]);
     let mut other = game(4, 1);
     other.row.reason = "something else".to_owned();
-    let filed = store.report(id, vec![game(4, 0), other]).await.unwrap();
-    assert_eq!(filed, [Accepted, Duplicate]);
+    let reported = store.report(id, vec![game(4, 0), other]).await.unwrap();
+    assert_eq!(reported, [Accepted, Duplicate]);
     assert_eq!(
         store.report(id, vec![game(4, 0)]).await.unwrap(),
         [Duplicate]
@@ -47,7 +47,10 @@ async fn a_game_counts_once_however_often_it_is_reported(home: &Home) {
         ),
     ];
     assert_eq!(counters, expected);
-    assert_eq!(store.finished(id).await.unwrap(), [(3, vec![0])].into());
+    assert_eq!(
+        store.incomplete_groups(id).await.unwrap(),
+        [(3, vec![0])].into()
+    );
     assert_eq!(
         store.record(id, 4, 1).await.unwrap().as_deref(),
         Some("the record of 4.1\n")
@@ -68,10 +71,10 @@ async fn a_game_that_many_report_at_once_counts_once(home: &Home) {
         reports.spawn(async move {
             let mut accepted = 0;
             for group in 0..20 {
-                let filed = store.report(id, games([group])).await.unwrap();
-                accepted += filed
+                let reported = store.report(id, games([group])).await.unwrap();
+                accepted += reported
                     .iter()
-                    .filter(|&&filed| filed == Filed::Accepted)
+                    .filter(|&&reported| reported == Reported::Accepted)
                     .count();
             }
             accepted
@@ -99,11 +102,11 @@ async fn a_group_whose_games_end_at_the_same_moment_is_complete(home: &Home) {
             one.report(id, vec![game(group, 0)]),
             two.report(id, vec![game(group, 1)])
         );
-        assert_eq!(a.unwrap(), [Filed::Accepted]);
-        assert_eq!(b.unwrap(), [Filed::Accepted]);
+        assert_eq!(a.unwrap(), [Reported::Accepted]);
+        assert_eq!(b.unwrap(), [Reported::Accepted]);
     }
     assert_eq!(one.scores(id, None, 100).await.unwrap().len(), 40);
-    assert_eq!(two.finished(id).await.unwrap(), [].into());
+    assert_eq!(two.incomplete_groups(id).await.unwrap(), [].into());
 }
 
 /// A game of a group of four seats, played by a lineup that is turned.
@@ -133,7 +136,7 @@ async fn a_group_is_scored_when_its_last_game_is_there(home: &Home) {
     store.report(id, reported).await.unwrap();
     assert_eq!(store.scores(id, None, 9).await.unwrap(), []);
     assert_eq!(
-        store.finished(id).await.unwrap(),
+        store.incomplete_groups(id).await.unwrap(),
         [(9, vec![0, 1, 3])].into()
     );
     store.report(id, vec![third]).await.unwrap();
@@ -215,7 +218,7 @@ async fn a_game_that_contradicts_itself_is_refused_and_so_is_its_batch(home: &Ho
             "{bad:?}: {error}"
         );
     }
-    assert_eq!(store.finished(id).await.unwrap(), [].into());
+    assert_eq!(store.incomplete_groups(id).await.unwrap(), [].into());
     assert_eq!(store.counters(id).await.unwrap(), []);
 }
 
@@ -230,7 +233,10 @@ async fn a_group_whose_games_disagree_is_refused(home: &Home) {
         error.to_string(),
         "game 0.0 can't be stored: the games of its group disagree about match, lineup or number"
     );
-    assert_eq!(store.finished(id).await.unwrap(), [(0, vec![0])].into());
+    assert_eq!(
+        store.incomplete_groups(id).await.unwrap(),
+        [(0, vec![0])].into()
+    );
 }
 
 async fn a_batch_larger_than_a_statement_is_stored(home: &Home) {
@@ -239,8 +245,8 @@ async fn a_batch_larger_than_a_statement_is_stored(home: &Home) {
     // 501 groups of 2 games: the last of a statement is parted from its other.
     let mut many = games(0..501);
     many.rotate_left(1);
-    let filed = store.report(id, many).await.unwrap();
-    assert_eq!(filed, [Filed::Accepted; 1002]);
+    let reported = store.report(id, many).await.unwrap();
+    assert_eq!(reported, [Reported::Accepted; 1002]);
     assert_eq!(store.scores(id, None, 1000).await.unwrap().len(), 501);
     assert_eq!(store.counters(id).await.unwrap()[0].2, 1002);
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use arena_store::{Commit, Filed, Filer, Pace, StoreError};
+use arena_store::{Commit, CommitPacing, Reported, ResultWriter, StoreError};
 use tokio::task::JoinSet;
 
 use crate::vocabulary::{Home, game, games, on_both, tournament};
@@ -32,10 +32,10 @@ fn seen() -> (Commits, impl Fn(&Commit) + Send + Sync + 'static) {
 }
 
 /// Never by itself: only what fills it ends a pause.
-fn only_when(full: usize) -> Pace {
-    Pace {
-        pause: Duration::from_secs(3600),
-        full,
+fn only_when(most_waiting: usize) -> CommitPacing {
+    CommitPacing {
+        interval: Duration::from_secs(3600),
+        most_waiting,
     }
 }
 
@@ -43,15 +43,17 @@ async fn games_that_come_together_share_a_transaction(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     let (commits, see) = seen();
-    let filer = Filer::start(&store, id, only_when(20), see).await.unwrap();
+    let writer = ResultWriter::start(&store, id, only_when(20), see)
+        .await
+        .unwrap();
     // The first goes alone, since nothing came before it.
-    assert_eq!(filer.file(game(99, 0)).await.unwrap(), Filed::Accepted);
+    assert_eq!(writer.write(game(99, 0)).await.unwrap(), Reported::Accepted);
     let mut filing = JoinSet::new();
     for game in games(0..20) {
-        let filer = filer.clone();
-        filing.spawn(async move { filer.file(game).await.unwrap() });
+        let writer = writer.clone();
+        filing.spawn(async move { writer.write(game).await.unwrap() });
     }
-    assert_eq!(filing.join_all().await, [Filed::Accepted; 40]);
+    assert_eq!(filing.join_all().await, [Reported::Accepted; 40]);
     let sizes: Vec<_> = commits
         .lock()
         .unwrap()
@@ -60,21 +62,27 @@ async fn games_that_come_together_share_a_transaction(home: &Home) {
         .collect();
     assert_eq!(sizes, [1, 20, 20]);
     assert_eq!(store.scores(id, None, 100).await.unwrap().len(), 20);
-    filer.close().await;
+    writer.close().await;
 }
 
 async fn a_game_after_a_silence_is_stored_at_once(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
-    let pace = Pace {
-        pause: Duration::ZERO,
-        full: 1000,
+    let pace = CommitPacing {
+        interval: Duration::ZERO,
+        most_waiting: 1000,
     };
     let (commits, see) = seen();
-    let filer = Filer::start(&store, id, pace, see).await.unwrap();
+    let writer = ResultWriter::start(&store, id, pace, see).await.unwrap();
     for group in 0..5 {
-        assert_eq!(filer.file(game(group, 0)).await.unwrap(), Filed::Accepted);
-        assert_eq!(filer.file(game(group, 0)).await.unwrap(), Filed::Duplicate);
+        assert_eq!(
+            writer.write(game(group, 0)).await.unwrap(),
+            Reported::Accepted
+        );
+        assert_eq!(
+            writer.write(game(group, 0)).await.unwrap(),
+            Reported::Duplicate
+        );
     }
     assert_eq!(commits.lock().unwrap().len(), 10);
 }
@@ -82,20 +90,20 @@ async fn a_game_after_a_silence_is_stored_at_once(home: &Home) {
 async fn a_bad_game_spoils_nothing_for_the_others(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
-    let filer = Filer::start(&store, id, only_when(2), |_| {})
+    let writer = ResultWriter::start(&store, id, only_when(2), |_| {})
         .await
         .unwrap();
-    filer.file(game(0, 0)).await.unwrap();
+    writer.write(game(0, 0)).await.unwrap();
     let mut bad = game(1, 0);
     bad.row.places = vec![1, 9];
     let (one, refused, two) = tokio::join!(
-        filer.file(game(2, 0)),
-        filer.file(bad),
-        filer.file(game(2, 1))
+        writer.write(game(2, 0)),
+        writer.write(bad),
+        writer.write(game(2, 1))
     );
     assert_eq!(
         (one.unwrap(), two.unwrap()),
-        (Filed::Accepted, Filed::Accepted)
+        (Reported::Accepted, Reported::Accepted)
     );
     assert!(matches!(refused.unwrap_err(), StoreError::BadGame { .. }));
 }
@@ -104,53 +112,58 @@ async fn an_error_reaches_all_who_wait(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     let (commits, see) = seen();
-    let filer = Filer::start(&store, id, only_when(4), see).await.unwrap();
-    filer.file(game(9, 0)).await.unwrap();
+    let writer = ResultWriter::start(&store, id, only_when(4), see)
+        .await
+        .unwrap();
+    writer.write(game(9, 0)).await.unwrap();
     home.run("ALTER TABLE counters RENAME TO elsewhere").await;
     let mut filing = JoinSet::new();
     for game in games(0..2) {
-        let filer = filer.clone();
-        filing.spawn(async move { filer.file(game).await });
+        let writer = writer.clone();
+        filing.spawn(async move { writer.write(game).await });
     }
-    for filed in filing.join_all().await {
-        assert!(matches!(filed.unwrap_err(), StoreError::Database(_)));
+    for reported in filing.join_all().await {
+        assert!(matches!(reported.unwrap_err(), StoreError::Database(_)));
     }
     assert!(!commits.lock().unwrap()[1].stored);
     // Nothing of it is there, and the same games may come again.
     home.run("ALTER TABLE elsewhere RENAME TO counters").await;
-    assert_eq!(store.finished(id).await.unwrap(), [(9, vec![0])].into());
+    assert_eq!(
+        store.incomplete_groups(id).await.unwrap(),
+        [(9, vec![0])].into()
+    );
     let mut filing = JoinSet::new();
     for game in games(0..2) {
-        let filer = filer.clone();
-        filing.spawn(async move { filer.file(game).await.unwrap() });
+        let writer = writer.clone();
+        filing.spawn(async move { writer.write(game).await.unwrap() });
     }
-    assert_eq!(filing.join_all().await, [Filed::Accepted; 4]);
+    assert_eq!(filing.join_all().await, [Reported::Accepted; 4]);
 }
 
 async fn closing_stores_what_was_handed_in(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
-    let filer = Filer::start(&store, id, only_when(1000), |_| {})
+    let writer = ResultWriter::start(&store, id, only_when(1000), |_| {})
         .await
         .unwrap();
-    filer.file(game(50, 0)).await.unwrap();
+    writer.write(game(50, 0)).await.unwrap();
     let mut filing = JoinSet::new();
     for game in games(0..10) {
-        let filer = filer.clone();
-        filing.spawn(async move { filer.file(game).await });
+        let writer = writer.clone();
+        filing.spawn(async move { writer.write(game).await });
     }
     // Whether a game is in the queue by now or not, it is stored or refused.
-    filer.close().await;
-    filer.close().await;
+    writer.close().await;
+    writer.close().await;
     let mut stored = 0;
-    for filed in filing.join_all().await {
-        match filed {
-            Ok(Filed::Accepted) => stored += 1,
+    for reported in filing.join_all().await {
+        match reported {
+            Ok(Reported::Accepted) => stored += 1,
             Err(StoreError::Closed) => {}
             other => panic!("{other:?}"),
         }
     }
     assert_eq!(store.counters(id).await.unwrap()[0].2, stored + 1);
-    let error = filer.file(game(60, 0)).await.unwrap_err();
+    let error = writer.write(game(60, 0)).await.unwrap_err();
     assert!(matches!(error, StoreError::Closed));
 }

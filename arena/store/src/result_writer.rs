@@ -7,33 +7,33 @@ use tokio::{
     time::Instant,
 };
 
-use crate::{Filed, FinishedGame, Store, StoreError, TournamentId};
+use crate::{FinishedGame, Reported, Store, StoreError, TournamentId};
 
 /// How long a database may be busy or away before games are given up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RETRY_LIMIT: Duration = Duration::from_secs(60);
 
 /// When games are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct CommitPacing {
     /// From one commit to the next it takes at least so long, so that a stream of
     /// games shares commits. A game that comes after a longer silence is written
     /// at once.
-    pub pause: Duration,
+    pub interval: Duration,
     /// With so many games waiting, the pause ends: at least as many as there are
     /// games under way at once, if those who bring them wait for the answer.
-    pub full: usize,
+    pub most_waiting: usize,
 }
 
-impl Default for Pace {
+impl Default for CommitPacing {
     fn default() -> Self {
         Self {
-            pause: Duration::from_millis(20),
-            full: 256,
+            interval: Duration::from_millis(20),
+            most_waiting: 256,
         }
     }
 }
 
-/// A transaction that a [`Filer`] has made, for the metrics.
+/// A transaction that a [`ResultWriter`] has made, for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// How many games were in it.
@@ -49,24 +49,24 @@ pub struct Commit {
 /// Stores the games of one tournament as they come, several to a transaction.
 /// All clones share one queue.
 #[derive(Clone)]
-pub struct Filer {
+pub struct ResultWriter {
     queue: mpsc::Sender<Message>,
     id: TournamentId,
     entrants: usize,
 }
 
-type Answer = oneshot::Sender<Result<Filed, StoreError>>;
+type Reply = oneshot::Sender<Result<Reported, StoreError>>;
 
 enum Message {
     Game {
         game: Box<FinishedGame>,
         since: Instant,
-        answer: Answer,
+        answer: Reply,
     },
     Close(oneshot::Sender<()>),
 }
 
-impl Filer {
+impl ResultWriter {
     /// Begins to take games of a tournament. `seen` is told of each commit; it
     /// must not block.
     ///
@@ -80,17 +80,17 @@ impl Filer {
     pub async fn start(
         store: &Store,
         id: TournamentId,
-        pace: Pace,
+        pacing: CommitPacing,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
     ) -> Result<Self, StoreError> {
         let mut transaction = store.snapshot().await?;
         let tournament = Store::tournament_in(&mut transaction, id).await?;
         drop(transaction);
         let (queue, messages) = mpsc::channel(1024);
-        let writer = Writer {
+        let writer = WriterTask {
             store: store.clone(),
             id,
-            pace,
+            pacing,
             seen: Arc::new(seen),
         };
         tokio::spawn(writer.run(messages));
@@ -108,7 +108,7 @@ impl Filer {
     ///
     /// As [`Store::report`], and [`StoreError::Closed`]. If the transaction fails,
     /// all whose games were in it are told; the game may be handed in again.
-    pub async fn file(&self, game: FinishedGame) -> Result<Filed, StoreError> {
+    pub async fn write(&self, game: FinishedGame) -> Result<Reported, StoreError> {
         // Before it can spoil a transaction for others.
         game.row.check(self.entrants)?;
         let (answer, answered) = oneshot::channel();
@@ -134,30 +134,30 @@ impl Filer {
     }
 }
 
-impl fmt::Debug for Filer {
+impl fmt::Debug for ResultWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Filer")
+        f.debug_struct("ResultWriter")
             .field("tournament", &self.id)
             .finish_non_exhaustive()
     }
 }
 
 /// The one who writes.
-struct Writer {
+struct WriterTask {
     store: Store,
     id: TournamentId,
-    pace: Pace,
+    pacing: CommitPacing,
     seen: Arc<dyn Fn(&Commit) + Send + Sync>,
 }
 
-impl Writer {
+impl WriterTask {
     async fn run(self, mut messages: mpsc::Receiver<Message>) {
         let mut batch = Batch::default();
         let mut free = Instant::now();
         while let Some(message) = messages.recv().await {
             batch.take(message, &mut messages);
             // What comes until the pause is over goes with it.
-            while batch.games.len() < self.pace.full.max(1) {
+            while batch.games.len() < self.pacing.most_waiting.max(1) {
                 let next = match messages.try_recv() {
                     Ok(message) => Some(message),
                     Err(mpsc::error::TryRecvError::Disconnected) => None,
@@ -174,7 +174,7 @@ impl Writer {
                 }
             }
             self.commit(&mut batch).await;
-            free = Instant::now() + self.pace.pause;
+            free = Instant::now() + self.pacing.interval;
         }
         for closed in batch.closed {
             let _ = closed.send(());
@@ -183,8 +183,8 @@ impl Writer {
 
     /// Reports games, again and again while the database is busy or away: reporting
     /// a game twice changes nothing.
-    async fn report(&self, games: &[FinishedGame]) -> Result<Vec<Filed>, StoreError> {
-        let until = Instant::now() + PATIENCE;
+    async fn report(&self, games: &[FinishedGame]) -> Result<Vec<Reported>, StoreError> {
+        let until = Instant::now() + RETRY_LIMIT;
         let mut pause = Duration::from_millis(100);
         loop {
             match self.store.report_all(self.id, games).await {
@@ -193,7 +193,7 @@ impl Writer {
                     tokio::time::sleep(pause).await;
                     pause = (2 * pause).min(Duration::from_secs(5));
                 }
-                filed => return filed,
+                reported => return reported,
             }
         }
     }
@@ -210,14 +210,14 @@ impl Writer {
             .take()
             .map_or(Duration::ZERO, |since| begin - since);
         let count = games.len();
-        let filed = self.report(&games).await;
+        let reported = self.report(&games).await;
         let commit = Commit {
             games: count,
             waited,
             took: begin.elapsed(),
-            stored: filed.is_ok(),
+            stored: reported.is_ok(),
         };
-        match &filed {
+        match &reported {
             Ok(_) => tracing::debug!(
                 tournament = %self.id,
                 games = count,
@@ -231,10 +231,10 @@ impl Writer {
         }
         (self.seen)(&commit);
         // Whoever does not wait any more does not want to know.
-        match filed {
-            Ok(filed) => {
-                for (answer, filed) in answers.into_iter().zip(filed) {
-                    let _ = answer.send(Ok(filed));
+        match reported {
+            Ok(reported) => {
+                for (answer, reported) in answers.into_iter().zip(reported) {
+                    let _ = answer.send(Ok(reported));
                 }
             }
             Err(error) => {
@@ -250,7 +250,7 @@ impl Writer {
 #[derive(Default)]
 struct Batch {
     games: Vec<FinishedGame>,
-    answers: Vec<Answer>,
+    answers: Vec<Reply>,
     /// Since when the first has waited.
     since: Option<Instant>,
     closed: Vec<oneshot::Sender<()>>,
