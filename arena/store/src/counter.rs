@@ -1,4 +1,4 @@
-//! Counters: what the games of a tournament add up to beside their results.
+//! Counters: sums over the games of a tournament, besides its results.
 
 use std::{fmt, str::FromStr};
 

@@ -1,6 +1,5 @@
-//! A whole tournament as text: JSON lines, one object a line. The first is the
-//! tournament, the last says how many games there were, and each between them is
-//! a game with its record.
+//! A whole tournament as JSON lines. The first line is the tournament, the last one
+//! the number of games, and each line between them is a game with its record.
 
 use std::io::Write;
 
@@ -15,12 +14,12 @@ use crate::{
     sql::{Statement, signed},
 };
 
-/// What the first line calls this format.
+/// The name of this format in the first line.
 pub(crate) const FORMAT: &str = "bot-arena tournament";
 /// Its version.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// How many games are read at once: each brings its record.
+/// How many games, with their records, are in memory at once.
 const PAGE: i64 = 200;
 
 #[derive(Serialize, Deserialize)]
@@ -41,7 +40,7 @@ pub(crate) struct ExportedTournament {
     pub(crate) rules_version: u32,
     pub(crate) definition: Value,
     pub(crate) commitment: String,
-    /// In hexadecimal, where the tournament is over.
+    /// In hexadecimal; None before the tournament is over.
     pub(crate) root: Option<String>,
     pub(crate) reproduction: bool,
     pub(crate) created_unix_ms: i64,
@@ -58,12 +57,11 @@ pub(crate) struct ExportedGame {
 }
 
 impl Store {
-    /// Writes a tournament to `sink` as JSON lines, as it is at one moment. The
-    /// root is among them only if the tournament is over; before that, so are
-    /// only the games of complete groups, for the records of the others tell
-    /// deals that are still to be played.
+    /// Writes a snapshot of a tournament to `sink` as JSON lines. Before the tournament
+    /// is over, the root and the games of incomplete groups are left out, since they
+    /// reveal deals that are still to be played.
     ///
-    /// The same games give the same text, in whichever database they are.
+    /// The same games give the same text, whichever database has them.
     ///
     /// # Errors
     ///
@@ -159,7 +157,7 @@ fn read(row: &AnyRow) -> Result<ExportedGame, StoreError> {
     })
 }
 
-/// Not derived: serde can't refuse unknown fields in a struct with a flattened one.
+/// Not derived, since serde can't refuse unknown fields of a flattened struct.
 impl<'de> Deserialize<'de> for ExportedGame {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut fields = serde_json::Map::deserialize(from)?;

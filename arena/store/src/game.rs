@@ -1,4 +1,4 @@
-//! One game as it is stored, and what it does to its group.
+//! One game as it is stored.
 
 use arena_ladder::{Entrant, Lineup, MatchId};
 use referee_core::SeatFoul;
@@ -10,8 +10,8 @@ use crate::{
     sql::{Statement, damaged, json, lineup, lineup_text, list, number, unlist},
 };
 
-/// A game that was played, without its record: one row of the table of games,
-/// and one line of an export. Lists are by seat where nothing else is said.
+/// A game that was played, without its record: one row of the table of games, and
+/// one line of an export. Lists are in order of the seats unless stated otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameRow {
@@ -26,63 +26,63 @@ pub struct GameRow {
     pub matchup: MatchId,
     /// Who plays the group.
     pub lineup: Lineup,
-    /// Who sat there, as a place in the lineup.
+    /// Who sat in each seat, as an index into the lineup.
     pub order: Vec<usize>,
     /// Places from 1; those who share one have the same.
     pub places: Vec<u8>,
-    /// In the game's own unit.
+    /// Scores in the game's own unit.
     pub scores: Vec<i32>,
     /// What ended it, in words.
     pub reason: String,
-    /// What was done wrong.
+    /// The fouls that were committed.
     pub fouls: Vec<SeatFoul>,
     /// How many moves were made.
     pub plies: u32,
-    /// How long each thought in all, in microseconds.
+    /// The total thinking time of each seat, in microseconds.
     pub thought_us: Vec<u64>,
-    /// A hash of its moves: the same for games that went the same way. In JSON 16
+    /// A hash of its moves: equal for games with the same moves. In JSON 16
     /// hexadecimal digits, since many readers of JSON round large numbers.
     #[serde(with = "hex")]
     pub course: u64,
     /// The play hash of the record.
     pub play_hash: String,
-    /// How often it was begun and was void before.
+    /// How many earlier attempts at this game were void.
     pub voided: u32,
     /// When it ended, in milliseconds since 1970.
     pub finished_unix_ms: i64,
-    /// What it adds to the counters, of an entrant or of the tournament.
+    /// What it adds to the counters of an entrant, or with None of the tournament.
     pub counters: Vec<(Option<Entrant>, Counter, i64)>,
 }
 
-/// A game as it is reported: with its record, and the work that it comes from.
+/// A game as a worker reports it: with its record, its chunk and its attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedGame {
     /// The game.
     pub row: GameRow,
     /// The chunk that it was played in.
     pub chunk: ChunkKey,
-    /// Which attempt at that chunk it comes from; 0 where none was leased.
+    /// The attempt at that chunk that it comes from; 0 where none was leased.
     pub attempt: u32,
     /// The record, packed by [`pack`](crate::pack).
     pub record: Vec<u8>,
 }
 
-/// What became of a game that was reported.
+/// What the store did with a reported game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reported {
-    /// It is stored, and counts.
+    /// It is stored and counts.
     Accepted,
-    /// It was there already, and nothing has changed.
+    /// It was stored before; nothing has changed.
     Duplicate,
-    /// It is not taken: its piece of work has since been given to another, or
-    /// the tournament is over.
+    /// It is refused: its chunk has been leased to another worker since, or the
+    /// tournament is over.
     Stale,
 }
 
 impl GameRow {
-    /// Looks whether the game is one of a tournament with so many entrants, and
-    /// agrees with itself.
+    /// Checks that the game is consistent, and that a tournament with this many
+    /// entrants can have it.
     pub(crate) fn check(&self, entrants: usize) -> Result<(), StoreError> {
         let seats = self.order.len();
         let mut sorted = self.order.clone();
@@ -92,9 +92,9 @@ impl GameRow {
             .chain(counted)
             .find(|entrant| entrant.index() >= entrants);
         let why = if seats == 0 || self.lineup.len() != seats || !sorted.into_iter().eq(0..seats) {
-            "its seats are not those of its lineup".to_owned()
+            "its order does not name every place of its lineup once".to_owned()
         } else if [self.places.len(), self.scores.len(), self.thought_us.len()] != [seats; 3] {
-            format!("it does not say for each of its {seats} seats how it went")
+            format!("it does not have places, scores and times for each of its {seats} seats")
         } else if self
             .places
             .iter()
@@ -104,13 +104,13 @@ impl GameRow {
         } else if let Some(stranger) = stranger {
             format!("there is no entrant {stranger}")
         } else if self.fouls.iter().any(|foul| foul.seat.index() >= seats) {
-            "it has a foul of a seat that it does not have".to_owned()
+            "it has a foul of a seat that does not exist".to_owned()
         } else if self.seating >= self.games_in_group {
             format!("its group has {} games", self.games_in_group)
         } else if i64::try_from(self.group).is_err() {
-            "the number of its group is too large".to_owned()
+            "its group number is above 2^63 - 1".to_owned()
         } else if self.has_nul() {
-            "it has a text with a zero byte".to_owned()
+            "its reason or its play hash contains a zero byte".to_owned()
         } else {
             return Ok(());
         };
@@ -121,8 +121,8 @@ impl GameRow {
         })
     }
 
-    /// PostgreSQL keeps no text with a zero byte, and a bot can write one into
-    /// the evidence of its foul: there JSON escapes it.
+    /// PostgreSQL stores no text with a zero byte. A bot can write one into the
+    /// evidence of its foul, but that is stored as JSON, which escapes it.
     fn has_nul(&self) -> bool {
         self.reason.contains('\0') || self.play_hash.contains('\0')
     }
@@ -180,7 +180,7 @@ impl GameRow {
     }
 }
 
-/// The column `fouls`: null where there are none.
+/// Reads the column `fouls`, which is null for a game without fouls.
 pub(crate) fn fouls(row: &AnyRow) -> Result<Vec<SeatFoul>, StoreError> {
     let fouls: Option<&str> = row.try_get("fouls")?;
     fouls.map_or(Ok(Vec::new()), |fouls| {

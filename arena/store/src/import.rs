@@ -1,4 +1,4 @@
-//! Reading a tournament that was exported: all of it or nothing.
+//! Importing an exported tournament: all of it or nothing.
 
 use std::io::{BufRead, Read as _};
 
@@ -12,19 +12,19 @@ use crate::{
 
 /// No line is longer than this, in bytes.
 const LONGEST: u64 = 512 * 1024 * 1024;
-/// How many games are written at once.
+/// How many games are in memory at once.
 const AT_ONCE: usize = 200;
 
 impl Store {
-    /// Makes a tournament of what [`export`](Self::export) wrote, under another
-    /// name if one is given. Each game counts once, and scores and counters are
-    /// made from the games. It is one transaction: with SQLite nobody else writes
-    /// until it ends.
+    /// Creates a tournament from the text that [`export`](Self::export) wrote, under
+    /// another name if one is given. Scores and counters are computed from the games.
+    /// It is one transaction: with SQLite all other writers wait until it ends.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Import`] where the text is not whole; [`StoreError::Exists`]
-    /// where the name is taken; the database fails. Nothing is kept then.
+    /// [`StoreError::Import`] if the text is not a complete export;
+    /// [`StoreError::Exists`] if the name exists; the database fails. Then nothing is
+    /// stored.
     pub async fn import(
         &self,
         text: &mut (impl BufRead + Send),
@@ -82,7 +82,7 @@ impl Store {
     }
 }
 
-/// Counts what was written; a game that was not is an error, told with its line.
+/// The number of games written; a game that was refused is an error with its line.
 fn count(
     reported: Result<Vec<Reported>, StoreError>,
     batch: &[FinishedGame],
@@ -129,7 +129,7 @@ fn tournament(header: ExportedTournament) -> Result<Tournament, String> {
         .transpose()?;
     if let Some(root) = &root {
         if root.commitment() != header.commitment {
-            return Err("the root is not the one that was promised".to_owned());
+            return Err("the root does not match the commitment".to_owned());
         }
         if header.over_unix_ms.is_none() {
             return Err("there is a root, but the tournament is not over".to_owned());
@@ -170,7 +170,7 @@ fn finished(game: ExportedGame) -> FinishedGame {
 
 struct ExportLines<'a, R> {
     text: &'a mut R,
-    /// Of the line that was read last, from 1.
+    /// The number of the line that was read last, from 1.
     number: u64,
 }
 

@@ -1,10 +1,10 @@
-//! Results and records in SQLite or PostgreSQL: nothing that is in it is lost or
+//! Results and records in SQLite or PostgreSQL. A stored game is neither lost nor
 //! counted twice.
 //!
-//! A game is known by its tournament, group and seating, and that key is unique.
-//! Its result, its record, the counters and the score of a group that it
-//! completes are written in one transaction. So a game may be played and
-//! reported any number of times, by anybody, and counts once.
+//! The key of a game is its tournament, group and seating, and it is unique. The
+//! result of a game, its record, its counters and the score of a group that it
+//! completes are written in one transaction. So any number of workers can play and
+//! report a game, and it counts once.
 
 mod bots;
 mod claim;

@@ -1,4 +1,4 @@
-//! Taking results: all that a game changes, in one transaction.
+//! Storing reported games: everything that a game changes, in one transaction.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
@@ -14,7 +14,7 @@ use crate::{
     sql::{Statement, json, lineup, lineup_text, list, number, unlist},
 };
 
-/// How many games go into one statement: SQLite takes 32,766 values.
+/// How many games are written by one statement: SQLite allows 32,766 values in it.
 const AT_ONCE: usize = 500;
 
 type WriteTransaction = Transaction<'static, Any>;
@@ -22,16 +22,16 @@ type GameKey = (u64, u32);
 
 impl Store {
     /// Stores games: result, record, counters, and the score of each group that
-    /// they complete, in one transaction. All of them are stored or none. What
-    /// became of each is said in the order of the games.
+    /// they complete, in one transaction: all games or none. Returns for each game, in
+    /// the same order, what was done with it.
     ///
-    /// Reporting a game again changes nothing, so after an error, or when no
-    /// answer came, the same games may be reported again.
+    /// Reporting a game twice changes nothing, so after an error, or without an
+    /// answer, the same games may be reported again.
     ///
     /// # Errors
     ///
-    /// [`StoreError::BadGame`] where a game contradicts itself or the games of its
-    /// group; the database fails, or has no such tournament.
+    /// [`StoreError::BadGame`] if a game contradicts itself or the games of its group;
+    /// the database fails, or has no such tournament.
     pub async fn report(
         &self,
         id: TournamentId,
@@ -40,7 +40,7 @@ impl Store {
         self.report_all(id, &games).await
     }
 
-    /// The same; the caller keeps the games, and may report them again.
+    /// As [`report`](Self::report), but the caller keeps the games and can retry.
     pub(crate) async fn report_all(
         &self,
         id: TournamentId,
@@ -71,7 +71,7 @@ pub(crate) async fn write(
     games: &[FinishedGame],
 ) -> Result<Vec<Reported>, StoreError> {
     let stale = stale(transaction, id, games).await?;
-    // The first of those that are the same game.
+    // Of reports of the same game the first one.
     let mut candidates: BTreeMap<GameKey, &FinishedGame> = BTreeMap::new();
     for game in games.iter().filter(|game| !is_stale(&stale, game)) {
         candidates.entry(key(game)).or_insert(game);
@@ -88,7 +88,7 @@ pub(crate) async fn write(
         keep_first_fouls(transaction, id, &accepted).await?;
         complete_groups(transaction, id, &accepted).await?;
     }
-    // Each key is accepted once: the first of its games.
+    // Of reports of the same game only the first one is accepted.
     let mut left = taken;
     Ok(games
         .iter()
@@ -114,7 +114,7 @@ fn is_stale(newest: &BTreeMap<ChunkKey, u32>, game: &FinishedGame) -> bool {
         .is_some_and(|&newest| game.attempt < newest)
 }
 
-/// The newest attempt at each piece of work.
+/// The newest attempt at each chunk.
 async fn stale(
     transaction: &mut WriteTransaction,
     id: TournamentId,
@@ -130,7 +130,7 @@ async fn stale(
         .collect())
 }
 
-/// Which of the games were not there.
+/// Inserts games, and returns the keys of those that were not stored before.
 async fn insert_games(
     transaction: &mut WriteTransaction,
     id: TournamentId,
@@ -216,7 +216,7 @@ async fn keep_first_fouls(
     let mut firsts: BTreeMap<usize, (GameKey, &SeatFoul)> = BTreeMap::new();
     for game in games {
         for foul in &game.row.fouls {
-            // A house bot that fills a place is nobody.
+            // A house bot that fills a seat is no entrant.
             if let Some(entrant) = game.row.lineup[game.row.order[foul.seat.index()]] {
                 let first = firsts.entry(entrant.index()).or_insert((key(game), foul));
                 if key(game) < first.0 {
@@ -249,13 +249,13 @@ async fn keep_first_fouls(
     Ok(())
 }
 
-/// The games of a group that are stored, added up.
+/// The stored games of a group, added up.
 struct StoredGroup {
     games_in_group: u32,
     matchup: MatchId,
     lineup: Lineup,
     score: GroupScore,
-    /// For each game the places in order of the lineup.
+    /// For each game the places, in order of the lineup.
     places: Vec<String>,
 }
 
@@ -263,7 +263,7 @@ impl StoredGroup {
     /// The columns of a game that [`add`](Self::add) and [`new`](Self::new) read.
     const COLUMNS: &str = "grp, games_in_group, matchup, lineup, seats, places, scores, fouls";
 
-    /// A group of which this is a game.
+    /// An empty group, as this row of one of its games describes it.
     fn new(row: &AnyRow) -> Result<Self, StoreError> {
         let lineup = lineup(row.try_get("lineup")?)?;
         Ok(Self {

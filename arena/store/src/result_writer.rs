@@ -1,4 +1,4 @@
-//! Group commit: games that come at about the same time share a transaction.
+//! Group commit: games that are reported at about the same time share a transaction.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -9,18 +9,17 @@ use tokio::{
 
 use crate::{FinishedGame, Reported, Store, StoreError, TournamentId};
 
-/// How long a database may be busy or away before games are given up.
+/// How long a transaction is retried while the database is locked or unreachable.
 const RETRY_LIMIT: Duration = Duration::from_secs(60);
 
-/// When games are written.
+/// When games are committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitPacing {
-    /// From one commit to the next it takes at least so long, so that a stream of
-    /// games shares commits. A game that comes after a longer silence is written
-    /// at once.
+    /// The shortest time from the end of a commit to the next one, so that games share
+    /// commits. A game that comes when this time has passed is committed at once.
     pub interval: Duration,
-    /// With so many games waiting, the pause ends: at least as many as there are
-    /// games under way at once, if those who bring them wait for the answer.
+    /// With this many games waiting, they are committed at once. If callers wait for
+    /// the answer before they play on, the number of games played at once suffices.
     pub most_waiting: usize,
 }
 
@@ -33,20 +32,20 @@ impl Default for CommitPacing {
     }
 }
 
-/// A transaction that a [`ResultWriter`] has made, for the metrics.
+/// A transaction of a [`ResultWriter`], for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// How many games were in it.
     pub games: usize,
-    /// How long the first of them had waited for it to begin.
+    /// How long the first of them waited for the transaction to begin.
     pub waited: Duration,
-    /// How long it took.
+    /// How long the transaction took, with its retries.
     pub took: Duration,
-    /// Whether it was carried out.
+    /// Whether it succeeded.
     pub stored: bool,
 }
 
-/// Stores the games of one tournament as they come, several to a transaction.
+/// Stores the games of one tournament as they are reported, several in a transaction.
 /// All clones share one queue.
 #[derive(Clone)]
 pub struct ResultWriter {
@@ -67,8 +66,8 @@ enum Message {
 }
 
 impl ResultWriter {
-    /// Begins to take games of a tournament. `seen` is told of each commit; it
-    /// must not block.
+    /// Starts a writer for a tournament. `seen` is called after each commit; it must not
+    /// block.
     ///
     /// # Errors
     ///
@@ -101,15 +100,15 @@ impl ResultWriter {
         })
     }
 
-    /// Hands in a game, and returns when it is stored. It is stored even if the
-    /// caller does not wait for that.
+    /// Reports a game, and returns when it is stored. It is stored even if the caller
+    /// drops the future after the game has entered the queue.
     ///
     /// # Errors
     ///
-    /// As [`Store::report`], and [`StoreError::Closed`]. If the transaction fails,
-    /// all whose games were in it are told; the game may be handed in again.
+    /// As [`Store::report`], and [`StoreError::Closed`]. If a transaction fails, all
+    /// callers with games in it get the error, and may report their games again.
     pub async fn write(&self, game: FinishedGame) -> Result<Reported, StoreError> {
-        // Before it can spoil a transaction for others.
+        // A bad game would make the transaction fail for the others in it.
         game.row.check(self.entrants)?;
         let (answer, answered) = oneshot::channel();
         let message = Message::Game {
@@ -122,11 +121,11 @@ impl ResultWriter {
         answered.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Takes no more games, and returns when those that were handed in are stored
-    /// or have failed.
+    /// Accepts no more games, and returns when those in the queue are stored or have
+    /// failed.
     pub async fn close(&self) {
         let (done, closed) = oneshot::channel();
-        // Where it is closed already, nothing is left to be done.
+        // An error means that it has been closed before.
         if self.queue.send(Message::Close(done)).await.is_ok() {
             let _ = closed.await;
         }

@@ -1,4 +1,4 @@
-//! Opening a database: one file of SQLite, or a server of PostgreSQL.
+//! Opening a database: a file of SQLite, or a server of PostgreSQL.
 
 use std::{
     fs::{File, OpenOptions},
@@ -19,18 +19,17 @@ use sqlx::{
 use crate::StoreError;
 
 static MIGRATIONS: Migrator = sqlx::migrate!();
-/// Where the migrator keeps what it has done; by it we know a database of ours.
+/// The migrator's table. A database with this table is one of ours.
 const VERSIONS: &str = "arena_store_versions";
 
 /// How long a database may take to answer when it is opened.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What every connection to SQLite is told. With `synchronous = FULL` a commit
-/// waits until the disk has it, so that not even a power cut loses what was
-/// reported as stored. With `NORMAL` a kill would lose nothing either, and the
-/// benchmark could not tell its CPU from that of `FULL`; a commit was 2 ms
-/// faster, of the 50 that it may take. In WAL readers and the writer do not wait
-/// for each other.
+/// The settings of every connection to SQLite. With `synchronous = FULL` a commit
+/// waits for the disk, so that not even a power cut loses a game that was reported as
+/// stored. `NORMAL` is safe against a kill only; in the benchmark its commits were 2 ms
+/// shorter, of 50 ms that are allowed, and its CPU time was the same. In WAL mode
+/// readers and the writer do not wait for each other.
 const PRAGMAS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -47,13 +46,13 @@ pub struct Store {
 #[derive(Debug)]
 pub(crate) struct Base {
     pub(crate) location: Location,
-    /// With SQLite one connection, since there is one writer at a time and
-    /// waiting here is shorter than waiting for a lock on the file.
+    /// With SQLite one connection: there is only one writer at a time, and waiting for
+    /// the connection is shorter than waiting for the lock on the file.
     writers: AnyPool,
     readers: AnyPool,
 }
 
-/// Where the database is, and so which dialect it speaks.
+/// Where the database is, which also tells its SQL dialect.
 #[derive(Debug)]
 pub(crate) enum Location {
     File(PathBuf),
@@ -61,10 +60,10 @@ pub(crate) enum Location {
 }
 
 impl Store {
-    /// Opens a database, and makes the file and the tables where they are
-    /// missing. `url` is a path, `sqlite:PATH`, or `postgres://…`.
+    /// Opens a database, and creates the file and the tables if they are missing.
+    /// `url` is a path, `sqlite:PATH`, or `postgres://…`.
     ///
-    /// A file is readable by its owner alone: it holds secrets.
+    /// A new file is readable by its owner only, since it contains secrets.
     ///
     /// # Errors
     ///
@@ -94,19 +93,19 @@ impl Store {
         })
     }
 
-    /// Where it is, without a password.
+    /// Where the database is, without a password.
     #[must_use]
     pub fn location(&self) -> String {
         self.base.location.shown()
     }
 
-    /// Closes all connections; what is under way is finished first.
+    /// Closes all connections, after the statements that are running.
     pub async fn close(self) {
         self.base.readers.close().await;
         self.base.writers.close().await;
     }
 
-    /// A transaction that writes. With SQLite nobody else writes until it ends.
+    /// A transaction that writes. With SQLite all other writers wait until it ends.
     pub(crate) async fn writing(&self) -> Result<Transaction<'static, Any>, StoreError> {
         let begin = match self.base.location {
             Location::File(_) => "BEGIN IMMEDIATE",
@@ -115,7 +114,7 @@ impl Store {
         Ok(self.base.writers.begin_with(begin).await?)
     }
 
-    /// A transaction that reads, and sees one moment only.
+    /// A transaction that reads a snapshot.
     pub(crate) async fn snapshot(&self) -> Result<Transaction<'static, Any>, StoreError> {
         let begin = match self.base.location {
             Location::File(_) => "BEGIN",
@@ -124,12 +123,12 @@ impl Store {
         Ok(self.base.readers.begin_with(begin).await?)
     }
 
-    /// Connections for what is read in one statement.
+    /// Connections for reading with a single statement.
     pub(crate) fn readers(&self) -> &AnyPool {
         &self.base.readers
     }
 
-    /// Lets nobody else write to a table until the transaction ends.
+    /// Makes other writers of a table wait until the transaction ends.
     pub(crate) async fn lock_table(
         &self,
         transaction: &mut Transaction<'static, Any>,
@@ -164,12 +163,11 @@ impl Location {
             ));
         }
         let path = std::path::absolute(path).map_err(|error| refused(&error.to_string()))?;
-        // One name for one file, so that its locks are the same by whatever way it
-        // is reached.
+        // One name for each file, so that all paths to it lead to the same locks.
         Ok(Self::File(path.canonicalize().unwrap_or(path)))
     }
 
-    /// Its path, or its URL without the password.
+    /// The path, or the URL without the password.
     fn shown(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -199,7 +197,7 @@ impl Location {
         &self,
         options: AnyConnectOptions,
     ) -> Result<(AnyPool, AnyPool), sqlx::Error> {
-        // A pool would try for half a minute what can't be.
+        // A pool would retry a hopeless connection for half a minute.
         let mut first = AnyConnection::connect_with(&options).await?;
         if let Self::File(_) = self {
             first.execute(PRAGMAS).await?;
@@ -235,7 +233,7 @@ impl Location {
         AnyConnectOptions::from_str(&url).map_err(|error| self.closed(&error))
     }
 
-    /// What the error means to whoever gave the URL.
+    /// The error, with a hint for the person who gave the URL.
     fn advice(&self, error: &sqlx::Error) -> String {
         let code = error.as_database_error().and_then(|error| error.code());
         match (error, code.as_deref()) {
@@ -294,8 +292,8 @@ impl Base {
     }
 }
 
-/// Makes the folder and the file, and keeps others from doing so at the same
-/// time, or from making the tables: SQLite's migrator has no lock of its own.
+/// Creates the folder and the file. The returned lock keeps other processes from
+/// creating the file or the tables at the same time: SQLite's migrator has no lock.
 async fn prepare(path: &Path) -> io::Result<File> {
     let path = path.to_owned();
     let prepare = move || {
@@ -327,7 +325,7 @@ async fn prepare(path: &Path) -> io::Result<File> {
     }
 }
 
-/// A path as part of a URL.
+/// A path, escaped for a URL.
 fn escaped(path: &Path) -> String {
     let mut url = String::new();
     for &byte in path.as_os_str().as_encoded_bytes() {
@@ -341,7 +339,7 @@ fn escaped(path: &Path) -> String {
     url
 }
 
-/// A URL that may be shown.
+/// A URL without its password and its parameters.
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();

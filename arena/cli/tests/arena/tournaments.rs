@@ -1075,7 +1075,7 @@ fn verify_names_what_was_changed() {
     let cases: &[(&str, &str, Change)] = &[
         (
             "promise",
-            "line 1: the root is not the one that was promised",
+            "line 1: the root does not match the commitment",
             |lines| {
                 lines[0]["root"] = json!(referee_core::Root::new([9; 32]).reveal());
             },

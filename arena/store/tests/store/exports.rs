@@ -209,7 +209,7 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
         (
             spoilt(1, "\"root\":\"07", "\"root\":\"08"),
             1,
-            "not the one that was promised",
+            "does not match the commitment",
         ),
         (
             spoilt(420, "\"places\":[", "\"places\":[9,"),
