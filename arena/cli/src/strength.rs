@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use arena_ladder::{Entrant, HalfPoints, Sprt, Tally as Group, standings::Standings};
+use arena_ladder::{Entrant, GroupCount, HalfPoints, Sprt, standings::Standings};
 use referee_core::Record;
 use serde_json::json;
 
@@ -33,12 +33,12 @@ impl Strength {
         for game in games {
             deals.entry(game.pairing.group).or_default().push(game);
         }
-        let tallies: Vec<Group> = deals
+        let tallies: Vec<GroupCount> = deals
             .values()
             .filter(|games| games.len() == games_a_deal)
             .filter_map(|games| {
                 let places: Option<Vec<Vec<u8>>> = games.iter().map(|game| by_bot(game)).collect();
-                Some(Group {
+                Some(GroupCount {
                     lineup: Entrant::all(seats.into()).map(Some).collect(),
                     places: places?,
                     margins: vec![0; seats.into()],

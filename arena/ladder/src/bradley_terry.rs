@@ -33,9 +33,9 @@ pub struct Pair<'a> {
 /// The prior is negative or too large, or it is 0 and there is no likeliest
 /// rating.
 pub fn fit(players: usize, pairs: &[Pair<'_>], prior: f64) -> Result<Fit, NoFit> {
-    let pairs: Vec<Met> = pairs
+    let pairs: Vec<PlayedPair> = pairs
         .iter()
-        .filter_map(|pair| Met::of(players, pair))
+        .filter_map(|pair| PlayedPair::of(players, pair))
         .collect();
     let mut groups = vec![0; players];
     let mut sets = Vec::with_capacity(pairs.len());
@@ -73,7 +73,7 @@ pub fn fit(players: usize, pairs: &[Pair<'_>], prior: f64) -> Result<Fit, NoFit>
 }
 
 /// A pair that has played.
-struct Met<'a> {
+struct PlayedPair<'a> {
     players: [usize; 2],
     counts: &'a [u64],
     groups: u64,
@@ -83,7 +83,7 @@ struct Met<'a> {
     won: f64,
 }
 
-impl<'a> Met<'a> {
+impl<'a> PlayedPair<'a> {
     fn of(players: usize, pair: &Pair<'a>) -> Option<Self> {
         let [first, second] = pair.players;
         let each = pair.counts.len().saturating_sub(1) / 2;
@@ -122,7 +122,11 @@ impl<'a> Met<'a> {
     }
 }
 
-fn variances(choices: &Choices, at: &Likeliest, pairs: &[Met<'_>]) -> Result<Vec<f64>, NoFit> {
+fn variances(
+    choices: &Choices,
+    at: &Likeliest,
+    pairs: &[PlayedPair<'_>],
+) -> Result<Vec<f64>, NoFit> {
     let bread = choices.information(at).factor().ok_or(NoFit::Endless)?;
     let mut inverse = bread.inverse();
     // The matrix is symmetric: centring every row centres the strengths.

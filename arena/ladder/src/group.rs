@@ -200,7 +200,7 @@ pub(crate) fn places_among(lineup: &[Option<Entrant>], places: &[u8]) -> Vec<Opt
 /// Groups with the same lineup that came out the same, counted: what standings
 /// and ratings are made from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct GroupCount {
     /// Who played.
     pub lineup: Lineup,
     /// For each game of the group, in order of its seatings: the place, from 1,

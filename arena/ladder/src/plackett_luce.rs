@@ -17,7 +17,7 @@ use rand_chacha::{
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use crate::{
-    Tally,
+    GroupCount,
     luce::{Choices, Fit, Likeliest, NoFit},
 };
 
@@ -57,12 +57,12 @@ const FEW: u64 = 16;
 /// rating.
 pub fn fit<'a>(
     players: usize,
-    tallies: impl IntoIterator<Item = &'a Tally>,
+    tallies: impl IntoIterator<Item = &'a GroupCount>,
     prior: f64,
 ) -> Result<Fit, NoFit> {
     let rows = tallies
         .into_iter()
-        .filter_map(|tally| Row::of(players, tally));
+        .filter_map(|tally| ChoiceCounts::of(players, tally));
     let rows = merged(rows.collect());
     let mut groups = vec![0; players];
     let mut tables: BTreeMap<&[usize], Vec<f64>> = BTreeMap::new();
@@ -128,7 +128,7 @@ pub fn fit<'a>(
 type Members = [Option<usize>; MOST_SEATS];
 
 /// Groups that came out the same.
-struct Row {
+struct ChoiceCounts {
     /// Who counts, in order of their numbers.
     players: Vec<usize>,
     /// How often each of them was chosen in one such group from each set, by the
@@ -137,8 +137,8 @@ struct Row {
     groups: u64,
 }
 
-impl Row {
-    fn of(players: usize, tally: &Tally) -> Option<Self> {
+impl ChoiceCounts {
+    fn of(players: usize, tally: &GroupCount) -> Option<Self> {
         let seats = tally.lineup.iter().zip(0..);
         let seats = seats.filter_map(|(&who, at)| Some((who?.index(), at)));
         let mut seats: Vec<(usize, usize)> = seats.collect();
@@ -217,7 +217,7 @@ impl Row {
 
 /// The rows in an order of their own, those alike as one, so that the order in
 /// which the groups came changes nothing, not even by rounding.
-fn merged(mut rows: Vec<Row>) -> Vec<Row> {
+fn merged(mut rows: Vec<ChoiceCounts>) -> Vec<ChoiceCounts> {
     rows.sort_unstable_by(|a, b| (&a.players, &a.parts).cmp(&(&b.players, &b.parts)));
     rows.dedup_by(|row, kept| {
         let alike = row.players == kept.players && row.parts == kept.parts;
@@ -230,7 +230,7 @@ fn merged(mut rows: Vec<Row>) -> Vec<Row> {
 }
 
 /// The variances of the centred strengths.
-fn bootstrap(choices: &Choices, at: &Likeliest, rows: &[Row]) -> Result<Vec<f64>, NoFit> {
+fn bootstrap(choices: &Choices, at: &Likeliest, rows: &[ChoiceCounts]) -> Result<Vec<f64>, NoFit> {
     let players = at.theta.len();
     let (prior, _) = at.of_prior();
     let information = choices.information(at).factor().ok_or(NoFit::Endless)?;
@@ -260,8 +260,8 @@ fn bootstrap(choices: &Choices, at: &Likeliest, rows: &[Row]) -> Result<Vec<f64>
 
 /// What is drawn from: how many groups there are of a kind, and the derivatives
 /// of one.
-fn samples(at: &Likeliest, rows: &[Row], chance: &mut ChaCha8Rng) -> Vec<(u64, Vec<f64>)> {
-    let rare = |row: &&Row| row.groups < FEW;
+fn samples(at: &Likeliest, rows: &[ChoiceCounts], chance: &mut ChaCha8Rng) -> Vec<(u64, Vec<f64>)> {
+    let rare = |row: &&ChoiceCounts| row.groups < FEW;
     let batched = rows.iter().filter(rare).count() > BATCHES;
     let none = || (1, vec![0.0; at.theta.len()]);
     let mut samples = Vec::new();

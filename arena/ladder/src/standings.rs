@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Entrant, HalfPoints, Tally,
+    Entrant, GroupCount, HalfPoints,
     bradley_terry::{self, Pair},
     elo::{Comparison, Estimate, NoEstimate, Z95, enough_groups},
     group::{PARTS_OF_A_GAME, parts_of_a_half, places_among},
@@ -34,7 +34,7 @@ pub struct Standings {
     pub groups: u64,
     /// One for each entrant, best first, as [`RankBy`] says; who has not played,
     /// and then who is left out, at the end.
-    pub rows: Vec<Row>,
+    pub rows: Vec<StandingsRow>,
     /// Every two who have met, by their numbers.
     pub pairs: Vec<Meeting>,
 }
@@ -54,7 +54,7 @@ pub enum RankBy {
 
 /// What one entrant has done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct StandingsRow {
     /// Its place in the table, from 1. None for who is left out.
     pub rank: Option<u32>,
     /// Who.
@@ -120,7 +120,7 @@ impl Standings {
     /// not, with a game that does not give everybody a place from 1 to `seats`,
     /// or more than 2^32 at once.
     #[must_use]
-    pub fn of(seats: u8, entrants: u32, tallies: &[Tally], left_out: &[Entrant]) -> Self {
+    pub fn of(seats: u8, entrants: u32, tallies: &[GroupCount], left_out: &[Entrant]) -> Self {
         let seats = usize::from(seats);
         let mut sums = vec![
             Sum {
@@ -138,7 +138,7 @@ impl Standings {
         let mut pairs: BTreeMap<[Entrant; 2], Between> = BTreeMap::new();
         let mut rated = Vec::new();
         for tally in tallies {
-            let Some(played) = Played::of(seats, sums.len(), tally) else {
+            let Some(played) = ValidGroup::of(seats, sums.len(), tally) else {
                 continue;
             };
             let void = played
@@ -170,7 +170,7 @@ impl Standings {
         // With a prior there is a fit; were there none, there would be no ratings.
         let ratings = ratings.unwrap_or_else(|_| vec![None; sums.len()]);
         let rows = Entrant::all(entrants).zip(sums).zip(ratings);
-        let rows: Vec<Row> = rows
+        let rows: Vec<StandingsRow> = rows
             .map(|((entrant, sum), rating)| sum.row(entrant, rating, seats))
             .collect();
         // So far a rank says who is ranked at all.
@@ -206,7 +206,7 @@ impl Standings {
 
 /// Best first. Ratings are compared as whole millionths, so that rounding breaks
 /// no ties, on whatever machine.
-fn order(row: &Row, by: RankBy) -> impl Ord + use<> {
+fn order(row: &StandingsRow, by: RankBy) -> impl Ord + use<> {
     let score = row.score.map(f64::to_bits);
     let rating = row.rating.map(|rating| (rating.value * 1e6).round() as i64);
     let score = score.map(u64::cast_signed);
@@ -223,7 +223,7 @@ fn order(row: &Row, by: RankBy) -> impl Ord + use<> {
 }
 
 /// A group that can have happened.
-struct Played<'a> {
+struct ValidGroup<'a> {
     /// Who counts, in order of their numbers, and where in the lineup.
     who: Vec<(usize, Entrant)>,
     games: &'a [Vec<u8>],
@@ -235,8 +235,8 @@ struct Played<'a> {
     parts: u64,
 }
 
-impl<'a> Played<'a> {
-    fn of(seats: usize, entrants: usize, tally: &'a Tally) -> Option<Self> {
+impl<'a> ValidGroup<'a> {
+    fn of(seats: usize, entrants: usize, tally: &'a GroupCount) -> Option<Self> {
         let lineup = tally.lineup.iter().enumerate();
         let who = lineup.filter_map(|(at, &who)| Some((at, who?)));
         let mut who: Vec<(usize, Entrant)> = who.collect();
@@ -295,7 +295,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, at: usize, played: &Played<'_>, tally: &Tally) {
+    fn add(&mut self, at: usize, played: &ValidGroup<'_>, tally: &GroupCount) {
         let groups = tally.groups;
         self.groups += groups;
         self.games += groups * played.games.len() as u64;
@@ -326,14 +326,14 @@ impl Sum {
         }
     }
 
-    fn row(self, entrant: Entrant, rating: Option<Estimate>, seats: usize) -> Row {
+    fn row(self, entrant: Entrant, rating: Option<Estimate>, seats: usize) -> StandingsRow {
         let others = seats.saturating_sub(1).max(1) as f64;
         let mean = |sum: f64| (self.games > 0).then(|| sum / self.games as f64);
         let whole = PARTS_OF_A_GAME as f64;
         let halves = u128::from(self.parts) * 2 * seats.saturating_sub(1) as u128;
         let whole_parts = u128::from(PARTS_OF_A_GAME);
         let halves = (halves + whole_parts / 2) / whole_parts;
-        Row {
+        StandingsRow {
             rank: (!self.left_out).then_some(0),
             entrant,
             games: self.games,

@@ -124,11 +124,14 @@ async fn queries(name: &str, store: &Store, id: TournamentId) {
             quantiles(name, $what, times);
         }};
     }
-    let tallies = store.tallies(id, &[]).await.expect("tallies");
-    println!("{name:8} {} tallies", tallies.len());
-    time!("tallies", store.tallies(id, &[]));
+    let group_counts = store.group_counts(id, &[]).await.expect("group_counts");
+    println!("{name:8} {} group_counts", group_counts.len());
+    time!("group_counts", store.group_counts(id, &[]));
     let ranges: Vec<_> = (0..100).map(|at| at * 400..at * 400 + 9).collect();
-    time!("tallies without 100 ranges", store.tallies(id, &ranges));
+    time!(
+        "group_counts without 100 ranges",
+        store.group_counts(id, &ranges)
+    );
     time!("counters", store.counters(id));
     time!("first fouls", store.first_fouls(id));
     time!("distinct games", store.distinct_games(id));

@@ -5,7 +5,7 @@ use std::{
     ops::Range,
 };
 
-use arena_ladder::{Entrant, Faults, GroupScore, HalfPoints, Lineup, MatchId, Tally};
+use arena_ladder::{Entrant, Faults, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
 use referee_core::Foul;
 use serde::{Deserialize, Serialize};
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
@@ -116,11 +116,11 @@ impl Store {
     /// # Errors
     ///
     /// The database fails.
-    pub async fn tallies(
+    pub async fn group_counts(
         &self,
         id: TournamentId,
         without: &[Range<u64>],
-    ) -> Result<Vec<Tally>, StoreError> {
+    ) -> Result<Vec<GroupCount>, StoreError> {
         let mut moment = self.snapshot().await?;
         let mut counts = count_groups(&mut moment, id, &[]).await?;
         // The number of values in a statement is limited.
@@ -131,11 +131,11 @@ impl Store {
                 }
             }
         }
-        let mut tallies = counts
+        let mut group_counts = counts
             .into_iter()
             .filter(|(_, groups)| *groups > 0)
             .map(|([who, places, margins], groups)| {
-                Ok(Tally {
+                Ok(GroupCount {
                     lineup: lineup(&who)?,
                     places: places.split(';').map(unlist).collect::<Result<_, _>>()?,
                     margins: unlist(&margins)?,
@@ -143,11 +143,11 @@ impl Store {
                 })
             })
             .collect::<Result<Vec<_>, StoreError>>()?;
-        tallies.sort_by(|a, b| {
-            let key = |tally: &Tally| (tally.lineup.clone(), tally.places.clone());
+        group_counts.sort_by(|a, b| {
+            let key = |tally: &GroupCount| (tally.lineup.clone(), tally.places.clone());
             key(a).cmp(&key(b)).then_with(|| a.margins.cmp(&b.margins))
         });
-        Ok(tallies)
+        Ok(group_counts)
     }
 
     /// The sums of all counters, in order of entrant and counter; None is the

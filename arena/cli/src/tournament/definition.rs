@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use arena_ladder::{Field, Patience, Seatings, Shape, Sprt};
+use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt};
 use arena_store::{BotRow, NewEntrant, Store};
 use referee_core::{GameKind, Limits, Root};
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ struct File {
     #[serde(default)]
     stop: StopTable,
     #[serde(default)]
-    set_aside: Patience,
+    set_aside: SetAsideRule,
     bots: Vec<BotTable>,
 }
 
@@ -77,7 +77,7 @@ struct BotTable {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Definition {
     pub(crate) game: String,
-    pub(crate) shape: Shape,
+    pub(crate) shape: ScheduleShape,
     pub(crate) deals: u64,
     pub(crate) seatings: Seatings,
     pub(crate) setups: Vec<serde_json::Value>,
@@ -86,7 +86,7 @@ pub(crate) struct Definition {
     pub(crate) memory_mib: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sprt: Option<Sprt>,
-    pub(crate) patience: Patience,
+    pub(crate) patience: SetAsideRule,
     /// Who takes the seats that nobody has.
     pub(crate) filler: String,
     /// How long a run goes on before it stops as if it had been asked to.
@@ -158,9 +158,9 @@ impl File {
             return usage("seatings: expected \"rotations\" or \"all\"");
         }
         let deals = self.deals.unwrap_or(match shape {
-            Shape::RoundRobin {} | Shape::Gauntlet { .. } => 10,
-            Shape::Swiss { .. } | Shape::Ladder { .. } => 2,
-            Shape::SingleElimination { .. } | Shape::DoubleElimination {} => 3,
+            ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => 10,
+            ScheduleShape::Swiss { .. } | ScheduleShape::Ladder { .. } => 2,
+            ScheduleShape::SingleElimination { .. } | ScheduleShape::DoubleElimination {} => 3,
         });
         if kind.has_secrets() && !entries.iter().all(Entry::is_ours_to_start) {
             anstream::eprintln!(
@@ -217,7 +217,7 @@ impl File {
         })
     }
 
-    fn shape(&self) -> anyhow::Result<Shape> {
+    fn shape(&self) -> anyhow::Result<ScheduleShape> {
         let names: Vec<&str> = SHAPES.iter().map(|(name, _)| *name).collect();
         let Some((name, own)) = SHAPES.iter().find(|(name, _)| *name == self.shape) else {
             let meant = house_bots::closest(&self.shape, &names)
@@ -238,18 +238,18 @@ impl File {
             }
         }
         Ok(match *name {
-            "round-robin" => Shape::RoundRobin {},
-            "gauntlet" => Shape::Gauntlet {
+            "round-robin" => ScheduleShape::RoundRobin {},
+            "gauntlet" => ScheduleShape::Gauntlet {
                 challengers: self.challengers.unwrap_or(1),
             },
-            "swiss" => Shape::Swiss {
+            "swiss" => ScheduleShape::Swiss {
                 rounds: self.rounds,
             },
-            "single-elimination" => Shape::SingleElimination {
+            "single-elimination" => ScheduleShape::SingleElimination {
                 third_place: self.third_place.unwrap_or_default(),
             },
-            "double-elimination" => Shape::DoubleElimination {},
-            _ => Shape::Ladder {
+            "double-elimination" => ScheduleShape::DoubleElimination {},
+            _ => ScheduleShape::Ladder {
                 rounds: self.rounds,
             },
         })
@@ -351,7 +351,7 @@ impl Definition {
         let two = self.kind().is_ok_and(|kind| kind.info().seats == 2);
         let elimination = matches!(
             self.shape,
-            Shape::SingleElimination { .. } | Shape::DoubleElimination {}
+            ScheduleShape::SingleElimination { .. } | ScheduleShape::DoubleElimination {}
         );
         two && elimination
     }
@@ -364,7 +364,7 @@ impl Definition {
             seatings: self.seatings,
             deals: self.deals,
             sprt: self.sprt,
-            patience: self.patience,
+            set_aside: self.patience,
             chance,
         })
     }

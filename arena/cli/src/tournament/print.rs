@@ -4,7 +4,7 @@ use arena_ladder::{
     elo::Estimate,
     schedule::{Ranked, TieBreak},
     sprt::Decision,
-    standings::{Meeting, Row},
+    standings::{Meeting, StandingsRow},
 };
 use arena_store::TournamentState;
 use comfy_table::{CellAlignment, Table as Grid, presets};
@@ -179,7 +179,7 @@ impl Table {
     }
 
     /// The rows in the order of the schedule's ranking, or of their own.
-    fn ordered(&self) -> Vec<(String, Option<&Ranked>, &Row)> {
+    fn ordered(&self) -> Vec<(String, Option<&Ranked>, &StandingsRow)> {
         let rows = &self.standings.rows;
         match &self.ranking {
             None => rows

@@ -8,7 +8,7 @@ use std::{
 
 use arena_ladder::{
     Entrant, Schedule,
-    schedule::{Match, Player},
+    schedule::{Match, Participant},
 };
 use arena_store::{GameFilter, GameRow, Store, Tournament, TournamentState};
 use referee_core::Record;
@@ -65,14 +65,14 @@ fn match_line(one: &Match, names: &[String]) -> String {
         .players
         .iter()
         .map(|player| match player {
-            Player::Entrant(who) => report::shorten(&names[who.index()], report::LONGEST_NAME),
-            Player::Filler => "(filler)".to_owned(),
-            Player::Bye => "(bye)".to_owned(),
-            Player::Pending(from) => format!("({from})"),
+            Participant::Entrant(who) => report::shorten(&names[who.index()], report::LONGEST_NAME),
+            Participant::Filler => "(filler)".to_owned(),
+            Participant::Bye => "(bye)".to_owned(),
+            Participant::Pending(from) => format!("({from})"),
         })
         .collect();
     let deals = match (one.over, one.groups) {
-        _ if one.players.contains(&Player::Bye) => String::new(),
+        _ if one.players.contains(&Participant::Bye) => String::new(),
         (true, 0) => ", not played".to_owned(),
         (false, 0) => format!(", up to {} deals", one.most),
         (over, groups) => {

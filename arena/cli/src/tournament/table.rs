@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use arena_ladder::{
-    Entrant, Schedule, Shape, Sprt,
+    Entrant, Schedule, ScheduleShape, Sprt,
     schedule::{Ranked, SetAside},
     sprt::Decision,
     standings::{Meeting, RankBy, Standings},
@@ -125,19 +125,19 @@ impl Table {
             .filter(|aside| aside.annulled)
             .map(|aside| aside.entrant)
             .collect();
-        let groups = |tallies: &[arena_ladder::Tally]| -> u64 {
+        let groups = |tallies: &[arena_ladder::GroupCount]| -> u64 {
             tallies.iter().map(|tally| tally.groups).sum()
         };
-        let all = store.tallies(id, &[]).await?;
+        let all = store.group_counts(id, &[]).await?;
         let whole = groups(&all);
         let tallies = if uncounted.is_empty() {
             all
         } else {
-            store.tallies(id, &uncounted).await?
+            store.group_counts(id, &uncounted).await?
         };
         // Where opponents or lengths of matches differ, a score says little.
         let by = match definition.shape {
-            Shape::Ladder { .. } => RankBy::Rating,
+            ScheduleShape::Ladder { .. } => RankBy::Rating,
             _ if definition.sprt.is_some() => RankBy::Rating,
             _ => RankBy::Score,
         };

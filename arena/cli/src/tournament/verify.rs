@@ -225,7 +225,7 @@ impl Court<'_> {
         }
         self.count(&mut tallies, &sums, &lineup, places);
         self.group(sums, &asked);
-        let stored = store.tallies(id, &[]).await?.into_iter();
+        let stored = store.group_counts(id, &[]).await?.into_iter();
         let stored: BTreeMap<Came, u64> = stored
             .map(|tally| ((tally.lineup, tally.places, tally.margins), tally.groups))
             .collect();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use arena_ladder::Shape;
+use arena_ladder::ScheduleShape;
 use arena_store::{GameRow, Store, StoreError, Tournament as Stored, TournamentState};
 use clap::{Args, Subcommand, ValueEnum};
 use referee_core::Root;
@@ -385,7 +385,7 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
             );
             report::text(&format!("{}\n", report::wrapped(&line)))?;
             tournament::show_schedule(&*schedule, &names)?;
-            if root.is_none() && matches!(planned.definition.shape, Shape::Ladder { .. }) {
+            if root.is_none() && matches!(planned.definition.shape, ScheduleShape::Ladder { .. }) {
                 report::text("\nwho meets in the first round is left to chance\n")?;
             }
         }

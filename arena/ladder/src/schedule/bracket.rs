@@ -8,7 +8,7 @@
 
 /// Where a player of a match comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum BracketSource {
     /// It is the entrant with this number, if there is one.
     Seed(usize),
     /// It took this place, from 0, in an earlier match.
@@ -17,10 +17,10 @@ pub(super) enum Source {
 
 /// A match of a bracket.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct BracketNode {
     pub(super) round: usize,
     /// One for each seat.
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<BracketSource>,
     /// How many of it go on. Where there are no more players than that, there is
     /// nothing to play.
     pub(super) go_on: usize,
@@ -30,7 +30,7 @@ pub(super) struct Node {
 #[derive(Clone, Debug)]
 pub(super) struct Bracket {
     pub(super) rounds: Vec<String>,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<BracketNode>,
     /// The match that is played only if the one before it was won by the side from
     /// the losers' bracket.
     pub(super) reset: Option<usize>,
@@ -40,7 +40,7 @@ pub(super) struct Bracket {
 }
 
 /// Players that stay together.
-type Side = Vec<Source>;
+type Side = Vec<BracketSource>;
 
 impl Bracket {
     /// Who loses is out; of four the last two are. The places in the last match
@@ -142,7 +142,7 @@ impl Bracket {
         self.rounds.push(name);
         let first = self.nodes.len();
         self.nodes.extend(pairs.into_iter().map(|(one, other)| {
-            Node {
+            BracketNode {
                 round,
                 sources: (one.into_iter().zip(other))
                     .flat_map(|(one, other)| [one, other])
@@ -154,13 +154,15 @@ impl Bracket {
     }
 
     fn winners(&self, matches: &[usize]) -> Vec<Side> {
-        let side = |&of: &usize| (0..self.half).map(move |place| Source::Place { of, place });
+        let side =
+            |&of: &usize| (0..self.half).map(move |place| BracketSource::Place { of, place });
         matches.iter().map(|of| side(of).collect()).collect()
     }
 
     fn losers(&self, matches: &[usize]) -> Vec<Side> {
         let half = self.half;
-        let side = |&of: &usize| (half..2 * half).map(move |place| Source::Place { of, place });
+        let side =
+            |&of: &usize| (half..2 * half).map(move |place| BracketSource::Place { of, place });
         matches.iter().map(|of| side(of).collect()).collect()
     }
 }
@@ -180,13 +182,13 @@ fn seeded(entrants: usize, seats: usize) -> Vec<Side> {
     match seats {
         2 => bracket_order(2 * matches)
             .into_iter()
-            .map(|seed| vec![Source::Seed(seed)])
+            .map(|seed| vec![BracketSource::Seed(seed)])
             .collect(),
         // Table t has the seeds t, then from the far end those that are left.
         _ => (bracket_order(matches).into_iter())
             .flat_map(|t| {
                 let seeds = [t, 2 * matches - 1 - t, 3 * matches - 1 - t, last - t];
-                let [a, b, c, d] = seeds.map(Source::Seed);
+                let [a, b, c, d] = seeds.map(BracketSource::Seed);
                 [vec![a, c], vec![b, d]]
             })
             .collect(),
@@ -220,7 +222,10 @@ mod tests {
             bracket.rounds,
             ["quarter-finals", "semi-finals", "third place", "final"]
         );
-        assert_eq!(bracket.nodes[0].sources, [Source::Seed(0), Source::Seed(7)]);
+        assert_eq!(
+            bracket.nodes[0].sources,
+            [BracketSource::Seed(0), BracketSource::Seed(7)]
+        );
     }
 
     #[test]
@@ -237,8 +242,8 @@ mod tests {
                         assert_eq!(node.sources.len(), seats);
                         for source in &node.sources {
                             match *source {
-                                Source::Seed(seed) => seeds += usize::from(seed < entrants),
-                                Source::Place { of, place } => {
+                                BracketSource::Seed(seed) => seeds += usize::from(seed < entrants),
+                                BracketSource::Place { of, place } => {
                                     assert!(of < at && place < seats);
                                     assert!(used.insert((of, place)), "nobody plays twice");
                                 }

@@ -13,32 +13,33 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::bracket::{Bracket, Source};
-use super::health::{self, Strikes};
+use super::bracket::{Bracket, BracketSource};
 use super::listed::joined;
-use super::match_up::{MatchUp, Place, Terms, Walkover, unplayed};
+use super::match_up::{MatchPlace, MatchRules, MatchUp, Walkover, unplayed};
+use super::set_aside::{self, FailedDeals};
 use super::{
-    Decider, Match, NotScheduled, Player, Ranked, Remark, Round, Schedule, SetAside, SetAsideReason,
+    Decider, Match, NotScheduled, Participant, Ranked, Remark, Round, Schedule, SetAside,
+    SetAsideReason,
 };
 use crate::{Entrant, Field, Group, GroupScore};
 
 /// An elimination as it stands.
 #[derive(Debug)]
 pub(super) struct Elimination {
-    terms: Terms,
+    rules: MatchRules,
     walkover: Walkover,
     bracket: Bracket,
     /// Which matches wait for each.
     feeds: Vec<Vec<usize>>,
-    states: Vec<State>,
+    states: Vec<BracketMatch>,
     /// Matches that may have a group to name.
     ready: BTreeSet<usize>,
-    entrants: Vec<Standing>,
+    entrants: Vec<BracketEntrant>,
 }
 
 /// A match of the bracket as it stands.
 #[derive(Clone, Debug, Default)]
-struct State {
+struct BracketMatch {
     /// What is or was played. None: not begun, or there was nothing to play.
     match_up: Option<MatchUp>,
     /// Who takes part but is set aside, in order of the sources.
@@ -49,8 +50,8 @@ struct State {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Standing {
-    strikes: Strikes,
+struct BracketEntrant {
+    failed: FailedDeals,
     aside: Option<SetAsideReason>,
     /// In which round it was set aside, and at which place: there it is out, however
     /// far it is carried on by others who fail.
@@ -66,16 +67,16 @@ enum Known {
 }
 
 impl Elimination {
-    pub(super) fn new(field: &Field, mut terms: Terms, bracket: Bracket) -> Self {
+    pub(super) fn new(field: &Field, mut rules: MatchRules, bracket: Bracket) -> Self {
         let walkover = Walkover {
-            patience: field.patience,
-            each: bracket.path * terms.deals,
+            set_aside: field.set_aside,
+            each: bracket.path * rules.deals,
         };
-        terms.walkover = Some(walkover);
+        rules.walkover = Some(walkover);
         let mut feeds = vec![Vec::new(); bracket.nodes.len()];
         for (at, node) in bracket.nodes.iter().enumerate() {
             for source in &node.sources {
-                if let Source::Place { of, .. } = *source
+                if let BracketSource::Place { of, .. } = *source
                     && feeds[of].last() != Some(&at)
                 {
                     feeds[of].push(at);
@@ -83,13 +84,13 @@ impl Elimination {
             }
         }
         let mut schedule = Self {
-            terms,
+            rules,
             walkover,
-            states: vec![State::default(); bracket.nodes.len()],
+            states: vec![BracketMatch::default(); bracket.nodes.len()],
             feeds,
             bracket,
             ready: BTreeSet::new(),
-            entrants: vec![Standing::default(); field.entrants as usize],
+            entrants: vec![BracketEntrant::default(); field.entrants as usize],
         };
         for at in 0..schedule.states.len() {
             schedule.begin(at);
@@ -123,11 +124,13 @@ impl Elimination {
             self.close(at, present);
         } else {
             let mut lineup: Vec<_> = present.into_iter().map(Some).collect();
-            lineup.resize(self.terms.seats, None);
-            let strikes = |one: &Option<Entrant>| {
-                one.map_or(Strikes::default(), |one| self.entrants[one.index()].strikes)
+            lineup.resize(self.rules.seats, None);
+            let failed = |one: &Option<Entrant>| {
+                one.map_or(FailedDeals::default(), |one| {
+                    self.entrants[one.index()].failed
+                })
             };
-            let lineup = lineup.iter().map(|one| (*one, strikes(one)));
+            let lineup = lineup.iter().map(|one| (*one, failed(one)));
             self.states[at].match_up = Some(MatchUp::new(self.bracket.nodes[at].round, lineup));
             self.ready.insert(at);
         }
@@ -138,7 +141,7 @@ impl Elimination {
         let state = &mut self.states[at];
         let absent = state.absent.iter().copied();
         let mut order: Vec<_> = order.into_iter().chain(absent).map(Some).collect();
-        order.resize(self.terms.seats, None);
+        order.resize(self.rules.seats, None);
         state.order = Some(order);
         for fed in self.feeds[at].clone() {
             self.begin(fed);
@@ -158,9 +161,9 @@ impl Elimination {
         let Some(match_up) = &self.states[at].match_up else {
             return;
         };
-        let mut places: Vec<Place> = match_up.places().to_vec();
+        let mut places: Vec<MatchPlace> = match_up.places().to_vec();
         places.retain(|place| place.entrant.is_some());
-        let lost = |place: &Place| self.walkover.lost(place);
+        let lost = |place: &MatchPlace| self.walkover.lost(place);
         places.sort_by_key(|place| {
             let failed = lost(place).is_some();
             (
@@ -199,8 +202,8 @@ impl Elimination {
             let why = self.walkover.lost(found);
             let place = if last { place } else { place.max(node.go_on) };
             if let Some(one) = found.entrant {
-                self.entrants[one.index()] = Standing {
-                    strikes: found.strikes,
+                self.entrants[one.index()] = BracketEntrant {
+                    failed: found.failed,
                     out: why.is_some().then_some((node.round, place)),
                     aside: why,
                 };
@@ -215,13 +218,13 @@ impl Elimination {
         self.entrants[one.index()].aside.is_some()
     }
 
-    fn known(&self, source: Source, expected: &[usize]) -> Known {
+    fn known(&self, source: BracketSource, expected: &[usize]) -> Known {
         match source {
-            Source::Seed(seed) if seed < self.entrants.len() => {
+            BracketSource::Seed(seed) if seed < self.entrants.len() => {
                 Known::Entrant(Entrant::new(seed as u32))
             }
-            Source::Seed(_) => Known::Nobody,
-            Source::Place { of, place } => match &self.states[of].order {
+            BracketSource::Seed(_) => Known::Nobody,
+            BracketSource::Place { of, place } => match &self.states[of].order {
                 Some(order) => order[place].map_or(Known::Nobody, Known::Entrant),
                 None if place >= expected[of] => Known::Nobody,
                 None => Known::NotYet { of, place },
@@ -245,7 +248,7 @@ impl Elimination {
     /// How many deals a match that has not been begun will have.
     fn most(&self, at: usize, expected: &[usize]) -> u64 {
         if self.states[at].order.is_none() && expected[at] > self.bracket.nodes[at].go_on {
-            self.terms.deals
+            self.rules.deals
         } else {
             0
         }
@@ -254,15 +257,15 @@ impl Elimination {
     fn seen(&self, at: usize, expected: &[usize]) -> Match {
         let state = &self.states[at];
         if let Some(match_up) = &state.match_up {
-            return match_up.seen(at as u32, &self.terms);
+            return match_up.seen(at as u32, &self.rules);
         }
-        let two = self.terms.seats == 2;
+        let two = self.rules.seats == 2;
         let sources = &self.bracket.nodes[at].sources;
-        let player = |&source: &Source| match self.known(source, expected) {
-            Known::Entrant(one) => Player::Entrant(one),
-            Known::Nobody if two => Player::Bye,
-            Known::Nobody => Player::Filler,
-            Known::NotYet { of, place } => Player::Pending(match (two, place) {
+        let player = |&source: &BracketSource| match self.known(source, expected) {
+            Known::Entrant(one) => Participant::Entrant(one),
+            Known::Nobody if two => Participant::Bye,
+            Known::Nobody => Participant::Filler,
+            Known::NotYet { of, place } => Participant::Pending(match (two, place) {
                 (true, 0) => format!("winner of match {of}"),
                 (true, _) => format!("loser of match {of}"),
                 _ => format!("place {} of match {of}", place + 1),
@@ -282,7 +285,7 @@ impl Elimination {
     fn out(&self) -> Vec<Option<(usize, usize)>> {
         let mut goes_on = BTreeSet::new();
         for source in self.bracket.nodes.iter().flat_map(|node| &node.sources) {
-            if let Source::Place { of, place } = *source {
+            if let BracketSource::Place { of, place } = *source {
                 goes_on.insert((of, place));
             }
         }
@@ -318,7 +321,7 @@ impl Schedule for Elimination {
     fn next(&mut self) -> Option<Group> {
         while let Some(&at) = self.ready.first() {
             if let Some(match_up) = &mut self.states[at].match_up
-                && let Some(group) = match_up.next(at as u32, &self.terms)
+                && let Some(group) = match_up.next(at as u32, &self.rules)
             {
                 return Some(group);
             }
@@ -329,12 +332,12 @@ impl Schedule for Elimination {
 
     fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled> {
         let unknown = NotScheduled(score.number);
-        let (id, place) = self.terms.locate(score.number).ok_or(unknown)?;
+        let (id, place) = self.rules.locate(score.number).ok_or(unknown)?;
         let at = id as usize;
         let state = self.states.get_mut(at).ok_or(unknown)?;
         let match_up = state.match_up.as_mut().ok_or(unknown)?;
-        match_up.record(place, score, &self.terms).ok_or(unknown)?;
-        if match_up.may_go_on(&self.terms) {
+        match_up.record(place, score, &self.rules).ok_or(unknown)?;
+        if match_up.may_go_on(&self.rules) {
             self.ready.insert(at);
         }
         if match_up.is_over() && state.order.is_none() {
@@ -349,8 +352,8 @@ impl Schedule for Elimination {
 
     fn planned(&self) -> Option<u64> {
         let expected = self.expected();
-        let planned = |(at, state): (usize, &State)| match &state.match_up {
-            Some(match_up) => match_up.planned(&self.terms),
+        let planned = |(at, state): (usize, &BracketMatch)| match &state.match_up {
+            Some(match_up) => match_up.planned(&self.rules),
             None => self.most(at, &expected),
         };
         Some(self.states.iter().enumerate().map(planned).sum())
@@ -376,14 +379,14 @@ impl Schedule for Elimination {
                 .match_up
                 .as_ref()
                 .filter(|match_up| match_up.is_over())?;
-            let first = self.terms.first(at as u32);
-            Some(first + match_up.counted()..first + self.terms.stride())
+            let first = self.rules.first(at as u32);
+            Some(first + match_up.counted()..first + self.rules.stride())
         });
         joined(over)
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        health::set_aside(self.entrants.iter().map(|standing| standing.aside), false)
+        set_aside::list(self.entrants.iter().map(|standing| standing.aside), false)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rand_chacha::rand_core::Rng;
 
 use super::Ranked;
-use super::in_rounds::{Paired, Pairing};
+use super::in_rounds::{Paired, RoundPairing};
 use super::match_up::MatchUp;
 use super::pairing::{chance, cheapest};
 use super::tables::sizes;
@@ -128,7 +128,7 @@ impl Ladder {
     }
 }
 
-impl Pairing for Ladder {
+impl RoundPairing for Ladder {
     fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired {
         let mut order = self.shuffled(round, entrants);
         let mut paired = Paired::default();

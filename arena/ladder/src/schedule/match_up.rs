@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use super::health::Strikes;
-use super::{Match, Patience, Player, SetAsideReason};
+use super::set_aside::FailedDeals;
+use super::{Match, Participant, SetAsideReason, SetAsideRule};
 use crate::{Entrant, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, Sprt};
 
 /// What all matches of a schedule have in common.
 #[derive(Clone, Debug)]
-pub(super) struct Terms {
+pub(super) struct MatchRules {
     /// How many seats the game has.
     pub(super) seats: usize,
     /// How many games a group has.
@@ -28,7 +28,7 @@ pub(super) struct Terms {
 /// When one who fails loses the match at hand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walkover {
-    pub(super) patience: Patience,
+    pub(super) set_aside: SetAsideRule,
     /// How many deals an entrant has in the whole schedule.
     pub(super) each: u64,
 }
@@ -46,7 +46,7 @@ pub(super) enum Length {
     BestOf,
 }
 
-impl Terms {
+impl MatchRules {
     pub(super) fn new(field: &Field, length: Length) -> Self {
         let seats = usize::from(field.seats);
         Self {
@@ -101,7 +101,7 @@ impl Terms {
 /// A match with known players.
 #[derive(Clone, Debug)]
 pub(super) struct MatchUp {
-    places: Vec<Place>,
+    places: Vec<MatchPlace>,
     /// Whose turn it is in its first group.
     turn: u64,
     /// How many groups have been named.
@@ -118,15 +118,15 @@ pub(super) struct MatchUp {
 
 /// One who plays, and what it has so far.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct MatchPlace {
     pub(super) entrant: Option<Entrant>,
     pub(super) points: HalfPoints,
     pub(super) margin: i64,
-    pub(super) strikes: Strikes,
+    pub(super) failed: FailedDeals,
 }
 
 impl MatchUp {
-    /// A match between these, with the strikes that each has from before, in this
+    /// A match between these, with the failed that each has from before, in this
     /// round.
     ///
     /// Whose turn it is to sit first follows from round and numbers: of two the lower
@@ -134,15 +134,15 @@ impl MatchUp {
     /// about as often as not, and the other one when they meet in the next round.
     pub(super) fn new(
         round: usize,
-        lineup: impl IntoIterator<Item = (Option<Entrant>, Strikes)>,
+        lineup: impl IntoIterator<Item = (Option<Entrant>, FailedDeals)>,
     ) -> Self {
-        let place = |(entrant, strikes)| Place {
+        let place = |(entrant, failed)| MatchPlace {
             entrant,
             points: HalfPoints(0),
             margin: 0,
-            strikes,
+            failed,
         };
-        let places: Vec<Place> = lineup.into_iter().map(place).collect();
+        let places: Vec<MatchPlace> = lineup.into_iter().map(place).collect();
         let numbers = places.iter().filter_map(|place| place.entrant);
         let sum: usize = numbers.map(Entrant::index).sum();
         Self {
@@ -156,7 +156,7 @@ impl MatchUp {
         }
     }
 
-    pub(super) fn places(&self) -> &[Place] {
+    pub(super) fn places(&self) -> &[MatchPlace] {
         &self.places
     }
 
@@ -173,11 +173,11 @@ impl MatchUp {
     }
 
     /// How many groups it will have had, as far as can be known now.
-    pub(super) fn planned(&self, terms: &Terms) -> u64 {
+    pub(super) fn planned(&self, rules: &MatchRules) -> u64 {
         if self.over {
             self.counted
         } else {
-            self.most(terms)
+            self.most(rules)
         }
     }
 
@@ -188,14 +188,14 @@ impl MatchUp {
     }
 
     /// Its next group, if one may be played now.
-    pub(super) fn next(&mut self, id: u32, terms: &Terms) -> Option<Group> {
-        if !self.may_go_on(terms) {
+    pub(super) fn next(&mut self, id: u32, rules: &MatchRules) -> Option<Group> {
+        if !self.may_go_on(rules) {
             return None;
         }
         let at = self.named;
         self.named += 1;
         Some(Group {
-            number: terms.first(id) + at,
+            number: rules.first(id) + at,
             matchup: MatchId(id),
             at,
             turn: self.turn + at,
@@ -203,8 +203,8 @@ impl MatchUp {
         })
     }
 
-    pub(super) fn may_go_on(&self, terms: &Terms) -> bool {
-        !self.over && self.named < self.most(terms)
+    pub(super) fn may_go_on(&self, rules: &MatchRules) -> bool {
+        !self.over && self.named < self.most(rules)
     }
 
     /// Takes a score, and gives those that count from now on, in order. None where
@@ -215,7 +215,7 @@ impl MatchUp {
         &mut self,
         at: u64,
         score: &GroupScore,
-        terms: &Terms,
+        rules: &MatchRules,
     ) -> Option<Vec<GroupScore>> {
         let fits = score.points.len() == self.places.len()
             && score.margins.len() == self.places.len()
@@ -228,7 +228,7 @@ impl MatchUp {
         }
         let mut counted = Vec::new();
         while let Some(score) = self.ahead.remove(&self.counted) {
-            self.count(&score, terms);
+            self.count(&score, rules);
             counted.push(score);
             if self.over {
                 self.ahead.clear();
@@ -237,45 +237,45 @@ impl MatchUp {
         Some(counted)
     }
 
-    fn count(&mut self, score: &GroupScore, terms: &Terms) {
+    fn count(&mut self, score: &GroupScore, rules: &MatchRules) {
         self.counted += 1;
         for (i, place) in self.places.iter_mut().enumerate() {
             place.points.0 = place.points.0.saturating_add(score.points[i].0);
             place.margin = place.margin.saturating_add(score.margins[i]);
             place
-                .strikes
-                .add(Strikes::of(&score.faults[i], score.games));
+                .failed
+                .add(FailedDeals::of(&score.faults[i], score.games));
         }
         if let [first, second] = score.points[..] {
             // Not the points of the first alone: both may have lost.
-            let most = 2 * i64::from(terms.games);
+            let most = 2 * i64::from(rules.games);
             let lead = i64::from(first.0) - i64::from(second.0);
             let outcome = ((lead + most) / 2).clamp(0, 4) as usize;
             self.outcomes[outcome] += 1;
         }
-        self.over = self.is_decided(terms);
+        self.over = self.is_decided(rules);
     }
 
-    fn is_decided(&self, terms: &Terms) -> bool {
-        if self.walked_over(terms) {
+    fn is_decided(&self, rules: &MatchRules) -> bool {
+        if self.walked_over(rules) {
             return true;
         }
-        match &terms.length {
-            Length::Full => self.counted >= terms.deals,
+        match &rules.length {
+            Length::Full => self.counted >= rules.deals,
             Length::Test(sprt) => {
-                self.counted >= terms.deals || stops(sprt, &self.outcomes, terms.games)
+                self.counted >= rules.deals || stops(sprt, &self.outcomes, rules.games)
             }
             Length::BestOf => {
-                let left = terms.goal(self.counted) - self.counted;
+                let left = rules.goal(self.counted) - self.counted;
                 let lead = self.lead().unsigned_abs();
-                lead > left * 2 * u64::from(terms.games) || self.counted >= terms.stride()
+                lead > left * 2 * u64::from(rules.games) || self.counted >= rules.stride()
             }
         }
     }
 
-    fn walked_over(&self, terms: &Terms) -> bool {
+    fn walked_over(&self, rules: &MatchRules) -> bool {
         let lost = |walkover: Walkover| self.places.iter().any(|one| walkover.lost(one).is_some());
-        self.places.len() == 2 && terms.walkover.is_some_and(lost)
+        self.places.len() == 2 && rules.walkover.is_some_and(lost)
     }
 
     /// By how many half points the first of two is ahead.
@@ -287,12 +287,12 @@ impl MatchUp {
     }
 
     /// How many groups it has at most, as far as can be known now.
-    fn most(&self, terms: &Terms) -> u64 {
-        match terms.length {
-            Length::BestOf if self.counted >= terms.deals => {
-                terms.goal(self.counted + 1).min(terms.stride())
+    fn most(&self, rules: &MatchRules) -> u64 {
+        match rules.length {
+            Length::BestOf if self.counted >= rules.deals => {
+                rules.goal(self.counted + 1).min(rules.stride())
             }
-            _ => terms.deals,
+            _ => rules.deals,
         }
     }
 
@@ -301,12 +301,12 @@ impl MatchUp {
     }
 
     /// What a reader sees of it.
-    pub(super) fn seen(&self, id: u32, terms: &Terms) -> Match {
+    pub(super) fn seen(&self, id: u32, rules: &MatchRules) -> Match {
         Match {
             id: MatchId(id),
             players: players(&self.lineup()),
             groups: self.counted,
-            most: self.most(terms).max(self.counted),
+            most: self.most(rules).max(self.counted),
             points: self.places.iter().map(|place| place.points).collect(),
             over: self.over,
         }
@@ -315,20 +315,21 @@ impl MatchUp {
 
 impl Walkover {
     /// Why the one in this place is set aside, if it is.
-    pub(super) fn lost(self, place: &Place) -> Option<SetAsideReason> {
+    pub(super) fn lost(self, place: &MatchPlace) -> Option<SetAsideReason> {
         let _ = place.entrant?;
-        place.strikes.verdict(self.patience, self.each)
+        place.failed.reason(self.set_aside, self.each)
     }
 }
 
 /// A lineup as a reader sees it.
-pub(super) fn players(lineup: &[Option<Entrant>]) -> Vec<Player> {
-    let player = |entrant: &Option<Entrant>| entrant.map_or(Player::Filler, Player::Entrant);
+pub(super) fn players(lineup: &[Option<Entrant>]) -> Vec<Participant> {
+    let player =
+        |entrant: &Option<Entrant>| entrant.map_or(Participant::Filler, Participant::Entrant);
     lineup.iter().map(player).collect()
 }
 
 /// A match of which nothing has been played.
-pub(super) fn unplayed(id: u32, players: Vec<Player>, most: u64, over: bool) -> Match {
+pub(super) fn unplayed(id: u32, players: Vec<Participant>, most: u64, over: bool) -> Match {
     Match {
         id: MatchId(id),
         points: vec![HalfPoints(0); players.len()],

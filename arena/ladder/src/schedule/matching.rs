@@ -11,7 +11,7 @@ const NONE: usize = 0;
 /// The partner of each vertex, from 0, so that the weights of the pairs add up to
 /// the most. Every two may be paired; weights are above 0.
 pub(super) fn heaviest(many: usize, weight: impl Fn(usize, usize) -> i128) -> Vec<Option<usize>> {
-    let mut search = Search::new(many, weight);
+    let mut search = MatchingSearch::new(many, weight);
     while search.grow() {}
     let partner = search.partner[1..=many].iter();
     partner.map(|&partner| partner.checked_sub(1)).collect()
@@ -28,7 +28,7 @@ enum Label {
 }
 
 /// A vertex counts as a blossom of one.
-struct Search {
+struct MatchingSearch {
     vertices: usize,
     /// Vertices and blossoms have numbers up to this.
     last: usize,
@@ -56,7 +56,7 @@ struct Search {
     queue: VecDeque<usize>,
 }
 
-impl Search {
+impl MatchingSearch {
     fn new(vertices: usize, weight: impl Fn(usize, usize) -> i128) -> Self {
         let size = vertices + vertices / 2 + 2;
         let mut weights = vec![vec![0; vertices + 1]; vertices + 1];

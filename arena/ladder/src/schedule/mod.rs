@@ -3,7 +3,6 @@
 mod bracket;
 mod elimination;
 mod gauntlet;
-mod health;
 mod in_rounds;
 mod ladder;
 mod listed;
@@ -12,6 +11,7 @@ mod matching;
 mod pairing;
 mod remark;
 mod round_robin;
+mod set_aside;
 mod swiss;
 mod tables;
 
@@ -25,7 +25,7 @@ use self::elimination::Elimination;
 use self::in_rounds::InRounds;
 use self::ladder::Ladder;
 use self::listed::Listed;
-use self::match_up::{Length, Terms};
+use self::match_up::{Length, MatchRules};
 use self::swiss::Swiss;
 use crate::sprt::BadSprt;
 use crate::{Entrant, Group, GroupScore, HalfPoints, MatchId, Seatings, Sprt};
@@ -100,7 +100,7 @@ pub struct Match {
     /// Which.
     pub id: MatchId,
     /// Who plays, or where they will come from, in order of the lineup.
-    pub players: Vec<Player>,
+    pub players: Vec<Participant>,
     /// How many of its groups have been counted.
     pub groups: u64,
     /// How many it has at most.
@@ -114,7 +114,7 @@ pub struct Match {
 /// A place in a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Player {
+pub enum Participant {
     /// It is known who.
     Entrant(Entrant),
     /// A house bot that does not count.
@@ -164,7 +164,7 @@ pub struct Field {
     /// What stops a match of two before it has had all its deals.
     pub sprt: Option<Sprt>,
     /// When an entrant that fails is set aside.
-    pub patience: Patience,
+    pub set_aside: SetAsideRule,
     /// Decides what the schedule leaves to chance. The same chance and the same
     /// scores give the same schedule.
     pub chance: [u8; 32],
@@ -178,7 +178,7 @@ pub struct Field {
 /// games of four plays it to the end, and it takes part in no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Patience {
+pub struct SetAsideRule {
     /// Deals that it did not start.
     pub starts: u32,
     /// Deals failed in any way; where a fifth of its deals are more, that many. Its
@@ -187,7 +187,7 @@ pub struct Patience {
     pub fouls: u32,
 }
 
-impl Default for Patience {
+impl Default for SetAsideRule {
     fn default() -> Self {
         Self {
             starts: 3,
@@ -199,7 +199,7 @@ impl Default for Patience {
 /// Which schedule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Shape {
+pub enum ScheduleShape {
     /// Everybody against everybody; in games of four every table of four, up to 16
     /// entrants.
     RoundRobin {},
@@ -317,7 +317,7 @@ pub enum ScheduleError {
 /// # Errors
 ///
 /// [`ScheduleError`] where the shape does not suit the field.
-pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, ScheduleError> {
+pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule>, ScheduleError> {
     if field.entrants < 2 {
         return Err(ScheduleError::TooFewEntrants(field.entrants));
     }
@@ -328,7 +328,10 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
         return Err(ScheduleError::Deals(field.deals));
     }
     let two = field.seats == 2;
-    let listed = matches!(shape, Shape::RoundRobin {} | Shape::Gauntlet { .. });
+    let listed = matches!(
+        shape,
+        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. }
+    );
     let length = match field.sprt {
         None => Length::Full,
         Some(sprt) if two && listed => {
@@ -339,15 +342,15 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
     };
     let entrants = field.entrants;
     let most = match shape {
-        Shape::RoundRobin {} | Shape::Gauntlet { .. } => 1_000,
-        Shape::Swiss { .. } => swiss::MOST_ENTRANTS,
+        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => 1_000,
+        ScheduleShape::Swiss { .. } => swiss::MOST_ENTRANTS,
         _ => 4_000,
     };
     if entrants > most {
         return Err(ScheduleError::TooManyEntrants { entrants, most });
     }
     Ok(match *shape {
-        Shape::RoundRobin {} => {
+        ScheduleShape::RoundRobin {} => {
             let tables = round_robin::count_tables(entrants);
             let rounds = if two {
                 round_robin::pairs(entrants)
@@ -356,9 +359,9 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
             } else {
                 return Err(ScheduleError::Tables { entrants, tables });
             };
-            Box::new(Listed::new(field, Terms::new(field, length), rounds))
+            Box::new(Listed::new(field, MatchRules::new(field, length), rounds))
         }
-        Shape::Gauntlet { challengers } => {
+        ScheduleShape::Gauntlet { challengers } => {
             if challengers == 0 || challengers >= entrants {
                 return Err(ScheduleError::Challengers {
                     entrants,
@@ -370,12 +373,12 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
             } else {
                 gauntlet::tables(entrants, challengers)
             };
-            Box::new(Listed::new(field, Terms::new(field, length), rounds))
+            Box::new(Listed::new(field, MatchRules::new(field, length), rounds))
         }
-        Shape::Swiss { rounds: Some(0) } | Shape::Ladder { rounds: Some(0) } => {
+        ScheduleShape::Swiss { rounds: Some(0) } | ScheduleShape::Ladder { rounds: Some(0) } => {
             return Err(ScheduleError::NoRounds);
         }
-        Shape::Swiss { rounds } => {
+        ScheduleShape::Swiss { rounds } => {
             let most = swiss::most_rounds(entrants);
             let rounds =
                 rounds.unwrap_or_else(|| swiss::rounds_for_one_winner(entrants, field.seats));
@@ -386,30 +389,30 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
                     most,
                 });
             }
-            let terms = Terms::new(field, length);
-            let pairing = Swiss::new(field, &terms);
-            Box::new(InRounds::new(field, terms, Some(rounds), pairing))
+            let rules = MatchRules::new(field, length);
+            let pairing = Swiss::new(field, &rules);
+            Box::new(InRounds::new(field, rules, Some(rounds), pairing))
         }
-        Shape::SingleElimination { third_place } => {
+        ScheduleShape::SingleElimination { third_place } => {
             let seats = usize::from(field.seats);
             let bracket = Bracket::single(entrants as usize, seats, third_place);
-            Box::new(Elimination::new(field, elimination_terms(field), bracket))
+            Box::new(Elimination::new(field, elimination_rules(field), bracket))
         }
-        Shape::DoubleElimination {} => {
+        ScheduleShape::DoubleElimination {} => {
             let bracket = Bracket::double(entrants as usize, usize::from(field.seats));
-            Box::new(Elimination::new(field, elimination_terms(field), bracket))
+            Box::new(Elimination::new(field, elimination_rules(field), bracket))
         }
-        Shape::Ladder { rounds } => {
-            let terms = Terms::new(field, length);
-            Box::new(InRounds::new(field, terms, rounds, Ladder::new(field)))
+        ScheduleShape::Ladder { rounds } => {
+            let rules = MatchRules::new(field, length);
+            Box::new(InRounds::new(field, rules, rounds, Ladder::new(field)))
         }
     })
 }
 
-fn elimination_terms(field: &Field) -> Terms {
+fn elimination_rules(field: &Field) -> MatchRules {
     let length = match field.seats {
         2 => Length::BestOf,
         _ => Length::Full,
     };
-    Terms::new(field, length)
+    MatchRules::new(field, length)
 }

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::in_rounds::{Paired, Pairing, name};
-use super::match_up::{MatchUp, Terms};
+use super::in_rounds::{Paired, RoundPairing, name};
+use super::match_up::{MatchRules, MatchUp};
 use super::pairing::{chance, cheapest};
 use super::tables::{self, Seating};
 use super::{Ranked, Remark, TieBreak};
@@ -40,14 +40,14 @@ pub(super) struct Swiss {
     seats: usize,
     /// What a bye adds to the points of the games: a match that is won whole.
     whole_match: u64,
-    entrants: Vec<Card>,
+    entrants: Vec<SwissEntrant>,
     /// How often two have met, the lower number first.
     met: BTreeMap<(Entrant, Entrant), u32>,
 }
 
 /// What an entrant has done so far.
 #[derive(Clone, Debug, Default)]
-struct Card {
+struct SwissEntrant {
     /// Two seats: 2 for a match that was won, 1 for a draw. Four seats: the parts
     /// of its games, which are quarters of a point at a table of four.
     points: u64,
@@ -59,12 +59,12 @@ struct Card {
 }
 
 impl Swiss {
-    pub(super) fn new(field: &Field, terms: &Terms) -> Self {
+    pub(super) fn new(field: &Field, rules: &MatchRules) -> Self {
         Self {
             root: field.chance,
-            seats: terms.seats,
-            whole_match: terms.whole_match(),
-            entrants: vec![Card::default(); field.entrants as usize],
+            seats: rules.seats,
+            whole_match: rules.whole_match(),
+            entrants: vec![SwissEntrant::default(); field.entrants as usize],
             met: BTreeMap::new(),
         }
     }
@@ -75,7 +75,7 @@ impl Swiss {
         self.card(entrant).points as f64 / whole
     }
 
-    fn card(&self, entrant: Entrant) -> &Card {
+    fn card(&self, entrant: Entrant) -> &SwissEntrant {
         &self.entrants[entrant.index()]
     }
 
@@ -212,7 +212,7 @@ impl Swiss {
     }
 }
 
-impl Pairing for Swiss {
+impl RoundPairing for Swiss {
     fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired {
         let mut order = entrants.to_vec();
         order.sort_by_key(|&one| (Reverse(self.card(one).points), one));
@@ -270,7 +270,7 @@ impl Pairing for Swiss {
 mod tests {
     use super::*;
     use crate::schedule::match_up::Length;
-    use crate::{Patience, Seatings};
+    use crate::{Seatings, SetAsideRule};
 
     #[test]
     fn a_rematch_is_worse_than_a_bye_for_the_first() {
@@ -280,10 +280,10 @@ mod tests {
             seatings: Seatings::Rotations,
             deals: 1,
             sprt: None,
-            patience: Patience::default(),
+            set_aside: SetAsideRule::default(),
             chance: [0; 32],
         };
-        let mut swiss = Swiss::new(&field, &Terms::new(&field, Length::Full));
+        let mut swiss = Swiss::new(&field, &MatchRules::new(&field, Length::Full));
         let everybody: Vec<_> = Entrant::all(3).collect();
         swiss.met.insert((everybody[0], everybody[1]), 1);
         swiss.met.insert((everybody[0], everybody[2]), 1);

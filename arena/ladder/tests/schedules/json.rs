@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use arena_ladder::schedule::{
-    Decider, Match, Player, Ranked, Remark, Round, SetAside, SetAsideReason, TieBreak,
+    Decider, Match, Participant, Ranked, Remark, Round, SetAside, SetAsideReason, TieBreak,
 };
 use arena_ladder::{Entrant, Group, HalfPoints, MatchId};
 use serde::{Serialize, de::DeserializeOwned};
@@ -76,10 +76,10 @@ fn rounds_rankings_and_groups_are_read_as_what_they_were() {
         matches: vec![Match {
             id: MatchId(4),
             players: vec![
-                Player::Entrant(one),
-                Player::Filler,
-                Player::Bye,
-                Player::Pending("winner of match 3".to_owned()),
+                Participant::Entrant(one),
+                Participant::Filler,
+                Participant::Bye,
+                Participant::Pending("winner of match 3".to_owned()),
             ],
             groups: 2,
             most: 9,

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_ladder::schedule::{Patience, Ranked, Remark, Round, Schedule, SetAside};
+use arena_ladder::schedule::{Ranked, Remark, Round, Schedule, SetAside, SetAsideRule};
 use arena_ladder::{
-    Entrant, Faults, Field, Group, GroupScore, HalfPoints, Lineup, Seatings, Shape, schedule,
+    Entrant, Faults, Field, Group, GroupScore, HalfPoints, Lineup, ScheduleShape, Seatings,
+    schedule,
 };
 
 /// Chance that repeats itself: SplitMix64 (Steele, Lea, Flood 2014).
@@ -32,7 +33,7 @@ pub(crate) fn field(entrants: u32, seats: u8, deals: u64) -> Field {
         seatings: Seatings::Rotations,
         deals,
         sprt: None,
-        patience: Patience::default(),
+        set_aside: SetAsideRule::default(),
         chance: [7; 32],
     }
 }
@@ -122,7 +123,7 @@ pub(crate) struct Ended {
     pub(crate) planned: Option<u64>,
 }
 
-pub(crate) fn made(field: &Field, shape: &Shape) -> Box<dyn Schedule> {
+pub(crate) fn made(field: &Field, shape: &ScheduleShape) -> Box<dyn Schedule> {
     schedule(field, shape).unwrap_or_else(|error| panic!("{field:?} {shape:?}: {error}"))
 }
 
@@ -130,7 +131,7 @@ pub(crate) fn made(field: &Field, shape: &Shape) -> Box<dyn Schedule> {
 /// them is over next, and whether another begins before, is by chance.
 pub(crate) fn played(
     field: &Field,
-    shape: &Shape,
+    shape: &ScheduleShape,
     at_once: usize,
     order: &mut Chance,
     score: &dyn Fn(&Group) -> GroupScore,
@@ -192,7 +193,7 @@ pub(crate) fn played(
 /// As [`played`], one group after another.
 pub(crate) fn played_in_order(
     field: &Field,
-    shape: &Shape,
+    shape: &ScheduleShape,
     score: &dyn Fn(&Group) -> GroupScore,
 ) -> Ended {
     played(field, shape, 1, &mut Chance(0), score)

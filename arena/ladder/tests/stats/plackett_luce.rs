@@ -1,7 +1,7 @@
 //! Many players of a game for several.
 
 use arena_ladder::{
-    Entrant, Tally,
+    Entrant, GroupCount,
     bradley_terry::{self, Pair},
     elo::NoEstimate,
     luce::{NoFit, PRIOR},
@@ -23,7 +23,7 @@ const RANKINGS: [[usize; 4]; 6] = [
     [2, 1, 0, 3],
 ];
 
-fn rankings(times: u64) -> Vec<Tally> {
+fn rankings(times: u64) -> Vec<GroupCount> {
     let each = RANKINGS.iter().map(|order| {
         let mut places = [0; 4];
         for (place, &player) in (1..).zip(order) {
@@ -138,9 +138,9 @@ fn error_bars_are_the_same_every_time_and_half_as_long_with_four_times_the_group
 fn a_deal_that_is_played_from_four_seats_is_one_sample() {
     // The same places from every seating say no more than one game does.
     let once = rankings(20);
-    let four: Vec<Tally> = once
+    let four: Vec<GroupCount> = once
         .iter()
-        .map(|tally| Tally {
+        .map(|tally| GroupCount {
             places: vec![tally.places[0].clone(); 4],
             ..tally.clone()
         })
@@ -195,12 +195,12 @@ proptest! {
         ),
         prior in prop_oneof![Just(PRIOR), Just(0.01), Just(0.0)],
     ) {
-        let tallies: Vec<Tally> = games.into_iter().map(|(who, places, groups, filler)| {
+        let tallies: Vec<GroupCount> = games.into_iter().map(|(who, places, groups, filler)| {
             let mut lineup: Vec<_> = who.into_iter().map(|i| Some(Entrant::new(i))).collect();
             if let Some(place) = lineup.get_mut(filler) {
                 *place = None;
             }
-            Tally { lineup, places, margins: vec![0; 4], groups }
+            GroupCount { lineup, places, margins: vec![0; 4], groups }
         }).collect();
         match fit(6, &tallies, prior) {
             Ok(found) => {

@@ -1,12 +1,12 @@
 //! The table of a tournament.
 
 use arena_ladder::{
-    Entrant, HalfPoints, Standings, Tally,
+    Entrant, GroupCount, HalfPoints, Standings,
     bradley_terry::{self, Pair},
     elo::{Comparison, ELO_SCALE, NoEstimate, score_of},
     luce::PRIOR,
     plackett_luce,
-    standings::{RankBy, Row},
+    standings::{RankBy, StandingsRow},
 };
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::vocabulary::{close, group, tally};
 
 /// Groups of two games by how they came out for the first: lost, drawn, won in
 /// each seating.
-fn pair(lineup: [u32; 2], ends: [&str; 2], groups: u64) -> Tally {
+fn pair(lineup: [u32; 2], ends: [&str; 2], groups: u64) -> GroupCount {
     let places = |end: &&str| match *end {
         "L" => [2, 1],
         "D" => [1, 1],
@@ -24,7 +24,7 @@ fn pair(lineup: [u32; 2], ends: [&str; 2], groups: u64) -> Tally {
     group(&lineup, &[&places[0], &places[1]], groups)
 }
 
-fn row(standings: &Standings, entrant: u32) -> &Row {
+fn row(standings: &Standings, entrant: u32) -> &StandingsRow {
     let mut rows = standings.rows.iter();
     rows.find(|row| row.entrant == Entrant::new(entrant))
         .expect("everybody has a row")
@@ -109,7 +109,7 @@ fn places_points_and_wins_of_four_are_counted() {
 fn the_games_of_one_who_is_left_out_count_for_nobody_else() {
     let counted = [pair([0, 1], ["W", "D"], 6), pair([1, 0], ["L", "W"], 9)];
     let void = [pair([2, 0], ["W", "W"], 4), pair([1, 2], ["L", "D"], 7)];
-    let all: Vec<Tally> = counted.iter().chain(&void).cloned().collect();
+    let all: Vec<GroupCount> = counted.iter().chain(&void).cloned().collect();
     let with = Standings::of(2, 3, &all, &[Entrant::new(2)]);
     let without = Standings::of(2, 3, &counted, &[]);
     for entrant in [0, 1] {
@@ -147,7 +147,7 @@ fn a_house_bot_that_fills_a_place_counts_for_nobody() {
 fn at_tables_of_any_size_equals_have_the_same_on_average() {
     for real in 2..=4 {
         // Each of those that count once in each place of the table.
-        let tallies: Vec<Tally> = (0..4)
+        let tallies: Vec<GroupCount> = (0..4)
             .map(|turn| {
                 let places: Vec<u8> = (0..4).map(|at| (at + turn) % 4 + 1).collect();
                 let mut tally = tally(&[0, 1, 2, 3], &places, 10);
@@ -161,7 +161,7 @@ fn at_tables_of_any_size_equals_have_the_same_on_average() {
             })
             .collect();
         let standings = Standings::of(4, 4, &tallies, &[]);
-        let of = |what: &dyn Fn(&Row) -> f64| -> f64 {
+        let of = |what: &dyn Fn(&StandingsRow) -> f64| -> f64 {
             let rows = standings.rows.iter().filter(|row| row.games > 0);
             rows.map(what).sum::<f64>() / real as f64
         };
@@ -272,7 +272,7 @@ fn who_both_lost_have_no_points_and_are_level() {
 #[test]
 fn margins_are_by_opponent_and_game_with_groups_as_the_sample() {
     let margins = [30, -6, 12, 0, 9, 21, -15, 3, 6, 18, 24, -3];
-    let tallies: Vec<Tally> = margins
+    let tallies: Vec<GroupCount> = margins
         .iter()
         .map(|&margin| {
             let mut tally = group(&[0, 1, 2, 3], &[&[1, 2, 3, 4][..]; 4], 1);
@@ -370,11 +370,11 @@ fn what_cannot_have_happened_is_ignored() {
     all.push(group(&[0, 1], &[&[1, 2], &[1]], 5));
     all.push(tally(&[0, 1], &[1, 2], 0));
     all.push(tally(&[0, 1], &[1, 2], u64::MAX));
-    all.push(Tally {
+    all.push(GroupCount {
         margins: vec![],
         ..good[0].clone()
     });
-    all.push(Tally {
+    all.push(GroupCount {
         lineup: vec![None; 2],
         ..good[0].clone()
     });
@@ -426,7 +426,7 @@ fn mixed_sizes_of_groups_are_rated_together() {
     assert!(row(&standings, 0).rating.unwrap().error.is_ok());
 }
 
-fn any_tallies(seats: usize) -> impl Strategy<Value = Vec<Tally>> {
+fn any_tallies(seats: usize) -> impl Strategy<Value = Vec<GroupCount>> {
     let who = proptest::option::weighted(0.9, 0..6_u32);
     let places = proptest::collection::vec(0..=seats as u8 + 1, seats);
     let likely = Just((1..=seats as u8).collect::<Vec<_>>()).prop_shuffle();
@@ -439,7 +439,7 @@ fn any_tallies(seats: usize) -> impl Strategy<Value = Vec<Tally>> {
         groups,
         margins,
     );
-    let tally = tally.prop_map(|(lineup, places, groups, margins)| Tally {
+    let tally = tally.prop_map(|(lineup, places, groups, margins)| GroupCount {
         lineup: lineup
             .into_iter()
             .map(|who| who.map(Entrant::new))
@@ -455,7 +455,7 @@ proptest! {
     #[test]
     fn every_table_is_finite_and_ranked_and_the_same_in_any_order(
         (tallies, shuffled) in (any_tallies(4), any_tallies(2)).prop_flat_map(|(four, two)| {
-            let all: Vec<Tally> = four.into_iter().chain(two).collect();
+            let all: Vec<GroupCount> = four.into_iter().chain(two).collect();
             (Just(all.clone()), Just(all).prop_shuffle())
         }),
         seats in prop_oneof![Just(2_u8), Just(4_u8)],

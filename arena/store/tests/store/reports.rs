@@ -164,12 +164,12 @@ async fn a_group_is_scored_when_its_last_game_is_there(home: &Home) {
         score.faults,
         [faults(1, 0), faults(0, 0), faults(0, 1), faults(0, 1)]
     );
-    let tallies = store.tallies(id, &[]).await.unwrap();
+    let group_counts = store.group_counts(id, &[]).await.unwrap();
     assert_eq!(
-        tallies[0].places,
+        group_counts[0].places,
         [[1, 2, 3, 4], [4, 2, 2, 1], [2, 3, 4, 1], [3, 1, 1, 3]]
     );
-    assert_eq!(tallies[0].lineup, scores[0].lineup);
+    assert_eq!(group_counts[0].lineup, scores[0].lineup);
 }
 
 async fn a_place_that_a_house_bot_fills_is_nobodys(home: &Home) {

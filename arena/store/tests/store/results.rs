@@ -64,7 +64,7 @@ async fn tallies_are_the_groups_counted(home: &Home) {
             let first = 2 * i64::from(a.row.scores[0] + b.row.scores[1]);
             *expected.entry((places, vec![first, -first])).or_default() += 1;
         }
-        let found = store.tallies(id, &without).await.unwrap();
+        let found = store.group_counts(id, &without).await.unwrap();
         for tally in &found {
             assert_eq!(tally.lineup, game(0, 0).row.lineup);
         }

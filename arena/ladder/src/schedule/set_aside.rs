@@ -1,18 +1,18 @@
 //! How often an entrant has failed, and when that is enough.
 
-use crate::schedule::{Patience, SetAside, SetAsideReason};
+use crate::schedule::{SetAside, SetAsideReason, SetAsideRule};
 use crate::{Entrant, Faults};
 
 /// Deals that an entrant has failed: lost every game of them by its own foul.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Strikes {
+pub(super) struct FailedDeals {
     /// Those that it did not start a game of.
     starts: u64,
     /// All of them.
     fouls: u64,
 }
 
-impl Strikes {
+impl FailedDeals {
     /// What one deal of this many games adds.
     pub(super) fn of(faults: &Faults, games: u32) -> Self {
         let fouls = faults.starts.saturating_add(faults.fouls);
@@ -33,9 +33,9 @@ impl Strikes {
 
     /// Why an entrant that plays `planned` deals in all is set aside, if it is.
     /// One without a strike never is.
-    pub(super) fn verdict(self, patience: Patience, planned: u64) -> Option<SetAsideReason> {
-        let most = u64::from(patience.fouls).max(planned.div_ceil(5));
-        if self.starts > 0 && self.starts >= u64::from(patience.starts) {
+    pub(super) fn reason(self, set_aside: SetAsideRule, planned: u64) -> Option<SetAsideReason> {
+        let most = u64::from(set_aside.fouls).max(planned.div_ceil(5));
+        if self.starts > 0 && self.starts >= u64::from(set_aside.starts) {
             Some(SetAsideReason::NoStart { deals: self.starts })
         } else if self.fouls > 0 && self.fouls >= most {
             Some(SetAsideReason::Failed { deals: self.fouls })
@@ -46,7 +46,7 @@ impl Strikes {
 }
 
 /// Who of all entrants, in their order, is set aside: those that have a reason.
-pub(super) fn set_aside(
+pub(super) fn list(
     reasons: impl Iterator<Item = Option<SetAsideReason>>,
     annulled: bool,
 ) -> Vec<SetAside> {
@@ -66,49 +66,49 @@ pub(super) fn set_aside(
 mod tests {
     use super::*;
 
-    fn strikes(starts: u64, fouls: u64) -> Strikes {
-        Strikes { starts, fouls }
+    fn failed(starts: u64, fouls: u64) -> FailedDeals {
+        FailedDeals { starts, fouls }
     }
 
     #[test]
     fn a_deal_is_failed_when_every_game_of_it_is() {
         for (starts, fouls, expected) in [
-            (0, 0, strikes(0, 0)),
-            (1, 0, strikes(0, 0)),
-            (1, 1, strikes(0, 1)),
-            (0, 2, strikes(0, 1)),
-            (2, 0, strikes(1, 1)),
+            (0, 0, failed(0, 0)),
+            (1, 0, failed(0, 0)),
+            (1, 1, failed(0, 1)),
+            (0, 2, failed(0, 1)),
+            (2, 0, failed(1, 1)),
         ] {
             let faults = Faults { starts, fouls };
-            assert_eq!(Strikes::of(&faults, 2), expected, "{faults:?}");
+            assert_eq!(FailedDeals::of(&faults, 2), expected, "{faults:?}");
         }
     }
 
     #[test]
     fn patience_ends_with_a_count_or_with_a_fifth_of_the_deals() {
-        let patience = Patience {
+        let set_aside = SetAsideRule {
             starts: 3,
             fouls: 10,
         };
-        for (strikes, planned, aside) in [
-            (strikes(2, 9), 20, false),
-            (strikes(3, 3), 1_000_000, true),
-            (strikes(0, 10), 50, true),
-            (strikes(0, 10), 51, false),
-            (strikes(0, 11), 51, true),
+        for (failed, planned, aside) in [
+            (failed(2, 9), 20, false),
+            (failed(3, 3), 1_000_000, true),
+            (failed(0, 10), 50, true),
+            (failed(0, 10), 51, false),
+            (failed(0, 11), 51, true),
         ] {
-            let verdict = strikes.verdict(patience, planned);
-            assert_eq!(verdict.is_some(), aside, "{strikes:?} of {planned}");
+            let reason = failed.reason(set_aside, planned);
+            assert_eq!(reason.is_some(), aside, "{failed:?} of {planned}");
         }
     }
 
     #[test]
     fn who_never_failed_is_never_set_aside() {
-        let none = Patience {
+        let none = SetAsideRule {
             starts: 0,
             fouls: 0,
         };
-        assert_eq!(Strikes::default().verdict(none, 0), None);
-        assert!(strikes(0, 1).verdict(none, 1).is_some());
+        assert_eq!(FailedDeals::default().reason(none, 0), None);
+        assert!(failed(0, 1).reason(none, 1).is_some());
     }
 }
