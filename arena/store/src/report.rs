@@ -1,6 +1,6 @@
 //! Storing reported games: everything that a game changes, in one transaction.
 
-use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
+use std::collections::{BTreeMap, BTreeSet};
 
 use arena_ladder::{GroupScore, Lineup, MatchId};
 use referee_core::SeatFoul;
@@ -46,8 +46,8 @@ impl Store {
         id: TournamentId,
         games: &[FinishedGame],
     ) -> Result<Vec<Reported>, StoreError> {
-        let mut transaction = self.writing().await?;
-        let (state, entrants) = self.lock_tournament(&mut transaction, id).await?;
+        let mut tx = self.writing().await?;
+        let (state, entrants) = self.lock_tournament(&mut tx, id).await?;
         for game in games {
             game.row.check(entrants)?;
         }
@@ -56,37 +56,37 @@ impl Store {
             if state == TournamentState::Over {
                 reported.extend(games.iter().map(|_| Reported::Stale));
             } else {
-                reported.extend(write(&mut transaction, id, games).await?);
+                reported.extend(write(&mut tx, id, games).await?);
             }
         }
-        transaction.commit().await?;
+        tx.commit().await?;
         Ok(reported)
     }
 }
 
 /// Stores games that have been checked.
 pub(crate) async fn write(
-    transaction: &mut WriteTransaction,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[FinishedGame],
 ) -> Result<Vec<Reported>, StoreError> {
-    let stale = stale(transaction, id, games).await?;
+    let stale = stale(tx, id, games).await?;
     // Of reports of the same game the first one.
     let mut candidates: BTreeMap<GameKey, &FinishedGame> = BTreeMap::new();
     for game in games.iter().filter(|game| !is_stale(&stale, game)) {
         candidates.entry(key(game)).or_insert(game);
     }
-    let taken = insert_games(transaction, id, &candidates).await?;
+    let taken = insert_games(tx, id, &candidates).await?;
     let accepted: Vec<&FinishedGame> = candidates
         .into_iter()
         .filter(|(key, _)| taken.contains(key))
         .map(|(_, game)| game)
         .collect();
     if !accepted.is_empty() {
-        insert_records(transaction, id, &accepted).await?;
-        add_to_counters(transaction, id, &accepted).await?;
-        keep_first_fouls(transaction, id, &accepted).await?;
-        complete_groups(transaction, id, &accepted).await?;
+        insert_records(tx, id, &accepted).await?;
+        add_to_counters(tx, id, &accepted).await?;
+        keep_first_fouls(tx, id, &accepted).await?;
+        complete_groups(tx, id, &accepted).await?;
     }
     // Of reports of the same game only the first one is accepted.
     let mut left = taken;
@@ -116,7 +116,7 @@ fn is_stale(newest: &BTreeMap<ChunkKey, u32>, game: &FinishedGame) -> bool {
 
 /// The newest attempt at each chunk.
 async fn stale(
-    transaction: &mut WriteTransaction,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[FinishedGame],
 ) -> Result<BTreeMap<ChunkKey, u32>, StoreError> {
@@ -124,15 +124,12 @@ async fn stale(
     if chunks.is_empty() {
         return Ok(BTreeMap::new());
     }
-    Ok(lease::newest(transaction, id, chunks)
-        .await?
-        .into_iter()
-        .collect())
+    Ok(lease::newest(tx, id, chunks).await?.into_iter().collect())
 }
 
 /// Inserts games, and returns the keys of those that were not stored before.
 async fn insert_games(
-    transaction: &mut WriteTransaction,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &BTreeMap<GameKey, &FinishedGame>,
 ) -> Result<BTreeSet<GameKey>, StoreError> {
@@ -146,17 +143,14 @@ async fn insert_games(
         game.row.write(values);
     });
     insert.text(" ON CONFLICT (tournament, grp, seating) DO NOTHING RETURNING grp, seating");
-    let rows = insert
-        .query(transaction)?
-        .fetch_all(&mut **transaction)
-        .await?;
+    let rows = insert.query(tx)?.fetch_all(&mut **tx).await?;
     rows.iter()
         .map(|row| Ok((number(row, "grp")?, number(row, "seating")?)))
         .collect()
 }
 
 async fn insert_records(
-    transaction: &mut WriteTransaction,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
@@ -167,15 +161,12 @@ async fn insert_records(
         row.text(", ").bind(i64::from(game.row.seating));
         row.text(", ").bind(game.record.as_slice());
     });
-    insert
-        .query(transaction)?
-        .execute(&mut **transaction)
-        .await?;
+    insert.query(tx)?.execute(&mut **tx).await?;
     Ok(())
 }
 
 async fn add_to_counters(
-    transaction: &mut WriteTransaction,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
@@ -200,16 +191,13 @@ async fn add_to_counters(
             " ON CONFLICT (tournament, entrant, name)
               DO UPDATE SET value = counters.value + excluded.value",
         );
-        upsert
-            .query(transaction)?
-            .execute(&mut **transaction)
-            .await?;
+        upsert.query(tx)?.execute(&mut **tx).await?;
     }
     Ok(())
 }
 
 async fn keep_first_fouls(
-    transaction: &mut WriteTransaction,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
@@ -242,107 +230,91 @@ async fn keep_first_fouls(
           WHERE excluded.grp < first_fouls.grp
               OR (excluded.grp = first_fouls.grp AND excluded.seating < first_fouls.seating)",
     );
-    upsert
-        .query(transaction)?
-        .execute(&mut **transaction)
-        .await?;
+    upsert.query(tx)?.execute(&mut **tx).await?;
     Ok(())
 }
 
 /// The stored games of a group, added up.
 struct StoredGroup {
-    games_in_group: u32,
     matchup: MatchId,
     lineup: Lineup,
+    games_in_group: u32,
     score: GroupScore,
     /// For each game the places, in order of the lineup.
     places: Vec<String>,
 }
 
 impl StoredGroup {
-    /// The columns of a game that [`add`](Self::add) and [`new`](Self::new) read.
-    const COLUMNS: &str = "grp, games_in_group, matchup, lineup, seats, places, scores, fouls";
-
-    /// An empty group, as this row of one of its games describes it.
-    fn new(row: &AnyRow) -> Result<Self, StoreError> {
-        let lineup = lineup(row.try_get("lineup")?)?;
-        Ok(Self {
-            games_in_group: number(row, "games_in_group")?,
-            matchup: MatchId(number(row, "matchup")?),
-            score: GroupScore::new(number(row, "grp")?, lineup.len()),
-            lineup,
-            places: Vec::new(),
-        })
-    }
-
     fn add(&mut self, row: &AnyRow) -> Result<(), StoreError> {
         let order: Vec<usize> = unlist(row.try_get("seats")?)?;
         let places: Vec<u8> = unlist(row.try_get("places")?)?;
         let scores: Vec<i32> = unlist(row.try_get("scores")?)?;
-        let of_same_group = Self::new(row)?;
-        if (self.games_in_group, self.matchup, &self.lineup)
-            != (
-                of_same_group.games_in_group,
-                of_same_group.matchup,
-                &of_same_group.lineup,
-            )
-        {
-            return Err(StoreError::BadGame {
-                group: self.score.number,
-                seating: 0,
-                why: "the games of its group disagree about match, lineup or number".to_owned(),
-            });
-        }
+        let fouls = fouls(row)?;
         let mut by_lineup = vec![0; places.len()];
         for (&who, &place) in order.iter().zip(&places) {
             by_lineup[who] = place;
         }
         self.places.push(list(by_lineup));
-        self.score
-            .add_game(&self.lineup, &order, &places, &scores, &fouls(row)?);
+        (self.score).add_game(&self.lineup, &order, &places, &scores, &fouls);
         Ok(())
-    }
-
-    fn is_complete(&self) -> bool {
-        self.places.len() == self.games_in_group as usize
     }
 }
 
-/// Writes the scores of groups that are complete now. Their games are read from
-/// the table: those of one group may come from two workers at the same moment,
-/// and the one that writes second, which the lock on the tournament decides, sees
-/// both.
-async fn complete_groups(
-    transaction: &mut WriteTransaction,
+/// Reads the stored games of the groups of these games. Those of one group may come from
+/// two workers at the same moment; the one that writes second, which the lock on the
+/// tournament decides, sees both.
+async fn stored_groups(
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
-) -> Result<(), StoreError> {
+) -> Result<BTreeMap<u64, StoredGroup>, StoreError> {
     let touched: BTreeSet<u64> = games.iter().map(|game| game.row.group).collect();
-    let mut select = Statement::new("SELECT ");
-    select.text(StoredGroup::COLUMNS);
-    select.text(" FROM games WHERE tournament = ").bind(id.0);
-    select.text(" AND grp IN (VALUES ");
+    let mut select = Statement::new(
+        "SELECT grp, matchup, lineup, games_in_group, seats, places, scores, fouls
+         FROM games WHERE tournament = ",
+    );
+    select.bind(id.0).text(" AND grp IN (VALUES ");
     select.rows(touched, |row, group| {
         row.bind(group.cast_signed());
     });
     select.text(") ORDER BY grp, seating");
     let mut groups: BTreeMap<u64, StoredGroup> = BTreeMap::new();
-    for row in select
-        .query(transaction)?
-        .fetch_all(&mut **transaction)
-        .await?
-    {
-        let group = match groups.entry(number(&row, "grp")?) {
-            Entry::Vacant(vacant) => vacant.insert(StoredGroup::new(&row)?),
-            Entry::Occupied(occupied) => occupied.into_mut(),
-        };
-        group.add(&row)?;
+    for row in select.query(tx)?.fetch_all(&mut **tx).await? {
+        let group: u64 = number(&row, "grp")?;
+        let matchup = MatchId(number(&row, "matchup")?);
+        let games_in_group: u32 = number(&row, "games_in_group")?;
+        let lineup = lineup(row.try_get("lineup")?)?;
+        let stored = groups.entry(group).or_insert_with(|| StoredGroup {
+            matchup,
+            lineup: lineup.clone(),
+            games_in_group,
+            score: GroupScore::new(group, lineup.len()),
+            places: Vec::new(),
+        });
+        let same = (stored.matchup, stored.games_in_group) == (matchup, games_in_group);
+        if !same || stored.lineup != lineup {
+            return Err(StoreError::BadGame {
+                group,
+                seating: 0,
+                why: "the games of its group disagree about match, lineup or number".to_owned(),
+            });
+        }
+        stored.add(&row)?;
     }
-    groups.retain(|_, group| group.is_complete());
+    Ok(groups)
+}
+
+/// Writes the scores of groups that are complete now.
+async fn complete_groups(
+    tx: &mut WriteTransaction,
+    id: TournamentId,
+    games: &[&FinishedGame],
+) -> Result<(), StoreError> {
+    let mut groups = stored_groups(tx, id, games).await?;
+    groups.retain(|_, group| group.places.len() == group.games_in_group as usize);
     if groups.is_empty() {
         return Ok(());
     }
-
     let mut insert = Statement::new(
         "INSERT INTO groups (tournament, number, matchup, lineup, games, points, margins,
              starts, fouls, places) VALUES ",
@@ -368,9 +340,6 @@ async fn complete_groups(
             .bind(list(faults.iter().map(|faults| faults.fouls)));
         row.text(", ").bind(group.places.join(";"));
     });
-    insert
-        .query(transaction)?
-        .execute(&mut **transaction)
-        .await?;
+    insert.query(tx)?.execute(&mut **tx).await?;
     Ok(())
 }
