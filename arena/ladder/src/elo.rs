@@ -27,7 +27,7 @@ pub struct Estimate {
     pub value: f64,
     /// Half the width of its 95 % interval, or why there is none. In JSON it is the
     /// number or the object of [`NoEstimate`].
-    #[serde(with = "or_why")]
+    #[serde(with = "OrWhy")]
     pub error: Result<f64, NoEstimate>,
 }
 
@@ -71,16 +71,16 @@ pub struct Comparison {
     pub score: f64,
     /// By how much the first is stronger; there is no such figure where one of them
     /// has won everything.
-    #[serde(with = "or_why")]
+    #[serde(with = "OrWhy")]
     pub elo: Result<Estimate, NoEstimate>,
     /// The same in normalised Elo: (score - 1/2) / (standard deviation of a game's
     /// score), scaled by [`NELO_SCALE`]. There is none where all groups had the same
     /// result, unless they were even.
-    #[serde(with = "or_why")]
+    #[serde(with = "OrWhy")]
     pub nelo: Result<Estimate, NoEstimate>,
     /// The likelihood of superiority: the probability that the first is the
     /// stronger one.
-    #[serde(with = "or_why")]
+    #[serde(with = "OrWhy")]
     pub los: Result<f64, NoEstimate>,
     /// The share of even groups: for single games, of draws.
     pub draw_ratio: f64,
@@ -178,35 +178,11 @@ pub fn elo_of(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| ELO_SCALE * (score / (1.0 - score)).ln())
 }
 
-/// A figure, or why there is none, as one value in JSON: the figure itself or the
-/// object of [`NoEstimate`].
-mod or_why {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::NoEstimate;
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(untagged)]
-    enum Json<T> {
-        Known(T),
-        Unknown(NoEstimate),
-    }
-
-    pub(super) fn serialize<S: Serializer, T: Serialize + Copy>(
-        figure: &Result<T, NoEstimate>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        figure
-            .map_or_else(Json::Unknown, Json::Known)
-            .serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-        from: D,
-    ) -> Result<Result<T, NoEstimate>, D::Error> {
-        Ok(match Json::deserialize(from)? {
-            Json::Known(figure) => Ok(figure),
-            Json::Unknown(why) => Err(why),
-        })
-    }
+/// The JSON of a figure that may be missing: the figure itself or the object of
+/// [`NoEstimate`].
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Result", untagged)]
+enum OrWhy<T, E> {
+    Ok(T),
+    Err(E),
 }

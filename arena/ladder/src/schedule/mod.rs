@@ -318,37 +318,9 @@ pub enum ScheduleError {
 ///
 /// [`ScheduleError`] where the shape does not suit the field.
 pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule>, ScheduleError> {
-    if field.entrants < 2 {
-        return Err(ScheduleError::TooFewEntrants(field.entrants));
-    }
-    if !matches!(field.seats, 2 | 4) {
-        return Err(ScheduleError::Seats(field.seats));
-    }
-    if !(1..=MOST_DEALS).contains(&field.deals) {
-        return Err(ScheduleError::Deals(field.deals));
-    }
-    let two = field.seats == 2;
-    let listed = matches!(
-        shape,
-        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. }
-    );
-    let length = match field.sprt {
-        None => Length::Full,
-        Some(sprt) if two && listed => {
-            sprt.validate()?;
-            Length::Test(sprt)
-        }
-        Some(_) => return Err(ScheduleError::Test),
-    };
+    let length = length(field, shape)?;
     let entrants = field.entrants;
-    let most = match shape {
-        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => 1_000,
-        ScheduleShape::Swiss { .. } => swiss::MOST_ENTRANTS,
-        _ => 4_000,
-    };
-    if entrants > most {
-        return Err(ScheduleError::TooManyEntrants { entrants, most });
-    }
+    let two = field.seats == 2;
     Ok(match *shape {
         ScheduleShape::RoundRobin {} => {
             let tables = round_robin::count_tables(entrants);
@@ -407,6 +379,37 @@ pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule
             Box::new(InRounds::new(field, rules, rounds, Ladder::new(field)))
         }
     })
+}
+
+/// Checks the field, and returns what ends a match. For eliminations see [`elimination_rules`].
+fn length(field: &Field, shape: &ScheduleShape) -> Result<Length, ScheduleError> {
+    if field.entrants < 2 {
+        return Err(ScheduleError::TooFewEntrants(field.entrants));
+    }
+    if !matches!(field.seats, 2 | 4) {
+        return Err(ScheduleError::Seats(field.seats));
+    }
+    if !(1..=MOST_DEALS).contains(&field.deals) {
+        return Err(ScheduleError::Deals(field.deals));
+    }
+    let (listed, most) = match shape {
+        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => (true, 1_000),
+        ScheduleShape::Swiss { .. } => (false, swiss::MOST_ENTRANTS),
+        _ => (false, 4_000),
+    };
+    let length = match field.sprt {
+        None => Length::Full,
+        Some(sprt) if field.seats == 2 && listed => {
+            sprt.validate()?;
+            Length::Test(sprt)
+        }
+        Some(_) => return Err(ScheduleError::Test),
+    };
+    let entrants = field.entrants;
+    if entrants > most {
+        return Err(ScheduleError::TooManyEntrants { entrants, most });
+    }
+    Ok(length)
 }
 
 fn elimination_rules(field: &Field) -> MatchRules {
