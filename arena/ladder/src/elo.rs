@@ -1,4 +1,4 @@
-//! Elo: what the groups that two have played say about their strengths.
+//! Elo: the difference in strength of two entrants, from the groups that they played.
 //!
 //! The formulas are those of fastchess
 //! (<https://github.com/Disservin/fastchess>, `app/src/matchmaking/elo`).
@@ -8,13 +8,13 @@ use std::f64::consts::LN_10;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
-/// How many Elo one natural unit of strength is.
+/// Elo per natural unit of strength.
 pub const ELO_SCALE: f64 = 400.0 / LN_10;
 
-/// How many normalised Elo one standard deviation of a game's score is.
+/// Normalised Elo per standard deviation of a game's score.
 pub const NELO_SCALE: f64 = 800.0 / LN_10;
 
-/// Fewer groups than these have no error bar.
+/// An error bar needs at least this many groups.
 pub const ENOUGH_GROUPS: u64 = 10;
 
 /// Half the width of a 95 % interval, in standard errors.
@@ -62,20 +62,19 @@ pub enum NoEstimate {
     NotComparable,
 }
 
-/// Two who have played each other, seen from the first.
+/// What a pair has played, as seen by the first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// How many groups they have played.
     pub groups: u64,
     /// The share of points that the first has won, from 0 to 1.
     pub score: f64,
-    /// By how much the first is stronger; there is no such figure where one of them
-    /// has won everything.
+    /// By how much the first is stronger. There is no figure if one has won everything.
     #[serde(with = "OrWhy")]
     pub elo: Result<Estimate, NoEstimate>,
     /// The same in normalised Elo: (score - 1/2) / (standard deviation of a game's
-    /// score), scaled by [`NELO_SCALE`]. There is none where all groups had the same
-    /// result, unless they were even.
+    /// score), times [`NELO_SCALE`]. There is no figure if all groups had the same
+    /// result and it was not even.
     #[serde(with = "OrWhy")]
     pub nelo: Result<Estimate, NoEstimate>,
     /// The likelihood of superiority: the probability that the first is the
@@ -87,11 +86,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// What these groups say: `counts[h]` of them brought the first `h` half
-    /// points. Five counts are groups of two games (LL, LD, DD or WL, WD, WW),
+    /// Compares by groups: in `counts[h]` of them the first won `h` half points.
+    /// Five counts are groups of two games (LL, LD, DD or WL, WD, WW),
     /// three are single games (L, D, W); groups of `n` games have 2n + 1.
     ///
-    /// None without a group, or with an even number of counts.
+    /// None without a group, and with an even number of counts.
     #[must_use]
     pub fn of(counts: &[u64]) -> Option<Self> {
         let (games, odd) = (counts.len().saturating_sub(1) / 2, counts.len() % 2 == 1);
@@ -102,7 +101,7 @@ impl Comparison {
             return None;
         }
         let most = (2 * games) as f64;
-        // Over whole numbers, so that what is even or certain is so exactly.
+        // Over whole numbers, so that scores of 0, 1/2 and 1 are exact.
         let over = |f: &dyn Fn(f64) -> f64| -> f64 {
             let each = counts.iter().enumerate();
             each.map(|(half, &n)| n as f64 * f(half as f64))
@@ -155,7 +154,7 @@ impl Comparison {
     }
 }
 
-/// Whether so many groups are enough for an error bar.
+/// Whether this many groups are enough for an error bar.
 pub(crate) const fn enough_groups(has: u64) -> Result<(), NoEstimate> {
     let needs = ENOUGH_GROUPS;
     if has < needs {
@@ -164,15 +163,14 @@ pub(crate) const fn enough_groups(has: u64) -> Result<(), NoEstimate> {
     Ok(())
 }
 
-/// The score, from 0 to 1, that is to be expected of one who is stronger by this.
+/// The expected score, from 0 to 1, of the one who is stronger by this much.
 #[must_use]
 pub fn score_of(elo: f64) -> f64 {
     1.0 / (1.0 + (-elo / ELO_SCALE).exp())
 }
 
-/// By how much one is stronger of whom this score, from 0 to 1, is to be
-/// expected. None where no difference is enough: for all, for nothing, and for
-/// what is no score.
+/// The difference in strength with this expected score. None for scores that are not
+/// between 0 and 1, where no finite difference exists.
 #[must_use]
 pub fn elo_of(score: f64) -> Option<f64> {
     (score > 0.0 && score < 1.0).then(|| ELO_SCALE * (score / (1.0 - score)).ln())

@@ -1,5 +1,5 @@
-//! Who plays whom, and what the results say. Everything here is pure: no clock,
-//! no network, no file, no chance but what is handed in.
+//! Who plays whom, and what the results say. Everything here is pure: it uses no
+//! clock, no network and no file, and its random numbers come from its arguments.
 
 pub mod bradley_terry;
 pub mod elo;

@@ -229,7 +229,7 @@ impl WriterTask {
             }
         }
         (self.seen)(&commit);
-        // Whoever does not wait any more does not want to know.
+        // An error means that the caller has stopped waiting.
         match reported {
             Ok(reported) => {
                 for (answer, reported) in answers.into_iter().zip(reported) {

@@ -1,13 +1,12 @@
-//! Elimination, single and double: who loses is out, at the first time or at the
-//! second.
+//! Elimination: an entrant is out after one lost match (single) or two (double).
 //!
-//! A match of two is the best of so many deals. If all are played and the points
-//! are level, it goes on deal by deal until one is won, at most for as many deals
-//! again; then the margins decide, then the seeding. A table of four plays all its
-//! deals; its order is by points, then margins, then the seeding.
+//! A match of two is a best of its deals. If the points are level after all deals, deals
+//! are added one at a time until one is won, at most as many again; then the margins
+//! decide, then the seeding. A table of four plays all its deals; its order is by points,
+//! then margins, then the seeding.
 //!
-//! Who fails too often loses the match at hand and is set aside: whoever would
-//! have met it next goes on without a game.
+//! An entrant that fails too many deals loses its current match and is set aside; its
+//! next opponent advances without a game.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -23,28 +22,28 @@ use super::{
 };
 use crate::{Entrant, Field, Group, GroupScore};
 
-/// An elimination as it stands.
+/// The state of an elimination.
 #[derive(Debug)]
 pub(super) struct Elimination {
     rules: MatchRules,
     walkover: Walkover,
     bracket: Bracket,
-    /// Which matches wait for each.
+    /// For each match the matches that need its result.
     feeds: Vec<Vec<usize>>,
     states: Vec<BracketMatch>,
-    /// Matches that may have a group to name.
+    /// Matches that may be able to name a group.
     ready: BTreeSet<usize>,
     entrants: Vec<BracketEntrant>,
 }
 
-/// A match of the bracket as it stands.
+/// The state of a match of the bracket.
 #[derive(Clone, Debug, Default)]
 struct BracketMatch {
-    /// What is or was played. None: not begun, or there was nothing to play.
+    /// The match; None if it has not been started, or has nothing to play.
     match_up: Option<MatchUp>,
-    /// Who takes part but is set aside, in order of the sources.
+    /// The entrants of this match that are set aside, in order of the sources.
     absent: Vec<Entrant>,
-    /// The order when it is over, the best first; None is nobody.
+    /// The order if it is over, the best first; None is a place without an entrant.
     order: Option<Vec<Option<Entrant>>>,
     remarks: Vec<Remark>,
 }
@@ -53,12 +52,12 @@ struct BracketMatch {
 struct BracketEntrant {
     failed: FailedDeals,
     aside: Option<SetAsideReason>,
-    /// In which round it was set aside, and at which place: there it is out, however
-    /// far it is carried on by others who fail.
+    /// The round and the place at which it was set aside. There it is out, even if it
+    /// would advance because others are set aside too.
     out: Option<(usize, usize)>,
 }
 
-/// Who sits somewhere, as far as it is known.
+/// Who takes a place of a match, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     Entrant(Entrant),
@@ -98,8 +97,8 @@ impl Elimination {
         schedule
     }
 
-    /// Begins a match if all its players are known and it has not been begun; one
-    /// in which there is nothing to play is over at once.
+    /// Starts a match if all its players are known and it has not been started. A match
+    /// with nothing to play is over at once.
     fn begin(&mut self, at: usize) {
         if self.states[at].order.is_some() || self.states[at].match_up.is_some() {
             return;
@@ -117,7 +116,7 @@ impl Elimination {
         }
         self.states[at].absent = absent;
         if self.bracket.reset == Some(at) && !self.won_from_below(at) {
-            // In the order of the first grand final, which has decided.
+            // The first grand final has decided, and its order stands.
             self.close(at, present);
         } else if present.len() <= self.bracket.nodes[at].go_on {
             present.sort_unstable();
@@ -136,7 +135,7 @@ impl Elimination {
         }
     }
 
-    /// Ends a match with these in order, and begins what waited for it.
+    /// Ends a match with this order, and starts the matches that needed it.
     fn close(&mut self, at: usize, order: Vec<Entrant>) {
         let state = &mut self.states[at];
         let absent = state.absent.iter().copied();
@@ -148,7 +147,7 @@ impl Elimination {
         }
     }
 
-    /// Whether the grand final before this match was won by the losers' bracket.
+    /// Whether the winner of the losers' bracket won the grand final before this match.
     fn won_from_below(&self, reset: usize) -> bool {
         let grand_final = &self.states[reset - 1];
         let won = grand_final.order.as_ref().and_then(|order| order[0]);
@@ -156,7 +155,7 @@ impl Elimination {
         played.is_some_and(|played| played.places()[1].entrant == won)
     }
 
-    /// Judges a match that has just been decided.
+    /// Evaluates a match that has just been decided.
     fn decide(&mut self, at: usize) {
         let Some(match_up) = &self.states[at].match_up else {
             return;
@@ -232,7 +231,7 @@ impl Elimination {
         }
     }
 
-    /// How many players each match has or will have.
+    /// How many players each match has, or will have.
     fn expected(&self) -> Vec<usize> {
         let mut expected = Vec::with_capacity(self.states.len());
         for node in &self.bracket.nodes {
@@ -245,7 +244,7 @@ impl Elimination {
         expected
     }
 
-    /// How many deals a match that has not been begun will have.
+    /// How many deals a match that has not been started will have at most.
     fn most(&self, at: usize, expected: &[usize]) -> u64 {
         if self.states[at].order.is_none() && expected[at] > self.bracket.nodes[at].go_on {
             self.rules.deals
@@ -280,8 +279,8 @@ impl Elimination {
         )
     }
 
-    /// Where each has come out of the bracket: in which round and at which place.
-    /// None for those who are still in it.
+    /// The round and the place at which each entrant left the bracket; None if it has
+    /// not.
     fn out(&self) -> Vec<Option<(usize, usize)>> {
         let mut goes_on = BTreeSet::new();
         for source in self.bracket.nodes.iter().flat_map(|node| &node.sources) {
@@ -303,7 +302,7 @@ impl Elimination {
         out
     }
 
-    /// How many matches each has won, or at tables of four gone on from.
+    /// How many matches each entrant has won, or at tables of four advanced from.
     fn won(&self) -> Vec<u32> {
         let mut won = vec![0; self.entrants.len()];
         for (state, node) in self.states.iter().zip(&self.bracket.nodes) {
@@ -391,7 +390,7 @@ impl Schedule for Elimination {
 
     fn ranking(&self) -> Option<Vec<Ranked>> {
         let (out, won) = (self.out(), self.won());
-        // Who is still in comes before all who are out, then the later round.
+        // Entrants that are not out come first, then those of later rounds.
         let key = |one: Entrant| match out[one.index()] {
             None => (Reverse(usize::MAX), 0),
             Some((round, place)) => (Reverse(round), place),

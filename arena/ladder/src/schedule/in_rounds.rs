@@ -1,6 +1,6 @@
-//! A schedule in rounds, of which each is paired when the one before is wholly
-//! decided: Swiss and ladder. Who fails too often plays the next round no more;
-//! its results stand.
+//! Schedules in rounds, each of which is paired when the round before is over: Swiss and
+//! ladder. An entrant that fails too many deals does not play in the next round; its
+//! results stand.
 //!
 //! A schedule without an end remembers its last rounds only.
 
@@ -17,15 +17,16 @@ use super::{
 };
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
-/// How the rounds are paired, and what comes of them.
+/// How rounds are paired, and how their results are counted.
 pub(super) trait RoundPairing: Send {
-    /// The round with this number, from 0, between these, in order of their numbers.
+    /// Pairs the round with this number, from 0. The entrants are in order of their
+    /// numbers.
     fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired;
 
-    /// Takes a group that counts. Those of one entrant come in their order.
+    /// Adds a group that counts. The groups of an entrant come in order.
     fn count(&mut self, lineup: &Lineup, score: &GroupScore);
 
-    /// Takes a match that is over, and who of it has been set aside.
+    /// Adds a match that is over; `aside` are its entrants that have been set aside.
     fn decide(&mut self, match_up: &MatchUp, aside: &[Entrant]);
 
     /// As in [`Schedule`].
@@ -45,17 +46,17 @@ pub(super) struct Paired {
 pub(super) struct InRounds<P> {
     rules: MatchRules,
     pairing: P,
-    /// How many rounds there are to be; None: no end.
+    /// The number of rounds; None for no end.
     end: Option<u32>,
-    /// How many numbers a round has for its matches. A bye has one too.
+    /// How many match numbers are reserved for a round, with one for a bye.
     per_round: u32,
-    /// How many rounds are forgotten, the first ones.
+    /// How many rounds, from the first on, are forgotten.
     forgotten: usize,
-    /// How many groups of those count.
+    /// How many groups of the forgotten rounds count.
     forgotten_groups: u64,
-    /// What of those does not count.
+    /// The groups of the forgotten rounds that do not count.
     uncounted: Vec<Range<u64>>,
-    /// The rounds after those.
+    /// The rounds after the forgotten ones.
     rounds: VecDeque<PairedRound>,
     entrants: Vec<RoundsEntrant>,
     over: bool,
@@ -66,7 +67,7 @@ pub(super) struct InRounds<P> {
 struct PairedRound {
     matches: Vec<MatchUp>,
     bye: Option<Entrant>,
-    /// The match that names the next group; those before it have named all.
+    /// The match that names the next group; earlier matches have named all of theirs.
     naming: usize,
     /// How many matches are not over.
     open: usize,
@@ -107,7 +108,7 @@ impl<P: RoundPairing> InRounds<P> {
             .collect()
     }
 
-    /// The number of a match, unless there are no numbers left.
+    /// The number of a match; None if it would be above 2^32 - 1.
     fn id(&self, round: usize, at: usize) -> Option<u32> {
         let first = u32::try_from(round).ok()?.checked_mul(self.per_round)?;
         first.checked_add(u32::try_from(at).ok()?)
@@ -150,7 +151,8 @@ impl<P: RoundPairing> InRounds<P> {
         });
     }
 
-    /// Forgets the first of too many rounds, all but what does not count of it.
+    /// Forgets the first round if there are too many, except which of its groups do not
+    /// count.
     fn forget(&mut self) {
         if self.end.is_none() && self.rounds.len() > KEPT_ROUNDS {
             let first = self.uncounted_in(self.forgotten, &self.rounds[0]);
@@ -172,7 +174,7 @@ impl<P: RoundPairing> InRounds<P> {
             .collect()
     }
 
-    /// Judges the round that has just ended, in order of its matches.
+    /// Evaluates the round that has just ended, in order of its matches.
     fn close_round(&mut self) {
         let Some(round) = self.rounds.back() else {
             return;
@@ -212,7 +214,7 @@ impl<P: RoundPairing> InRounds<P> {
         }
     }
 
-    /// A round to come, as far as it is known how many take part.
+    /// A future round, if all active entrants take part.
     fn round_to_come(&self, at: usize, active: usize) -> Round {
         let seats = self.rules.seats;
         let tables = match seats {
@@ -225,14 +227,12 @@ impl<P: RoundPairing> InRounds<P> {
             let mut players =
                 vec![Participant::Pending(format!("paired after {}", name(at - 1))); here];
             let bye = seats == 2 && here == 1;
-            players.resize(
-                seats,
-                if bye {
-                    Participant::Bye
-                } else {
-                    Participant::Filler
-                },
-            );
+            let free = if bye {
+                Participant::Bye
+            } else {
+                Participant::Filler
+            };
+            players.resize(seats, free);
             let most = if bye { 0 } else { self.rules.deals };
             unplayed(self.id(at, i).unwrap_or(u32::MAX), players, most, false)
         });
@@ -335,7 +335,7 @@ impl<P: RoundPairing> Schedule for InRounds<P> {
     }
 }
 
-/// What a round is called.
+/// The name of a round.
 pub(super) fn name(round: usize) -> String {
     format!("round {}", round + 1)
 }

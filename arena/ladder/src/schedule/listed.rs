@@ -1,10 +1,10 @@
-//! A schedule whose matches are all known at the start: round robin, gauntlet.
-//! They are played in the order of the list, each with all its deals together, so
-//! that a bot's processes stay warm.
+//! Schedules whose matches are all known at the start: round robin, gauntlet. Matches are
+//! played in the order of the list, each with all its deals in a row, so that the bots'
+//! processes can be used again.
 //!
-//! An entrant that fails too often is annulled: nothing that it plays in counts.
-//! Its failures are counted in the order of the list, up to the first group whose
-//! score is not known yet, so that they do not depend on who finished first.
+//! An entrant that fails too many deals is annulled: none of its games count. Failed
+//! deals are counted in the order of the list, up to the first group without a score, so
+//! that they do not depend on which group ends first.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -16,39 +16,39 @@ use super::{
 };
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
-/// The rounds of a list, each with the lineups of its matches.
+/// The rounds, each with the lineups of its matches.
 pub(super) type Rounds = Vec<Vec<Lineup>>;
 
-/// A schedule that is a list.
+/// The state of a schedule that is a list.
 #[derive(Debug)]
 pub(super) struct Listed {
     rules: MatchRules,
     set_aside: SetAsideRule,
-    /// All matches in order; a match's number is its place.
+    /// The lineups of all matches; the index is the match's number.
     lineups: Vec<Lineup>,
     /// How many matches each round has.
     rounds: Vec<usize>,
-    /// The matches that have been begun, the first of the list.
+    /// The matches that have been started: the first ones of the list.
     begun: Vec<MatchUp>,
     /// All matches before this one are over.
     frontier: usize,
-    /// Failures that may lie behind the frontier, by match.
+    /// For each match the failed deals that have not been judged.
     failures: BTreeMap<usize, VecDeque<Failure>>,
     entrants: Vec<ListedEntrant>,
 }
 
-/// A group that an entrant has failed.
+/// A deal that an entrant has failed.
 #[derive(Clone, Copy, Debug)]
 struct Failure {
     entrant: Entrant,
     failed: FailedDeals,
 }
 
-/// How an entrant stands with our set_aside.
+/// The state of an entrant.
 #[derive(Clone, Debug, Default)]
 struct ListedEntrant {
     failed: FailedDeals,
-    /// How many deals the list has for it.
+    /// How many deals are scheduled for it.
     planned: u64,
     aside: Option<SetAsideReason>,
 }
@@ -86,7 +86,8 @@ impl Listed {
         self.begun.push(match_up);
     }
 
-    /// Moves the frontier as far as the scores reach, and judges what it passes.
+    /// Moves the frontier as far as scores are known, and judges the failed deals on the
+    /// way.
     fn advance(&mut self) {
         while self.frontier < self.lineups.len() {
             if self.frontier == self.begun.len() {
@@ -107,7 +108,7 @@ impl Listed {
         }
     }
 
-    /// The next failure of the match at the frontier. Only counted groups have any.
+    /// The next failed deal of the match at the frontier, among its counted groups.
     fn passed_failure(&mut self) -> Option<Failure> {
         if self.annulled(&self.lineups[self.frontier]) {
             return None;
@@ -224,7 +225,7 @@ impl Schedule for Listed {
     }
 }
 
-/// The ranges that hold something, those that touch as one.
+/// The ranges without the empty ones, with adjacent ranges joined.
 pub(super) fn joined(ranges: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::new();
     for range in ranges.into_iter().filter(|range| !range.is_empty()) {

@@ -1,34 +1,32 @@
-//! What a schedule reports beside its results, as data: who prints it makes the
-//! words.
+//! What a schedule reports besides its results, as data. Printers make the words.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Entrant;
 
-/// What a reader of the results should know about how they came about.
+/// A remark on how results came about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "remark", rename_all = "snake_case")]
 pub enum Remark {
-    /// Two meet again, since every pairing of the round had a rematch.
+    /// A pair meets again, since every pairing of the round had a rematch.
     Rematch {
         /// The round, as [`Round::name`](super::Round::name).
         round: String,
-        /// The two.
+        /// The pair.
         players: [Entrant; 2],
     },
-    /// An entrant that had a bye has another one, since every pairing of the round
-    /// gave somebody a second bye.
+    /// An entrant has a second bye, since every pairing of the round had one.
     SecondBye {
         /// The round, as [`Round::name`](super::Round::name).
         round: String,
         /// Who has it.
         entrant: Entrant,
     },
-    /// Two that had as many points in a match of an elimination had to be ordered.
+    /// Two with equal points in a match of an elimination, and what put one ahead.
     Tie {
         /// The round, as [`Round::name`](super::Round::name).
         round: String,
-        /// Who is ahead of the other now.
+        /// The one that is ahead.
         ahead: Entrant,
         /// The other.
         behind: Entrant,
@@ -37,7 +35,7 @@ pub enum Remark {
     },
 }
 
-/// What orders two with as many points.
+/// What decides between two with equal points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decider {
@@ -51,13 +49,13 @@ pub enum Decider {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum SetAsideReason {
-    /// It started no game of some deals.
+    /// It started no game of this many deals.
     #[error("did not start in {deals} {}", noun(*deals))]
     NoStart {
         /// How many.
         deals: u64,
     },
-    /// It lost every game of some deals by fouls of its own.
+    /// It lost every game of this many deals by fouls of its own.
     #[error("failed {deals} {}", noun(*deals))]
     Failed {
         /// How many.
@@ -65,18 +63,18 @@ pub enum SetAsideReason {
     },
 }
 
-/// A figure that orders those who have as many points.
+/// A figure that orders entrants with equal points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TieBreak {
-    /// The sum of the points of one's opponents; a bye counts as one's own points.
+    /// The sum of the opponents' points; a bye counts as the entrant's own points.
     Buchholz,
-    /// The sum of the points of the opponents that one has beaten, and half of the
-    /// points of those that one has drawn.
+    /// The sum of the points of defeated opponents, plus half of the points of opponents
+    /// with a draw; a bye counts as the entrant's own points.
     SonnebornBerger,
-    /// The points of single games.
+    /// The points of the games.
     GamePoints,
-    /// The mean of the points of one's opponents.
+    /// The mean of the opponents' points.
     OpponentsMeanPoints,
 }
 
@@ -87,7 +85,9 @@ impl Remark {
         match self {
             Self::Rematch { round, players } => {
                 let [first, second] = players.map(name);
-                format!("{round}: {first} and {second} meet again, since no pairing was without")
+                format!(
+                    "{round}: {first} and {second} meet again, since every pairing has a rematch"
+                )
             }
             Self::SecondBye { round, entrant } => {
                 format!("{round}: {} has a bye again", name(*entrant))
@@ -100,10 +100,10 @@ impl Remark {
             } => {
                 let (ahead, behind) = (name(*ahead), name(*behind));
                 let by = match decided_by {
-                    Decider::Margins => "the margins were for",
-                    Decider::Seeding => "so were the margins, and the better seed is",
+                    Decider::Margins => "by its margin",
+                    Decider::Seeding => "by its seed, with equal margins",
                 };
-                format!("{round}: {ahead} and {behind} were level on points; {by} {ahead}")
+                format!("{round}: {ahead} and {behind} have equal points; {ahead} is ahead {by}")
             }
         }
     }

@@ -1,19 +1,19 @@
-//! How often an entrant has failed, and when that is enough.
+//! Failed deals, and when an entrant is set aside for them.
 
 use crate::schedule::{SetAside, SetAsideReason, SetAsideRule};
 use crate::{Entrant, Faults};
 
-/// Deals that an entrant has failed: lost every game of them by its own foul.
+/// The deals of which an entrant has lost every game by a foul of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FailedDeals {
-    /// Those that it did not start a game of.
+    /// Those of which it did not start any game.
     starts: u64,
     /// All of them.
     fouls: u64,
 }
 
 impl FailedDeals {
-    /// What one deal of this many games adds.
+    /// The count for one deal with this many games.
     pub(super) fn of(faults: &Faults, games: u32) -> Self {
         let fouls = faults.starts.saturating_add(faults.fouls);
         Self {
@@ -31,8 +31,8 @@ impl FailedDeals {
         self.fouls += more.fouls;
     }
 
-    /// Why an entrant that plays `planned` deals in all is set aside, if it is.
-    /// One without a strike never is.
+    /// Why an entrant with `planned` scheduled deals is set aside; None if it is not. An
+    /// entrant without a failed deal never is.
     pub(super) fn reason(self, set_aside: SetAsideRule, planned: u64) -> Option<SetAsideReason> {
         let most = u64::from(set_aside.fouls).max(planned.div_ceil(5));
         if self.starts > 0 && self.starts >= u64::from(set_aside.starts) {
@@ -45,7 +45,7 @@ impl FailedDeals {
     }
 }
 
-/// Who of all entrants, in their order, is set aside: those that have a reason.
+/// The entrants that are set aside, given a reason or None for each entrant in order.
 pub(super) fn list(
     reasons: impl Iterator<Item = Option<SetAsideReason>>,
     annulled: bool,
@@ -85,8 +85,8 @@ mod tests {
     }
 
     #[test]
-    fn patience_ends_with_a_count_or_with_a_fifth_of_the_deals() {
-        let set_aside = SetAsideRule {
+    fn an_entrant_is_set_aside_after_a_count_or_a_fifth_of_its_deals() {
+        let rule = SetAsideRule {
             starts: 3,
             fouls: 10,
         };
@@ -97,7 +97,7 @@ mod tests {
             (failed(0, 10), 51, false),
             (failed(0, 11), 51, true),
         ] {
-            let reason = failed.reason(set_aside, planned);
+            let reason = failed.reason(rule, planned);
             assert_eq!(reason.is_some(), aside, "{failed:?} of {planned}");
         }
     }

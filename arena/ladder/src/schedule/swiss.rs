@@ -1,5 +1,5 @@
-//! Swiss: in each round those meet who have as many points, and nobody meets the
-//! same opponent again while that can be helped.
+//! Swiss: in each round entrants with equal points meet, and rematches are avoided if
+//! possible.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,12 +12,12 @@ use super::{Ranked, Remark, TieBreak};
 use crate::group::parts_of_a_half;
 use crate::{Entrant, Field, GroupScore, Lineup};
 
-/// How many entrants a Swiss may have: a pairing of two weighs every pair, which
-/// takes a second or so for this many and eight times as long for twice as many.
+/// How many entrants a Swiss may have. Pairing takes time in proportion to their number
+/// cubed: about a second for this many.
 pub(super) const MOST_ENTRANTS: u32 = 500;
 
-/// As many rounds as leave one without a loss: each leaves one in two, or one in
-/// four at a table of four.
+/// The number of rounds that leave one entrant without a loss: ⌈log₂ entrants⌉, or
+/// ⌈log₄ entrants⌉ at tables of four, and at least 1.
 pub(super) fn rounds_for_one_winner(entrants: u32, seats: u8) -> u32 {
     let mut rounds = 1;
     let mut reach = u64::from(seats);
@@ -28,33 +28,33 @@ pub(super) fn rounds_for_one_winner(entrants: u32, seats: u8) -> u32 {
     rounds
 }
 
-/// How many rounds there can be in which no pair meets again.
+/// How many rounds are possible without a rematch.
 pub(super) fn most_rounds(entrants: u32) -> u32 {
     entrants - 1 + entrants % 2
 }
 
-/// A Swiss as it stands.
+/// The state of a Swiss.
 #[derive(Debug)]
 pub(super) struct Swiss {
     root: [u8; 32],
     seats: usize,
-    /// What a bye adds to the points of the games: a match that is won whole.
+    /// The game points of a bye: those of a match won in every game.
     whole_match: u64,
     entrants: Vec<SwissEntrant>,
-    /// How often two have met, the lower number first.
+    /// How often a pair has met, the lower number first.
     met: BTreeMap<(Entrant, Entrant), u32>,
 }
 
-/// What an entrant has done so far.
+/// The results of an entrant.
 #[derive(Clone, Debug, Default)]
 struct SwissEntrant {
-    /// Two seats: 2 for a match that was won, 1 for a draw. Four seats: the parts
-    /// of its games, which are quarters of a point at a table of four.
+    /// Two seats: 2 for a match that was won, 1 for a draw. Four seats: the parts of its
+    /// games, which are quarters of a point.
     points: u64,
     /// The half points of its games.
     games: u64,
     byes: u32,
-    /// Whom it has met, and what it had of the match: 2, 1 or 0 of two seats.
+    /// Its opponents, and what it got from the match: 2, 1 or 0 with two seats.
     met: Vec<(Entrant, u32)>,
 }
 
@@ -69,7 +69,7 @@ impl Swiss {
         }
     }
 
-    /// What an entrant is ranked by.
+    /// The points that an entrant is ranked by.
     fn points(&self, entrant: Entrant) -> f64 {
         let whole = if self.seats == 2 { 2.0 } else { 4.0 };
         self.card(entrant).points as f64 / whole
@@ -84,15 +84,15 @@ impl Swiss {
         self.met.get(&pair).copied().unwrap_or(0)
     }
 
-    /// Pairs so that the sums of these are the least, the first one first:
+    /// Pairs so that these sums are minimal, an earlier one before a later one:
     ///
-    /// 1. byes of those who have had one (the square of how many);
-    /// 2. pairs that have met (the square of how often);
-    /// 3. the place of the one who has the bye, from the last;
-    /// 4. differences of points, squared;
-    /// 5. within a score group of `k`, how far a pair is from being `k / 2` places
-    ///    apart (the top half meets the bottom half); between groups, how far
-    ///    apart in the order (so that neighbours float).
+    /// 1. (number of byes so far)² of the entrant with the bye;
+    /// 2. (number of earlier meetings)² of each pair;
+    /// 3. the index, from the last, of the entrant with the bye;
+    /// 4. (difference of points)² of each pair;
+    /// 5. within a score group of `k` the difference of a pair's distance in the order
+    ///    from `k / 2` (the top half meets the bottom half); between score groups the
+    ///    distance in the order (so that neighbours float).
     fn pairs(&self, round: u32, order: &[Entrant]) -> Vec<(usize, usize)> {
         let many = order.len();
         let square = |times: u32| u64::from(times).pow(2);
@@ -186,7 +186,7 @@ impl Swiss {
         })
     }
 
-    /// By points, then by these, then by number.
+    /// The ranking by points, then by the tie-breaks, then by number.
     fn ranked(&self, ties: impl Fn(Entrant) -> Vec<(TieBreak, f64)>) -> Vec<Ranked> {
         let mut ranked: Vec<Ranked> = (Entrant::all(self.entrants.len() as u32))
             .map(|entrant| Ranked {
@@ -242,7 +242,7 @@ impl RoundPairing for Swiss {
                     (true, _) => 0,
                     (false, true) => 2,
                     _ if points > others => 2,
-                    // Two who have nothing have both lost every game.
+                    // Both have 0 points if both have lost every game.
                     _ if points == 0 => 0,
                     _ => u32::from(points == others),
                 };

@@ -287,7 +287,7 @@ fn a_tie_goes_on_until_a_deal_is_won_and_then_by_margins_and_then_by_seeds() {
     assert_eq!((margins.counted.len(), winner(&margins).index()), (6, 1));
     assert_eq!(
         margins.remarks_in_words(),
-        ["final: bot 1 and bot 0 were level on points; the margins were for bot 1"]
+        ["final: bot 1 and bot 0 have equal points; bot 1 is ahead by its margin"]
     );
 
     let seeds = played_in_order(&field, &SINGLE, &|group| drawn(group, 0));
@@ -295,7 +295,7 @@ fn a_tie_goes_on_until_a_deal_is_won_and_then_by_margins_and_then_by_seeds() {
     assert_eq!(
         seeds.remarks_in_words(),
         [
-            "final: bot 0 and bot 1 were level on points; so were the margins, and the better seed is bot 0"
+            "final: bot 0 and bot 1 have equal points; bot 0 is ahead by its seed, with equal margins"
         ]
     );
 }
@@ -580,7 +580,7 @@ fn a_tie_for_any_place_of_a_final_of_four_is_told() {
     });
     assert_eq!(
         ended.remarks_in_words(),
-        ["final: bot 2 and bot 1 were level on points; the margins were for bot 2"]
+        ["final: bot 2 and bot 1 have equal points; bot 2 is ahead by its margin"]
     );
 }
 

@@ -29,7 +29,7 @@ fn remarks_and_reasons_are_data() {
                 players: [one, two],
             },
             json!({"remark": "rematch", "round": "round 2", "players": [3, 5]}),
-            "round 2: one and two meet again, since no pairing was without",
+            "round 2: one and two meet again, since every pairing has a rematch",
         ),
         (
             Remark::SecondBye {
@@ -50,7 +50,7 @@ fn remarks_and_reasons_are_data() {
                 "remark": "tie", "round": "round 2", "ahead": 5, "behind": 3,
                 "decided_by": "seeding",
             }),
-            "round 2: two and one were level on points; so were the margins, and the better seed is two",
+            "round 2: two and one have equal points; two is ahead by its seed, with equal margins",
         ),
     ] {
         assert_eq!(json_of(&remark), json);

@@ -1,4 +1,4 @@
-//! Filing: several games share a transaction, and everybody hears what became of
+//! Group commit: several games share a transaction, and each caller learns what became of
 //! their own.
 
 use std::{
@@ -48,12 +48,12 @@ async fn games_that_come_together_share_a_transaction(home: &Home) {
         .unwrap();
     // The first goes alone, since nothing came before it.
     assert_eq!(writer.write(game(99, 0)).await.unwrap(), Reported::Accepted);
-    let mut filing = JoinSet::new();
+    let mut writing = JoinSet::new();
     for game in games(0..20) {
         let writer = writer.clone();
-        filing.spawn(async move { writer.write(game).await.unwrap() });
+        writing.spawn(async move { writer.write(game).await.unwrap() });
     }
-    assert_eq!(filing.join_all().await, [Reported::Accepted; 40]);
+    assert_eq!(writing.join_all().await, [Reported::Accepted; 40]);
     let sizes: Vec<_> = commits
         .lock()
         .unwrap()
@@ -117,12 +117,12 @@ async fn an_error_reaches_all_who_wait(home: &Home) {
         .unwrap();
     writer.write(game(9, 0)).await.unwrap();
     home.run("ALTER TABLE counters RENAME TO elsewhere").await;
-    let mut filing = JoinSet::new();
+    let mut writing = JoinSet::new();
     for game in games(0..2) {
         let writer = writer.clone();
-        filing.spawn(async move { writer.write(game).await });
+        writing.spawn(async move { writer.write(game).await });
     }
-    for reported in filing.join_all().await {
+    for reported in writing.join_all().await {
         assert!(matches!(reported.unwrap_err(), StoreError::Database(_)));
     }
     assert!(!commits.lock().unwrap()[1].stored);
@@ -132,12 +132,12 @@ async fn an_error_reaches_all_who_wait(home: &Home) {
         store.incomplete_groups(id).await.unwrap(),
         [(9, vec![0])].into()
     );
-    let mut filing = JoinSet::new();
+    let mut writing = JoinSet::new();
     for game in games(0..2) {
         let writer = writer.clone();
-        filing.spawn(async move { writer.write(game).await.unwrap() });
+        writing.spawn(async move { writer.write(game).await.unwrap() });
     }
-    assert_eq!(filing.join_all().await, [Reported::Accepted; 4]);
+    assert_eq!(writing.join_all().await, [Reported::Accepted; 4]);
 }
 
 async fn closing_stores_what_was_handed_in(home: &Home) {
@@ -147,16 +147,16 @@ async fn closing_stores_what_was_handed_in(home: &Home) {
         .await
         .unwrap();
     writer.write(game(50, 0)).await.unwrap();
-    let mut filing = JoinSet::new();
+    let mut writing = JoinSet::new();
     for game in games(0..10) {
         let writer = writer.clone();
-        filing.spawn(async move { writer.write(game).await });
+        writing.spawn(async move { writer.write(game).await });
     }
     // Whether a game is in the queue by now or not, it is stored or refused.
     writer.close().await;
     writer.close().await;
     let mut stored = 0;
-    for reported in filing.join_all().await {
+    for reported in writing.join_all().await {
         match reported {
             Ok(Reported::Accepted) => stored += 1,
             Err(StoreError::Closed) => {}
