@@ -16,7 +16,7 @@
 #include <stdexcept>
 
 #include "games.hpp"
-#include "places.hpp"
+#include "slots.hpp"
 
 namespace bot_arena {
 namespace {
@@ -32,11 +32,11 @@ constexpr int SPARE_THREADS = 8;
 constexpr std::size_t MOST_WORDS = 1000;
 
 // What a bot says of itself, for all its streams.
-struct Manner {
+struct BotOptions {
     std::string name;
     std::string version;
     bool can_resume = false;
-    Places places;
+    GameSlots slots;
 };
 
 // How many bytes the UTF-8 character has that is here; 0 where there is none (RFC 3629).
@@ -90,27 +90,27 @@ std::string thrown(const std::string& callback) {
 // The stream that this thread serves.
 thread_local const grpc::ServerContext* serving = nullptr;
 
-// A stream in a place. It has left the place before its status is sent: the referee may
+// A stream in a slot. It has left the slot before its status is sent: the referee may
 // open the next stream as soon as it has that.
-class Place {
+class GameSlot {
 public:
-    Place(Places& places, const grpc::ServerContext* stream)
-        : places_(places), stream_(stream), status_(places.enter(stream)) {
+    GameSlot(GameSlots& slots, const grpc::ServerContext* stream)
+        : slots_(slots), stream_(stream), status_(slots.enter(stream)) {
         serving = stream;
     }
-    ~Place() {
+    ~GameSlot() {
         serving = nullptr;
         leave();
-        if (status_.ok()) places_.end();
+        if (status_.ok()) slots_.end();
     }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    GameSlot(const GameSlot&) = delete;
+    GameSlot& operator=(const GameSlot&) = delete;
 
     const grpc::Status& status() const { return status_; }
-    void leave() { places_.leave(stream_); }
+    void leave() { slots_.leave(stream_); }
 
 private:
-    Places& places_;
+    GameSlots& slots_;
     const grpc::ServerContext* stream_;
     grpc::Status status_;
 };
@@ -122,15 +122,15 @@ public:
     using Answer = typename Game::Answer;
     using Stream = grpc::ServerReaderWriter<Answer, Call>;
 
-    Served(Manner& manner, Factory<typename Game::Player> factory)
-        : manner_(manner), factory_(std::move(factory)) {}
+    Served(BotOptions& options, Factory<typename Game::Player> factory)
+        : options_(options), factory_(std::move(factory)) {}
 
     grpc::Status Play(grpc::ServerContext* context, Stream* stream) override {
-        Place place(manner_.places, context);
-        if (!place.status().ok()) return place.status();
+        GameSlot slot(options_.slots, context);
+        if (!slot.status().ok()) return slot.status();
         const char* callback = "the constructor";
         try {
-            return play(*stream, place, callback);
+            return play(*stream, slot, callback);
         } catch (...) {
             const std::string words = thrown(callback);
             std::fprintf(stderr, "%s\n", words.c_str());
@@ -140,7 +140,7 @@ public:
 
 private:
     // Plays until the other side closes the stream, or cancels it: then reading fails.
-    grpc::Status play(Stream& stream, Place& place, const char*& callback) {
+    grpc::Status play(Stream& stream, GameSlot& slot, const char*& callback) {
         using grpc::StatusCode;
         std::unique_ptr<typename Game::Player> player;
         for (Call call; stream.Read(&call);) {
@@ -159,7 +159,7 @@ private:
             } else if (call.has_over()) {
                 callback = "game_over";
                 player->game_over(call.over());
-                place.leave();
+                slot.leave();
             } else {
                 answered = Game::hear(*player, call, answer, callback);
             }
@@ -174,13 +174,13 @@ private:
     }
 
     void introduce(arena::v1::Ready& ready) const {
-        ready.set_bot(manner_.name);
-        ready.set_version(manner_.version);
-        ready.set_max_games(manner_.places.max_games);
-        ready.set_can_resume(manner_.can_resume);
+        ready.set_bot(options_.name);
+        ready.set_version(options_.version);
+        ready.set_max_games(options_.slots.max_games);
+        ready.set_can_resume(options_.can_resume);
     }
 
-    Manner& manner_;
+    BotOptions& options_;
     Factory<typename Game::Player> factory_;
 };
 
@@ -260,13 +260,13 @@ std::string as_utf8(const std::string& text, std::size_t most) {
 }
 
 struct Bot::State {
-    Manner manner;
+    BotOptions options;
     std::vector<std::unique_ptr<grpc::Service>> services;
     std::vector<std::string> names;
 
     template <class Game, class Make>
     void plays(Make factory) {
-        services.push_back(std::make_unique<Served<Game>>(manner, std::move(factory)));
+        services.push_back(std::make_unique<Served<Game>>(options, std::move(factory)));
         names.emplace_back(Game::Service::service_full_name());
     }
 
@@ -274,8 +274,8 @@ struct Bot::State {
 };
 
 Bot::Bot(const std::string& name, const std::string& version) : state_(std::make_unique<State>()) {
-    state_->manner.name = as_utf8(name, MOST_WORDS);
-    state_->manner.version = as_utf8(version, MOST_WORDS);
+    state_->options.name = as_utf8(name, MOST_WORDS);
+    state_->options.version = as_utf8(version, MOST_WORDS);
 }
 Bot::~Bot() = default;
 Bot::Bot(Bot&&) noexcept = default;
@@ -283,12 +283,12 @@ Bot& Bot::operator=(Bot&&) noexcept = default;
 
 Bot& Bot::max_games(int games) {
     if (games < 1) throw std::invalid_argument("max_games must be at least 1");
-    state_->manner.places.max_games = games;
+    state_->options.slots.max_games = games;
     return *this;
 }
 
 Bot& Bot::can_resume() {
-    state_->manner.can_resume = true;
+    state_->options.can_resume = true;
     return *this;
 }
 
@@ -344,7 +344,7 @@ int Bot::State::serve() {
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     // Twice, for a game that was cancelled has its thread until its callback returns.
     grpc::ResourceQuota quota;
-    builder.SetResourceQuota(quota.SetMaxThreads(2 * manner.places.max_games + SPARE_THREADS));
+    builder.SetResourceQuota(quota.SetMaxThreads(2 * options.slots.max_games + SPARE_THREADS));
     for (auto& service : services) builder.RegisterService(service.get());
     const auto server = builder.BuildAndStart();
     if (server == nullptr || port == 0) {
@@ -356,8 +356,8 @@ int Bot::State::serve() {
 
     int signal = 0;
     sigwait(&stop, &signal);
-    manner.places.close();
-    const bool idle = manner.places.wait_until_idle(GRACE);
+    options.slots.close();
+    const bool idle = options.slots.wait_until_idle(GRACE);
     address.remove_socket();
     if (!idle) {
         // A callback that never returns would hold up whatever ends in order.

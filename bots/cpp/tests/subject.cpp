@@ -12,11 +12,11 @@ using namespace bot_arena;
 
 namespace {
 
-std::string sinner;
+std::string thrower;
 
 // Begins the line of a callback.
 std::ostream& tell(const std::string& callback) {
-    if (callback == sinner) throw std::string("no luck");
+    if (callback == thrower) throw std::string("no luck");
     return std::cout << callback << " ";
 }
 
@@ -147,9 +147,9 @@ public:
 
 int main(int count, char** arguments) {
     Bot bot("subject", "2.5");
-    if (count > 1) sinner = arguments[1];
+    if (count > 1) thrower = arguments[1];
     bot.max_games(2).can_resume().connect_four<C4>();
-    if (sinner != "connect-four-only") {
+    if (thrower != "connect-four-only") {
         bot.mahjong<Mj>().big_two<B2>().othello([](const GameStart& start) {
             return start.game_id() == "nothing" ? nullptr : std::make_unique<Oth>();
         });

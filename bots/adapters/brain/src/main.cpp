@@ -16,7 +16,7 @@
 
 #include "brain.h"
 #include "game.hpp"
-#include "kin.hpp"
+#include "descendants.hpp"
 
 // What the bot calls itself.
 extern const char* const BRAIN_NAME;
@@ -101,7 +101,7 @@ static int own_stdout = -1;
 // that is not the compiler's own; glibc gives it what main gets).
 [[gnu::constructor(101)]] static void begin(int count, char** arguments) {
     using namespace brain_harness;
-    close_in();
+    enter_sandbox();
     if (!plays(count, arguments)) {
         // What those print is a log, and the bot's own output is searched for where it listens.
         own_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "bot_arena/bot.hpp"
-#include "kin.hpp"
+#include "descendants.hpp"
 
 extern char** environ;
 
@@ -26,9 +26,9 @@ namespace brain_harness {
 namespace {
 
 // How often a wait looks whether the game was cut off.
-constexpr int LOOK_MS = 10;
+constexpr int POLL_MS = 10;
 // How long a new round waits for the process of one that was cut off to end.
-constexpr std::chrono::seconds PATIENCE{1};
+constexpr std::chrono::seconds END_WAIT{1};
 // The number that the brain's process knows its socket by.
 constexpr int BRAINS_SOCKET = 3;
 constexpr std::size_t LONGEST_LINE = 4096;
@@ -65,7 +65,7 @@ Process::Process() {
     std::string parent = std::to_string(getpid());
     char* arguments[] = {program.data(), play.data(), parent.data(), nullptr};
     int error = 0;
-    pid_ = Kin::ours().start([&] {
+    pid_ = Descendants::of_this_process().start([&] {
         int pid = -1;
         error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, arguments, environ);
         return error == 0 ? pid : -1;
@@ -95,7 +95,7 @@ void Process::tell(const std::string& line) {
     while (send(socket_, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
            (errno == EAGAIN || errno == EINTR) && !has_ended() && !bot_arena::cancelled()) {
         pollfd writable{socket_, POLLOUT, 0};
-        poll(&writable, 1, LOOK_MS);
+        poll(&writable, 1, POLL_MS);
     }
 }
 
@@ -105,7 +105,7 @@ std::string Process::hear() {
         // has started may keep its socket open.
         const bool ended = has_ended();
         pollfd readable{open ? socket_ : -1, POLLIN, 0};
-        if (poll(&readable, 1, ended ? 0 : LOOK_MS) > 0) {
+        if (poll(&readable, 1, ended ? 0 : POLL_MS) > 0) {
             char line[LONGEST_LINE];
             const auto length = recv(socket_, line, sizeof line, MSG_DONTWAIT);
             // Where it has not read all before it ended, the first thing that is read is an error.
@@ -124,7 +124,7 @@ std::string Process::hear() {
 
 void Process::dismiss() {
     shutdown(socket_, SHUT_WR);
-    while (!has_ended() && !bot_arena::cancelled()) poll(nullptr, 0, LOOK_MS);
+    while (!has_ended() && !bot_arena::cancelled()) poll(nullptr, 0, POLL_MS);
 }
 
 bool Process::has_ended() {
@@ -138,7 +138,7 @@ std::string Process::end() {
     if (pid_ < 0) return "the brain has ended";
     // One that is ending keeps its status.
     kill(pid_, SIGKILL);
-    const int status = Kin::ours().bury(pid_);
+    const int status = Descendants::of_this_process().reap(pid_);
     pid_ = -1;
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
@@ -194,7 +194,7 @@ std::unique_ptr<Process> Reserve::take() {
     std::unique_lock lock(mutex_);
     // The kit lets one round in at a time. So one that still plays was cut off, and where its
     // process and a new one were there at once, it would look as if the bot had grown.
-    renewed_.wait_for(lock, PATIENCE, [this] { return playing_ == 0; });
+    renewed_.wait_for(lock, END_WAIT, [this] { return playing_ == 0; });
     auto taken = std::move(waiting_);
     if (taken == nullptr || taken->has_ended()) {
         taken.reset();

@@ -1,5 +1,5 @@
 """Brains in whole rounds: the examples play without a foul and within the memory of an exam, each
-sin has its own verdict, and no process is left behind."""
+fault has its own verdict, and no process is left behind."""
 
 import json
 import os
@@ -78,7 +78,7 @@ run = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=300)
 assert run.returncode == 0 and "fit to enter" in run.stdout, run.stdout
 print("first: fit to enter")
 
-sins = {
+faults = {
     "segfault": ("error_status", "the brain was killed by SIGSEGV (Segmentation fault)"),
     "exception": ("error_status", "the brain threw in requestDiscard: no such tile"),
     "chinese": ("error_status", "the brain threw in requestDiscard: 12 " + 100 * "\ufffd"),
@@ -95,7 +95,7 @@ sins = {
     "no_tile": ("error_status", "request_discard returned 10: expected a Tile of the hand"),
     "loop": ("late", ""),
 }
-for brain, (kind, words) in sins.items():
+for brain, (kind, words) in faults.items():
     for game in play(brain, "--move-limit", "500ms", rounds=2):
         seat = game["players"].index("me")
         (foul,) = game["fouls"]

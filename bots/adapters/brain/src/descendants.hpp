@@ -10,19 +10,19 @@
 namespace brain_harness {
 
 // The processes of brains that live.
-class Kin {
+class Descendants {
 public:
     // Those of this process.
-    static Kin& ours();
+    static Descendants& of_this_process();
 
     // Calls this, which starts a brain's process and gives its number; -1 where it can't.
     int start(const std::function<int()>& start);
     // Waits for the end of a brain's process, and kills and reaps what it has left behind.
     // Gives its status as waitpid does.
-    int bury(int pid);
+    int reap(int pid);
 
 private:
-    void sweep();
+    void kill_leftovers();
 
     std::mutex mutex_;
     std::set<int> brains_;
@@ -30,6 +30,6 @@ private:
 
 // Shuts off what a brain has no business with, for this process and all below it: they can't
 // leave its process group, so that whoever kills that reaches all of it. Takes in orphans.
-void close_in();
+void enter_sandbox();
 
 }  // namespace brain_harness

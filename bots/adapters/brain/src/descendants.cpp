@@ -1,4 +1,4 @@
-#include "kin.hpp"
+#include "descendants.hpp"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -20,9 +20,9 @@
 namespace brain_harness {
 namespace {
 
-// How often a sweep looks again: what starts processes faster than they are killed is left to
+// How many passes one clean-up makes: what starts processes faster than they are killed is left to
 // the next one.
-constexpr int MOST_LOOKS = 1000;
+constexpr int MOST_PASSES = 1000;
 
 // The children of this process, those of its other threads too (proc_pid_task(5)).
 std::vector<int> children() {
@@ -70,20 +70,20 @@ bool stay_in_group() {
 
 }  // namespace
 
-Kin& Kin::ours() {
-    static Kin kin;
-    return kin;
+Descendants& Descendants::of_this_process() {
+    static Descendants descendants;
+    return descendants;
 }
 
-int Kin::start(const std::function<int()>& start) {
-    // Until it is known here a sweep must not see it.
+int Descendants::start(const std::function<int()>& start) {
+    // Until it is known here, kill_leftovers must not see it.
     std::lock_guard lock(mutex_);
     const int pid = start();
     if (pid > 0) brains_.insert(pid);
     return pid;
 }
 
-int Kin::bury(int pid) {
+int Descendants::reap(int pid) {
     siginfo_t ended{};
     while (waitid(P_PID, pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
     }
@@ -93,13 +93,13 @@ int Kin::bury(int pid) {
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     brains_.erase(pid);
-    sweep();
+    kill_leftovers();
     return status;
 }
 
-void Kin::sweep() {
+void Descendants::kill_leftovers() {
     // What those have started that are killed is ours when they are dead.
-    for (int look = 0; look < MOST_LOOKS; ++look) {
+    for (int pass = 0; pass < MOST_PASSES; ++pass) {
         std::vector<int> killed;
         for (int child : children()) {
             if (brains_.count(child) == 0 && kill(child, SIGKILL) == 0) killed.push_back(child);
@@ -112,7 +112,7 @@ void Kin::sweep() {
     }
 }
 
-void close_in() {
+void enter_sandbox() {
     // Where the system refuses, rounds can be played all the same.
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 || !stay_in_group()) {
         std::fprintf(stderr, "note: what the brain starts may be out of reach: %s\n",

@@ -10,14 +10,14 @@
 
 namespace bot_arena {
 
-class Places {
+class GameSlots {
 public:
     int max_games = 1;
 
-    // Takes a place where there is one, or becomes free soon: a referee may open its next
+    // Takes a slot where there is one, or becomes free soon: a referee may open its next
     // stream before this process has heard that the last one was cancelled.
     grpc::Status enter(const grpc::ServerContext* stream);
-    // The game is over, so it takes no place any more. Says nothing where it has left already.
+    // The game is over, so it takes no slot any more. Says nothing where it has left already.
     void leave(const grpc::ServerContext* stream);
     // Lets nobody in from now on.
     void close();

@@ -1,18 +1,18 @@
-#include "places.hpp"
+#include "slots.hpp"
 
 #include <string>
 
 namespace bot_arena {
 namespace {
 
-constexpr std::chrono::seconds PATIENCE{1};
-constexpr std::chrono::milliseconds LOOK{10};
+constexpr std::chrono::seconds SLOT_WAIT{1};
+constexpr std::chrono::milliseconds POLL_INTERVAL{10};
 
 }  // namespace
 
-grpc::Status Places::enter(const grpc::ServerContext* stream) {
+grpc::Status GameSlots::enter(const grpc::ServerContext* stream) {
     std::unique_lock lock(mutex_);
-    const auto deadline = std::chrono::steady_clock::now() + PATIENCE;
+    const auto deadline = std::chrono::steady_clock::now() + SLOT_WAIT;
     while (!closed_) {
         for (auto it = playing_.begin(); it != playing_.end();) {
             it = (*it)->IsCancelled() ? playing_.erase(it) : std::next(it);
@@ -27,30 +27,30 @@ grpc::Status Places::enter(const grpc::ServerContext* stream) {
                     "max_games is " + std::to_string(max_games) +
                         ", and as many games are running"};
         }
-        changed_.wait_for(lock, LOOK);
+        changed_.wait_for(lock, POLL_INTERVAL);
     }
     return {grpc::StatusCode::UNAVAILABLE, "the bot is stopping"};
 }
 
-void Places::leave(const grpc::ServerContext* stream) {
+void GameSlots::leave(const grpc::ServerContext* stream) {
     std::lock_guard lock(mutex_);
     playing_.erase(stream);
     changed_.notify_all();
 }
 
-void Places::end() {
+void GameSlots::end() {
     std::lock_guard lock(mutex_);
     --streams_;
     changed_.notify_all();
 }
 
-void Places::close() {
+void GameSlots::close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
     changed_.notify_all();
 }
 
-bool Places::wait_until_idle(std::chrono::milliseconds grace) {
+bool GameSlots::wait_until_idle(std::chrono::milliseconds grace) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, grace, [this] { return streams_ == 0; });
 }
