@@ -15,7 +15,7 @@ from bot_arena import big_two, connect_four, mahjong, othello
 from bot_arena._proto.arena.v1.envelope_pb2 import Ready
 from bot_arena.game import Game, GameBot, GameStart
 from bot_arena.server import ListenError, serve
-from bot_arena.session import OnLoop, OwnThread, Played
+from bot_arena.session import OnLoop, OwnThread, ServedGame
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -39,7 +39,7 @@ class Bot:
     it fills in the callbacks `resumed_…`, or remembers nothing between the others.
     """
 
-    _hands: type[OwnThread] | type[OnLoop] = OwnThread
+    _new_caller: type[OwnThread] | type[OnLoop] = OwnThread
 
     def __init__(
         self, name: str, version: str, *, max_games: int = 1, can_resume: bool = False
@@ -53,7 +53,7 @@ class Bot:
         self._ready = Ready(
             bot=name, version=version, max_games=max_games, can_resume=can_resume
         )
-        self._games: dict[str, Played] = {}
+        self._games: dict[str, ServedGame] = {}
 
     def connect_four(self, new: Callable[[GameStart], connect_four.ConnectFourBot]) -> Self:
         """Plays Connect Four: `new`, a class or a function, makes the object for one
@@ -90,7 +90,7 @@ class Bot:
         """The same within a loop that runs already, until `stop` is set. Raises
         `ListenError`.
         """
-        await serve(address, self._games.values(), self._ready, self._hands, stop)
+        await serve(address, self._games.values(), self._ready, self._new_caller, stop)
 
     async def _until_signalled(self) -> None:
         stop = asyncio.Event()
@@ -103,7 +103,7 @@ class Bot:
         if inspect.isabstract(new):
             missing = sorted(getattr(new, "__abstractmethods__", ()))
             raise TypeError(f"{new.__name__} lacks {', '.join(missing)}")
-        self._games[game.service] = Played(game, new)
+        self._games[game.service] = ServedGame(game, new)
         return self
 
 
@@ -113,4 +113,4 @@ class AsyncBot(Bot):
     up all games: such a bot is better a `Bot`.
     """
 
-    _hands = OnLoop
+    _new_caller = OnLoop

@@ -114,7 +114,7 @@ class Fault(Exception):
         self.words = words
 
 
-class Say(Protocol):
+class Invoke(Protocol):
     """Calls the callback of this name, on whichever thread it belongs, and hands back
     what `read` makes of what it returned. That is done there too: what an author returns
     may be a generator, or run code of the author's in other ways. Raises `Fault` with the
@@ -141,9 +141,9 @@ class Game(Generic[CallT, AnswerT]):
     bot: type[Any]
     call: type[CallT]
     answer: type[AnswerT]
-    begin: Callable[[CallT, Say], Awaitable[None]]
+    begin: Callable[[CallT, Invoke], Awaitable[None]]
     """What comes with the start of the game."""
-    hear: Callable[[CallT, Say], Awaitable[AnswerT | None]]
+    hear: Callable[[CallT, Invoke], Awaitable[AnswerT | None]]
     """A call of the game's own; what it answers has no number yet. Raises ValueError
     where the call has what there is not in the game."""
 

@@ -29,25 +29,25 @@ _HERE = os.path.dirname(__file__)
 
 
 @dataclass(frozen=True)
-class Played:
+class ServedGame:
     """A game that a bot plays, and what makes its object for one game."""
 
     game: Game[Any, Any]
     new: Callable[[GameStart], GameBot]
 
 
-def _as_it_is(value: object) -> object:
+def _unchanged(value: object) -> object:
     return value
 
 
 class Session:
     """The stream of one game."""
 
-    def __init__(self, played: Played, ready: Ready, hand: OwnThread | OnLoop) -> None:
-        self._game = played.game
-        self._new = played.new
+    def __init__(self, served: ServedGame, ready: Ready, caller: OwnThread | OnLoop) -> None:
+        self._game = served.game
+        self._new = served.new
         self._ready = ready
-        self._hand = hand
+        self._caller = caller
         self._bot: GameBot | None = None
 
     async def hear(self, message: bytes) -> bytes | None:
@@ -71,24 +71,24 @@ class Session:
         if self._bot is None:
             raise Fault(grpc.StatusCode.FAILED_PRECONDITION, "the game has not begun")
         if kind == "over":
-            await self._say("game_over", read_over(call.over))
+            await self._invoke("game_over", read_over(call.over))
             self._bot = None
             return None
-        return await self._game.hear(call, self._say)
+        return await self._game.hear(call, self._invoke)
 
     async def _begin(self, call: Any) -> Any:
         if not call.HasField("number"):
             raise ValueError("a question without a number")
         start = read_start(call.start)
-        self._bot = await self._hand.call("the constructor", self._new, start, read=self._made)
-        await self._game.begin(call, self._say)
+        self._bot = await self._caller.call("the constructor", self._new, start, read=self._made)
+        await self._game.begin(call, self._invoke)
         # A start that was answered before the stream was opened is not answered again.
         return None if call.HasField("past_answer") else self._game.answer(ready=self._ready)
 
-    async def _say(
-        self, name: str, *args: object, read: Callable[[Any], object] = _as_it_is
+    async def _invoke(
+        self, name: str, *args: object, read: Callable[[Any], object] = _unchanged
     ) -> Any:
-        return await self._hand.call(name, getattr(self._bot, name), *args, read=read)
+        return await self._caller.call(name, getattr(self._bot, name), *args, read=read)
 
     def _made(self, bot: object) -> object:
         if isinstance(bot, self._game.bot):
@@ -112,7 +112,7 @@ class OwnThread:
         name: str,
         callback: Callable[..., object],
         *args: object,
-        read: Callable[[Any], object] = _as_it_is,
+        read: Callable[[Any], object] = _unchanged,
     ) -> Any:
         called: asyncio.Future[object] = self._loop.create_future()
 
@@ -152,7 +152,7 @@ class OnLoop:
         name: str,
         callback: Callable[..., object],
         *args: object,
-        read: Callable[[Any], object] = _as_it_is,
+        read: Callable[[Any], object] = _unchanged,
     ) -> Any:
         try:
             value = callback(*args)
