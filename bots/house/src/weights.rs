@@ -65,18 +65,18 @@ fn build(parameters: Parameters) -> Result<Bot, SpecError> {
         .unwrap_or_default();
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
-        .thinks(move |_| Player {
+        .thinks(move |_| WeightsPlayer {
             weights: weights.clone(),
             plies,
         }))
 }
 
-struct Player {
+struct WeightsPlayer {
     weights: Weights,
     plies: u32,
 }
 
-impl Thinker<Othello> for Player {
+impl Thinker<Othello> for WeightsPlayer {
     fn answer(&mut self, turn: &Turn<'_, Othello>) -> Square {
         let board = turn.view().public.position.board;
         let best = self.weights.best(board, self.plies);

@@ -56,16 +56,16 @@ impl Bot {
             if let Some(deal) = call.get_deal {
                 called("get_deal", || bot.get_deal(deal.cards().collect()))?;
             }
-            Ok(Box::new(Seated(bot)))
+            Ok(Box::new(BigTwoPlayer(bot)))
         })
     }
 }
 
 const PATH: &str = "/games.big_two.v1.BigTwoBot/Play";
 
-struct Seated<B>(B);
+struct BigTwoPlayer<B>(B);
 
-impl<B: BigTwoBot> Player for Seated<B> {
+impl<B: BigTwoBot> Player for BigTwoPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Self(bot) = self;
         let ask = match read::<BigTwoCall>(&call.bytes)?.call {

@@ -78,15 +78,17 @@ impl Bot {
         self,
         new: impl Fn(&GameStart) -> B + Send + Sync + 'static,
     ) -> Self {
-        self.plays(PATH, move |start, _| Ok(Box::new(Seated(new(start)))))
+        self.plays(PATH, move |start, _| {
+            Ok(Box::new(ConnectFourPlayer(new(start))))
+        })
     }
 }
 
 const PATH: &str = "/games.connect_four.v1.ConnectFourBot/Play";
 
-struct Seated<B>(B);
+struct ConnectFourPlayer<B>(B);
 
-impl<B: ConnectFourBot> Player for Seated<B> {
+impl<B: ConnectFourBot> Player for ConnectFourPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(Kind::GetPoint(ask)) = read::<ConnectFourCall>(&call.bytes)?.call else {
             return Ok(None);

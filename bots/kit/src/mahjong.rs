@@ -56,16 +56,16 @@ impl Bot {
             if let Some(round) = read::<MahjongCall>(bytes)?.round {
                 called("get_round", || bot.get_round(&round))?;
             }
-            Ok(Box::new(Seated(bot)))
+            Ok(Box::new(MahjongPlayer(bot)))
         })
     }
 }
 
 const PATH: &str = "/games.mahjong.v1.MahjongBot/Play";
 
-struct Seated<B>(B);
+struct MahjongPlayer<B>(B);
 
-impl<B: MahjongBot> Player for Seated<B> {
+impl<B: MahjongBot> Player for MahjongPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Self(bot) = self;
         let past = match &call.past_answer {

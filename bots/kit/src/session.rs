@@ -21,7 +21,7 @@ use tonic::{Status, Streaming};
 
 /// What a bot says of itself, and how it is called.
 #[derive(Clone, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct BotOptions {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) max_games: u32,
@@ -56,26 +56,30 @@ pub(crate) type NewPlayer =
 /// The stream of answers to a stream of calls.
 pub(crate) struct Session {
     calls: Streaming<Bytes>,
-    manner: Arc<Manner>,
+    options: Arc<BotOptions>,
     new: Arc<NewPlayer>,
     player: Option<Box<dyn Player>>,
-    thinking: Option<JoinHandle<(Box<dyn Player>, Heard)>>,
+    thinking: Option<JoinHandle<(Box<dyn Player>, AnswerResult)>>,
 }
 
-type Heard = Result<Option<Bytes>, Status>;
+type AnswerResult = Result<Option<Bytes>, Status>;
 
 impl Session {
-    pub(crate) fn new(calls: Streaming<Bytes>, manner: Arc<Manner>, new: Arc<NewPlayer>) -> Self {
+    pub(crate) fn new(
+        calls: Streaming<Bytes>,
+        options: Arc<BotOptions>,
+        new: Arc<NewPlayer>,
+    ) -> Self {
         Self {
             calls,
-            manner,
+            options,
             new,
             player: None,
             thinking: None,
         }
     }
 
-    fn hear(&mut self, bytes: Bytes) -> Heard {
+    fn hear(&mut self, bytes: Bytes) -> AnswerResult {
         let envelope = CallEnvelope::decode(bytes.clone())
             .map_err(|error| Status::invalid_argument(format!("not a call: {error}")))?;
         let number = envelope.number;
@@ -103,16 +107,16 @@ impl Session {
             .take()
             .ok_or_else(|| Status::failed_precondition("the game has not begun"))?;
         let think = move || {
-            let heard = called("the bot", || player.hear(call))
+            let answer = called("the bot", || player.hear(call))
                 .flatten()
                 .map(|answer| answer.map(|answer| numbered(number, &answer)));
-            (player, heard)
+            (player, answer)
         };
         // A notice is quick: only a question is worth another thread.
-        if self.manner.quick || number.is_none() {
-            let (player, heard) = think();
+        if self.options.quick || number.is_none() {
+            let (player, answer) = think();
             self.player = Some(player);
-            heard
+            answer
         } else {
             self.thinking = Some(tokio::task::spawn_blocking(think));
             Ok(None)
@@ -125,14 +129,14 @@ impl Session {
         start: &GameStart,
         bytes: &[u8],
         answered: bool,
-    ) -> Heard {
+    ) -> AnswerResult {
         let player = called("the constructor", || (self.new)(start, bytes)).flatten()?;
         self.player = Some(player);
         let number =
             number.ok_or_else(|| Status::invalid_argument("a question without a number"))?;
         // A start that was answered before the stream was opened is not
         // answered again.
-        Ok((!answered).then(|| self.manner.ready(number)))
+        Ok((!answered).then(|| self.options.ready(number)))
     }
 }
 
@@ -142,13 +146,13 @@ impl Stream for Session {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         loop {
-            let heard = if let Some(thinking) = &mut this.thinking {
+            let answer = if let Some(thinking) = &mut this.thinking {
                 let thought = std::task::ready!(Pin::new(thinking).poll(cx));
                 this.thinking = None;
                 match thought {
-                    Ok((player, heard)) => {
+                    Ok((player, answer)) => {
                         this.player = Some(player);
-                        heard
+                        answer
                     }
                     Err(error) => Err(Status::internal(error.to_string())),
                 }
@@ -159,7 +163,7 @@ impl Stream for Session {
                     Some(Err(status)) => Err(status),
                 }
             };
-            match heard {
+            match answer {
                 Ok(None) => {}
                 Ok(Some(answer)) => return Poll::Ready(Some(Ok(answer))),
                 Err(status) => return Poll::Ready(Some(Err(status))),
@@ -168,7 +172,7 @@ impl Stream for Session {
     }
 }
 
-impl Manner {
+impl BotOptions {
     fn ready(&self, number: u32) -> Bytes {
         let envelope = AnswerEnvelope {
             number: Some(number),

@@ -70,7 +70,7 @@ impl Bot {
         new: impl Fn(&GameStart) -> T + Send + Sync + 'static,
     ) -> Self {
         self.plays(G::PATH, move |start, bytes| {
-            Ok(Box::new(Thinking {
+            Ok(Box::new(ThinkerPlayer {
                 watcher: Watcher::<G>::new(seat(start), bytes).map_err(unreadable)?,
                 thinker: new(start),
             }))
@@ -85,7 +85,7 @@ impl Bot {
         new: impl Fn(&GameStart) -> C + Send + Sync + 'static,
     ) -> Self {
         self.plays(kind.path(), move |start, bytes| {
-            Ok(Box::new(Choosing {
+            Ok(Box::new(ChooserPlayer {
                 watch: kind.watch(seat(start), bytes).map_err(unreadable)?,
                 chooser: new(start),
             }))
@@ -93,12 +93,12 @@ impl Bot {
     }
 }
 
-struct Thinking<G: Sight, T> {
+struct ThinkerPlayer<G: Sight, T> {
     watcher: Watcher<G>,
     thinker: T,
 }
 
-impl<G: Sight, T: Thinker<G>> Player for Thinking<G, T> {
+impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(question) = self.watcher.hear(&call.bytes).map_err(unreadable)? else {
             return Ok(None);
@@ -126,12 +126,12 @@ impl<G: Sight, T: Thinker<G>> Player for Thinking<G, T> {
     }
 }
 
-struct Choosing<C> {
+struct ChooserPlayer<C> {
     watch: Box<dyn Watch>,
     chooser: C,
 }
 
-impl<C: Chooser> Player for Choosing<C> {
+impl<C: Chooser> Player for ChooserPlayer<C> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         if !self.watch.hear(&call.bytes).map_err(unreadable)? {
             return Ok(None);

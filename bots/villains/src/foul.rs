@@ -22,7 +22,7 @@ use tonic::{Status, Streaming};
 use crate::{
     FAILED, Villain,
     game::{self, Chance},
-    games::{Games, Running},
+    games::{RunningGame, RunningGames},
     kind::Kind,
     stream::Put,
 };
@@ -95,13 +95,13 @@ pub(crate) fn before_listening(villain: &Villain) -> Option<u8> {
 /// One seat in one game.
 pub(crate) async fn play(
     villain: &Villain,
-    games: &Arc<Games>,
+    games: &Arc<RunningGames>,
     mut calls: Streaming<Bytes>,
     answers: mpsc::Sender<Put>,
 ) {
     let mut chance = Chance::new(0);
     let mut points = 0;
-    let mut running: Option<Running> = None;
+    let mut running: Option<RunningGame> = None;
     // A stream that is cancelled fails, which ends the game as well.
     while let Ok(call) = calls.message().await {
         let Some(call) = call else {
@@ -146,7 +146,7 @@ pub(crate) async fn play(
                 past || at_start(villain, number, &answers).await
             }
             Some(Call::GetPoint(ask)) => {
-                let asked = Asked {
+                let asked = PointRequest {
                     number,
                     limit: call.limit.and_then(|limit| limit.try_into().ok()),
                     first: points == 0,
@@ -201,13 +201,13 @@ pub(crate) async fn play(
 }
 
 /// Whether this is the newest of more games than it can play.
-fn is_one_too_many(villain: &Villain, games: &Games, running: Option<&Running>) -> bool {
+fn is_one_too_many(villain: &Villain, games: &RunningGames, running: Option<&RunningGame>) -> bool {
     villain.kind == Kind::Overcommitted
         && games.running() >= TOO_MANY
-        && running.is_some_and(Running::is_newest)
+        && running.is_some_and(RunningGame::is_newest)
 }
 
-struct Asked {
+struct PointRequest {
     number: u32,
     ask: GetPoint,
     limit: Option<Duration>,
@@ -239,12 +239,12 @@ async fn at_start(villain: &Villain, number: u32, answers: &mpsc::Sender<Put>) -
 /// Answers GetPoint; false where nothing is to follow.
 async fn in_game(
     villain: &Villain,
-    asked: &Asked,
+    asked: &PointRequest,
     chance: &mut Chance,
-    games: &Games,
+    games: &RunningGames,
     answers: &mpsc::Sender<Put>,
 ) -> bool {
-    let Asked {
+    let PointRequest {
         number,
         ask,
         limit,

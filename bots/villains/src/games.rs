@@ -10,15 +10,15 @@ use std::{
 };
 
 /// How long it thinks on about a game that nobody waits for.
-const THOUGHT: Duration = Duration::from_secs(60);
+const BUSY_TIME: Duration = Duration::from_secs(60);
 /// Less than who has ended a game waits for its stream's end, which is 1 s.
-const A_MOMENT: Duration = Duration::from_millis(500);
+const ROOM_WAIT: Duration = Duration::from_millis(500);
 /// In how many threads: enough to be seen where much else runs.
-const THOUGHTS: usize = 4;
+const BUSY_THREADS: usize = 4;
 
 /// The games of one process.
 #[derive(Default)]
-pub(crate) struct Games {
+pub(crate) struct RunningGames {
     state: Mutex<State>,
     asked: AtomicBool,
     thinks_on: AtomicBool,
@@ -33,21 +33,21 @@ struct State {
 }
 
 /// A game that runs.
-pub(crate) struct Running {
-    games: Arc<Games>,
+pub(crate) struct RunningGame {
+    games: Arc<RunningGames>,
     number: u64,
     /// It runs until somebody says that it is over, and if nobody does for ever.
     clings: bool,
 }
 
-impl Games {
+impl RunningGames {
     /// Begins another one.
-    pub(crate) fn begin(self: &Arc<Self>, clings: bool) -> Running {
+    pub(crate) fn begin(self: &Arc<Self>, clings: bool) -> RunningGame {
         let mut state = self.lock();
         state.begun += 1;
         let number = state.begun;
         state.running.insert(number);
-        Running {
+        RunningGame {
             games: self.clone(),
             number,
             clings,
@@ -64,7 +64,7 @@ impl Games {
     pub(crate) async fn has_room(&self, most: usize) -> bool {
         let began = Instant::now();
         while self.running() >= most {
-            if began.elapsed() >= A_MOMENT {
+            if began.elapsed() >= ROOM_WAIT {
                 return false;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -87,10 +87,10 @@ impl Games {
         if self.thinks_on.swap(true, Ordering::Relaxed) {
             return;
         }
-        for _ in 0..THOUGHTS {
+        for _ in 0..BUSY_THREADS {
             std::thread::spawn(|| {
                 let began = Instant::now();
-                while began.elapsed() < THOUGHT {
+                while began.elapsed() < BUSY_TIME {
                     std::hint::spin_loop();
                 }
             });
@@ -102,7 +102,7 @@ impl Games {
     }
 }
 
-impl Running {
+impl RunningGame {
     /// Whether no other game that runs has begun after it.
     pub(crate) fn is_newest(&self) -> bool {
         self.games.lock().running.last() == Some(&self.number)
@@ -114,7 +114,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningGame {
     fn drop(&mut self) {
         if !self.clings {
             self.over();
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_game_runs_until_it_is_dropped_or_over() {
-        let games = Arc::new(Games::default());
+        let games = Arc::new(RunningGames::default());
         let first = games.begin(false);
         let second = games.begin(false);
         assert_eq!(games.running(), 2);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_game_that_clings_runs_until_it_is_over() {
-        let games = Arc::new(Games::default());
+        let games = Arc::new(RunningGames::default());
         drop(games.begin(true));
         assert_eq!(games.running(), 1);
         games.begin(true).over();

@@ -29,7 +29,7 @@ use tonic::{
     server::NamedService,
 };
 
-use crate::{Villain, foul, games::Games};
+use crate::{Villain, foul, games::RunningGames};
 
 /// The service's full name.
 pub(crate) const SERVICE: &str = "games.connect_four.v1.ConnectFourBot";
@@ -72,7 +72,7 @@ impl Put {
 #[derive(Clone)]
 pub(crate) struct PlayService {
     villain: Arc<Villain>,
-    games: Arc<Games>,
+    games: Arc<RunningGames>,
 }
 
 impl PlayService {
@@ -140,7 +140,7 @@ impl<B: Send + 'static> Service<Request<B>> for AnyService {
 }
 
 fn response(puts: mpsc::Receiver<Put>) -> Response<Body> {
-    let mut response = Response::new(Body::new(Answers(Some(puts))));
+    let mut response = Response::new(Body::new(PutFrames(Some(puts))));
     response
         .headers_mut()
         .insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
@@ -148,9 +148,9 @@ fn response(puts: mpsc::Receiver<Put>) -> Response<Body> {
 }
 
 /// The response's body; nothing when it has ended.
-struct Answers(Option<mpsc::Receiver<Put>>);
+struct PutFrames(Option<mpsc::Receiver<Put>>);
 
-impl http_body::Body for Answers {
+impl http_body::Body for PutFrames {
     type Data = Bytes;
     type Error = io::Error;
 

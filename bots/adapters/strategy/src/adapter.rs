@@ -20,10 +20,10 @@ use nix::sys::prctl;
 use tonic::{Request, Response, Status, Streaming, service::Routes};
 
 use crate::{
+    descendants::{self, Descendants},
     file::{Strategy, StrategyError},
-    kin::{self, Kin},
-    process::Process,
-    wire::Question,
+    host_process::HostProcess,
+    wire::PointQuestion,
 };
 
 /// Why a strategy can't be served.
@@ -57,25 +57,25 @@ pub fn adapter(spec: &str) -> Result<(), AdapterError> {
     strategy.look()?;
     // No strategy reads what others of this user hold.
     prctl::set_dumpable(false).map_err(io::Error::from)?;
-    let kin = Kin::new()?;
+    let descendants = Descendants::new()?;
     // One thread: hosts are tied to the life of the thread that starts them.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let served = runtime.block_on(serve(strategy, kin));
+    let served = runtime.block_on(serve(strategy, descendants));
     drop(runtime);
-    kin::end();
+    descendants::end();
     served
 }
 
-async fn serve(strategy: Strategy, kin: Kin) -> Result<(), AdapterError> {
-    tokio::spawn(kin.clone().keep_swept());
-    let process = Process::load(&strategy, &kin)
+async fn serve(strategy: Strategy, descendants: Descendants) -> Result<(), AdapterError> {
+    tokio::spawn(descendants.clone().keep_clean());
+    let process = HostProcess::load(&strategy, &descendants)
         .await
         .map_err(|status| AdapterError::Load(status.message().to_owned()))?;
     let adapter = Adapter {
         strategy: Arc::new(strategy),
-        kin,
+        descendants,
         first: Mutex::new(Some(process)),
     };
     let routes = Routes::new(ConnectFourBotServer::new(adapter));
@@ -85,33 +85,33 @@ async fn serve(strategy: Strategy, kin: Kin) -> Result<(), AdapterError> {
 
 struct Adapter {
     strategy: Arc<Strategy>,
-    kin: Kin,
+    descendants: Descendants,
     /// The one that the strategy was tried in plays the first game. So it is there
     /// when the adapter listens, and what it has then is not counted as added.
-    first: Mutex<Option<Process>>,
+    first: Mutex<Option<HostProcess>>,
 }
 
 impl Adapter {
-    fn first(&self) -> Option<Process> {
+    fn first(&self) -> Option<HostProcess> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.take()
     }
 }
 
-type Answers = Pin<Box<dyn Stream<Item = Result<ConnectFourAnswer, Status>> + Send>>;
+type AnswerStream = Pin<Box<dyn Stream<Item = Result<ConnectFourAnswer, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl ConnectFourBot for Adapter {
-    type PlayStream = Answers;
+    type PlayStream = AnswerStream;
 
     async fn play(
         &self,
         calls: Request<Streaming<ConnectFourCall>>,
-    ) -> Result<Response<Answers>, Status> {
-        let game = Game {
+    ) -> Result<Response<AnswerStream>, Status> {
+        let game = StrategyGame {
             calls: calls.into_inner(),
             strategy: self.strategy.clone(),
-            kin: self.kin.clone(),
+            descendants: self.descendants.clone(),
             spare: self.first(),
             process: None,
         };
@@ -124,16 +124,16 @@ impl ConnectFourBot for Adapter {
 }
 
 /// One game.
-struct Game {
+struct StrategyGame {
     calls: Streaming<ConnectFourCall>,
     strategy: Arc<Strategy>,
-    kin: Kin,
+    descendants: Descendants,
     /// One that is loaded and has not played.
-    spare: Option<Process>,
-    process: Option<Process>,
+    spare: Option<HostProcess>,
+    process: Option<HostProcess>,
 }
 
-impl Game {
+impl StrategyGame {
     /// The next answer; none when the referee has closed its side.
     async fn answer(&mut self) -> Result<Option<ConnectFourAnswer>, Status> {
         loop {
@@ -170,7 +170,7 @@ impl Game {
                 self.process = None;
                 let process = match self.spare.take() {
                     Some(spare) => spare,
-                    None => Process::load(&self.strategy, &self.kin).await?,
+                    None => HostProcess::load(&self.strategy, &self.descendants).await?,
                 };
                 self.process = Some(process);
                 Ok((!again).then(|| Answer::Ready(self.ready())))
@@ -178,7 +178,7 @@ impl Game {
             // Each question says all that there is to know.
             Some(Call::GetPoint(_)) if again => Ok(None),
             Some(Call::GetPoint(ask)) => {
-                let question = Question::of(&ask).ok_or_else(|| {
+                let question = PointQuestion::of(&ask).ok_or_else(|| {
                     Status::invalid_argument("expected n bytes of top and m times n bytes of board")
                 })?;
                 let process = self

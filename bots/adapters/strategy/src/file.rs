@@ -104,7 +104,7 @@ impl Strategy {
         }
         let mut header = Vec::new();
         let read = File::open(&path).and_then(|file| file.take(20).read_to_end(&mut header));
-        match read.map(|_| other_than_object(&header)) {
+        match read.map(|_| not_a_shared_object(&header)) {
             Err(error) => Err(StrategyError::Read { path, error }),
             Ok(Some(found)) => Err(StrategyError::Kind { path, found }),
             Ok(None) => Ok(()),
@@ -195,7 +195,7 @@ fn has_bytes(path: &Path, wanted: &[u8]) -> bool {
 
 /// What a file is that begins so, where it is no shared object for this machine
 /// (elf(5)).
-fn other_than_object(header: &[u8]) -> Option<String> {
+fn not_a_shared_object(header: &[u8]) -> Option<String> {
     if header.starts_with(b"MZ") {
         return Some("a program or DLL for Windows".to_owned());
     }
@@ -272,7 +272,7 @@ mod tests {
         let with = |at: usize, byte: u8| {
             let mut header = ours[..20].to_vec();
             header[at] = byte;
-            other_than_object(&header)
+            not_a_shared_object(&header)
         };
         assert_eq!(with(16, 3), None);
         for (found, says) in [
@@ -281,8 +281,8 @@ mod tests {
             (with(18, 40), "for arm"),
             (with(4, 1), "an ELF file for"),
             (with(0, b'#'), "no ELF file"),
-            (other_than_object(b"MZ"), "Windows"),
-            (other_than_object(b""), "no ELF file"),
+            (not_a_shared_object(b"MZ"), "Windows"),
+            (not_a_shared_object(b""), "no ELF file"),
         ] {
             let found = found.unwrap();
             assert!(found.contains(says), "{found}");

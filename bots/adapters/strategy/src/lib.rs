@@ -8,12 +8,12 @@
 //! cancelled is dropped, and its process is killed with it.
 
 mod adapter;
-mod cage;
+mod descendants;
 mod file;
 mod host;
-mod kin;
+mod host_process;
 mod object;
-mod process;
+mod sandbox;
 mod wire;
 
 pub use adapter::{AdapterError, adapter};

@@ -16,11 +16,11 @@ use nix::{
     time::{ClockId, clock_gettime},
 };
 
-use crate::{file::has_mangled, wire::Question};
+use crate::{file::has_mangled, wire::PointQuestion};
 
 /// What a strategy may lean on its host for, though its own list of needed
 /// libraries does not name it.
-const LEANED_ON: [&str; 2] = ["libstdc++.so.6", "libm.so.6"];
+const ASSUMED_LIBRARIES: [&str; 2] = ["libstdc++.so.6", "libm.so.6"];
 
 /// The interface, as a strategy's author must declare it.
 const INTERFACE: &str = "a strategy exports extern \"C\" Point* getPoint(const int M, const int N, \
@@ -68,7 +68,7 @@ impl Object {
     /// What was expected, in words.
     pub(crate) fn load(path: &Path) -> Result<Self, String> {
         let shown = path.display();
-        for name in LEANED_ON {
+        for name in ASSUMED_LIBRARIES {
             if let Err(error) = open(Path::new(name), RTLD_NOW | RTLD_GLOBAL) {
                 eprintln!("note: {name} could not be loaded: {error}");
             }
@@ -112,7 +112,7 @@ impl Object {
 
     /// Calls `getPoint` and copies what it points to; none where it is NULL.
     #[inline(never)]
-    pub(crate) fn get_point(&self, ask: &Question) -> Option<Returned> {
+    pub(crate) fn get_point(&self, ask: &PointQuestion) -> Option<Returned> {
         let stop = StopExceptions;
         let pointer = call_get_point(self.get_point, ask);
         stop.here();
@@ -138,7 +138,7 @@ impl Object {
 }
 
 #[inline(never)]
-extern "C" fn call_get_point(get_point: GetPoint, ask: &Question) -> *mut Point {
+extern "C" fn call_get_point(get_point: GetPoint, ask: &PointQuestion) -> *mut Point {
     #[expect(unsafe_code, reason = "the strategy is C++")]
     // SAFETY: both arrays are as long as the interface says, and live until it
     // returns. What it does beyond that ends this process at worst, and with it the
@@ -194,7 +194,7 @@ impl Drop for StopExceptions {
 fn nothing() {}
 
 /// Has a signal do what it does where nobody catches it.
-pub(crate) fn by_default(which: Signal) {
+pub(crate) fn restore_default_handler(which: Signal) {
     #[expect(unsafe_code, reason = "a handler could do anything")]
     // SAFETY: this one is the system's own.
     let set = unsafe { signal(which, SigHandler::SigDfl) };

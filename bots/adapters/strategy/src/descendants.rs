@@ -21,9 +21,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// The hosts that live; a clone is the same.
 #[derive(Clone, Debug)]
-pub(crate) struct Kin(Arc<Mutex<HashSet<u32>>>);
+pub(crate) struct Descendants(Arc<Mutex<HashSet<u32>>>);
 
-impl Kin {
+impl Descendants {
     /// Takes in orphans from here on.
     pub(crate) fn new() -> io::Result<Self> {
         prctl::set_child_subreaper(true)?;
@@ -31,7 +31,7 @@ impl Kin {
     }
 
     /// This child is a host, and is waited for elsewhere. To be called on the thread
-    /// that [`sweep`](Self::sweep) is called on, before it can be.
+    /// that [`kill_leftovers`](Self::kill_leftovers) is called on, before it can be.
     pub(crate) fn add(&self, host: u32) {
         self.hosts().insert(host);
     }
@@ -39,12 +39,12 @@ impl Kin {
     /// This one has been waited for.
     pub(crate) fn remove(&self, host: u32) {
         self.hosts().remove(&host);
-        self.sweep();
+        self.kill_leftovers();
     }
 
     /// Kills and reaps what is left over. What those have started is ours when they
-    /// are dead, and their death wakes [`keep_swept`](Self::keep_swept).
-    pub(crate) fn sweep(&self) {
+    /// are dead, and their death wakes [`keep_clean`](Self::keep_clean).
+    pub(crate) fn kill_leftovers(&self) {
         let hosts = self.hosts();
         for id in children() {
             if !hosts.contains(&id) {
@@ -56,10 +56,10 @@ impl Kin {
     }
 
     /// Sweeps whenever a child has died.
-    pub(crate) async fn keep_swept(self) -> io::Result<()> {
+    pub(crate) async fn keep_clean(self) -> io::Result<()> {
         let mut died = signal(SignalKind::child())?;
         while died.recv().await.is_some() {
-            self.sweep();
+            self.kill_leftovers();
         }
         Ok(())
     }

@@ -20,9 +20,9 @@ use tokio::{
 use tonic::Status;
 
 use crate::{
+    descendants::Descendants,
     file::Strategy,
-    kin::Kin,
-    wire::{Question, Report},
+    wire::{HostReport, PointQuestion},
 };
 
 /// How many of its last lines are evidence, and how long one may be.
@@ -32,25 +32,25 @@ const LINE_LIMIT: usize = 200;
 const LONGEST_LINE: usize = 64 * 1024;
 /// How much is read of what a dead host has left in its pipe: as much as one
 /// holds.
-const LEFT_BEHIND: usize = 64 * 1024;
+const PIPE_CAPACITY: usize = 64 * 1024;
 
 /// A host.
-pub(crate) struct Process {
+pub(crate) struct HostProcess {
     child: Option<Child>,
     id: u32,
-    kin: Kin,
+    descendants: Descendants,
     socket: UnixStream,
     /// What it has said and has not been read yet.
     said: Vec<u8>,
     /// What the strategy prints; none when that has been closed.
     output: Option<pipe::Receiver>,
-    printed: Printed,
-    phase: Phase,
+    printed: PrintedLines,
+    phase: HostPhase,
 }
 
 /// What the strategy is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum HostPhase {
     Loading,
     Waiting,
     GetPoint,
@@ -59,15 +59,18 @@ enum Phase {
 
 /// A point as the strategy gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct GivenPoint {
     pub(crate) x: i32,
     pub(crate) y: i32,
 }
 
-impl Process {
+impl HostProcess {
     /// Starts a host and waits until it has loaded the strategy.
-    pub(crate) async fn load(strategy: &Strategy, kin: &Kin) -> Result<Self, Status> {
-        let mut process = Self::start(strategy, kin).map_err(|error| {
+    pub(crate) async fn load(
+        strategy: &Strategy,
+        descendants: &Descendants,
+    ) -> Result<Self, Status> {
+        let mut process = Self::start(strategy, descendants).map_err(|error| {
             Status::unavailable(format!(
                 "the strategy's process could not be started: {error}"
             ))
@@ -77,7 +80,7 @@ impl Process {
     }
 
     /// Starts a host, this same program.
-    fn start(strategy: &Strategy, kin: &Kin) -> io::Result<Self> {
+    fn start(strategy: &Strategy, descendants: &Descendants) -> io::Result<Self> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let (reader, writer) = io::pipe()?;
@@ -96,26 +99,26 @@ impl Process {
         let id = child
             .id()
             .ok_or_else(|| io::Error::other("it has no number"))?;
-        kin.add(id);
+        descendants.add(id);
         Ok(Self {
             child: Some(child),
             id,
-            kin: kin.clone(),
+            descendants: descendants.clone(),
             socket: UnixStream::from_std(ours)?,
             said: Vec::new(),
             output: Some(pipe::Receiver::from_owned_fd(reader.into())?),
-            printed: Printed::default(),
-            phase: Phase::Loading,
+            printed: PrintedLines::default(),
+            phase: HostPhase::Loading,
         })
     }
 
     async fn loaded(&mut self) -> Result<(), Status> {
         match self.report().await? {
-            Report::Loaded => {
-                self.phase = Phase::Waiting;
+            HostReport::Loaded => {
+                self.phase = HostPhase::Waiting;
                 Ok(())
             }
-            Report::Refused => {
+            HostReport::Refused => {
                 let mut why = std::mem::take(&mut self.said);
                 let mut rest = (&mut self.socket).take(LONGEST_LINE as u64);
                 // As far as it can be read.
@@ -128,20 +131,20 @@ impl Process {
 
     /// Asks for a point. `clearPoint` has been called when it is here, so that its
     /// time is part of the move's, and its failure the failure of this move.
-    pub(crate) async fn point(&mut self, question: &Question) -> Result<Given, Status> {
+    pub(crate) async fn point(&mut self, question: &PointQuestion) -> Result<GivenPoint, Status> {
         self.printed.forget();
-        self.phase = Phase::GetPoint;
+        self.phase = HostPhase::GetPoint;
         // Where it can't be written the host is dead, and the report says how.
         let _ = self.socket.write_all(&question.write()).await;
         let given = match self.report().await? {
-            Report::Point { x, y } => Given { x, y },
-            Report::Null => return Err(Status::internal("getPoint returned NULL")),
+            HostReport::Point { x, y } => GivenPoint { x, y },
+            HostReport::Null => return Err(Status::internal("getPoint returned NULL")),
             _ => return Err(unexpected()),
         };
-        self.phase = Phase::ClearPoint;
+        self.phase = HostPhase::ClearPoint;
         match self.report().await? {
-            Report::Cleared => {
-                self.phase = Phase::Waiting;
+            HostReport::Cleared => {
+                self.phase = HostPhase::Waiting;
                 Ok(given)
             }
             _ => Err(unexpected()),
@@ -159,12 +162,12 @@ impl Process {
 
     /// The next thing that the host says, or how it died. Nothing is lost where this
     /// is dropped on the way.
-    async fn report(&mut self) -> Result<Report, Status> {
+    async fn report(&mut self) -> Result<HostReport, Status> {
         let mut open = true;
         loop {
-            if let Some((bytes, _)) = self.said.split_first_chunk::<{ Report::SIZE }>() {
-                let report = Report::read(*bytes).ok_or_else(unexpected);
-                self.said.drain(..Report::SIZE);
+            if let Some((bytes, _)) = self.said.split_first_chunk::<{ HostReport::SIZE }>() {
+                let report = HostReport::read(*bytes).ok_or_else(unexpected);
+                self.said.drain(..HostReport::SIZE);
                 return report;
             }
             let Some(child) = &mut self.child else {
@@ -185,7 +188,7 @@ impl Process {
                     // What it said before it died is in the pipes already, whether
                     // or not we have been told so.
                     drain(&self.socket, |bytes| self.said.extend_from_slice(bytes));
-                    if self.said.len() < Report::SIZE {
+                    if self.said.len() < HostReport::SIZE {
                         return Err(self.post_mortem(status));
                     }
                 }
@@ -205,10 +208,10 @@ impl Process {
             Err(error) => return Status::internal(format!("the strategy is gone: {error}")),
         };
         let place = match self.phase {
-            Phase::Loading => "while it was loaded",
-            Phase::Waiting => "while nothing was asked of it",
-            Phase::GetPoint => "in getPoint",
-            Phase::ClearPoint => "in clearPoint",
+            HostPhase::Loading => "while it was loaded",
+            HostPhase::Waiting => "while nothing was asked of it",
+            HostPhase::GetPoint => "in getPoint",
+            HostPhase::ClearPoint => "in clearPoint",
         };
         let died = match (status.code(), status.signal().map(Signal::try_from)) {
             (Some(code), _) => format!("the strategy exited with code {code} {place}"),
@@ -224,31 +227,31 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for HostProcess {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else {
             return;
         };
         // It may be dead already.
         let _ = child.start_kill();
-        let (kin, id) = (self.kin.clone(), self.id);
+        let (descendants, id) = (self.descendants.clone(), self.id);
         tokio::spawn(async move {
             let _ = child.wait().await;
-            kin.remove(id);
+            descendants.remove(id);
         });
     }
 }
 
 /// What a strategy has printed.
 #[derive(Debug, Default)]
-struct Printed {
+struct PrintedLines {
     /// A line that has not ended.
     line: Vec<u8>,
     /// The last lines since the last question.
     last: VecDeque<String>,
 }
 
-impl Printed {
+impl PrintedLines {
     fn forget(&mut self) {
         self.last.clear();
     }
@@ -295,7 +298,7 @@ async fn read_some(output: Option<&mut pipe::Receiver>, into: &mut [u8]) -> io::
 /// Reads what is there without waiting, and not for ever.
 fn drain(from: impl AsFd, mut found: impl FnMut(&[u8])) {
     let mut chunk = [0; 4096];
-    for _ in 0..LEFT_BEHIND / chunk.len() {
+    for _ in 0..PIPE_CAPACITY / chunk.len() {
         match nix::unistd::read(&from, &mut chunk) {
             Ok(read) if read > 0 => found(&chunk[..read]),
             _ => return,

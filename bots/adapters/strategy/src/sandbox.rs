@@ -35,7 +35,7 @@ use crate::object;
 /// # Errors
 ///
 /// Where the system refuses.
-pub(crate) fn close_in() -> io::Result<UnixStream> {
+pub(crate) fn enter() -> io::Result<UnixStream> {
     prctl::set_name(c"strategy-host")?;
     // Whoever asks a whole group to stop means its adapter, which ends in order.
     let asked = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
@@ -49,13 +49,13 @@ pub(crate) fn close_in() -> io::Result<UnixStream> {
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     prctl::set_dumpable(false)?;
 
-    crashes_end_it();
+    restore_crash_signals();
 
     let adapter = UnixStream::from(stdin().as_fd().try_clone_to_owned()?);
     unistd::dup2_stdin(File::open("/dev/null")?)?;
-    close_all_but(adapter.as_raw_fd())?;
+    close_other_descriptors(adapter.as_raw_fd())?;
 
-    if let Err(error) = keep_to_itself() {
+    if let Err(error) = filter_system_calls() {
         eprintln!(
             "note: the strategy can leave its process group, and signal its adapter: {error}"
         );
@@ -64,7 +64,7 @@ pub(crate) fn close_in() -> io::Result<UnixStream> {
 }
 
 /// Closes what the arena may have left open by mistake.
-fn close_all_but(kept: i32) -> io::Result<()> {
+fn close_other_descriptors(kept: i32) -> io::Result<()> {
     let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .collect();
@@ -80,7 +80,7 @@ fn close_all_but(kept: i32) -> io::Result<()> {
 /// Refuses from here on `setsid` and `setpgid`, so that whoever kills the group of
 /// the adapter reaches all of it; and signals to the adapter, which has other games,
 /// and to whole groups, which it is in.
-fn keep_to_itself() -> Result<(), Box<dyn std::error::Error>> {
+fn filter_system_calls() -> Result<(), Box<dyn std::error::Error>> {
     // A process number is a signed integer of 32 bits; groups are 0 and below.
     let first_is = |operator, number: u64| {
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, operator, number)
@@ -118,8 +118,8 @@ fn keep_to_itself() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Rust's runtime catches the first fault of memory to see whether the stack is full;
 /// one that was only raised would be lost.
-fn crashes_end_it() {
+fn restore_crash_signals() {
     for fault in [Signal::SIGSEGV, Signal::SIGBUS] {
-        object::by_default(fault);
+        object::restore_default_handler(fault);
     }
 }
