@@ -69,24 +69,6 @@ std::string type_thrown() {
     return words;
 }
 
-// The exception that is being handled, in words: this callback threw it.
-std::string thrown(const std::string& callback) {
-    const std::string words = callback + ": ";
-    try {
-        throw;
-    } catch (const WrongAnswer& error) {
-        return error.what();
-    } catch (const std::exception& error) {
-        return words + type_thrown() + ": " + error.what();
-    } catch (const std::string& text) {
-        return words + text;
-    } catch (const char* text) {
-        return words + (text != nullptr ? text : "a null pointer");
-    } catch (...) {
-        return words + type_thrown();
-    }
-}
-
 // The stream that this thread serves.
 thread_local const grpc::ServerContext* serving = nullptr;
 
@@ -131,14 +113,19 @@ public:
         const char* callback = "the constructor";
         try {
             return play(*stream, slot, callback);
+        } catch (const GameFailed& error) {
+            return failed(error.what());
         } catch (...) {
-            const std::string words = thrown(callback);
-            std::fprintf(stderr, "%s\n", words.c_str());
-            return {grpc::StatusCode::INTERNAL, as_utf8(words, MOST_WORDS)};
+            return failed(std::string("exception in ") + callback + ": " + exception_words());
         }
     }
 
 private:
+    static grpc::Status failed(const std::string& words) {
+        std::fprintf(stderr, "%s\n", words.c_str());
+        return {grpc::StatusCode::INTERNAL, as_utf8(words, MOST_WORDS)};
+    }
+
     // Plays until the other side closes the stream, or cancels it: then reading fails.
     grpc::Status play(Stream& stream, GameSlot& slot, const char*& callback) {
         using grpc::StatusCode;
@@ -149,7 +136,7 @@ private:
             if (call.has_start()) {
                 player = factory_(call.start());
                 if (player == nullptr) {
-                    throw WrongAnswer("made nullptr for a game: expected an object of its class");
+                    throw GameFailed("the constructor returned nullptr: expected an object of the game's class");
                 }
                 Game::begin(*player, call, callback);
                 answered = !call.has_past_answer();
@@ -246,6 +233,20 @@ struct Address {
 }  // namespace
 
 bool cancelled() { return serving != nullptr && serving->IsCancelled(); }
+
+std::string exception_words() {
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        return type_thrown() + ": " + error.what();
+    } catch (const std::string& text) {
+        return text;
+    } catch (const char* text) {
+        return text != nullptr ? text : "a null pointer";
+    } catch (...) {
+        return type_thrown();
+    }
+}
 
 std::string as_utf8(const std::string& text, std::size_t most) {
     std::string kept;

@@ -13,7 +13,7 @@ Cards cards_of(const google::protobuf::RepeatedField<int>& cards) {
 
 [[noreturn]] void wrong(const std::string& callback, const std::string& value,
                         const std::string& expected) {
-    throw WrongAnswer(callback + " returned " + value + ": expected " + expected);
+    throw GameFailed(callback + " returned " + value + ": expected " + expected);
 }
 
 // Whether these are cards that can be told to a referee; what it makes of them is its affair.

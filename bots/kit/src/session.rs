@@ -212,8 +212,8 @@ pub(crate) fn called<T>(callback: &str, call: impl FnOnce() -> T) -> Result<T, S
             .downcast_ref::<&str>()
             .map(|words| (*words).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_default();
-        Status::internal(format!("{callback} panicked: {words}"))
+            .unwrap_or_else(|| "a value that is not a text".to_owned());
+        Status::internal(format!("panic in {callback}: {words}"))
     })
 }
 

@@ -464,5 +464,5 @@ fn a_callback_that_panics_is_named() {
         }
     }
     let said = said.expect("the other seat discards");
-    assert_eq!(said.message(), "get_opp_discard panicked: not that one");
+    assert_eq!(said.message(), "panic in get_opp_discard: not that one");
 }

@@ -8,7 +8,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player},
+    session::{Call, Player, called},
 };
 
 /// A bot in one game of `G`.
@@ -108,13 +108,16 @@ impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
             None => None,
         };
         let told = past.is_some();
-        let answer = past.unwrap_or_else(|| {
-            self.thinker.answer(&Turn {
-                question,
-                limit: call.limit,
-                watcher: &self.watcher,
-            })
-        });
+        let answer = match past {
+            Some(past) => past,
+            None => called("answer", || {
+                self.thinker.answer(&Turn {
+                    question,
+                    limit: call.limit,
+                    watcher: &self.watcher,
+                })
+            })?,
+        };
         self.watcher.answered(&answer);
         let mut bytes = Vec::new();
         G::write_answer(&answer, &mut bytes);

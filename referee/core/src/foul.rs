@@ -162,7 +162,7 @@ impl std::fmt::Display for Foul {
             Self::Crashed { detail } => write!(f, "crashed: {detail}"),
             Self::HungUp => f.write_str("closed its stream before the game was over"),
             Self::ErrorStatus { code, message } => {
-                write!(f, "ended with gRPC status {code}: {message}")
+                write!(f, "{message} (gRPC status {code})")
             }
             Self::Malformed { detail } => write!(f, "answer can't be read: {detail}"),
             Self::WrongNumber { expected, got } => {

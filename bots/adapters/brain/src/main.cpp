@@ -72,25 +72,17 @@ bool plays(int count, char** arguments) {
 
 int play() {
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-    const char* at = "its constructor";
-    std::string words;
+    const char* at = "the constructor of MyBrain";
     try {
         if (play_on(at)) return 0;
         std::fputs("the brain closed its connection\n", stderr);
         return CLOSED;
-    } catch (const std::exception& error) {
-        words = error.what();
-    } catch (const std::string& text) {
-        words = text;
-    } catch (const char* text) {
-        words = text != nullptr ? text : "a null pointer";
     } catch (...) {
-        words = "something that is neither a std::exception nor a text";
+        const std::string words = EXCEPTION + at + ": " + bot_arena::exception_words();
+        std::fprintf(stderr, "%s\n", words.c_str());
+        say(bot_arena::as_utf8(words, MOST_WORDS));
+        return 1;
     }
-    words = std::string("threw in ") + at + ": " + words;
-    std::fprintf(stderr, "the brain %s\n", words.c_str());
-    say(bot_arena::as_utf8(words, MOST_WORDS));
-    return 1;
 }
 
 }  // namespace brain_harness
@@ -126,7 +118,7 @@ int main(int count, char** arguments) {
     try {
         reserve = std::make_unique<Reserve>();
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "could not begin: %s\n", error.what());
+        std::fprintf(stderr, "%s\n", error.what());
         return 1;
     }
     // One round at a time: the memory of more would be added up. A referee that plays more

@@ -13,7 +13,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -86,7 +85,7 @@ Process::~Process() {
 
 void Process::wait_until_ready() {
     if (!ready_ && hear() != READY) {
-        throw std::runtime_error("the brain wrote to the connection of its process");
+        throw bot_arena::GameFailed("the brain wrote to the connection of its process");
     }
     ready_ = true;
 }
@@ -111,14 +110,14 @@ std::string Process::hear() {
             // Where it has not read all before it ended, the first thing that is read is an error.
             if (length < 0) continue;
             const std::string heard(line, length);
-            if (heard.rfind("threw", 0) == 0) throw std::runtime_error("the brain " + heard);
+            if (heard.rfind(EXCEPTION, 0) == 0) throw bot_arena::GameFailed(heard);
             if (length > 0 || (readable.revents & POLLHUP) == 0) return heard;
             // A closed one says no more than the end will.
             open = false;
         } else if (ended) {
-            throw std::runtime_error(end());
+            throw bot_arena::GameFailed(end());
         }
-        if (bot_arena::cancelled()) throw std::runtime_error("the game was cut off");
+        if (bot_arena::cancelled()) throw bot_arena::GameFailed("the game was cut off");
     }
 }
 

@@ -90,6 +90,8 @@ int play();
 constexpr int CLOSED = 86;
 // What it says when its brain is made.
 constexpr char READY[] = "ready";
+// What it says first when the brain has thrown; where and what follow.
+const std::string EXCEPTION = "exception in ";
 
 // Whether the program is to play.
 bool plays(int count, char** arguments);

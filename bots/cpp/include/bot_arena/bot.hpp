@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -42,6 +43,16 @@ bool cancelled();
 // Text as UTF-8, which is all that a referee can read: what is none becomes U+FFFD, byte by
 // byte, and at most so many bytes of whole characters are kept.
 std::string as_utf8(const std::string& text, std::size_t most);
+
+// The exception that is being handled, in words: its type and what it says. Call it in a
+// `catch`.
+std::string exception_words();
+
+// Ends its game with exactly these words as the reason. Another exception is told with its type
+// and the callback that threw it.
+struct GameFailed : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 // ---- Connect Four -----------------------------------------------------------
 

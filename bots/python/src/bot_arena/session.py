@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
-import reprlib
 import sys
 import threading
 import traceback
@@ -21,7 +20,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from bot_arena._proto.arena.v1.envelope_pb2 import Ready
-from bot_arena.game import Fault, Game, GameBot, GameStart, read_over, read_start
+from bot_arena.game import Fault, Game, GameBot, GameStart, read_over, read_start, wrong
 
 # A status is sent among the headers, of which there may be 8 KiB.
 _LONGEST_WORDS = 500
@@ -93,8 +92,7 @@ class Session:
     def _made(self, bot: object) -> object:
         if isinstance(bot, self._game.bot):
             return bot
-        words = f"made {reprlib.repr(bot)} for a game: expected a {self._game.bot.__name__}"
-        raise Fault(grpc.StatusCode.INTERNAL, words)
+        raise wrong("the constructor", bot, f"a {self._game.bot.__name__}")
 
 
 class OwnThread:
@@ -201,7 +199,7 @@ def _thrown(name: str, error: BaseException) -> Fault:
     with suppress(Exception):
         traceback.print_exception(type(error), error, at, file=sys.stderr)
     words = "".join(traceback.format_exception_only(type(error), error)).strip()
-    words = f"{name}: {words}"[:_LONGEST_WORDS]
+    words = f"exception in {name}: {words}"[:_LONGEST_WORDS]
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not _is_ours(frame.filename)]
     if own:
