@@ -39,6 +39,17 @@ def _unchanged(value: object) -> object:
     return value
 
 
+@dataclass(frozen=True)
+class Callback:
+    """A callback of the author's, with what it is called with."""
+
+    name: str
+    function: Callable[..., object]
+    arguments: tuple[object, ...]
+    read: Callable[[Any], object]
+    """What makes an answer of what it returns. It may run the author's code too."""
+
+
 class Session:
     """The stream of one game."""
 
@@ -79,7 +90,8 @@ class Session:
         if not call.HasField("number"):
             raise ValueError("a question without a number")
         start = read_start(call.start)
-        self._bot = await self._caller.call("the constructor", self._new, start, read=self._made)
+        make = Callback("the constructor", self._new, (start,), self._made)
+        self._bot = await self._caller.call(make)
         await self._game.begin(call, self._invoke)
         # A start that was answered before the stream was opened is not answered again.
         return None if call.HasField("past_answer") else self._game.answer(ready=self._ready)
@@ -87,7 +99,7 @@ class Session:
     async def _invoke(
         self, name: str, *args: object, read: Callable[[Any], object] = _unchanged
     ) -> Any:
-        return await self._caller.call(name, getattr(self._bot, name), *args, read=read)
+        return await self._caller.call(Callback(name, getattr(self._bot, name), args, read))
 
     def _made(self, bot: object) -> object:
         if isinstance(bot, self._game.bot):
@@ -105,13 +117,7 @@ class OwnThread:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="game", daemon=True).start()
 
-    async def call(
-        self,
-        name: str,
-        callback: Callable[..., object],
-        *args: object,
-        read: Callable[[Any], object] = _unchanged,
-    ) -> Any:
+    async def call(self, callback: Callback) -> Any:
         called: asyncio.Future[object] = self._loop.create_future()
 
         def tell(value: object) -> None:
@@ -120,7 +126,7 @@ class OwnThread:
                 called.set_result(value)
 
         def job() -> None:
-            value = _outcome(name, callback, args, read)
+            value = _outcome(callback)
             with suppress(RuntimeError):  # The loop has ended.
                 self._loop.call_soon_threadsafe(tell, value)
 
@@ -145,52 +151,41 @@ class OnLoop:
     def __init__(self) -> None:
         self._closed = False
 
-    async def call(
-        self,
-        name: str,
-        callback: Callable[..., object],
-        *args: object,
-        read: Callable[[Any], object] = _unchanged,
-    ) -> Any:
+    async def call(self, callback: Callback) -> Any:
         try:
-            value = callback(*args)
-            return read(await value if isawaitable(value) else value)
+            value = callback.function(*callback.arguments)
+            return callback.read(await value if isawaitable(value) else value)
         except Fault:
             raise
         except BaseException as error:
             # The author's code may raise these two of its own.
             if self._closed and isinstance(error, (asyncio.CancelledError, GeneratorExit)):
                 raise
-            raise _thrown(name, error) from error
+            raise _raised(callback.name, error) from error
 
     def close(self) -> None:
         """From here on a callback that is cancelled is so because its stream is."""
         self._closed = True
 
 
-def _outcome(
-    name: str,
-    callback: Callable[..., object],
-    args: tuple[object, ...],
-    read: Callable[[Any], object],
-) -> object:
+def _outcome(callback: Callback) -> object:
     """What a callback returned, or the `Fault` that came of it."""
     try:
-        value = callback(*args)
+        value = callback.function(*callback.arguments)
         if not iscoroutine(value):
-            return read(value)
+            return callback.read(value)
     except Fault as fault:
         # A new one: the traceback would keep the author's objects until it is dropped,
         # which is on another thread.
         return Fault(fault.code, fault.words)
     except BaseException as error:
-        return _thrown(name, error)
+        return _raised(callback.name, error)
     value.close()
-    words = f"{name} is async: serve it with AsyncBot, or make it a plain method"
+    words = f"{callback.name} is async: serve it with AsyncBot, or make it a plain method"
     return Fault(grpc.StatusCode.INTERNAL, words)
 
 
-def _thrown(name: str, error: BaseException) -> Fault:
+def _raised(name: str, error: BaseException) -> Fault:
     """What the callback of this name raised, as the status that ends its stream."""
     at = error.__traceback__
     while at and _is_ours(at.tb_frame.f_code.co_filename):
