@@ -264,6 +264,7 @@ struct Bot::State {
     BotOptions options;
     std::vector<std::unique_ptr<grpc::Service>> services;
     std::vector<std::string> names;
+    bool served = false;
 
     template <class Game, class Make>
     void plays(Make factory) {
@@ -278,7 +279,12 @@ Bot::Bot(const std::string& name, const std::string& version) : state_(std::make
     state_->options.name = as_utf8(name, MOST_WORDS);
     state_->options.version = as_utf8(version, MOST_WORDS);
 }
-Bot::~Bot() = default;
+Bot::~Bot() {
+    if (state_ != nullptr && !state_->served) {
+        std::fprintf(stderr, "Bot(\"%s\", ...) was never served: call its main()\n",
+                     state_->options.name.c_str());
+    }
+}
 Bot::Bot(Bot&&) noexcept = default;
 Bot& Bot::operator=(Bot&&) noexcept = default;
 
@@ -316,6 +322,7 @@ Bot& Bot::othello(Factory<OthelloBot> factory) {
 int Bot::main() {
     // What a bot prints is a log, and a log is read while it grows.
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+    state_->served = true;
     try {
         return state_->serve();
     } catch (const std::exception& error) {

@@ -790,6 +790,12 @@ TEST_F(Kit, says_what_is_wrong_with_an_address) {
     }
 }
 
+TEST_F(Kit, says_that_its_main_was_never_called) {
+    Process bot("unix:bot", "never-served");
+    EXPECT_EQ(bot.exit_code(), 0);
+    EXPECT_EQ(bot.errors(), "Bot(\"subject\", ...) was never served: call its main()\n");
+}
+
 TEST_F(Kit, says_where_it_could_not_listen) {
     Process first("tcp:127.0.0.1:0");
     const auto taken = first.listening();

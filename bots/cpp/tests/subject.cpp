@@ -1,7 +1,8 @@
 // The bot that the kit is tested with: prints every callback on a line of its own. What a
 // game's id says, it does: throw, throw-int, throw-text, throw-string, throw-long, throw-wide,
 // throw-gbk, throw-at-start, nothing (is made), spin (for ever), search (until the game is cut
-// off). Its argument is connect-four-only, or the callback that throws.
+// off). Its argument is connect-four-only, never-served, or
+// the callback that throws.
 #include <bot_arena/bot.hpp>
 
 #include <iostream>
@@ -154,5 +155,6 @@ int main(int count, char** arguments) {
             return start.game_id() == "nothing" ? nullptr : std::make_unique<Oth>();
         });
     }
+    if (thrower == "never-served") return 0;
     return bot.main();
 }

@@ -118,7 +118,7 @@ int main(int count, char** arguments) {
     try {
         reserve = std::make_unique<Reserve>();
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s\n", error.what());
+        std::fprintf(stderr, "could not begin: %s\n", error.what());
         return 1;
     }
     // One round at a time: the memory of more would be added up. A referee that plays more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import inspect
 import io
 import os
@@ -54,6 +55,7 @@ class Bot:
             bot=name, version=version, max_games=max_games, can_resume=can_resume
         )
         self._games: dict[str, ServedGame] = {}
+        atexit.register(self._never_served)
 
     def connect_four(self, new: Callable[[GameStart], connect_four.ConnectFourBot]) -> Self:
         """Plays Connect Four: `new`, a class or a function, makes the object for one
@@ -90,7 +92,14 @@ class Bot:
         """The same within a loop that runs already, until `stop` is set. Raises
         `ListenError`.
         """
+        atexit.unregister(self._never_served)
         await serve(address, self._games.values(), self._ready, self._new_caller, stop)
+
+    def _never_served(self) -> None:
+        """At the end of the program: says what is missing. An exception has said so."""
+        if not hasattr(sys, "last_value"):
+            name = f"{type(self).__name__}({self._ready.bot!r}, …)"
+            print(f"{name} was never served: call its main()", file=sys.stderr)
 
     async def _until_signalled(self) -> None:
         stop = asyncio.Event()
