@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, called, read, wrong},
+    session::{Call, Player, called, invalid, read, wrong},
 };
 
 /// A bot in one round of Mahjong. A [`Tile`] as a number is 10 * suit + rank,
@@ -85,7 +85,7 @@ impl<B: MahjongBot> Player for MahjongPlayer<B> {
             }
             Some(Kind::RequestDiscard(_)) => match past {
                 Some(Answer::Discard(tile)) => {
-                    let tile = Tile::try_from(tile).unwrap_or_default();
+                    let tile = Tile::try_from(tile).map_err(|_| invalid("no such tile"))?;
                     called("resumed_discard", || bot.resumed_discard(tile))?;
                     return Ok(None);
                 }

@@ -40,6 +40,21 @@ pub(crate) struct Call {
     pub(crate) past_answer: Option<Bytes>,
 }
 
+impl Call {
+    pub(crate) fn new(bytes: Bytes, envelope: CallEnvelope) -> Result<Self, Status> {
+        let limit = match envelope.limit {
+            Some(limit) => limit.try_into().map_err(|_| invalid("a negative limit"))?,
+            // A notice.
+            None => Duration::ZERO,
+        };
+        Ok(Self {
+            bytes,
+            limit,
+            past_answer: envelope.past_answer,
+        })
+    }
+}
+
 /// A bot in one game.
 pub(crate) trait Player: Send {
     /// A call. What it answers to a question is a message without its envelope.
@@ -80,28 +95,22 @@ impl Session {
     }
 
     fn hear(&mut self, bytes: Bytes) -> AnswerResult {
-        let envelope = CallEnvelope::decode(bytes.clone())
-            .map_err(|error| Status::invalid_argument(format!("not a call: {error}")))?;
+        let envelope = envelope(&bytes)?;
         let number = envelope.number;
-        match envelope.call {
+        match &envelope.call {
             Some(Kind::Start(start)) => {
-                return self.start(number, &start, &bytes, envelope.past_answer.is_some());
+                return self.start(number, start, &bytes, envelope.past_answer.is_some());
             }
             Some(Kind::Over(over)) => {
                 if let Some(mut player) = self.player.take() {
-                    called("game_over", || player.over(&over))?;
+                    called("game_over", || player.over(over))?;
                 }
                 return Ok(None);
             }
             // What it means that a seat has left is the game's own affair.
             Some(Kind::Forfeit(_)) | None => {}
         }
-        let limit = envelope.limit.and_then(|limit| limit.try_into().ok());
-        let call = Call {
-            bytes,
-            limit: limit.unwrap_or_default(),
-            past_answer: envelope.past_answer,
-        };
+        let call = Call::new(bytes, envelope)?;
         let mut player = self
             .player
             .take()
@@ -132,8 +141,7 @@ impl Session {
     ) -> AnswerResult {
         let player = called("the constructor", || (self.new)(start, bytes)).flatten()?;
         self.player = Some(player);
-        let number =
-            number.ok_or_else(|| Status::invalid_argument("a question without a number"))?;
+        let number = number.ok_or_else(|| invalid("a question without a number"))?;
         // A start that was answered before the stream was opened is not
         // answered again.
         Ok((!answered).then(|| self.options.ready(number)))
@@ -189,7 +197,17 @@ impl BotOptions {
 
 /// A message of a game's own.
 pub(crate) fn read<M: prost::Message + Default>(bytes: &[u8]) -> Result<M, Status> {
-    M::decode(bytes).map_err(|error| Status::invalid_argument(error.to_string()))
+    M::decode(bytes).map_err(|error| invalid(&error.to_string()))
+}
+
+/// What all games' calls have.
+pub(crate) fn envelope(call: &[u8]) -> Result<CallEnvelope, Status> {
+    read(call).map_err(|status| invalid(&format!("not a call: {}", status.message())))
+}
+
+/// A call that a referee does not send.
+pub(crate) fn invalid(words: &str) -> Status {
+    Status::invalid_argument(words)
 }
 
 /// An answer in its envelope.
