@@ -48,11 +48,7 @@ pub fn choose(level: u32, board: &Board, seat: Seat, rng: &mut impl Rng) -> usiz
     search.best()
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape of every house bot"
-)]
-fn build(parameters: Parameters) -> Result<Bot, SpecError> {
+fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let level = parameters
         .get("level", "a level of 1 to 50", |level| {
             (1..=LEVELS).contains(level)

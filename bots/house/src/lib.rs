@@ -33,7 +33,7 @@ pub struct HouseBot {
     /// As what it plays where the house shows a game: `NAME?parameter=value` or
     /// `AS=NAME?parameter=value`, quick ones.
     pub shows: &'static [&'static str],
-    build: fn(Parameters) -> Result<Bot, SpecError>,
+    build: fn(&Parameters) -> Result<Bot, SpecError>,
 }
 
 /// Which games a bot plays.
@@ -96,7 +96,7 @@ pub static HOUSE: &[HouseBot] = &[
 /// [`SpecError`] says what there is instead.
 pub fn bot(spec: &str) -> Result<Bot, SpecError> {
     let (house, parameters) = Parameters::read(spec, HOUSE)?;
-    (house.build)(parameters)
+    (house.build)(&parameters)
 }
 
 /// The bot that `NAME?parameter=value&…` names, whatever its parameters.

@@ -56,11 +56,7 @@ enum Budget {
     Playouts(u32),
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape of every house bot"
-)]
-fn build(parameters: Parameters) -> Result<Bot, SpecError> {
+fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let time = parameters.duration("time")?;
     let playouts = parameters.get("playouts", "a number of playouts, at least 1", |n| *n > 0)?;
     let c = parameters.get("c", "a number that is not negative", |c: &f64| {

@@ -46,11 +46,7 @@ const INFINITY: i64 = 1 << 60;
 /// a1, h1, a8, h8.
 const CORNERS: u64 = 1 | 1 << 7 | 1 << 56 | 1 << 63;
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape of every house bot"
-)]
-fn build(parameters: Parameters) -> Result<Bot, SpecError> {
+fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let plies = parameters
         .get("plies", "a number of plies, 1 to 60", |plies| {
             (1..=60).contains(plies)
