@@ -1,6 +1,6 @@
 // The server: streams, health, reflection, where it listens and how it stops. Streams are
 // served by gRPC's synchronous interface, a thread for each: a callback may think for as
-// long as it likes, and nobody else waits for it.
+// long as it likes, and no other game waits for it.
 #include "bot_arena/bot.hpp"
 
 #include <cxxabi.h>
@@ -27,8 +27,8 @@ constexpr std::chrono::seconds GRACE{5};
 constexpr std::chrono::milliseconds CLOSING{200};
 // Threads beside those of games: they wait for streams, or serve reflection.
 constexpr int SPARE_THREADS = 8;
-// The most of an exception's words that goes into a status: that is a header, and clients
-// refuse large ones. A name is no longer either.
+// The most bytes of a status message: it is a header, and clients refuse large ones. Names are
+// cut to the same length.
 constexpr std::size_t MOST_WORDS = 1000;
 
 // What a bot says of itself, for all its streams.
@@ -39,7 +39,7 @@ struct BotOptions {
     GameSlots slots;
 };
 
-// How many bytes the UTF-8 character has that is here; 0 where there is none (RFC 3629).
+// The length in bytes of the UTF-8 character at this index; 0 where it is not one (RFC 3629).
 std::size_t character_at(const std::string& text, std::size_t here) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(here);
@@ -136,7 +136,8 @@ private:
             if (call.has_start()) {
                 player = factory_(call.start());
                 if (player == nullptr) {
-                    throw GameFailed("the constructor returned nullptr: expected an object of the game's class");
+                    throw GameFailed(
+                        "the constructor returned nullptr: expected an object of the game's class");
                 }
                 Game::begin(*player, call, callback);
                 answered = !call.has_past_answer();
@@ -348,7 +349,7 @@ int Bot::State::serve() {
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort(address.uri(), grpc::InsecureServerCredentials(), &port);
-    // Else two bots could listen on one port, each for some of the connections.
+    // Otherwise two bots could listen on one port, each for some of the connections.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     // Twice, for a game that was cancelled has its thread until its callback returns.
     grpc::ResourceQuota quota;

@@ -16,7 +16,7 @@ Cards cards_of(const google::protobuf::RepeatedField<int>& cards) {
     throw GameFailed(callback + " returned " + value + ": expected " + expected);
 }
 
-// Whether these are cards that can be told to a referee; what it makes of them is its affair.
+// Whether these cards can be sent; whether the rules allow them, the referee decides.
 void check(const char* callback, const Cards& cards) {
     const std::string expected = "Cards, each once, or nothing to pass";
     if (cards.empty()) wrong(callback, "no cards", expected);

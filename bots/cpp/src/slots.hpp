@@ -19,7 +19,7 @@ public:
     grpc::Status enter(const grpc::ServerContext* stream);
     // The game is over, so it takes no slot any more. Says nothing where it has left already.
     void leave(const grpc::ServerContext* stream);
-    // Lets nobody in from now on.
+    // Refuses every new stream from now on.
     void close();
     // Waits until every stream has ended. Says whether that was within this time.
     bool wait_until_idle(std::chrono::milliseconds grace);

@@ -553,7 +553,7 @@ void refuses(S& stream, Call ask, const std::string& words) {
     EXPECT_EQ(status.error_message(), words);
 }
 
-TEST_F(Kit, an_answer_that_there_is_not_is_told_with_what_was_expected) {
+TEST_F(Kit, an_invalid_answer_is_told_with_what_was_expected) {
     Process bot("unix:bot");
     const auto channel = dial(bot.listening());
     for (int tile : {-1, 0, 10, 30, 99}) {
@@ -597,7 +597,7 @@ TEST_F(Kit, an_answer_that_there_is_not_is_told_with_what_was_expected) {
     }
 }
 
-TEST_F(Kit, a_cancelled_game_is_dropped_and_its_place_free) {
+TEST_F(Kit, a_cancelled_game_is_dropped_and_its_slot_free) {
     Process bot("unix:bot");
     const auto channel = dial(bot.listening());
     // More often than there are places.
@@ -609,7 +609,7 @@ TEST_F(Kit, a_cancelled_game_is_dropped_and_its_place_free) {
     }
 }
 
-TEST_F(Kit, a_game_that_is_cancelled_while_it_thinks_takes_no_place) {
+TEST_F(Kit, a_game_that_is_cancelled_while_it_thinks_takes_no_slot) {
     Process bot("unix:bot");
     const auto channel = dial(bot.listening());
     for (int i = 0; i < 2; ++i) {

@@ -83,7 +83,7 @@ impl<'a> HandScorer<'a> {
 
 /// A whole card's score in units, so that all scores are whole numbers and
 /// equals are equal: halves, thirds, quarters and 2/7 of it are whole, and all
-/// products of them that there are (1/2 1/3 1/4 2/7 = 2/168).
+/// their products (1/2 1/3 1/4 2/7 = 2/168).
 const WHOLE: u32 = 168;
 
 /// How many unseen cards outrank each rank.

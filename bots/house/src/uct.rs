@@ -126,7 +126,7 @@ pub struct Search {
 struct Node {
     /// By this drop.
     column: u8,
-    /// What it is worth for whoever made it, if it ends the game.
+    /// Its value for the side that made it, if it ends the game.
     end: Option<f64>,
     /// The columns that have not been tried, as bits.
     untried: u16,
@@ -134,7 +134,7 @@ struct Node {
     first_child: usize,
     next_sibling: usize,
     visits: f64,
-    /// Rewards of +1, 0 and -1 for whoever made the drop, summed.
+    /// Rewards of +1, 0 and -1 for the side that made the drop, summed.
     total: f64,
 }
 
@@ -180,7 +180,7 @@ impl Search {
         let mut seat = self.seat;
         self.path.clear();
         let mut at = 0;
-        // The reward of whoever made the drop that led to the last node.
+        // The reward of the side that made the drop to the last node.
         let mut reward = loop {
             self.path.push(at);
             if let Some(end) = self.nodes[at].end {
@@ -260,7 +260,7 @@ impl Node {
 
 /// Plays to the end: a drop that wins at once, from left to right; else one
 /// that denies the other side such a drop; else any. Gives the reward of
-/// `first`, who drops first.
+/// `first`, the side that drops first.
 fn playout(mut board: Board, first: Seat, rng: &mut impl Rng) -> f64 {
     let mut seat = first;
     while !board.is_full() {

@@ -111,7 +111,7 @@ impl<B: BigTwoBot> Player for BigTwoPlayer<B> {
     }
 }
 
-/// Whether these can be told to a referee; what it makes of them is its affair.
+/// Whether these can be sent; whether the rules allow them, the referee decides.
 fn are_cards(cards: &[Card]) -> bool {
     let each: BTreeSet<Card> = cards.iter().copied().collect();
     !cards.is_empty() && each.len() == cards.len() && !each.contains(&Card::Unspecified)

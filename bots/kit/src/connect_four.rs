@@ -28,7 +28,7 @@ pub trait ConnectFourBot: Send + 'static {
     fn game_over(&mut self, _over: &GameOver) {}
 }
 
-/// What there is to know: `m`, `n`, `top`, `board`, `last_x`, `last_y`,
+/// The whole position: `m`, `n`, `top`, `board`, `last_x`, `last_y`,
 /// `no_x`, `no_y`, and `limit`, the time that the answer may take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GetPoint {

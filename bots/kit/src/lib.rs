@@ -17,12 +17,10 @@
 //! }
 //! ```
 //!
-//! A bot that would rather think with the game's rules than be called back for
-//! each thing that happens is a [`Thinker`].
+//! A bot that works on the game's own position instead of callbacks is a [`Thinker`].
 //!
-//! The kit does the rest: the server, where to listen, Ready, health,
-//! reflection, one value of yours for each game, stopping in order. A panic in
-//! a callback loses the game it happened in and no other.
+//! The kit does the rest: the server, its address, Ready, health, reflection, one value of
+//! yours for each game, an orderly stop. A panic in a callback loses its own game only.
 
 pub mod big_two;
 pub mod connect_four;
@@ -78,15 +76,14 @@ impl Bot {
         }
     }
 
-    /// How many games one process can play at once; 1 if it is not said.
+    /// How many games one process can play at once; 1 by default.
     #[must_use]
     pub fn max_games(mut self, games: u32) -> Self {
         self.options.max_games = games;
         self
     }
 
-    /// The bot can be caught up in the middle of a game: it implements the
-    /// callbacks `resumed_…`, or remembers nothing between the others.
+    /// The bot can be resumed mid-game: it has the callbacks `resumed_…`, or no memory.
     #[must_use]
     pub fn can_resume(mut self) -> Self {
         self.options.can_resume = true;
@@ -94,7 +91,7 @@ impl Bot {
     }
 
     /// The bot answers within microseconds, so it is called on the thread of
-    /// the server, which saves changing threads twice for every question.
+    /// the server, which saves two thread switches for each question.
     #[must_use]
     pub fn quick(mut self) -> Self {
         self.options.quick = true;

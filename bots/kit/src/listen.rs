@@ -12,18 +12,18 @@ use tonic::{
     transport::{Server, server::Router},
 };
 
-/// Where a bot listens if nobody says.
+/// Where a bot listens when `BOT_LISTEN` is not set.
 const DEFAULT_ADDRESS: &str = "tcp:127.0.0.1:50051";
 /// How long games may go on after the bot was asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Why a bot can't serve.
+/// Why a bot could not serve.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// `BOT_LISTEN` is no address.
+    /// `BOT_LISTEN` is not an address.
     #[error("BOT_LISTEN is \"{0}\": expected unix:PATH or tcp:HOST:PORT")]
     Address(String),
-    /// Nobody can listen there.
+    /// The address can't be listened on.
     #[error("could not listen on {address}: {error}")]
     Bind {
         /// Where.

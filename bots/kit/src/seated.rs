@@ -1,5 +1,4 @@
-//! A bot in one game without a stream: for those who look at a game that is over
-//! and try out what the bot would have done.
+//! A bot in one game without a stream, to ask what it would have done in a past game.
 
 use arena_proto::arena::v1::call_envelope::Call as Kind;
 use bytes::Bytes;
@@ -18,7 +17,7 @@ impl Bot {
     ///
     /// # Errors
     ///
-    /// Where it does not play this game, or the call is none.
+    /// It does not play this game, or the call can't be read.
     pub fn sit(&self, path: &str, start: &[u8]) -> Result<Seated, Status> {
         let plays = self.games.iter().find(|game| game.path == path);
         let game = plays.ok_or_else(|| Status::unimplemented("the bot does not play this game"))?;
@@ -35,7 +34,7 @@ impl Seated {
     ///
     /// # Errors
     ///
-    /// Where the call is none, or the bot ends its stream.
+    /// The call can't be read, or the bot ends its stream.
     pub fn hear(&mut self, call: &Bytes) -> Result<Option<Bytes>, Status> {
         let envelope = envelope(call)?;
         let number = envelope.number;

@@ -1,5 +1,5 @@
-//! One seat in one game: the calls of its stream, in order, to one player. The
-//! envelope is dealt with here; a game's own part passes through as bytes.
+//! One seat in one game: hands the calls of its stream, in order, to one player. It
+//! reads the envelope; a game's own part passes through as bytes.
 
 use std::{
     fmt::Debug,
@@ -107,7 +107,7 @@ impl Session {
                 }
                 return Ok(None);
             }
-            // What it means that a seat has left is the game's own affair.
+            // What a seat that has left means depends on the game.
             Some(Kind::Forfeit(_)) | None => {}
         }
         let call = Call::new(bytes, envelope)?;
@@ -222,8 +222,7 @@ pub(crate) fn numbered(number: Option<u32>, answer: &[u8]) -> Bytes {
     bytes.into()
 }
 
-/// What this callback makes; if it panics, its words as the status that ends its
-/// stream.
+/// The result of this callback; if it panics, the status that ends its stream.
 pub(crate) fn called<T>(callback: &str, call: impl FnOnce() -> T) -> Result<T, Status> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
         let words = panic

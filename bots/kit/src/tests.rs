@@ -240,7 +240,7 @@ fn callbacks_are_enough_to_play_every_game() {
     }
 }
 
-/// A player that is caught up hears the same calls, each old question with the
+/// A player that is resumed hears the same calls, each old question with the
 /// answer that was given, and answers nothing.
 #[test]
 fn a_player_can_be_caught_up_in_every_game() {
@@ -401,7 +401,7 @@ fn first_answer(bot: &Bot, name: &str) -> Result<Option<Vec<u8>>, tonic::Status>
 }
 
 #[test]
-fn an_answer_that_there_is_not_is_the_authors_error() {
+fn an_invalid_answer_is_the_authors_error() {
     let (three, four) = (Card::ThreeOfClubs, Card::FourOfClubs);
     let cards =
         |cards: Vec<Card>| Bot::new("says", "1").big_two(move |_: &GameStart| Says(cards.clone()));
@@ -433,7 +433,7 @@ fn an_answer_that_there_is_not_is_the_authors_error() {
         assert_eq!(status.code(), tonic::Code::Internal);
         assert!(status.message().contains(words), "{status}");
     }
-    // What the rules say of it is the referee's affair.
+    // Whether the rules allow it, the referee decides.
     for (bot, name) in [
         (cards(vec![four]), "big_two"),
         (square(7, 7), "othello"),

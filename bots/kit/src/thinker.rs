@@ -1,5 +1,4 @@
-//! Bots that think with a game's rules: they are handed what the seat knows, in
-//! the form that the rules work on, instead of one callback after another.
+//! Bots that get what their seat knows in the rules' own form, instead of callbacks.
 
 use std::time::Duration;
 
@@ -55,8 +54,7 @@ impl<G: Sight> Turn<'_, G> {
     }
 }
 
-/// A bot in one game of any kind: it knows no rules, but which answers would be
-/// accepted.
+/// A bot in one game of any kind, which knows only how many answers are legal.
 pub trait Chooser: Send + 'static {
     /// Which of so many answers?
     fn choose(&mut self, answers: usize) -> usize;

@@ -1,5 +1,5 @@
-//! Villains of three games, by the kit's callbacks: they know of the rules only
-//! what they need so as to play on until their time has come.
+//! Villains of three games, by the kit's callbacks: they know only the rules that they
+//! need to play until they misbehave.
 
 use std::{
     collections::HashSet,
@@ -23,7 +23,7 @@ use crate::{
     kind::Kind,
 };
 
-/// Whether this kind can be played so.
+/// Whether this kind can be played by callbacks.
 pub(crate) const fn include(kind: Kind) -> bool {
     matches!(
         kind,
@@ -55,12 +55,12 @@ pub(crate) fn bot(villain: Villain) -> Bot {
         .big_two(player)
 }
 
-/// What the games of one process have met.
+/// The deals that the games of one process have seen.
 #[derive(Default)]
 struct SeenDeals(Mutex<HashSet<String>>);
 
 impl SeenDeals {
-    /// Whether any game of this process has met it before.
+    /// Whether any game of this process has seen it before.
     fn again(&self, what: &str) -> bool {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         !seen.insert(what.to_owned())
@@ -113,7 +113,7 @@ impl CallbackVillain {
         }
     }
 
-    /// Is asked: does what it is here for, if its time has come.
+    /// Is asked: misbehaves, if it is due.
     fn asked(&mut self) {
         let due = self.answers >= self.villain.after;
         self.answers += 1;

@@ -32,9 +32,9 @@ pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 const LARGEST: usize = 64 * 1024;
 /// How many answers of a flood go out at a time.
 const FLOOD: usize = 64;
-/// How many games are more than a villain can play that says otherwise.
+/// From how many games on `overcommitted` fails.
 const TOO_MANY: usize = 3;
-/// Field 15 of an answer, which nobody knows, as bytes.
+/// The tag of field 15 of an answer, which does not exist.
 const PADDING: u8 = 15 << 3 | 2;
 
 /// What is done before it listens; with an exit code, it never does.
@@ -75,7 +75,7 @@ pub(crate) fn before_listening(villain: &Villain) -> Option<u8> {
         _ => Ok(()),
     };
     done.err().map(|error| {
-        eprintln!("could not do what it is for: {error}");
+        eprintln!("could not misbehave as it should: {error}");
         FAILED
     })
 }
@@ -173,7 +173,7 @@ impl VillainSeat<'_> {
                     return self.put(&beyond(&asked)).await;
                 }
                 if past {
-                    // So as to go on as it would have gone on.
+                    // It draws the same number as when it answered.
                     let _ = self.chance.point(&asked.ask);
                     return true;
                 }
@@ -188,7 +188,7 @@ impl VillainSeat<'_> {
         }
     }
 
-    /// Whether another game can begin, for those who count them.
+    /// Whether another game may begin, for the kinds that count them.
     async fn has_room(&self) -> bool {
         let most = self.villain.max_games() as usize;
         match self.villain.kind {
@@ -229,7 +229,7 @@ impl VillainSeat<'_> {
                 std::process::exit(3);
             }
             Kind::ErrorWhenOver => return self.end(Status::internal("I am a bad loser")).await,
-            // Who waits for the stream's end has a slot taken until then.
+            // It takes a slot until the stream has ended.
             Kind::NeverCloses => {}
             _ => {
                 if let Some(running) = &self.running {
@@ -274,14 +274,12 @@ impl VillainSeat<'_> {
             _ => {}
         }
         let by_the_rules = game::answer(Some(asked.number), Answer::Point(point));
-        if villain.kind == Kind::Bulky {
-            let bulky = Put::messages(&[&padded(&by_the_rules, LARGEST)]);
-            return self.answers.send(bulky).await.is_ok();
-        }
-        if !asked.due {
-            return self.put(&by_the_rules).await;
-        }
-        self.foul(asked, point, &by_the_rules).await
+        let sent = match villain.kind {
+            Kind::Bulky => Put::messages(&[&padded(&by_the_rules, LARGEST)]),
+            _ if asked.due => return self.foul(asked, point, &by_the_rules).await,
+            _ => message(&by_the_rules),
+        };
+        self.answers.send(sent).await.is_ok()
     }
 
     async fn foul(
@@ -333,9 +331,9 @@ impl VillainSeat<'_> {
             Kind::Oversized => Put::messages(&[&padded(by_the_rules, LARGEST + 1)]),
             Kind::Memory => {
                 let megabytes = self.villain.megabytes;
-                let hoard: Vec<Vec<u8>> = (0..megabytes).map(|_| vec![1; 1 << 20]).collect();
+                let taken: Vec<Vec<u8>> = (0..megabytes).map(|_| vec![1; 1 << 20]).collect();
                 an_hour(&self.answers).await;
-                drop(hoard);
+                drop(taken);
                 message(by_the_rules)
             }
             Kind::Illegal => elsewhere(0, Some(asked.ask.n)),
@@ -376,7 +374,7 @@ fn message(answer: &ConnectFourAnswer) -> Put {
     Put::messages(&[&answer.encode_to_vec()])
 }
 
-/// An answer with a field behind it that nobody knows, as large as said.
+/// An answer with an unknown field behind it, of this size.
 fn padded(answer: &ConnectFourAnswer, size: usize) -> Vec<u8> {
     let mut bytes = answer.encode_to_vec();
     bytes.push(PADDING);
@@ -387,7 +385,7 @@ fn padded(answer: &ConnectFourAnswer, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Waits for an hour, or until nobody waits any more.
+/// Waits for an hour, or until the stream is cancelled.
 async fn an_hour(answers: &mpsc::Sender<Put>) {
     tokio::select! {
         () = tokio::time::sleep(HOUR) => {}
@@ -411,7 +409,7 @@ fn say(line: &str) {
     let _ = io::stdout().flush();
 }
 
-/// Starts itself as a villain that stays for ever.
+/// Starts this program again as a villain that never ends.
 fn litter(villain: &Villain) -> io::Result<()> {
     Command::new(env::current_exe()?)
         .args(villain.verb)

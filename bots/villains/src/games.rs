@@ -9,11 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long it thinks on about a game that nobody waits for.
+/// How long it keeps thinking about a cancelled game.
 const BUSY_TIME: Duration = Duration::from_secs(60);
-/// Less than who has ended a game waits for its stream's end, which is 1 s.
+/// Less than the 1 s that the referee waits for a stream's end.
 const ROOM_WAIT: Duration = Duration::from_millis(500);
-/// In how many threads: enough to be seen where much else runs.
+/// In how many threads: enough to be seen on a busy machine.
 const BUSY_THREADS: usize = 4;
 
 /// The games of one process.
@@ -29,14 +29,14 @@ struct State {
     /// Those that run, or are taken to: by their numbers.
     running: BTreeSet<u64>,
     begun: u64,
-    hoard: Vec<Vec<u8>>,
+    kept: Vec<Vec<u8>>,
 }
 
 /// A game that runs.
 pub(crate) struct RunningGame {
     games: Arc<RunningGames>,
     number: u64,
-    /// It runs until somebody says that it is over, and if nobody does for ever.
+    /// It counts as running until `over` is called, even when it is dropped.
     clings: bool,
 }
 
@@ -77,9 +77,9 @@ impl RunningGames {
         self.asked.swap(true, Ordering::Relaxed)
     }
 
-    /// Keeps so many bytes for ever, and writes to each of them.
+    /// Keeps this many bytes until the process ends, and writes to each of them.
     pub(crate) fn keep(&self, bytes: usize) {
-        self.lock().hoard.push(vec![1; bytes]);
+        self.lock().kept.push(vec![1; bytes]);
     }
 
     /// Keeps the cores busy for a while, once.

@@ -103,7 +103,7 @@ pub enum Kind {
     /// Unfit: in each game that a process plays after its first, its first point is
     /// off the board.
     Stale,
-    /// Unfit: says that it can be caught up, but answers old questions again.
+    /// Unfit: says that it can be resumed, but answers old questions again.
     CannotResume,
     /// Unfit: ends its stream with an error where a call has a field, or is of
     /// a kind, that it does not know.

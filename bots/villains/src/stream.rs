@@ -42,8 +42,7 @@ const OTHER_GAMES: [&str; 3] = [
     othello_bot_server::SERVICE_NAME,
 ];
 
-/// What can be put on the wire. When nothing more comes, the stream ends in
-/// order.
+/// What can be put on the wire. Without anything more the stream ends with OK.
 pub(crate) enum Put {
     /// Bytes as they are.
     Raw(Bytes),
@@ -111,8 +110,7 @@ impl Service<Request<Body>> for PlayService {
     }
 }
 
-/// Any service that nobody knows: each of its calls is answered by a message
-/// without a field, and OK.
+/// Any unknown service: each of its calls is answered by an empty message, and OK.
 #[derive(Clone)]
 pub(crate) struct AnyService;
 

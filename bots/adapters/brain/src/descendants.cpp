@@ -87,7 +87,7 @@ int Descendants::reap(int pid) {
     siginfo_t ended{};
     while (waitid(P_PID, pid, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
     }
-    // Its number may be another's as soon as it has been reaped.
+    // Its pid may be reused as soon as it has been reaped.
     std::lock_guard lock(mutex_);
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
@@ -98,7 +98,7 @@ int Descendants::reap(int pid) {
 }
 
 void Descendants::kill_leftovers() {
-    // What those have started that are killed is ours when they are dead.
+    // The children of a killed process are adopted when it is dead.
     for (int pass = 0; pass < MOST_PASSES; ++pass) {
         std::vector<int> killed;
         for (int child : children()) {
@@ -115,7 +115,7 @@ void Descendants::kill_leftovers() {
 void enter_sandbox() {
     // Where the system refuses, rounds can be played all the same.
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 || !stay_in_group()) {
-        std::fprintf(stderr, "note: what the brain starts may be out of reach: %s\n",
+        std::fprintf(stderr, "note: what the brain starts may not be killed with it: %s\n",
                      std::strerror(errno));
     }
 }

@@ -1,6 +1,6 @@
-// What brains have started. A brain's process takes in whatever is orphaned below it, and when
-// it dies the bot does: so a child of the bot that is no living brain is left over from a round
-// that has ended, and is killed.
+// The processes that brains have started. A brain's process adopts the orphans below it, and the
+// bot adopts them when the brain dies. So a child of the bot that is not a running brain is left
+// over from a finished round, and is killed.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace brain_harness {
 
-// The processes of brains that live.
+// The processes of running brains.
 class Descendants {
 public:
     // Those of this process.
     static Descendants& of_this_process();
 
-    // Calls this, which starts a brain's process and gives its number; -1 where it can't.
+    // Calls this function, which starts a brain's process and returns its pid, or -1.
     int start(const std::function<int()>& start);
     // Waits for the end of a brain's process, and kills and reaps what it has left behind.
     // Gives its status as waitpid does.
@@ -28,8 +28,8 @@ private:
     std::set<int> brains_;
 };
 
-// Shuts off what a brain has no business with, for this process and all below it: they can't
-// leave its process group, so that whoever kills that reaches all of it. Takes in orphans.
+// Restricts this process and all below it: they can't leave its process group, so that killing the
+// group reaches all of them. Adopts orphans.
 void enter_sandbox();
 
 }  // namespace brain_harness

@@ -34,7 +34,7 @@ constexpr std::size_t MOST_WORDS = 800;
 
 void say(const std::string& line) { send(SOCKET, line.data(), line.size(), MSG_NOSIGNAL); }
 
-// Whether its connection was there to the end. `at` is what of the brain is running.
+// Returns false if the connection failed. `at` is the function of the brain that is running.
 bool play_on(const char*& at) {
     const std::unique_ptr<::Brain> brain(new_brain());
     say(READY);
@@ -100,7 +100,7 @@ static int own_stdout = -1;
         dup2(STDERR_FILENO, STDOUT_FILENO);
         return;
     }
-    // Who started this process may be killed while the brain thinks.
+    // The parent may be killed while the brain thinks.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != std::atoi(arguments[2])) _exit(0);
 }

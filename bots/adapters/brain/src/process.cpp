@@ -1,5 +1,5 @@
-// The bot's end of a brain's process. It has no clock: how long an answer may take is the
-// referee's affair, who cancels the game.
+// The bot's end of a brain's process. It has no clock: the referee measures time and
+// cancels the game.
 #include "process.hpp"
 
 #include <poll.h>
@@ -49,8 +49,8 @@ Process::Process() {
     posix_spawn_file_actions_adddup2(&files, ends[1], BRAINS_SOCKET);
     // Both are its log, but the bot's own output is searched for where it listens.
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    // The bot's own threads have more signals blocked than the brain should. But who asks the
-    // whole group to stop means the bot, which lets rounds go on for a while.
+    // The bot's own threads have more signals blocked than the brain should. But a
+    // signal to the whole group is for the bot, which lets rounds go on for a while.
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t stop;
@@ -100,8 +100,8 @@ void Process::tell(const std::string& line) {
 
 std::string Process::hear() {
     for (bool open = true;;) {
-        // Asked first: what it said before it ended is there to be read then. Others that it
-        // has started may keep its socket open.
+        // Checked before reading: what it wrote before it ended can then be read. Processes that
+        // it has started may keep its socket open.
         const bool ended = has_ended();
         pollfd readable{open ? socket_ : -1, POLLIN, 0};
         if (poll(&readable, 1, ended ? 0 : POLL_MS) > 0) {
@@ -112,7 +112,7 @@ std::string Process::hear() {
             const std::string heard(line, length);
             if (heard.rfind(EXCEPTION, 0) == 0) throw bot_arena::GameFailed(heard);
             if (length > 0 || (readable.revents & POLLHUP) == 0) return heard;
-            // A closed one says no more than the end will.
+            // A closed one: how it ended says more.
             open = false;
         } else if (ended) {
             throw bot_arena::GameFailed(end());

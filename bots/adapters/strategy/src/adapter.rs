@@ -1,4 +1,4 @@
-//! The bot: serves Connect Four, and for each game asks a host of its own.
+//! The bot: serves Connect Four, with one host process for each game.
 
 use std::{
     io,
@@ -29,10 +29,10 @@ use crate::{
 /// Why a strategy can't be served.
 #[derive(Debug, thiserror::Error)]
 pub enum AdapterError {
-    /// Its SPEC or its file is none.
+    /// Its SPEC or its file is invalid.
     #[error(transparent)]
     Strategy(#[from] StrategyError),
-    /// It could not be loaded; the words are the host's or the linker's.
+    /// It could not be loaded; the text is the host's or the linker's.
     #[error("{0}")]
     Load(String),
     /// The system failed.
@@ -43,8 +43,8 @@ pub enum AdapterError {
     Listen(#[from] bot_kit::ListenError),
 }
 
-/// Serves the strategy, `PATH?parameter=value&…`, as a bot until it is asked to
-/// stop. Before it listens it has seen that the strategy can be loaded.
+/// Serves the strategy, `PATH?parameter=value&…`, as a bot until it is asked to stop.
+/// It loads the strategy once before it listens.
 ///
 /// The program that calls this must call [`host`](crate::host()) when it is started
 /// with the arguments `strategy-host SPEC`.
@@ -55,10 +55,10 @@ pub enum AdapterError {
 pub fn adapter(spec: &str) -> Result<(), AdapterError> {
     let strategy: Strategy = spec.parse()?;
     strategy.look()?;
-    // No strategy reads what others of this user hold.
+    // Strategies must not read the memory of this process.
     prctl::set_dumpable(false).map_err(io::Error::from)?;
     let descendants = Descendants::new()?;
-    // One thread: hosts are tied to the life of the thread that starts them.
+    // One thread: a host dies with the thread that started it.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -86,8 +86,8 @@ async fn serve(strategy: Strategy, descendants: Descendants) -> Result<(), Adapt
 struct Adapter {
     strategy: Arc<Strategy>,
     descendants: Descendants,
-    /// The one that the strategy was tried in plays the first game. So it is there
-    /// when the adapter listens, and what it has then is not counted as added.
+    /// The process in which the strategy was tried plays the first game. It exists when
+    /// the adapter listens, so its memory counts as there from the start.
     first: Mutex<Option<HostProcess>>,
 }
 
@@ -128,7 +128,7 @@ struct StrategyGame {
     calls: Streaming<ConnectFourCall>,
     strategy: Arc<Strategy>,
     descendants: Descendants,
-    /// One that is loaded and has not played.
+    /// A process that has loaded the strategy and not played.
     spare: Option<HostProcess>,
     process: Option<HostProcess>,
 }
@@ -175,7 +175,7 @@ impl StrategyGame {
                 self.process = Some(process);
                 Ok((!again).then(|| Answer::Ready(self.ready())))
             }
-            // Each question says all that there is to know.
+            // Each question holds the whole position.
             Some(Call::GetPoint(_)) if again => Ok(None),
             Some(Call::GetPoint(ask)) => {
                 let question = PointQuestion::of(&ask).ok_or_else(|| {

@@ -1,6 +1,6 @@
-//! What the adapter's strategies have started. A host takes in whatever is
-//! orphaned below it, and when it dies the adapter does: so a child of the adapter
-//! that is no living host is left over from a game that has ended, and is killed.
+//! The processes that strategies have started. A host adopts the orphans below it, and
+//! the adapter adopts them when the host dies. So a child of the adapter that is not a
+//! running host is left over from a finished game, and is killed.
 
 use std::{
     collections::HashSet,
@@ -19,19 +19,19 @@ use nix::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The hosts that live; a clone is the same.
+/// The running hosts; clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Descendants(Arc<Mutex<HashSet<u32>>>);
 
 impl Descendants {
-    /// Takes in orphans from here on.
+    /// Adopts orphans from here on.
     pub(crate) fn new() -> io::Result<Self> {
         prctl::set_child_subreaper(true)?;
         Ok(Self(Arc::default()))
     }
 
-    /// This child is a host, and is waited for elsewhere. To be called on the thread
-    /// that [`kill_leftovers`](Self::kill_leftovers) is called on, before it can be.
+    /// This child is a host, and is waited for elsewhere. Must be called on the thread of
+    /// [`kill_leftovers`](Self::kill_leftovers), before that can run.
     pub(crate) fn add(&self, host: u32) {
         self.hosts().insert(host);
     }
@@ -42,8 +42,8 @@ impl Descendants {
         self.kill_leftovers();
     }
 
-    /// Kills and reaps what is left over. What those have started is ours when they
-    /// are dead, and their death wakes [`keep_clean`](Self::keep_clean).
+    /// Kills and reaps what is left over. Their children are adopted when they are dead,
+    /// and their death wakes [`keep_clean`](Self::keep_clean).
     pub(crate) fn kill_leftovers(&self) {
         let hosts = self.hosts();
         for id in children() {
@@ -55,7 +55,7 @@ impl Descendants {
         }
     }
 
-    /// Sweeps whenever a child has died.
+    /// Kills leftovers whenever a child has died.
     pub(crate) async fn keep_clean(self) -> io::Result<()> {
         let mut died = signal(SignalKind::child())?;
         while died.recv().await.is_some() {

@@ -10,12 +10,12 @@ use crate::{
     wire::{HostReport, PointQuestion},
 };
 
-/// Plays the part of the host until the adapter is gone. Its standard input is the
-/// socket to the adapter.
+/// Runs as a host until the adapter is gone. Standard input is the socket to the
+/// adapter.
 #[must_use]
 pub fn host(spec: &str) -> ExitCode {
     let played = sandbox::enter()
-        .map_err(|error| format!("a host could not be made: {error}"))
+        .map_err(|error| format!("could not start a host: {error}"))
         .and_then(|adapter| play(spec, &adapter));
     match played {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,5 +1,5 @@
-//! A host as the adapter sees it: started for one game, asked, and killed when it
-//! is dropped. How it died, and in which call, becomes the status of its game.
+//! A host process as the adapter sees it: started for one game, asked, and killed when
+//! it is dropped. How it died, and in which call, becomes the status of its game.
 
 use std::{
     collections::VecDeque,
@@ -25,13 +25,12 @@ use crate::{
     wire::{HostReport, PointQuestion},
 };
 
-/// How many of its last lines are evidence, and how long one may be.
+/// How many of its last lines are evidence, and the longest one in characters.
 const LAST_LINES: usize = 3;
 const LINE_LIMIT: usize = 200;
 /// How long a line may be before it is cut in two.
 const LONGEST_LINE: usize = 64 * 1024;
-/// How much is read of what a dead host has left in its pipe: as much as one
-/// holds.
+/// How much is read from the pipe of a dead host: what a pipe can hold.
 const PIPE_CAPACITY: usize = 64 * 1024;
 
 /// A host.
@@ -40,8 +39,8 @@ pub(crate) struct HostProcess {
     id: u32,
     descendants: Descendants,
     socket: UnixStream,
-    /// What it has said and has not been read yet.
-    said: Vec<u8>,
+    /// Bytes from the socket that are not parsed yet.
+    unread: Vec<u8>,
     /// What the strategy prints; none when that has been closed.
     output: Option<pipe::Receiver>,
     printed: PrintedLines,
@@ -105,7 +104,7 @@ impl HostProcess {
             id,
             descendants: descendants.clone(),
             socket: UnixStream::from_std(ours)?,
-            said: Vec::new(),
+            unread: Vec::new(),
             output: Some(pipe::Receiver::from_owned_fd(reader.into())?),
             printed: PrintedLines::default(),
             phase: HostPhase::Loading,
@@ -119,7 +118,7 @@ impl HostProcess {
                 Ok(())
             }
             HostReport::Refused => {
-                let mut why = std::mem::take(&mut self.said);
+                let mut why = std::mem::take(&mut self.unread);
                 let mut rest = (&mut self.socket).take(LONGEST_LINE as u64);
                 // As far as it can be read.
                 let _ = rest.read_to_end(&mut why).await;
@@ -134,7 +133,7 @@ impl HostProcess {
     pub(crate) async fn point(&mut self, question: &PointQuestion) -> Result<GivenPoint, Status> {
         self.printed.forget();
         self.phase = HostPhase::GetPoint;
-        // Where it can't be written the host is dead, and the report says how.
+        // If it can't be written the host is dead, and the report says how.
         let _ = self.socket.write_all(&question.write()).await;
         let given = match self.report().await? {
             HostReport::Point { x, y } => GivenPoint { x, y },
@@ -151,8 +150,7 @@ impl HostProcess {
         }
     }
 
-    /// While nothing is asked: only what ends the game is ever here. Nothing is lost
-    /// where this is dropped on the way.
+    /// Waits for a failure while nothing is asked. It may be dropped at any await.
     pub(crate) async fn fails(&mut self) -> Status {
         match self.report().await {
             Ok(_) => unexpected(),
@@ -160,14 +158,13 @@ impl HostProcess {
         }
     }
 
-    /// The next thing that the host says, or how it died. Nothing is lost where this
-    /// is dropped on the way.
+    /// The next report, or how the host died. It may be dropped at any await.
     async fn report(&mut self) -> Result<HostReport, Status> {
         let mut open = true;
         loop {
-            if let Some((bytes, _)) = self.said.split_first_chunk::<{ HostReport::SIZE }>() {
+            if let Some((bytes, _)) = self.unread.split_first_chunk::<{ HostReport::SIZE }>() {
                 let report = HostReport::read(*bytes).ok_or_else(unexpected);
-                self.said.drain(..HostReport::SIZE);
+                self.unread.drain(..HostReport::SIZE);
                 return report;
             }
             let Some(child) = &mut self.child else {
@@ -176,8 +173,8 @@ impl HostProcess {
             let mut chunk = [0; 4096];
             tokio::select! {
                 biased;
-                read = self.socket.read_buf(&mut self.said), if open => {
-                    // A closed one says no more than its death will.
+                read = self.socket.read_buf(&mut self.unread), if open => {
+                    // A closed one: how it died says more.
                     open = read.is_ok_and(|read| read > 0);
                 }
                 read = read_some(self.output.as_mut(), &mut chunk) => match read {
@@ -185,10 +182,10 @@ impl HostProcess {
                     Ok(read) => self.printed.push(&chunk[..read]),
                 },
                 status = child.wait() => {
-                    // What it said before it died is in the pipes already, whether
-                    // or not we have been told so.
-                    drain(&self.socket, |bytes| self.said.extend_from_slice(bytes));
-                    if self.said.len() < HostReport::SIZE {
+                    // What it wrote before it died is in the pipes, even if the
+                    // runtime has not reported it yet.
+                    drain(&self.socket, |bytes| self.unread.extend_from_slice(bytes));
+                    if self.unread.len() < HostReport::SIZE {
                         return Err(self.post_mortem(status));
                     }
                 }
@@ -282,7 +279,7 @@ impl PrintedLines {
             if !line.ends_with(b"\n") {
                 line.push(b'\n');
             }
-            // Nobody may be reading the log.
+            // The log may have no reader.
             let _ = io::stderr().write_all(&line);
         }
     }
@@ -295,7 +292,7 @@ async fn read_some(output: Option<&mut pipe::Receiver>, into: &mut [u8]) -> io::
     }
 }
 
-/// Reads what is there without waiting, and not for ever.
+/// Reads what is there without waiting, up to a pipe's capacity.
 fn drain(from: impl AsFd, mut found: impl FnMut(&[u8])) {
     let mut chunk = [0; 4096];
     for _ in 0..PIPE_CAPACITY / chunk.len() {

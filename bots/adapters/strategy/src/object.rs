@@ -1,5 +1,5 @@
-//! The strategy's object: loaded, called, and told the time. The only unsafe code
-//! of the project is here. Whatever the object does, it does it to a process that
+//! The strategy's object: loads it, calls it, and scales its clock. The only unsafe
+//! code of the project is here. Whatever the object does affects only a process that
 //! plays one game and holds nothing else.
 
 use std::{
@@ -18,8 +18,7 @@ use nix::{
 
 use crate::{file::has_mangled, wire::PointQuestion};
 
-/// What a strategy may lean on its host for, though its own list of needed
-/// libraries does not name it.
+/// Libraries that a strategy may use without naming them.
 const ASSUMED_LIBRARIES: [&str; 2] = ["libstdc++.so.6", "libm.so.6"];
 
 /// The interface, as a strategy's author must declare it.
@@ -169,7 +168,7 @@ extern "C" fn call_clear_point(clear_point: ClearPoint, pointer: *mut Point) {
 /// Stops what a strategy throws, in a function that calls it by a function of type
 /// `extern "C"`. Something is to be cleaned up there, so that function has a table
 /// of what to do when a call unwinds; the call to the strategy is not in it, since
-/// by its type it can't. So the search for somebody who catches ends there, before
+/// by its type it can't. So the search for a handler ends there, before
 /// anything is unwound, and C++ ends the process with its own words: the
 /// exception's type and text. Without the table the search would go on to Rust's
 /// runtime, which ends the process without them. Such a function is never inlined, and
@@ -193,7 +192,7 @@ impl Drop for StopExceptions {
 
 fn nothing() {}
 
-/// Has a signal do what it does where nobody catches it.
+/// Restores the default action of a signal.
 pub(crate) fn restore_default_handler(which: Signal) {
     #[expect(unsafe_code, reason = "a handler could do anything")]
     // SAFETY: this one is the system's own.
@@ -219,7 +218,7 @@ fn open(path: &Path, flags: c_int) -> Result<Library, String> {
         return Err(linker_words());
     }
     #[expect(unsafe_code, reason = "the handle is the linker's")]
-    // SAFETY: it was opened just now, and nobody else has it.
+    // SAFETY: it was opened just now, and is not shared.
     let library = unsafe { Library::from_raw(handle) };
     Ok(library)
 }
@@ -236,7 +235,7 @@ fn stopped_open(name: &CStr, flags: c_int) -> *mut c_void {
 #[inline(never)]
 extern "C" fn call_open(name: *const c_char, flags: c_int) -> *mut c_void {
     #[expect(unsafe_code, reason = "loading runs the object's own code")]
-    // SAFETY: the name ends in a NUL. What the object does, this process is there for.
+    // SAFETY: the name ends in a NUL. The object's own code can harm this process only.
     unsafe {
         nix::libc::dlopen(name, flags)
     }
@@ -259,7 +258,7 @@ static CLOCK_SCALE: AtomicU32 = AtomicU32::new(1);
 
 /// The processor time of this process, `clock()` of the C library, divided by the
 /// scale that was set. A symbol of the program comes before those of the libraries
-/// that it loads, so a strategy's `clock()` is this one; for everybody else the
+/// that it loads, so a strategy's `clock()` is this one; for all other callers the
 /// scale is 1, and then it is what the C library's is.
 #[expect(unsafe_code, reason = "it takes the place of the C library's")]
 // SAFETY: it has the type and, with a scale of 1, the meaning of the C library's.

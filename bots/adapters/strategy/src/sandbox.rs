@@ -1,4 +1,4 @@
-//! What is shut off in a host before it loads a strategy.
+//! Restricts a host process before it loads a strategy.
 
 use std::{
     collections::BTreeMap,
@@ -29,15 +29,15 @@ use seccompiler::{
 
 use crate::object;
 
-/// Shuts off what a strategy has no business with. Gives the socket to the
-/// adapter, which this process was started with as its standard input.
+/// Restricts this process. Gives the socket to the adapter, which it was started with
+/// as its standard input.
 ///
 /// # Errors
 ///
 /// Where the system refuses.
 pub(crate) fn enter() -> io::Result<UnixStream> {
     prctl::set_name(c"strategy-host")?;
-    // Whoever asks a whole group to stop means its adapter, which ends in order.
+    // A signal to the whole group is for the adapter, which stops in order.
     let asked = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM]);
     asked.thread_block()?;
     // It dies with the adapter, however that ends.
@@ -45,7 +45,7 @@ pub(crate) fn enter() -> io::Result<UnixStream> {
     // What it starts stays below it, and so in reach, also if it detaches.
     prctl::set_child_subreaper(true)?;
     prctl::set_no_new_privs()?;
-    // A crash is its own affair: no core file, and none to a collector either.
+    // A crash leaves no core file, and sends none to a collector.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     prctl::set_dumpable(false)?;
 
@@ -63,7 +63,7 @@ pub(crate) fn enter() -> io::Result<UnixStream> {
     Ok(adapter)
 }
 
-/// Closes what the arena may have left open by mistake.
+/// Closes descriptors that were inherited by mistake.
 fn close_other_descriptors(kept: i32) -> io::Result<()> {
     let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
@@ -77,9 +77,9 @@ fn close_other_descriptors(kept: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses from here on `setsid` and `setpgid`, so that whoever kills the group of
-/// the adapter reaches all of it; and signals to the adapter, which has other games,
-/// and to whole groups, which it is in.
+/// Refuses `setsid` and `setpgid` from here on, so that killing the adapter's group
+/// reaches every process; and signals to the adapter, which has other games, and to
+/// whole groups, which it is in.
 fn filter_system_calls() -> Result<(), Box<dyn std::error::Error>> {
     // A process number is a signed integer of 32 bits; groups are 0 and below.
     let first_is = |operator, number: u64| {
@@ -116,8 +116,8 @@ fn filter_system_calls() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Rust's runtime catches the first fault of memory to see whether the stack is full;
-/// one that was only raised would be lost.
+/// Rust's runtime handles the first memory fault to detect a stack overflow; one that
+/// was only raised would be lost.
 fn restore_crash_signals() {
     for fault in [Signal::SIGSEGV, Signal::SIGBUS] {
         object::restore_default_handler(fault);

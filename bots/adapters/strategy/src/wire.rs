@@ -1,11 +1,11 @@
-//! What adapter and host say to each other over a pair of sockets: the adapter a
-//! question, the host what has become of it. Both are the same program.
+//! The messages between adapter and host over a pair of sockets: questions one way,
+//! reports the other. Both ends are the same program.
 
 use std::io::{self, Read};
 
 use arena_proto::games::connect_four::v1::GetPoint;
 
-/// What the host says. Each is [`SIZE`](Self::SIZE) bytes.
+/// A message of the host, [`SIZE`](Self::SIZE) bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostReport {
     /// The object is loaded.
@@ -39,7 +39,7 @@ impl HostReport {
         bytes
     }
 
-    /// None where it is no report.
+    /// None where it is not a report.
     pub(crate) fn read(bytes: [u8; Self::SIZE]) -> Option<Self> {
         let [which, x @ .., y0, y1, y2, y3] = bytes;
         match which {

@@ -71,7 +71,7 @@ class Table:
 
 @dataclass(frozen=True)
 class GetPlay:
-    """What a seat has done."""
+    """A play or a pass of a seat."""
 
     seat: int
     cards: tuple[Card, ...] | None
@@ -79,14 +79,14 @@ class GetPlay:
     cards_left: int
     """How many it holds now."""
     reversed_after: bool
-    """Whether the order is reversed now, for whoever answers."""
+    """Whether the order is reversed now, for the next player."""
     place: int | None
     """Its place, from 1, the best, where it has gone out by this."""
 
 
 @dataclass(frozen=True)
 class RequestPlay:
-    """What there is to beat."""
+    """A question: what to beat."""
 
     to_beat: tuple[Card, ...] | None
     """Nothing where you lead."""

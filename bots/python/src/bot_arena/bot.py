@@ -21,7 +21,7 @@ from bot_arena.session import OnLoop, OwnThread, ServedGame
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# Where a bot listens if nobody says.
+# Where a bot listens when BOT_LISTEN is not set.
 _STANDARD = "tcp:127.0.0.1:50051"
 
 
@@ -36,8 +36,7 @@ class Bot:
     one that thinks does not hold up another.
 
     `name` and `version` are shown to people. `max_games` is how many games one process
-    plays at once. `can_resume` says that it can be caught up in the middle of a game:
-    it fills in the callbacks `resumed_…`, or remembers nothing between the others.
+    plays at once. `can_resume` says that it can be resumed mid-game: it fills in the callbacks `resumed_…`, or remembers nothing between the others.
     """
 
     _new_caller: type[OwnThread] | type[OnLoop] = OwnThread
@@ -76,8 +75,8 @@ class Bot:
         return self._plays(othello.GAME, new)
 
     def main(self) -> None:
-        """Serves until SIGTERM or SIGINT. Where it listens is what the environment
-        variable `BOT_LISTEN` says: `unix:PATH` or `tcp:HOST:PORT`. Exits with 1 and a
+        """Serves until SIGTERM or SIGINT. It listens at the address in the environment
+        variable `BOT_LISTEN`: `unix:PATH` or `tcp:HOST:PORT`. Exits with 1 and a
         line on standard error where it can't listen there.
         """
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -96,7 +95,9 @@ class Bot:
         await serve(address, self._games.values(), self._ready, self._new_caller, stop)
 
     def _never_served(self) -> None:
-        """At the end of the program: says what is missing. An exception has said so."""
+        """Says at the end of the program that main() is missing, unless an exception
+        ended it.
+        """
         if not hasattr(sys, "last_value"):
             name = f"{type(self).__name__}({self._ready.bot!r}, …)"
             print(f"{name} was never served: call its main()", file=sys.stderr)

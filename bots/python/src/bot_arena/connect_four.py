@@ -22,7 +22,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class GetPoint:
-    """All that there is to know."""
+    """A question, with the whole position."""
 
     m: int
     """Rows."""

@@ -39,7 +39,7 @@ class Beginning:
 
 @dataclass(frozen=True)
 class RequestMove:
-    """All that there is to know."""
+    """A question, with the whole position."""
 
     board: bytes
     """One a square, row by row from a1: 0 empty, 1 the opponent's disc, 2 your own."""

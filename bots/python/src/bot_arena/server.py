@@ -24,8 +24,8 @@ from bot_arena.session import OnLoop, OwnThread, ServedGame, Session
 
 # How long games may go on after the bot was asked to stop, in seconds.
 GRACE = 5.0
-# How long a new game waits for one to end, in seconds: who plays one game after
-# another may open the next before we have seen the last one go.
+# How long a new game waits for one to end, in seconds: a referee that plays one game
+# after another may open the next before we have seen the last one end.
 SLOT_WAIT = 1.0
 
 
@@ -45,7 +45,7 @@ async def serve(
     """
     target, path = _read(address)
     running = RunningGames(ready, new_caller)
-    # Else two servers could share a port, and each would get some of the games.
+    # Otherwise two servers could share a port, and each would get some of the games.
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
     statuses = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(statuses, server)
@@ -72,7 +72,7 @@ async def serve(
         await statuses.enter_graceful_shutdown()
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(running.empty.wait(), GRACE)
-        # Whoever watches our health does not keep us.
+        # A client that watches our health must not keep us running.
         await server.stop(None)
         await stopping
         with suppress(asyncio.TimeoutError):
@@ -84,7 +84,7 @@ async def serve(
 
 
 class RunningGames:
-    """The games that are played at the same time: as many as the bot has said."""
+    """The games that run at the same time, at most `max_games`."""
 
     def __init__(self, ready: Ready, new_caller: Callable[[], OwnThread | OnLoop]) -> None:
         self._ready = ready
@@ -112,8 +112,8 @@ class RunningGames:
     ) -> None:
         caller = self._new_caller()
         session = Session(served, self._ready, caller)
-        # In a task of its own: what is cancelled here is the stream, whatever the
-        # author's code may cancel there.
+        # In a separate task: here only the stream is cancelled, whatever the author's
+        # code may cancel there.
         game = asyncio.ensure_future(_converse(session, context))
         try:
             await asyncio.wait({game})
@@ -176,7 +176,7 @@ def _read(address: str) -> tuple[str, str | None]:
 
 
 def _probe(target: str, path: str | None) -> None:
-    """Raises OSError where nobody can listen there: gRPC would not say why."""
+    """Raises OSError where the address can't be used: gRPC would not say why."""
     if path is not None:
         remove_socket(path)
         with socket.socket(socket.AF_UNIX) as probe:

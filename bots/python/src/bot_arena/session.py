@@ -61,7 +61,7 @@ class Session:
         self._bot: GameBot | None = None
 
     async def hear(self, message: bytes) -> bytes | None:
-        """What there is to answer to a call. Raises `Fault`."""
+        """The answer to a call, if there is one. Raises `Fault`."""
         try:
             call = self._game.call.FromString(message)
             answer = await self._hear(call)
@@ -121,7 +121,7 @@ class OwnThread:
         called: asyncio.Future[object] = self._loop.create_future()
 
         def tell(value: object) -> None:
-            # Nobody waits any more where the stream was cancelled.
+            # A cancelled stream has stopped waiting.
             if not called.done():
                 called.set_result(value)
 
@@ -158,7 +158,7 @@ class OnLoop:
         except Fault:
             raise
         except BaseException as error:
-            # The author's code may raise these two of its own.
+            # The author's code may raise these two itself.
             if self._closed and isinstance(error, (asyncio.CancelledError, GeneratorExit)):
                 raise
             raise _raised(callback.name, error) from error
@@ -190,7 +190,7 @@ def _raised(name: str, error: BaseException) -> Fault:
     at = error.__traceback__
     while at and _is_ours(at.tb_frame.f_code.co_filename):
         at = at.tb_next
-    # The author may have closed standard error, or put something else there.
+    # The author may have closed or replaced standard error.
     with suppress(Exception):
         traceback.print_exception(type(error), error, at, file=sys.stderr)
     words = "".join(traceback.format_exception_only(type(error), error)).strip()
