@@ -23,10 +23,8 @@ try:
     import grpc_reflection.v1alpha
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"bot_arena needs the Python package of {error.name}, which {sys.executable} lacks: "
-        "start the bot with the python of the environment where bot_arena was installed "
-        "(exec:venv/bin/python FILE), or install it with "
-        f"{sys.executable} -m pip install ./bots/python",
+        f"{sys.executable} lacks {error.name}: start the bot with the python that has "
+        "bot_arena (exec:venv/bin/python FILE), or install ./bots/python with pip",
         name=error.name,
     ) from None
 
