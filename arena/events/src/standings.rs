@@ -121,8 +121,10 @@ pub struct StandingsRow {
     pub purse: Option<i64>,
     /// How often it committed which foul.
     pub fouls: BTreeMap<FoulName, u64>,
-    /// How long its answers took.
-    pub thinking: TimeFigures,
+    /// How long its answers took. Absent in a tournament, whose standings have nothing that
+    /// was measured by a clock: there it is in `figures`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<TimeFigures>,
     /// How many games it played in each seat, by seat.
     pub games_by_seat: Vec<u64>,
 }
