@@ -5,69 +5,29 @@ use crate::{
     shell::{Result, cargo, stream, target_dir},
 };
 
-/// A benchmark: what it is called and whose it is.
-struct Bench {
-    name: &'static str,
-    package: &'static str,
-    needs: Needs,
-}
-
 /// What a benchmark plays with as processes.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// The house's bots.
+    /// The program `bot`.
     House,
-    /// The kits' samples.
+    /// The samples of the kits.
     Languages,
 }
 
+/// Name, crate, and what it needs.
+type Bench = (&'static str, &'static str, Needs);
+
 const BENCHES: &[Bench] = &[
-    Bench {
-        name: "overhead",
-        package: "referee",
-        needs: Needs::House,
-    },
-    Bench {
-        name: "languages",
-        package: "referee",
-        needs: Needs::Languages,
-    },
-    Bench {
-        name: "playouts",
-        package: "referee-games",
-        needs: Needs::Nothing,
-    },
-    Bench {
-        name: "mahjong",
-        package: "referee-games",
-        needs: Needs::Nothing,
-    },
-    Bench {
-        name: "big_two",
-        package: "referee-games",
-        needs: Needs::Nothing,
-    },
-    Bench {
-        name: "playouts",
-        package: "house-bots",
-        needs: Needs::Nothing,
-    },
-    Bench {
-        name: "standings",
-        package: "arena-ladder",
-        needs: Needs::Nothing,
-    },
-    Bench {
-        name: "store",
-        package: "arena-store",
-        needs: Needs::Nothing,
-    },
-    Bench {
-        name: "tournament",
-        package: "arena",
-        needs: Needs::Nothing,
-    },
+    ("overhead", "referee", Needs::House),
+    ("languages", "referee", Needs::Languages),
+    ("playouts", "referee-games", Needs::Nothing),
+    ("mahjong", "referee-games", Needs::Nothing),
+    ("big_two", "referee-games", Needs::Nothing),
+    ("playouts", "house-bots", Needs::Nothing),
+    ("standings", "arena-ladder", Needs::Nothing),
+    ("records", "arena-store", Needs::Nothing),
+    ("store", "arena-store", Needs::Nothing),
+    ("tournament", "arena", Needs::Nothing),
 ];
 
 /// Runs the benchmark that is named, or all.
@@ -75,39 +35,27 @@ const BENCHES: &[Bench] = &[
 /// # Errors
 /// There is none of this name, or it failed.
 pub(crate) fn run(name: Option<&str>) -> Result {
-    let chosen: Vec<_> = BENCHES
-        .iter()
-        .filter(|bench| name.is_none_or(|name| name == bench.name))
-        .collect();
-    if chosen.is_empty() {
-        let known: Vec<_> = BENCHES.iter().map(|bench| bench.name).collect();
-        return Err(format!(
-            "no benchmark `{}`; there are {}",
-            name.unwrap_or_default(),
-            known.join(", ")
-        )
-        .into());
+    let chosen = |bench: &&Bench| name.is_none_or(|name| name == bench.0);
+    if let Some(name) = name
+        && !BENCHES.iter().any(|bench| chosen(&bench))
+    {
+        let known: Vec<_> = BENCHES.iter().map(|bench| bench.0).collect();
+        let known = known.join(", ");
+        return Err(format!("no benchmark `{name}`; there are {known}").into());
     }
-    for bench in chosen {
-        let mut run = cargo([
-            "bench",
-            "--locked",
-            "--profile",
-            "dist",
-            "-p",
-            bench.package,
-            "--bench",
-            bench.name,
-        ]);
+    for (name, package, needs) in BENCHES.iter().filter(chosen) {
+        let mut run = cargo(&format!(
+            "bench --locked --profile dist -p {package} --bench {name}"
+        ));
         let dist = target_dir().join("dist");
-        match bench.needs {
+        match needs {
             Needs::Nothing => {}
             Needs::House => {
-                build(&["-p", "house-bots", "--bin", "bot"])?;
+                build("-p house-bots --bin bot")?;
                 run.env("BENCH_BOT", dist.join("bot"));
             }
             Needs::Languages => {
-                build(&["-p", "bot-kit", "--example", "random"])?;
+                build("-p bot-kit --example random")?;
                 let samples = languages::random_samples(&dist.join("examples/random"))?;
                 run.env("BENCH_SAMPLES", samples);
             }
@@ -118,6 +66,6 @@ pub(crate) fn run(name: Option<&str>) -> Result {
 }
 
 /// Builds what a benchmark plays with.
-fn build(what: &[&str]) -> Result {
-    stream(cargo(["build", "--locked", "--profile", "dist"]).args(what))
+fn build(what: &str) -> Result {
+    stream(&mut cargo(&format!("build --locked --profile dist {what}")))
 }

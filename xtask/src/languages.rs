@@ -85,22 +85,14 @@ pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     let python = python()?;
     let cpp = cpp("cpp-release", "Release", None)?;
     let samples = root().join("bots/python/samples");
-    let quoted = |path: &Path| format!("'{}'", path.display());
-    Ok([
-        format!("Rust={}", quoted(rust)),
-        format!("C++={}", quoted(&cpp.join("cpp/random"))),
-        format!(
-            "Python, asyncio={} {}",
-            quoted(&python),
-            quoted(&samples.join("random_async.py"))
-        ),
-        format!(
-            "Python, threads={} {}",
-            quoted(&python),
-            quoted(&samples.join("random_bot.py"))
-        ),
-    ]
-    .join("\n"))
+    let (rust, python, cpp) = (rust.display(), python.display(), cpp.display());
+    let samples = samples.display();
+    Ok(format!(
+        "Rust='{rust}'\n\
+         C++='{cpp}/cpp/random'\n\
+         Python, asyncio='{python}' '{samples}/random_async.py'\n\
+         Python, threads='{python}' '{samples}/random_bot.py'"
+    ))
 }
 
 /// The Python that has the kit and pytest, installed if need be.

@@ -2,6 +2,7 @@
 //! after one has failed; the end is one line for each.
 
 mod arrows;
+mod globals;
 mod hygiene;
 mod proto;
 
@@ -12,22 +13,19 @@ use crate::{
     tools,
 };
 
+/// Name, what holds when it passes, and how to run it.
+type Check = (&'static str, &'static str, fn() -> Result);
+
 /// All checks, the quick ones first.
+#[rustfmt::skip]
 const CHECKS: &[Check] = &[
-    Check::new("fmt", "rustfmt has nothing to change", fmt),
-    Check::new(
-        "hygiene",
-        "the repository is fit to be cloned",
-        hygiene::check,
-    ),
-    Check::new("arrows", "no crate reaches what it must not", arrows::check),
-    Check::new(
-        "proto",
-        ".proto files: style, format, compatibility",
-        proto::check,
-    ),
-    Check::new("deny", "bans, licences, sources of dependencies", deny),
-    Check::new("clippy", "no warning in any target", clippy),
+    ("fmt", "rustfmt has nothing to change", fmt),
+    ("hygiene", "the repository is fit to be cloned", hygiene::check),
+    ("globals", "no engine touches what belongs to the whole process", globals::check),
+    ("arrows", "no crate depends on what it must not", arrows::check),
+    ("proto", ".proto files: style, format, compatibility", proto::check),
+    ("deny", "bans, licences, sources of dependencies", deny),
+    ("clippy", "no warning in any target", clippy),
 ];
 
 /// Runs every check and sums them up.
@@ -37,15 +35,15 @@ const CHECKS: &[Check] = &[
 pub(crate) fn run() -> Result {
     let mut lines = Vec::new();
     let mut failed = 0;
-    for check in CHECKS {
-        eprintln!("\n-- {}: {}", check.name, check.says);
+    for (name, says, check) in CHECKS {
+        eprintln!("\n-- {name}: {says}");
         let begin = Instant::now();
-        let outcome = (check.run)();
+        let outcome = check();
         if let Err(error) = &outcome {
             failed += 1;
             eprintln!("{error}");
         }
-        lines.push(summary(check.name, begin.elapsed(), &outcome));
+        lines.push(summary(name, begin.elapsed(), &outcome));
     }
     eprintln!();
     for line in lines {
@@ -57,44 +55,31 @@ pub(crate) fn run() -> Result {
     }
 }
 
-struct Check {
-    name: &'static str,
-    /// What holds when it passes.
-    says: &'static str,
-    run: fn() -> Result,
-}
-
-impl Check {
-    const fn new(name: &'static str, says: &'static str, run: fn() -> Result) -> Self {
-        Self { name, says, run }
+/// The findings of a check as its result, below a title.
+fn all_clear(title: &str, findings: &[String]) -> Result {
+    match findings {
+        [] => Ok(()),
+        _ => Err(format!("{title}: {}\n  {}", findings.len(), findings.join("\n  ")).into()),
     }
 }
 
 fn fmt() -> Result {
-    stream(&mut cargo(["fmt", "--all", "--check"]))
+    stream(&mut cargo("fmt --all --check"))
 }
 
 fn clippy() -> Result {
-    stream(
-        cargo(["clippy", "--workspace", "--all-targets", "--locked"])
-            .args(["--", "-D", "warnings"]),
-    )
+    stream(&mut cargo(
+        "clippy --workspace --all-targets --locked -- -D warnings",
+    ))
 }
 
 fn deny() -> Result {
     let cargo_deny = tools::cargo_deny()?;
     // It looks at the dependencies of every platform; a build has downloaded
     // those of this one only.
-    stream(&mut cargo(["fetch", "--locked", "--quiet"]))?;
-    stream(command(cargo_deny).args([
-        "--offline",
-        "--locked",
-        "check",
-        "--hide-inclusion-graph",
-        "bans",
-        "licenses",
-        "sources",
-    ]))
+    stream(&mut cargo("fetch --locked --quiet"))?;
+    let check = "--offline --locked check --hide-inclusion-graph bans licenses sources";
+    stream(command(cargo_deny).args(check.split(' ')))
 }
 
 /// One line: what became of a check, and the first line of why.

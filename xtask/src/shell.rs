@@ -23,8 +23,8 @@ pub(crate) fn target_dir() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// The cargo that runs us.
-pub(crate) fn cargo<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
+/// The cargo that runs us, with arguments that are separated by spaces.
+pub(crate) fn cargo(args: &str) -> Command {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = command(cargo);
     // What `cargo run` says about the package xtask. Some build scripts ask to
@@ -35,7 +35,7 @@ pub(crate) fn cargo<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
             command.env_remove(key);
         }
     }
-    command.args(args);
+    command.args(args.split(' '));
     command
 }
 
@@ -80,17 +80,9 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
 /// # Errors
 /// Cargo can't read the workspace.
 pub(crate) fn members() -> Result<String> {
-    capture(&mut cargo([
-        "tree",
-        "--workspace",
-        "--depth",
-        "0",
-        "--prefix",
-        "none",
-        "--format",
-        "{p}",
-        "--locked",
-    ]))
+    capture(&mut cargo(
+        "tree --workspace --depth 0 --prefix none --format {p} --locked",
+    ))
 }
 
 /// Runs a command that answers a yes-or-no question with its exit status.
@@ -144,7 +136,7 @@ mod tests {
 
     #[test]
     fn nested_cargo_does_not_inherit_the_package_xtask() {
-        let removed: Vec<_> = cargo(["tree"])
+        let removed: Vec<_> = cargo("tree")
             .get_envs()
             .filter(|(_, value)| value.is_none())
             .filter_map(|(key, _)| key.to_str().map(str::to_owned))

@@ -7,20 +7,9 @@ use crate::shell::{Result, cargo, stream};
 /// # Errors
 /// A tournament did not end in the table that it should have.
 pub(crate) fn run(stops: &str) -> Result {
-    stream(&mut cargo(["build", "--locked", "-p", "villains"]))?;
+    stream(&mut cargo("build --locked -p villains"))?;
     stream(
-        cargo([
-            "test",
-            "--locked",
-            "-p",
-            "arena",
-            "--test",
-            "arena",
-            "--",
-            "--ignored",
-            "soak",
-            "--nocapture",
-        ])
-        .env("ARENA_SOAK_STOPS", stops),
+        cargo("test --locked -p arena --test arena -- --ignored soak --nocapture")
+            .env("ARENA_SOAK_STOPS", stops),
     )
 }

@@ -38,12 +38,7 @@ pub(crate) fn run(lint: Lint) -> Result {
     // The same profile, targets and features as the tests: `cargo test` then
     // finds all but the documentation's examples built.
     stage("build", || {
-        stream(&mut cargo([
-            "build",
-            "--workspace",
-            "--all-targets",
-            "--locked",
-        ]))
+        stream(&mut cargo("build --workspace --all-targets --locked"))
     })?;
     stage("peers", peers)?;
     stage("languages", || {
@@ -52,19 +47,12 @@ pub(crate) fn run(lint: Lint) -> Result {
     // The examples in the documentation first: they are few, and what comes
     // last should be what the tests say.
     stage("doc", || {
-        stream(&mut cargo(["test", "--workspace", "--locked", "--doc"]))
+        stream(&mut cargo("test --workspace --locked --doc"))
     })?;
     // Nothing may follow what cargo test says, so this stage has no time. The
     // benchmarks are built above and not run.
     heading("test");
-    let mut tests = cargo([
-        "test",
-        "--workspace",
-        "--locked",
-        "--lib",
-        "--bins",
-        "--tests",
-    ]);
+    let mut tests = cargo("test --workspace --locked --lib --bins --tests");
     tests.env(languages::VARIABLE, languages::folder());
     if let Some(postgres) = &postgres {
         postgres.tell(&mut tests);
@@ -74,15 +62,9 @@ pub(crate) fn run(lint: Lint) -> Result {
 
 /// Has the ladder's statistics computed anew by other people's programs.
 fn peers() -> Result {
-    let cases = capture(&mut cargo([
-        "run",
-        "--quiet",
-        "--locked",
-        "--package",
-        "arena-ladder",
-        "--example",
-        "peers",
-    ]))?;
+    let cases = capture(&mut cargo(
+        "run --quiet --locked --package arena-ladder --example peers",
+    ))?;
     let file = tools::dir()?.join("peers.jsonl");
     fs::write(&file, cases)
         .map_err(|error| format!("could not write {}: {error}", file.display()))?;

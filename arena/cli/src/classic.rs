@@ -3,9 +3,8 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use referee_core::{FoulKind, Seat, Verdict};
-
-use crate::tally::GameResult;
+use arena_store::GameRow;
+use referee_core::{FoulKind, Seat};
 
 /// What a game was for bot 1 and bot 2 of a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +16,7 @@ struct Line {
 
 /// The whole report. Each game is of bots 0 and 1 of the run, in either order;
 /// a round is two games in a row.
-pub(crate) fn report(games: &[GameResult]) -> String {
+pub(crate) fn report(games: &[GameRow]) -> String {
     let lines: Vec<Line> = games.iter().map(Line::new).collect();
     let mut text = String::new();
     for (round, lines) in lines.chunks(2).enumerate() {
@@ -56,31 +55,28 @@ pub(crate) fn report(games: &[GameResult]) -> String {
 }
 
 impl Line {
-    fn new(game: &GameResult) -> Self {
+    fn new(game: &GameRow) -> Self {
         // The seats of bot 1 and bot 2.
         let seats = [0, 1].map(|bot| {
-            let seat = game.pairing.bots.iter().position(|&b| b == bot);
-            Seat::new(seat.unwrap_or(bot) as u8)
+            let seat = game.order.iter().position(|&place| place == bot);
+            Seat::new(seat.expect("both bots of a match sit in each game") as u8)
         });
         Self {
-            code: code(&game.verdict, seats),
-            thought: seats.map(|seat| game.thought[seat.index()]),
+            code: code(game, seats),
+            thought: seats.map(|seat| Duration::from_micros(game.thought_us[seat.index()])),
         }
     }
 }
 
 /// The result code of a game for the bots in these seats.
-fn code(verdict: &Verdict, seats: [Seat; 2]) -> i32 {
-    let Verdict::Finished { outcome, .. } = verdict else {
-        return 0;
-    };
+fn code(game: &GameRow, seats: [Seat; 2]) -> i32 {
     // Both fail at the start: the first one's code, which counts for nobody.
     for (bot, seat) in (0..).zip(seats) {
-        if let Some(foul) = verdict.foul(seat) {
-            return foul_code(foul.kind(), bot);
+        if let Some(foul) = game.fouls.iter().find(|foul| foul.seat == seat) {
+            return foul_code(foul.foul.kind(), bot);
         }
     }
-    let [first, second] = seats.map(|seat| outcome.places[seat]);
+    let [first, second] = seats.map(|seat| game.places.get(seat.index()));
     match first.cmp(&second) {
         std::cmp::Ordering::Less => 1,
         std::cmp::Ordering::Equal => 0,
@@ -135,43 +131,38 @@ fn six_digits(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use referee_core::{Foul, Outcome, SeatFoul};
+    use arena_ladder::{Entrant, MatchId};
+    use referee_core::{Foul, SeatFoul};
 
     use super::*;
-    use crate::run::Pairing;
 
-    fn game(group: u64, bots: [usize; 2], places: [u8; 2], seconds: [u64; 2]) -> GameResult {
-        GameResult {
-            pairing: Pairing {
-                group,
-                seating: bots[0] as u32,
-                bots: bots.to_vec(),
-            },
-            verdict: Verdict::Finished {
-                outcome: Outcome {
-                    places: places.to_vec().into(),
-                    scores: vec![0, 0].into(),
-                    reason: "test".to_owned(),
-                },
-                fouls: Vec::new(),
-            },
-            thought: seconds
-                .map(|s| Duration::from_millis(1000 * s + 999))
-                .to_vec(),
+    fn game(group: u64, bots: [usize; 2], places: [u8; 2], seconds: [u64; 2]) -> GameRow {
+        GameRow {
+            group,
+            seating: bots[0] as u32,
+            games_in_group: 2,
+            matchup: MatchId(0),
+            lineup: Entrant::all(2).map(Some).collect(),
+            order: bots.to_vec(),
+            places: places.to_vec(),
+            scores: vec![0, 0],
+            reason: "test".to_owned(),
+            fouls: Vec::new(),
             plies: 0,
-            play_hash: String::new(),
+            thought_us: seconds.map(|s| 1_000_000 * s + 999_000).to_vec(),
             course: 0,
-            record: None,
+            play_hash: String::new(),
+            voided: 0,
+            finished_unix_ms: 0,
+            counters: Vec::new(),
         }
     }
 
-    fn fouled(mut game: GameResult, fouls: &[(u8, Foul)]) -> GameResult {
-        if let Verdict::Finished { fouls: list, .. } = &mut game.verdict {
-            list.extend(fouls.iter().map(|(seat, foul)| SeatFoul {
-                seat: Seat::new(*seat),
-                foul: foul.clone(),
-            }));
-        }
+    fn fouled(mut game: GameRow, fouls: &[(u8, Foul)]) -> GameRow {
+        game.fouls.extend(fouls.iter().map(|(seat, foul)| SeatFoul {
+            seat: Seat::new(*seat),
+            foul: foul.clone(),
+        }));
         game
     }
 

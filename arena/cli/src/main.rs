@@ -1,42 +1,62 @@
 //! `arena`: arranges games between bots and shows how they went.
 
-mod check;
+mod bots;
 mod classic;
 mod draw;
-mod entry;
-mod files;
+mod hints;
+mod metrics;
+mod play;
 mod report;
-mod run;
-mod setups;
+mod reporter;
+mod show;
 mod stop;
-mod strength;
-mod tally;
-mod tournament;
 mod verbs;
 
 use std::{io::IsTerminal as _, process::ExitCode};
 
+use arena_tournament::TournamentError;
 use clap::Parser as _;
+use referee_core::SetupError;
+use referee_worker::SpecError;
 
-use crate::verbs::{Cli, Format};
+use crate::verbs::{Cli, Format, meant};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Whoever closed its end does not want to know.
+            let _ = error.print();
+            if let Some(meant) = meant(&error) {
+                anstream::eprintln!("\ndid you mean {meant}?");
+            }
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
     log(cli.log_format());
     match cli.run() {
         Ok(end) => end.into(),
         Err(error) if is_broken_pipe(&error) => End::Interrupted.into(),
         Err(error) => {
             anstream::eprintln!("arena: {error:#}");
-            match error.downcast_ref::<Usage>() {
-                Some(_) => End::Usage.into(),
-                None => End::Failed.into(),
+            match is_usage(&error) {
+                true => End::Usage.into(),
+                false => End::Failed.into(),
             }
         }
     }
+}
+
+/// Whether the mistake is in what was asked for.
+fn is_usage(error: &anyhow::Error) -> bool {
+    let tournament = error.downcast_ref::<TournamentError>();
+    error.is::<Usage>()
+        || error.is::<SpecError>()
+        || error.is::<SetupError>()
+        || tournament.is_some_and(TournamentError::is_usage)
 }
 
 /// Begins to write logs, to standard error.
@@ -69,11 +89,11 @@ enum End {
     Done,
     /// It ran, and the answer is no.
     No,
-    /// It was asked for something that there is not.
+    /// What was asked for is not possible.
     Usage,
     /// We failed.
     Failed,
-    /// It was stopped before the end; what there is has been shown.
+    /// It was stopped before the end; the results so far have been shown.
     Interrupted,
 }
 
@@ -89,7 +109,7 @@ impl From<End> for ExitCode {
     }
 }
 
-/// What a person asked for can't be: what was expected, what to do.
+/// What a person asked for is not possible: what was expected, what to do.
 #[derive(Debug)]
 struct Usage(String);
 

@@ -1,18 +1,12 @@
-//! How a run went, for people and for programs. Nothing else prints results.
+//! Text, tables, events and progress on the terminal: nothing else prints.
 
 use std::{io::Write as _, time::Duration};
 
 use anyhow::Result;
+use arena_events::{Event, Line};
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use owo_colors::OwoColorize as _;
-use referee_core::Verdict;
-use serde_json::json;
-
-use crate::{
-    run::Pairing,
-    tally::{GameResult, Standing, Tally, Thinking, plural},
-};
 
 /// Text as it is.
 pub(crate) fn text(text: &str) -> Result<()> {
@@ -23,96 +17,7 @@ pub(crate) fn text(text: &str) -> Result<()> {
 /// The widest line that a terminal of the usual width shows in one piece.
 pub(crate) const WIDTH: usize = 80;
 
-/// Standings as a table that fits 80 columns.
-pub(crate) fn table(tally: &Tally, names: &[String]) -> Result<()> {
-    if tally.games() == 0 {
-        return text("no game has come to its end\n");
-    }
-    let mut lines = standings(tally, names, LONGEST_NAME);
-    // Many games make wide columns: the names give way.
-    for most in [12, 8] {
-        if lines.iter().any(|line| line.chars().count() > WIDTH) {
-            lines = standings(tally, names, most);
-        }
-    }
-    let mut out = anstream::stdout().lock();
-    for (at, line) in lines.iter().enumerate() {
-        if at == 0 {
-            writeln!(out, "{}", line.bold())?;
-        } else {
-            writeln!(out, "{line}")?;
-        }
-    }
-    if tally.is_scored() {
-        writeln!(out, "\n{}", margins(tally, names))?;
-    }
-    let fouls: Vec<String> = tally
-        .ranked()
-        .into_iter()
-        .filter(|standing| !standing.fouls.is_empty())
-        .map(|standing| {
-            let kinds: Vec<_> = standing
-                .fouls
-                .iter()
-                .map(|(kind, count)| format!("{} {count}", kind.words()))
-                .collect();
-            format!("{}: {}", names[standing.bot], kinds.join(", "))
-        })
-        .collect();
-    if !fouls.is_empty() {
-        let fouls = format!("fouls: {}", fouls.join("; "));
-        writeln!(out, "\n{}", wrapped(&fouls))?;
-    }
-    Ok(())
-}
-
-/// The lines of the table, with names of at most so many letters.
-fn standings(tally: &Tally, names: &[String], longest_name: usize) -> Vec<String> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let four = tally.seats() > 2;
-    let (middle, how) = if four {
-        ("place", "1-2-3-4")
-    } else {
-        ("score", "W-D-L")
-    };
-    table.set_header([
-        "#", "bot", "games", "points", middle, how, "fouls", "median", "p99", "max",
-    ]);
-    for (rank, standing) in tally.ranked().into_iter().enumerate() {
-        let thinking = standing.thinking();
-        let time = |pick: fn(Thinking) -> u64| thinking.map_or("-".to_owned(), |t| time(pick(t)));
-        table.add_row([
-            (rank + 1).to_string(),
-            shorten(&names[standing.bot], longest_name),
-            standing.games().to_string(),
-            points(standing.points),
-            if four {
-                place(standing)
-            } else {
-                score(standing)
-            },
-            if four {
-                dashed(&standing.places)
-            } else {
-                dashed(&[standing.wins, standing.draws, standing.losses])
-            },
-            standing.fouls.values().sum::<u32>().to_string(),
-            time(|t| t.median_us),
-            time(|t| t.p99_us),
-            time(|t| t.max_us),
-        ]);
-    }
-    for column in [0, 2, 3, 4, 5, 6, 7, 8, 9] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let lines = table.lines();
-    lines.map(|line| line.trim_end().to_owned()).collect()
-}
-
-/// A line on as many lines as it needs, the others set in a little more than the
+/// A line on as many lines as it needs, the others indented by a little more than the
 /// first.
 pub(crate) fn wrapped(line: &str) -> String {
     const MORE: usize = 4;
@@ -148,18 +53,62 @@ pub(crate) fn plain_table<const N: usize>(
     header: &[&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(header);
-    table.add_rows(rows);
+    let rows = rows.into_iter().map(Vec::from).collect();
     let mut out = anstream::stdout().lock();
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
+    for line in table_lines(header, rows, |_| false) {
+        writeln!(out, "{line}")?;
     }
     Ok(())
 }
 
-/// Games done, games a second, time left; only on a terminal.
+/// The width of the terminal, or the usual one where there is none.
+pub(crate) fn width() -> usize {
+    let (_, columns) = console::Term::stdout().size_checked().unwrap_or((0, 0));
+    usize::from(columns).max(WIDTH)
+}
+
+/// Rows whose last column takes the width that the others leave, but at least so many
+/// letters; the others have at most as many as said.
+pub(crate) fn fitted<const N: usize>(
+    mut rows: Vec<[String; N]>,
+    most: &[usize],
+    last_at_least: usize,
+) -> Vec<[String; N]> {
+    for row in &mut rows {
+        for (cell, most) in row.iter_mut().zip(most) {
+            *cell = shorten(cell, *most);
+        }
+    }
+    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    // Between columns there are two blanks, and one at either end.
+    let taken: usize = (0..N - 1).filter_map(widest).map(|width| width + 2).sum();
+    let left = width().saturating_sub(taken + 2).max(last_at_least);
+    for row in &mut rows {
+        row[N - 1] = shorten(&row[N - 1], left);
+    }
+    rows
+}
+
+/// The lines of a table: a header and rows. Columns of figures are set to the right.
+pub(crate) fn table_lines(
+    header: &[&str],
+    rows: Vec<Vec<String>>,
+    is_figure: impl Fn(usize) -> bool,
+) -> Vec<String> {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(header);
+    table.add_rows(rows);
+    for column in (0..header.len()).filter(|column| is_figure(*column)) {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let lines = table.lines();
+    lines.map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Games that this run has played, games a second, time left; only on a terminal.
 pub(crate) fn progress(games: Option<u64>) -> ProgressBar {
     let style = match games {
         Some(_) => "{bar:30} {pos}/{len} games  {rate}  {eta} left",
@@ -179,151 +128,32 @@ pub(crate) fn progress(games: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// What a reader should know besides, on standard error.
-pub(crate) fn warnings(tally: &Tally, names: &[String]) {
-    for warning in tally.warnings(names) {
-        anstream::eprintln!("{} {warning}", "warning:".yellow().bold());
-    }
-}
-
 /// One event as one line of JSON.
-pub(crate) fn event(value: &serde_json::Value) -> Result<()> {
+pub(crate) fn event(event: Event) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{value}")?;
+    writeln!(out, "{}", Line::from(event))?;
     // Whoever reads along should not wait for a full buffer.
     out.flush()?;
     Ok(())
 }
 
-/// A game that has ended.
-pub(crate) fn game_event(result: &GameResult, names: &[String]) -> serde_json::Value {
-    let Pairing {
-        group,
-        seating,
-        bots,
-    } = &result.pairing;
-    let players: Vec<_> = bots.iter().map(|&bot| &names[bot]).collect();
-    let (places, scores, reason, fouls) = match &result.verdict {
-        Verdict::Finished { outcome, fouls } => (
-            json!(outcome.places),
-            json!(outcome.scores),
-            json!(outcome.reason),
-            json!(fouls),
-        ),
-        Verdict::Void { reason } => (json!(null), json!(null), json!(reason), json!([])),
-    };
-    json!({
-        "type": "game",
-        "game_id": result.pairing.id(),
-        "round": group,
-        "seating": seating,
-        "players": players,
-        "places": places,
-        "scores": scores,
-        "reason": reason,
-        "fouls": fouls,
-        "plies": result.plies,
-        "thought_us": result.thought.iter().map(|t| t.as_micros() as u64).collect::<Vec<_>>(),
-        "play_hash": result.play_hash,
-        "record": result.record,
-    })
+/// A warning, on standard error.
+pub(crate) fn warning(words: &str) {
+    let text = wrapped(&format!("warning: {words}"));
+    let text = text.strip_prefix("warning:").unwrap_or(&text);
+    anstream::eprintln!("{}{text}", "warning:".yellow().bold());
 }
 
-/// The table as an event.
-pub(crate) fn standings_event(tally: &Tally, names: &[String]) -> serde_json::Value {
-    let standings: Vec<_> = tally
-        .ranked()
-        .into_iter()
-        .enumerate()
-        .map(|(rank, standing)| {
-            json!({
-                "rank": (standing.games() > 0).then_some(rank + 1),
-                "bot": names[standing.bot],
-                "games": standing.games(),
-                "points": standing.points,
-                "score": (standing.games() > 0).then(|| standing.score()),
-                "wins": standing.wins,
-                "draws": standing.draws,
-                "losses": standing.losses,
-                "places": standing.places,
-                "mean_place": standing.mean_place(),
-                "purse": tally.purse(standing),
-                "margin": standing.margin().filter(|_| tally.is_scored()),
-                "fouls": standing.fouls,
-                "thinking": standing.thinking(),
-            })
-        })
-        .collect();
-    json!({
-        "type": "standings",
-        "games": tally.games(),
-        "standings": standings,
-        "warnings": tally.warnings(names),
-    })
+/// A remark, on standard error.
+pub(crate) fn note(words: &str) {
+    anstream::eprintln!("{}", wrapped(&format!("note: {words}")));
 }
 
-/// By how much each bot's score was above the others'.
-fn margins(tally: &Tally, names: &[String]) -> String {
-    let ranked = tally.ranked();
-    let deals = ranked.first().and_then(|standing| standing.margin());
-    let margins: Vec<_> = ranked
-        .iter()
-        .filter_map(|standing| {
-            let margin = standing.margin()?;
-            let error = match margin.error {
-                Some(error) => format!(" ± {error:.1}"),
-                None => String::new(),
-            };
-            let name = &names[standing.bot];
-            let purse = tally
-                .purse(standing)
-                .map_or_else(String::new, |purse| format!(", {purse} in the purse"));
-            // Nothing below nought is still nought.
-            let mean = (10.0 * margin.mean).round() / 10.0 + 0.0;
-            Some(format!("  {name}: {mean:+.1}{error}{purse}"))
-        })
-        .collect();
-    let over = match deals {
-        Some(margin) if margin.error.is_some() => {
-            format!("mean of {} deals ± 95 %", margin.deals)
-        }
-        Some(margin) => format!(
-            "mean of {}, too few to be sure",
-            plural(margin.deals as u32, "deal")
-        ),
-        None => "no game was scored".to_owned(),
-    };
-    format!(
-        "score a game above the others' ({over}):\n{}",
-        margins.join("\n")
-    )
-}
-
-fn dashed(counts: &[u32]) -> String {
-    let counts: Vec<_> = counts.iter().map(u32::to_string).collect();
-    counts.join("-")
-}
-
-fn place(standing: &Standing) -> String {
-    standing
-        .mean_place()
-        .map_or_else(|| "-".to_owned(), |place| format!("{place:.2}"))
-}
-
-fn points(points: f64) -> String {
-    if points.fract() == 0.0 {
-        format!("{points}")
-    } else {
-        format!("{points:.1}")
-    }
-}
-
-fn score(standing: &Standing) -> String {
-    if standing.games() == 0 {
-        "-".to_owned()
-    } else {
-        format!("{:.1}%", 100.0 * standing.score())
-    }
+/// `1 game`, `2 games`.
+pub(crate) fn plural(count: impl Into<u64>, what: &str) -> String {
+    let count = count.into();
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{s}")
 }
 
 /// A length of time in three figures or so.

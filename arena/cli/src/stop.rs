@@ -1,94 +1,77 @@
-//! How a run is stopped from outside: once to finish what runs, twice to cut it
+//! Ctrl-C and SIGTERM: once to finish the games that are running, twice to cut them
 //! off.
 
 use std::time::Duration;
 
+use referee_worker::Stop;
 use tokio::{
     signal::unix::{SignalKind, signal},
     time::{Instant, sleep_until},
 };
-use tokio_util::sync::CancellationToken;
 
 /// How the program ends when it was stopped before the end.
 const INTERRUPTED: i32 = 130;
 
-/// How often a person has asked to stop: once is to finish what runs, twice is
-/// to cut it off.
-#[derive(Clone)]
-pub(crate) struct Stop {
-    once: CancellationToken,
-    twice: CancellationToken,
+/// Listens for SIGINT and SIGTERM. When both finishing and cutting off have been asked
+/// for, the next signal ends the process. Whoever sends SIGTERM does not wait without
+/// limit: `grace` after it, what still runs is cut off.
+pub(crate) fn on_signals(grace: Option<Duration>) -> anyhow::Result<Stop> {
+    let stop = Stop::default();
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let asked = stop.clone();
+    tokio::spawn(async move {
+        let mut ends = None;
+        loop {
+            let grace = tokio::select! {
+                _ = interrupt.recv() => None,
+                _ = terminate.recv() => grace.filter(|_| ends.is_none()),
+                () = at(ends) => {
+                    ends = None;
+                    asked.cut_off();
+                    continue;
+                }
+            };
+            match grace {
+                _ if asked.is_cut_off() => std::process::exit(INTERRUPTED),
+                // SIGTERM sets its limit, whatever was asked for before.
+                Some(grace) => {
+                    ends = Some(Instant::now() + grace);
+                    tell(&format!("what still runs after {grace:?} is cut off"));
+                }
+                None if asked.is_finishing() => asked.cut_off(),
+                None => tell("once more cuts them off"),
+            }
+            asked.finish();
+        }
+    });
+    Ok(stop)
 }
 
-impl Stop {
-    /// Listens for SIGINT and SIGTERM; when both have been asked for, the next ends
-    /// the process. Whoever sends SIGTERM does not wait for
-    /// ever: `grace` after it, what still runs is cut off.
-    pub(crate) fn on_signals(grace: Option<Duration>) -> anyhow::Result<Self> {
-        let stop = Self {
-            once: CancellationToken::new(),
-            twice: CancellationToken::new(),
-        };
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let told = stop.clone();
-        tokio::spawn(async move {
-            let mut ends = None;
-            loop {
-                let grace = tokio::select! {
-                    _ = interrupt.recv() => None,
-                    _ = terminate.recv() => grace.filter(|_| ends.is_none()),
-                    () = over(ends) => {
-                        ends = None;
-                        told.twice.cancel();
-                        continue;
-                    }
-                };
-                match grace {
-                    _ if told.twice.is_cancelled() => std::process::exit(INTERRUPTED),
-                    // Whoever asks for a stop in time has it, whatever was asked before.
-                    Some(grace) => {
-                        ends = Some(Instant::now() + grace);
-                        tell(&format!("what still runs after {grace:?} is cut off"));
-                    }
-                    None if told.once.is_cancelled() => told.twice.cancel(),
-                    None => tell("once more cuts them off"),
-                }
-                told.once.cancel();
-            }
-        });
-        Ok(stop)
-    }
-
-    /// Asks for it from inside.
-    pub(crate) fn ask(&self) {
-        self.once.cancel();
-    }
-
-    /// Whether it has been asked for.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.once.is_cancelled()
-    }
-
-    /// Waits until it has been asked for.
-    pub(crate) async fn asked(&self) {
-        self.once.cancelled().await;
-    }
-
-    /// Waits until it has been asked for twice.
-    pub(crate) async fn cut_off(&self) {
-        self.twice.cancelled().await;
-    }
+/// Listens for SIGINT and SIGTERM; the first of them asks that everything is cut off.
+pub(crate) fn at_once_on_signals() -> anyhow::Result<Stop> {
+    let stop = Stop::default();
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let asked = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        asked.cut_off();
+    });
+    Ok(stop)
 }
 
 fn tell(how: &str) {
     anstream::eprintln!("\narena: finishing the games that are running; {how}");
 }
 
-/// Waits until then; where there is no such moment, for ever.
-async fn over(then: Option<Instant>) {
-    match then {
-        Some(then) => sleep_until(then).await,
+/// Waits until that moment; without one, without end.
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
         None => std::future::pending().await,
     }
 }

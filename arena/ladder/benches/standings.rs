@@ -6,7 +6,7 @@ use std::{
 };
 
 use arena_ladder::{
-    Entrant, Seatings, Standings, Tally,
+    Entrant, GroupCount, Seatings, Standings,
     bradley_terry::{self, Pair},
     luce::PRIOR,
 };
@@ -83,10 +83,10 @@ fn tournament(
     entrants: u32,
     seatings: Seatings,
     margins: u32,
-) -> Vec<Tally> {
+) -> Vec<GroupCount> {
     let seats = usize::from(seats);
     let games = seatings.games(seats);
-    let mut tallies: Vec<Tally> = (0..GAMES / games)
+    let mut tallies: Vec<GroupCount> = (0..GAMES / games)
         .map(|_| {
             let mut who: Vec<u32> = (0..entrants).collect();
             for at in 0..seats {
@@ -97,7 +97,7 @@ fn tournament(
             let places = (0..games).map(|_| places(chance, &who, entrants));
             let places = places.collect();
             let margin = |_| i64::from(chance.next_u32() % margins);
-            Tally {
+            GroupCount {
                 places,
                 margins: (0..seats).map(margin).collect(),
                 lineup: who.iter().map(|&who| Some(Entrant::new(who))).collect(),
@@ -115,7 +115,7 @@ fn tournament(
     tallies
 }
 
-fn key(tally: &Tally) -> impl Ord + '_ {
+fn key(tally: &GroupCount) -> impl Ord + '_ {
     (&tally.lineup, &tally.places, &tally.margins)
 }
 

@@ -2,7 +2,7 @@
 //! line, for `tests/peers.py` to compute anew with other people's programs.
 
 use arena_ladder::{
-    Entrant, HalfPoints, Seatings, Sprt, Standings, Tally,
+    Entrant, GroupCount, HalfPoints, Seatings, Sprt, Standings,
     bradley_terry::{self, Pair},
     elo::{Comparison, ELO_SCALE},
     luce::{Fit, PRIOR},
@@ -77,7 +77,7 @@ fn sprt(chance: &mut ChaCha8Rng, test: &Sprt, games: usize) {
 /// A fit as others write it: strengths in natural units.
 fn fitted(fit: &Fit) -> Value {
     let ratings = fit.ratings.iter().flatten();
-    let errors = ratings.map(|rating| rating.error.map(|error| error / ELO_SCALE));
+    let errors = ratings.map(|rating| rating.error.ok().map(|error| error / ELO_SCALE));
     json!({
         "natural": fit.natural(),
         "errors": errors.collect::<Vec<_>>(),
@@ -145,7 +145,7 @@ fn ranked(chance: &mut ChaCha8Rng, players: u32, seatings: Seatings, ties: bool,
             0 => dealt.clone(),
             _ => places(chance, &who, ties),
         });
-        tallies.push(Tally {
+        tallies.push(GroupCount {
             places: games.collect(),
             lineup: who.into_iter().map(|who| Some(Entrant::new(who))).collect(),
             margins: vec![0; 4],
@@ -175,8 +175,8 @@ fn online(chance: &mut ChaCha8Rng, seats: usize) {
 }
 
 fn margins(chance: &mut ChaCha8Rng) {
-    let tallies: Vec<Tally> = (0..40)
-        .map(|_| Tally {
+    let tallies: Vec<GroupCount> = (0..40)
+        .map(|_| GroupCount {
             lineup: [0, 1, 2, 3].map(|who| Some(Entrant::new(who))).to_vec(),
             places: vec![vec![1, 2, 3, 4]; [1, 4][below(chance, 2)]],
             margins: (0..4).map(|_| below(chance, 60) as i64 - 20).collect(),

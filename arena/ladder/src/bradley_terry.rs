@@ -1,8 +1,8 @@
-//! Bradley-Terry: ratings of many from games between two.
+//! Bradley-Terry: ratings from games of two.
 //!
-//! A draw counts as half a game won by each, as does a game that both have lost:
-//! neither was better. The prior adds draws against an average player, so that a
-//! perfect score and players who have never met have finite ratings too.
+//! A draw counts as half a win for each, and so does a game that both have lost. The
+//! prior adds draws against an average player, so that ratings are finite also for a
+//! perfect score and for players that have no common opponents.
 //!
 //! Bradley and Terry, "Rank Analysis of Incomplete Block Designs", 1952.
 
@@ -10,36 +10,35 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::luce::{Choices, Fit, Likeliest, NoFit};
 
-/// The groups that two have played.
+/// The groups that a pair has played.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
-    /// Who, by number from 0.
+    /// The two players, by number from 0.
     pub players: [usize; 2],
-    /// How many groups brought the first of them as many half points: as in
+    /// In how many groups the first won 0, 1, 2 … half points: as in
     /// [`Comparison::of`](crate::elo::Comparison::of).
     pub counts: &'a [u64],
 }
 
-/// The joint ratings of so many players, with `prior` drawn games against an
-/// average player added for each; [`PRIOR`](crate::luce::PRIOR) where there is no
-/// reason for another, and 0 for maximum likelihood alone.
+/// The joint ratings of this many players. For each player, `prior` draws against an
+/// average player are added: [`PRIOR`](crate::luce::PRIOR) is the usual number, and 0
+/// gives the maximum likelihood.
 ///
-/// The error bars take a group as the sample, whatever its games have in common
-/// (the "sandwich" of White 1980 and Liang and Zeger 1986). Pairs of one player
-/// with itself, or with one that there is not, are ignored.
+/// The error bars take a group as the sample, since its games may be correlated (the
+/// "sandwich" estimator of White 1980 and of Liang and Zeger 1986). Pairs of a player
+/// with itself, or with a player that does not exist, are ignored.
 ///
 /// # Errors
 ///
-/// The prior is negative or too large, or it is 0 and there is no likeliest
-/// rating.
+/// The prior is negative or too large, or it is 0 and the likelihood has no maximum.
 pub fn fit(players: usize, pairs: &[Pair<'_>], prior: f64) -> Result<Fit, NoFit> {
-    let pairs: Vec<Met> = pairs
+    let pairs: Vec<PlayedPair> = pairs
         .iter()
-        .filter_map(|pair| Met::of(players, pair))
+        .filter_map(|pair| PlayedPair::of(players, pair))
         .collect();
     let mut groups = vec![0; players];
     let mut sets = Vec::with_capacity(pairs.len());
-    // How many groups any two have played, and how many came out differently.
+    // For each pair the number of groups, and of different results.
     let mut between: BTreeMap<[usize; 2], (u64, usize)> = BTreeMap::new();
     for met in &pairs {
         let (groups, outcomes) = between.entry(met.sorted()).or_default();
@@ -73,17 +72,17 @@ pub fn fit(players: usize, pairs: &[Pair<'_>], prior: f64) -> Result<Fit, NoFit>
 }
 
 /// A pair that has played.
-struct Met<'a> {
+struct PlayedPair<'a> {
     players: [usize; 2],
     counts: &'a [u64],
     groups: u64,
-    /// In all groups.
+    /// The games of all groups.
     games: f64,
-    /// Of these by the first, draws as halves.
+    /// How many of them the first won, draws as halves.
     won: f64,
 }
 
-impl<'a> Met<'a> {
+impl<'a> PlayedPair<'a> {
     fn of(players: usize, pair: &Pair<'a>) -> Option<Self> {
         let [first, second] = pair.players;
         let each = pair.counts.len().saturating_sub(1) / 2;
@@ -109,8 +108,7 @@ impl<'a> Met<'a> {
         [first.min(second), first.max(second)]
     }
 
-    /// The squares of what the groups brought the first beyond what was to be
-    /// expected, added up.
+    /// The sum over the groups of (points of the first - expected points)².
     fn squares(&self, at: &Likeliest) -> f64 {
         let [first, second] = self.players.map(|player| at.theta[player]);
         let each = (self.counts.len() / 2) as f64;
@@ -122,7 +120,11 @@ impl<'a> Met<'a> {
     }
 }
 
-fn variances(choices: &Choices, at: &Likeliest, pairs: &[Met<'_>]) -> Result<Vec<f64>, NoFit> {
+fn variances(
+    choices: &Choices,
+    at: &Likeliest,
+    pairs: &[PlayedPair<'_>],
+) -> Result<Vec<f64>, NoFit> {
     let bread = choices.information(at).factor().ok_or(NoFit::Endless)?;
     let mut inverse = bread.inverse();
     // The matrix is symmetric: centring every row centres the strengths.

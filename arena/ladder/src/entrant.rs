@@ -1,11 +1,11 @@
-//! Who takes part.
+//! Entrants.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A bot of a tournament, by its number in the list of those who entered, from 0.
-/// A lower number is a better seed where a schedule seeds.
+/// A bot of a tournament, by its index in the list of entrants. Where a schedule
+/// seeds, a lower number is a better seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Entrant(u32);
@@ -23,7 +23,7 @@ impl Entrant {
         self.0 as usize
     }
 
-    /// All of a tournament, in order.
+    /// All entrants of a tournament, in order.
     pub fn all(entrants: u32) -> impl ExactSizeIterator<Item = Self> + Clone {
         (0..entrants).map(Self)
     }

@@ -1,4 +1,5 @@
-//! One deal, played from every seating: the sample that everything here counts.
+//! Groups: a deal that is played from every seating. Statistics count a group as one
+//! sample.
 
 use std::iter::Sum;
 
@@ -7,39 +8,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::Entrant;
 
-/// A match of a schedule: the groups that the same entrants play for one reason,
-/// by its number in the schedule, from 0. The number says where in the schedule
-/// the match stands and never when it was played.
+/// A match of a schedule: the groups that the same entrants play against each other
+/// there. Its number, from 0, is its position in the schedule and does not depend on
+/// when it was played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MatchId(pub u32);
 
-/// Who plays a group, in order of the seats of its first seating. A place that
-/// nobody has is filled by a house bot, whose results count for nobody: it is
-/// nobody's gain to sit with one.
+/// Who plays a group, in order of the seats of its first seating. None is a house bot
+/// that fills the seat; its results do not count, so that nobody gains from playing
+/// against it.
 pub type Lineup = Vec<Option<Entrant>>;
 
-/// A group that is to be played.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A group to be played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// Its number in the tournament, which decides the deal. It follows from the
-    /// schedule and from results, never from who finished first.
+    /// Its number in the tournament, from which the deal is derived. It depends on the
+    /// schedule and on results, not on the order in which games end.
     pub number: u64,
     /// The match that it belongs to.
+    #[serde(rename = "match")]
     pub matchup: MatchId,
-    /// Its place in the match, from 0.
+    /// Its index in the match.
     pub at: u64,
-    /// Whose turn it is to sit first, for [`Seatings::of`](crate::Seatings::of): so
-    /// that over a tournament everybody has each seat, and in games of four each
-    /// neighbour, about as often.
+    /// Selects the seatings, for [`Seatings::of`](crate::Seatings::of), so that over a
+    /// tournament everybody has each seat, and in games of four each neighbour, about
+    /// equally often.
     pub turn: u64,
     /// Who plays.
     pub lineup: Lineup,
 }
 
-/// Points in halves, so that sums are exact. A game between two is worth 2, and
-/// a draw 1 to each. In a game of four the places are worth 6, 4, 2 and 0, and
-/// those who share a place share what it and the ones left free are worth.
+/// Points in halves, so that sums are exact. In a game of two a win is worth 2 and a
+/// draw 1. In a game of four the places are worth 6, 4, 2 and 0; entrants that share a
+/// place get the mean of the places that they cover.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -47,11 +49,11 @@ pub struct Group {
 pub struct HalfPoints(pub u32);
 
 impl HalfPoints {
-    /// What each place is worth, given everybody's: places count from 1, and
-    /// those who share one have the same.
+    /// The half points of each seat, given the places of all seats, from 1. Seats that
+    /// share a place have the same number.
     ///
-    /// A place that nobody is in is worth nothing to anybody: two who both lost
-    /// are both second, and have no point.
+    /// If nobody has a place, nobody gets its points: in a game of two that both have
+    /// lost, both are second and get 0.
     #[must_use]
     pub fn of_places(places: &[u8]) -> Vec<Self> {
         let seats = places.len();
@@ -67,8 +69,8 @@ impl HalfPoints {
             .collect()
     }
 
-    /// What each is worth among those that count, by whom of these it was ahead:
-    /// the others have nothing. Places as in [`of_places`](Self::of_places).
+    /// The half points of each seat from the entrants that it was ahead of; house bots
+    /// (None) are left out and get 0. Places as in [`of_places`](Self::of_places).
     #[must_use]
     pub fn among(lineup: &[Option<Entrant>], places: &[u8]) -> Vec<Self> {
         let among = places_among(lineup, places);
@@ -80,7 +82,7 @@ impl HalfPoints {
         each.collect()
     }
 
-    /// The same in points.
+    /// The value in points.
     #[must_use]
     pub fn points(self) -> f64 {
         f64::from(self.0) / 2.0
@@ -93,7 +95,7 @@ impl Sum for HalfPoints {
     }
 }
 
-/// In how many games of a group an entrant did wrong.
+/// In how many games of a group an entrant committed a foul.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Faults {
     /// Games that it did not start.
@@ -102,26 +104,25 @@ pub struct Faults {
     pub fouls: u32,
 }
 
-/// What came of a group that has been played from every seating.
+/// The score of a group that has been played from every seating.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupScore {
-    /// Which.
+    /// The number of the group.
     pub number: u64,
     /// How many games it had.
     pub games: u32,
-    /// What each place of the lineup has won from the others that count, over all
-    /// games.
+    /// For each place of the lineup the half points won from other entrants, summed
+    /// over all games.
     pub points: Vec<HalfPoints>,
-    /// By how much each was above the others that count: for each game, its own
-    /// score as often as there are others, less the scores of the others; over all
-    /// games.
+    /// For each place of the lineup the sum over all games of `n * own - others`, where
+    /// `n` is the number of the other entrants and `others` the sum of their scores.
     pub margins: Vec<i64>,
-    /// What each has done wrong.
+    /// For each place of the lineup its fouls.
     pub faults: Vec<Faults>,
 }
 
 impl GroupScore {
-    /// Of a group that nothing has been played of.
+    /// The score of a group before its first game.
     #[must_use]
     pub fn new(number: u64, seats: usize) -> Self {
         Self {
@@ -133,11 +134,11 @@ impl GroupScore {
         }
     }
 
-    /// Adds a game: who sat in which seat, as places in the lineup; then by seat
-    /// the places from 1 and the scores in the game's own unit; what was done wrong.
+    /// Adds a game. `order` says who sat in each seat, as indices into the lineup;
+    /// `places`, from 1, and `scores` are by seat.
     ///
-    /// What a house bot in an empty place has done counts for nobody, and who sits
-    /// with house bots alone has nothing. A game of another size adds nothing.
+    /// Results of house bots are left out, so an entrant that played only against house
+    /// bots gets 0. A game with another number of seats is ignored.
     pub fn add_game(
         &mut self,
         lineup: &[Option<Entrant>],
@@ -160,8 +161,7 @@ impl GroupScore {
         for seat in counted() {
             let who = order[seat];
             self.points[who].0 += points[seat].0;
-            // Its own as often as there are others less the others': its own as
-            // often as there are any, less everybody's.
+            // (many - 1) * own - (all - own) = many * own - all.
             self.margins[who] += i64::from(scores[seat]) * many - all;
         }
         for (seat, &who) in order.iter().enumerate() {
@@ -175,18 +175,18 @@ impl GroupScore {
     }
 }
 
-/// What a game won from everybody is worth in parts, whatever the table: so that
-/// what is won at tables with more and with fewer that count adds up exactly.
+/// A game that is won from everybody is worth this many parts at every table, so that
+/// sums over tables with different numbers of entrants are exact.
 pub(crate) const PARTS_OF_A_GAME: u64 = 12;
 
-/// How many parts a half point is, won from one of so many others that count. None
-/// where there are no others, or more than three.
+/// How many parts a half point is worth at a table with these entrants. None if there
+/// are fewer than two entrants, or more than four.
 pub(crate) fn parts_of_a_half(lineup: &[Option<Entrant>]) -> Option<u64> {
     let others = lineup.iter().flatten().count().checked_sub(1)? as u64;
     matches!(others, 1..=3).then(|| PARTS_OF_A_GAME / 2 / others)
 }
 
-/// Everybody's place among those that count. None for who does not.
+/// The place of each entrant among the entrants; None for house bots.
 pub(crate) fn places_among(lineup: &[Option<Entrant>], places: &[u8]) -> Vec<Option<u8>> {
     let fillers = || (lineup.iter().zip(places)).filter(|(who, _)| who.is_none());
     let each = lineup.iter().zip(places).map(|(who, &place)| {
@@ -196,18 +196,18 @@ pub(crate) fn places_among(lineup: &[Option<Entrant>], places: &[u8]) -> Vec<Opt
     each.collect()
 }
 
-/// Groups with the same lineup that came out the same, counted: what standings
-/// and ratings are made from.
+/// The number of groups with the same lineup and the same result. Standings and
+/// ratings are computed from such counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct GroupCount {
     /// Who played.
     pub lineup: Lineup,
-    /// For each game of the group, in order of its seatings: the place, from 1,
-    /// of each in the lineup, house bots too.
+    /// For each game of the group, in order of its seatings, the places from 1, in order
+    /// of the lineup, house bots included.
     pub places: Vec<Vec<u8>>,
     /// As in [`GroupScore`].
     pub margins: Vec<i64>,
-    /// How many groups came out like this.
+    /// How many groups had this result.
     pub groups: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Who plays whom, and what the results say. Everything here is pure: no clock,
-//! no network, no file, no chance but what is handed in.
+//! Who plays whom, and what the results say. Everything here is pure: it uses no
+//! clock, no network and no file, and its random numbers come from its arguments.
 
 pub mod bradley_terry;
 pub mod elo;
@@ -14,8 +14,8 @@ pub mod sprt;
 pub mod standings;
 
 pub use entrant::Entrant;
-pub use group::{Faults, Group, GroupScore, HalfPoints, Lineup, MatchId, Tally};
-pub use schedule::{Field, Patience, Schedule, ScheduleError, Shape, schedule};
+pub use group::{Faults, Group, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
+pub use schedule::{Field, Schedule, ScheduleError, ScheduleShape, SetAsideRule, schedule};
 pub use seatings::Seatings;
 pub use sprt::{Decision, Sprt};
 pub use standings::Standings;

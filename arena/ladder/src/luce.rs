@@ -1,40 +1,39 @@
-//! Luce's choice, which Bradley-Terry and Plackett-Luce share: of those that
-//! stand for choice, each is chosen in proportion to its strength. A game won is
-//! a choice of one from two, a ranking a choice of the first, then of the next
-//! from the rest.
+//! Luce's choice axiom, which Bradley-Terry and Plackett-Luce share: of several
+//! players each is chosen with a probability in proportion to its strength. A game of
+//! two is a choice of the winner; a ranking is a choice of the first from all, then of
+//! the second from the rest, and so on.
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::elo::{ELO_SCALE, ENOUGH_GROUPS, Estimate, Z95};
+use crate::elo::{ELO_SCALE, Estimate, NoEstimate, Z95, enough_groups};
 
-/// The default prior: everybody has drawn one game against an average player
-/// besides.
+/// The default prior: one draw against an average player is added for each player.
 pub const PRIOR: f64 = 1.0;
 
-/// Ratings of several who have played each other, found together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The ratings of several players, fitted together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
-    /// Everybody's, in Elo, 0 on average over the main field. None for who has not
-    /// played.
+    /// The rating of each player in Elo, with mean 0 over the main field. None for a
+    /// player without a game.
     ///
-    /// The main field is the largest part of the field in which everybody can be
-    /// compared: for any two in it, a chain of somebody who was not behind somebody
-    /// else leads from each to the other; where there is none, all who have played.
-    /// Groups between the same that all came out the same, two or more, are no such
-    /// chain: they say nothing about how far off they are.
+    /// Let player A point to player B if A was not behind B in some game. The main field
+    /// is the largest set of players in which each can be reached from each; if there is
+    /// none, it is all players with a game. Two or more groups between the same players
+    /// that all had the same result make no arrow, since they do not tell how large a
+    /// difference is.
     ///
-    /// An error is for who has at least [`ENOUGH_GROUPS`] groups that varied and
-    /// belongs to that part. Who has won everything, or has met nobody of them, is
-    /// held by the prior alone and has no error.
+    /// A player of the main field with at least
+    /// [`ENOUGH_GROUPS`](crate::elo::ENOUGH_GROUPS) groups whose results vary has an
+    /// error bar. The ratings of the others depend on the prior, and have none.
     pub ratings: Vec<Option<Estimate>>,
-    /// The logarithm of the likelihood of what was seen, without the prior.
+    /// The log-likelihood of the results, without the prior.
     pub log_likelihood: f64,
 }
 
 impl Fit {
-    /// Everybody's rating in natural units, the logarithm of the strength.
+    /// The ratings in natural units: the logarithms of the strengths.
     #[must_use]
     pub fn natural(&self) -> Vec<Option<f64>> {
         let ratings = self.ratings.iter();
@@ -47,38 +46,40 @@ impl Fit {
 /// Why there are no ratings.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum NoFit {
-    /// The prior makes no sense.
+    /// The prior is out of range.
     #[error("a prior must be a number of games from 0 to 1000, not {0}")]
     Prior(f64),
-    /// Without a prior there is no likeliest strength: some were never behind
-    /// any of the others, so that theirs would be infinite.
+    /// Without a prior the likelihood has no maximum: some players were never behind
+    /// any of the others, so their strength would be infinite.
     #[error("without a prior, some have won everything against the others or never met them")]
     Separated,
-    /// The search came to no end, by rounding.
-    #[error("the search for the likeliest strengths came to no end")]
+    /// The search did not converge, because of rounding errors.
+    #[error("the search for the maximum likelihood did not converge")]
     Endless,
 }
 
-/// What was chosen from what.
+/// The choices that the results consist of.
 pub(crate) struct Choices {
     /// How many players there are.
     pub(crate) players: usize,
-    /// Who stood for choice together, and how often each of them was chosen.
+    /// Sets of players, and how often each player was chosen from the set.
     pub(crate) sets: Vec<(Vec<usize>, Vec<f64>)>,
-    /// Who was not behind whom in groups that varied.
+    /// Pairs (A, B) in which A was not behind B, in groups whose results vary.
     pub(crate) varied: BTreeSet<(usize, usize)>,
 }
 
-/// The likeliest strengths.
+/// The maximum likelihood strengths.
 pub(crate) struct Likeliest {
-    /// The logarithm of everybody's.
+    /// The logarithm of the strength of each player.
     pub(crate) theta: Vec<f64>,
-    /// Who has played.
+    /// Whether the player has a game.
     pub(crate) present: Vec<bool>,
     pub(crate) log_likelihood: f64,
     prior: f64,
-    /// Who can be compared with each other; nobody where there are no two.
+    /// Whether the player is in the main field; false for all if it is empty.
     main_field: Vec<bool>,
+    /// Whether the player has won or lost every game.
+    extremes: Vec<Option<NoEstimate>>,
 }
 
 impl Choices {
@@ -104,6 +105,7 @@ impl Choices {
         if prior == 0.0 && largest_component(&not_behind, &present) != present {
             return Err(NoFit::Separated);
         }
+        let extremes = extremes(&not_behind, players);
         let mut not_behind = vec![false; players * players];
         for &(player, other) in &self.varied {
             not_behind[player * players + other] = true;
@@ -115,6 +117,7 @@ impl Choices {
             present,
             prior,
             main_field,
+            extremes,
         };
         if self.sets.is_empty() {
             return Ok(likeliest);
@@ -129,8 +132,8 @@ impl Choices {
             let step = information.factor().ok_or(NoFit::Endless)?.solve(gradient);
             let longest = step.iter().fold(0.0_f64, |most, step| most.max(step.abs()));
             let here = with_prior(&likeliest.theta, likeliest.log_likelihood);
-            // A long step may go too far. One of one half never does, since the
-            // third derivatives are small beside the second (Bach,
+            // A long step may overshoot. A step of at most one half does not, since the
+            // third derivatives are small compared with the second (Bach,
             // "Self-concordant analysis for logistic regression", 2010).
             let mut part = 1.0_f64.min(4.0 / longest);
             loop {
@@ -144,8 +147,8 @@ impl Choices {
                 }
                 part /= 2.0;
             }
-            // The next step would be about the square of this one; if steps do
-            // not shrink like that, it is rounding that is left.
+            // The next step would be about the square of this one. If steps do not
+            // shrink like that, only rounding errors are left.
             if longest < 1e-7 || (longest < 1e-3 && longest >= last) {
                 return Ok(likeliest);
             }
@@ -187,16 +190,16 @@ impl Choices {
         (gradient, information)
     }
 
-    /// The information: minus the second derivatives at the likeliest.
+    /// The information matrix: minus the second derivatives at the maximum.
     pub(crate) fn information(&self, at: &Likeliest) -> Matrix {
         self.derivatives(at).1
     }
 }
 
 impl Likeliest {
-    /// What the prior adds to the first and (negated) to the second derivatives.
-    /// Without one, what keeps the matrix regular: only differences of
-    /// strengths mean something.
+    /// The prior's part of the first derivatives and of the information matrix. Without
+    /// a prior the matrix is singular, since only differences of strengths matter; then
+    /// this adds a constant that makes it regular.
     pub(crate) fn of_prior(&self) -> (Vec<f64>, Matrix) {
         let players = self.theta.len();
         let mut information = Matrix::zero(players);
@@ -215,8 +218,8 @@ impl Likeliest {
         (gradient, information)
     }
 
-    /// Over whom ratings are 0 on average: who can be compared, or where nobody can
-    /// all who have played. What the prior alone holds would move everybody's.
+    /// The players over whom the mean rating is 0: the main field, or all players with a
+    /// game if it is empty. Ratings that depend on the prior would shift the mean.
     pub(crate) fn centre(&self) -> &[bool] {
         if self.main_field.contains(&true) {
             &self.main_field
@@ -225,7 +228,7 @@ impl Likeliest {
         }
     }
 
-    /// These values less their mean over the [`centre`](Self::centre).
+    /// Subtracts the mean over the [`centre`](Self::centre).
     pub(crate) fn centred(&self, values: &mut [f64]) {
         let present = values.iter().zip(self.centre()).filter(|&(_, &here)| here);
         let (sum, count) = present.fold((0.0, 0), |(sum, n), (value, _)| (sum + value, n + 1));
@@ -234,10 +237,10 @@ impl Likeliest {
         }
     }
 
-    /// Ratings with error bars, given how many groups that varied each has played,
-    /// how many groups there were, and the variances of the centred strengths, where a group is
-    /// the sample. For what was fitted to the same groups the variances are
-    /// raised by G / (G - players + 1).
+    /// Ratings with error bars, given for each player the number of its groups whose
+    /// results vary, the number of all groups, and the variances of the centred
+    /// strengths with groups as the sample. Since the strengths were fitted to the same
+    /// `G` groups, variances are multiplied by G / (G - players + 1).
     pub(crate) fn into_fit(mut self, groups: &[u64], all: u64, variances: &[f64]) -> Fit {
         let mut theta = std::mem::take(&mut self.theta);
         self.centred(&mut theta);
@@ -245,12 +248,25 @@ impl Likeliest {
         let raised = all as f64 / all.saturating_sub(fitted) as f64;
         let ratings = theta.iter().enumerate().map(|(i, theta)| {
             let error = Z95 * (variances[i] * raised).sqrt();
-            let known = self.main_field[i] && groups[i] >= ENOUGH_GROUPS;
-            // What did not vary says nothing about its variance.
-            let known = known && error.is_finite() && error > 1e-9;
-            self.present[i].then_some(Estimate {
+            self.present[i].then(|| Estimate {
                 value: ELO_SCALE * theta,
-                error: known.then_some(ELO_SCALE * error),
+                error: match self.extremes[i] {
+                    _ if self.main_field[i] => enough_groups(groups[i]).and_then(|()| {
+                        if !error.is_finite() {
+                            Err(NoEstimate::TooFewGroups {
+                                has: all,
+                                needs: fitted + 1,
+                            })
+                        } else if error > 1e-9 {
+                            Ok(ELO_SCALE * error)
+                        } else {
+                            Err(NoEstimate::NoVariance)
+                        }
+                    }),
+                    Some(extreme) => Err(extreme),
+                    None if groups[i] == 0 => Err(NoEstimate::NoVariance),
+                    None => Err(NoEstimate::NotComparable),
+                },
             })
         });
         Fit {
@@ -266,7 +282,7 @@ pub(crate) struct Matrix {
     cells: Vec<f64>,
 }
 
-/// The lower triangle whose square a matrix is (Cholesky).
+/// The Cholesky factor of a matrix: the lower triangle L with L Lᵀ = M.
 pub(crate) struct Factor(Matrix);
 
 impl Matrix {
@@ -281,7 +297,7 @@ impl Matrix {
         &mut self.cells[row * self.size + column]
     }
 
-    /// None unless it is positive definite.
+    /// The Cholesky factor; None unless the matrix is positive definite.
     pub(crate) fn factor(mut self) -> Option<Factor> {
         for i in 0..self.size {
             let (above, rest) = self.cells.split_at_mut(i * self.size);
@@ -300,7 +316,7 @@ impl Matrix {
 }
 
 impl Factor {
-    /// The x for which the matrix times x is this.
+    /// Solves M x = `x`.
     pub(crate) fn solve(&self, mut x: Vec<f64>) -> Vec<f64> {
         let rows = || self.0.cells.chunks_exact(self.0.size).enumerate();
         for (i, row) in rows() {
@@ -327,11 +343,12 @@ impl Factor {
     }
 }
 
-/// Calls `each` with every two, by position, of a set with these logarithms of
-/// strengths and so often chosen: what the first derivative of the likelihood by
-/// the strength of the one has more than expected at the cost of the other, and
-/// minus the mixed second derivative. Two by two, what is nearly certain loses no
-/// digits.
+/// For a set with these logarithms of strengths, where `c_a` and `c_b` say how often
+/// two players were chosen, `c` how often any was, and `p_a`, `p_b` are their
+/// probabilities: calls `each(a, b, c_a p_b - c_b p_a, c p_a p_b)` for every pair. The
+/// third argument is the pair's part of the first derivative by the strength of `a`, the
+/// fourth minus the mixed second derivative. Pair by pair, nearly certain choices lose
+/// no digits.
 fn flows(theta: &mut [f64], chosen: &[f64], mut each: impl FnMut(usize, usize, f64, f64)) {
     let most = theta.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
@@ -359,7 +376,7 @@ fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 
-/// In four sums, which the compiler can do at once.
+/// The dot product, in four sums, so that the compiler can vectorise it.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (a, b) = (a.chunks_exact(4), b.chunks_exact(4));
@@ -373,8 +390,23 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// The largest set of two or more of those present in which everybody can be
-/// reached from everybody; of several as large, the one with the first of all.
+/// Who was ahead of all others, or behind all others, in every game.
+fn extremes(not_behind: &[bool], players: usize) -> Vec<Option<NoEstimate>> {
+    let others = |player| (0..players).filter(move |&other| other != player);
+    let extreme = |player| {
+        if !others(player).any(|other| not_behind[other * players + player]) {
+            Some(NoEstimate::EveryGameWon)
+        } else if !others(player).any(|other| not_behind[player * players + other]) {
+            Some(NoEstimate::EveryGameLost)
+        } else {
+            None
+        }
+    };
+    (0..players).map(extreme).collect()
+}
+
+/// The largest strongly connected set of two or more present players; of several with
+/// the same size, the one with the lowest number.
 fn largest_component(not_behind: &[bool], present: &[bool]) -> Vec<bool> {
     let players = present.len();
     let reach = |from: usize, edge: &dyn Fn(usize, usize) -> bool| {

@@ -1,9 +1,8 @@
-//! Ratings that move with every group, for finding near opponents. Standings have
-//! the better ones, from all groups at once.
+//! Ratings that are updated after every group, to pair opponents of similar strength.
+//! The ratings of standings are more precise, since they use all groups at once.
 //!
 //! Weng and Lin, "A Bayesian Approximation Method for Online Ranking", 2011, in
-//! its form for Bradley-Terry with every two of a table compared, by the crate
-//! `skillratings`.
+//! the variant "Bradley-Terry with full pairing", from the crate `skillratings`.
 
 use skillratings::{
     MultiTeamOutcome,
@@ -12,15 +11,14 @@ use skillratings::{
 
 use crate::{Entrant, HalfPoints, Lineup};
 
-/// Everybody's rating so far: a fold over groups, which has to be told them in
-/// order of their numbers.
+/// The current ratings. Groups must be added in order of their numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Online {
     ratings: Vec<WengLinRating>,
 }
 
 impl Online {
-    /// Before the first group: everybody has 25 ± 25/3.
+    /// The ratings before the first group: 25 ± 25/3 for everybody.
     #[must_use]
     pub fn new(entrants: u32) -> Self {
         Self {
@@ -28,10 +26,10 @@ impl Online {
         }
     }
 
-    /// Takes what each place of a lineup has won in a group: the group counts as
-    /// one game, in which more points are a better place. Who is not among the
-    /// entrants counts for nobody; a group with an entrant twice, or with another
-    /// number of points than places, changes nothing.
+    /// Adds a group, given the points of each place of its lineup. The group counts as
+    /// one game, in which more points are a better place. Places that are no entrants
+    /// are left out. A group with an entrant twice, or with another number of points than
+    /// places, is ignored.
     pub fn update(&mut self, lineup: &Lineup, points: &[HalfPoints]) {
         if lineup.len() != points.len() {
             return;
@@ -59,8 +57,8 @@ impl Online {
         }
     }
 
-    /// An entrant's rating and its uncertainty, the standard deviation. One that
-    /// there is not has those of a new one.
+    /// An entrant's rating and its standard deviation; the start values for an entrant
+    /// that does not exist.
     #[must_use]
     pub fn rating(&self, entrant: Entrant) -> (f64, f64) {
         let rating = self.ratings.get(entrant.index()).copied();

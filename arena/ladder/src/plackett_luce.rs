@@ -1,10 +1,9 @@
-//! Plackett-Luce: ratings of many from games of several.
+//! Plackett-Luce: ratings from games of more than two.
 //!
-//! A game says in which order its players came in: the first is chosen from all,
-//! the next from the rest, and so on. Places without a player that counts are
-//! left out first. Those who share a place count as each of the orders that they
-//! might have come in, in equal parts; for two that is half a win each, as in
-//! [`bradley_terry`](crate::bradley_terry), and the prior is the same too.
+//! A game gives an order of its players: the first is chosen from all, the second from
+//! the rest, and so on. House bots are left out first. Players that share a place count
+//! as all orders that they could have, in equal parts; for two that is half a win each,
+//! as in [`bradley_terry`](crate::bradley_terry). The prior is the same too.
 //!
 //! Plackett, "The Analysis of Permutations", 1975.
 
@@ -17,58 +16,57 @@ use rand_chacha::{
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 use crate::{
-    Tally,
+    GroupCount,
     luce::{Choices, Fit, Likeliest, NoFit},
 };
 
-/// How often the groups are drawn again for the error bars.
+/// The number of bootstrap samples for the error bars.
 pub const REPLICATES: usize = 200;
 
 /// Larger tables are not rated.
 pub const MOST_SEATS: usize = 4;
 
-/// What a game is cut into, so that every order of those who share places has a
-/// whole number of parts.
+/// A game is divided into this many parts, so that every order of players that share a
+/// place is a whole number of parts.
 const PARTS: u32 = 12;
 
-/// Into how many batches groups are thrown that are too many to be drawn one by
-/// one.
+/// With more rare results than this (fewer than [`FEW`] groups each), their groups are put
+/// into this many random batches, and batches are drawn instead of groups.
 const BATCHES: usize = 1024;
 
-/// Of so many groups that came out the same the number is drawn as one.
+/// From this many groups with the same result on, the sum of their Poisson variables is
+/// drawn at once.
 const FEW: u64 = 16;
 
-/// The joint ratings of so many players, with `prior` drawn games against an
-/// average player added for each; [`PRIOR`](crate::luce::PRIOR) where there is no
-/// reason for another, and 0 for maximum likelihood alone.
+/// The joint ratings of this many players. For each player, `prior` draws against an
+/// average player are added: [`PRIOR`](crate::luce::PRIOR) is the usual number, and 0
+/// gives the maximum likelihood.
 ///
-/// The error bars are a bootstrap over groups: each counts as often as a Poisson
-/// variable says (Hanley and MacGibbon 2006), with the same draws every time, and
-/// one step of Newton's method leads from the ratings to those of the new sample
-/// (the score bootstrap, Kline and Santos 2012). Of many groups that all came out
-/// differently random batches are drawn.
+/// The error bars are a bootstrap over groups. In a sample the weight of a group is a
+/// Poisson variable with mean 1 (Hanley and MacGibbon 2006), and one step of Newton's
+/// method gives the ratings of the sample (the score bootstrap, Kline and Santos 2012).
+/// The random numbers are the same every time.
 ///
-/// Ignored are groups with an entrant twice or with one that there is not, and
-/// games that do not say everybody's place.
+/// Groups with an entrant twice or with one that does not exist are ignored, and so are
+/// games without a place for everybody.
 ///
 /// # Errors
 ///
-/// The prior is negative or too large, or it is 0 and there is no likeliest
-/// rating.
+/// The prior is negative or too large, or it is 0 and the likelihood has no maximum.
 pub fn fit<'a>(
     players: usize,
-    tallies: impl IntoIterator<Item = &'a Tally>,
+    tallies: impl IntoIterator<Item = &'a GroupCount>,
     prior: f64,
 ) -> Result<Fit, NoFit> {
     let rows = tallies
         .into_iter()
-        .filter_map(|tally| Row::of(players, tally));
+        .filter_map(|tally| ChoiceCounts::of(players, tally));
     let rows = merged(rows.collect());
     let mut groups = vec![0; players];
     let mut tables: BTreeMap<&[usize], Vec<f64>> = BTreeMap::new();
     let mut varied = BTreeSet::new();
     for alike in rows.chunk_by(|a, b| a.players == b.players) {
-        // Those that came out the same are one row.
+        // Groups with the same result are one row.
         if alike.len() == 1 && alike[0].groups > 1 {
             continue;
         }
@@ -124,21 +122,21 @@ pub fn fit<'a>(
     Ok(likeliest.into_fit(&groups, all, &variances))
 }
 
-/// Players in order of their numbers, as many as there are.
+/// The players of a table, in order of their numbers.
 type Members = [Option<usize>; MOST_SEATS];
 
-/// Groups that came out the same.
-struct Row {
-    /// Who counts, in order of their numbers.
+/// The choices in groups with the same players and the same result.
+struct ChoiceCounts {
+    /// The players, in order of their numbers.
     players: Vec<usize>,
-    /// How often each of them was chosen in one such group from each set, by the
-    /// set's bits; in [`PARTS`] of a game.
+    /// How often each of them was chosen from each set in one such group, in [`PARTS`]
+    /// of a game. The index of a set has a bit for each player.
     parts: Vec<u32>,
     groups: u64,
 }
 
-impl Row {
-    fn of(players: usize, tally: &Tally) -> Option<Self> {
+impl ChoiceCounts {
+    fn of(players: usize, tally: &GroupCount) -> Option<Self> {
         let seats = tally.lineup.iter().zip(0..);
         let seats = seats.filter_map(|(&who, at)| Some((who?.index(), at)));
         let mut seats: Vec<(usize, usize)> = seats.collect();
@@ -172,8 +170,9 @@ impl Row {
                 .sum()
         };
         for at in 0..seats.len() {
-            // Of those who share the place, any that are still left, with all
-            // behind; every subset of the same size as often.
+            // Each subset of the players that share this place is left at some moment,
+            // together with all players behind; subsets of the same size are equally
+            // frequent.
             let level = those(&|other| place(other) == place(at));
             let behind = those(&|other| place(other) > place(at));
             let mut left = level;
@@ -189,7 +188,7 @@ impl Row {
         }
     }
 
-    /// The first derivatives of the likelihood of one such group.
+    /// The first derivatives of the log-likelihood of one such group.
     fn slopes(&self, at: &Likeliest) -> [f64; MOST_SEATS] {
         let count = self.players.len();
         let mut slopes = [0.0; MOST_SEATS];
@@ -215,9 +214,9 @@ impl Row {
     }
 }
 
-/// The rows in an order of their own, those alike as one, so that the order in
-/// which the groups came changes nothing, not even by rounding.
-fn merged(mut rows: Vec<Row>) -> Vec<Row> {
+/// The rows in a fixed order, equal ones merged, so that the order of the groups changes
+/// nothing, not even by rounding.
+fn merged(mut rows: Vec<ChoiceCounts>) -> Vec<ChoiceCounts> {
     rows.sort_unstable_by(|a, b| (&a.players, &a.parts).cmp(&(&b.players, &b.parts)));
     rows.dedup_by(|row, kept| {
         let alike = row.players == kept.players && row.parts == kept.parts;
@@ -230,7 +229,7 @@ fn merged(mut rows: Vec<Row>) -> Vec<Row> {
 }
 
 /// The variances of the centred strengths.
-fn bootstrap(choices: &Choices, at: &Likeliest, rows: &[Row]) -> Result<Vec<f64>, NoFit> {
+fn bootstrap(choices: &Choices, at: &Likeliest, rows: &[ChoiceCounts]) -> Result<Vec<f64>, NoFit> {
     let players = at.theta.len();
     let (prior, _) = at.of_prior();
     let information = choices.information(at).factor().ok_or(NoFit::Endless)?;
@@ -258,10 +257,10 @@ fn bootstrap(choices: &Choices, at: &Likeliest, rows: &[Row]) -> Result<Vec<f64>
     Ok(each.map(variance).collect())
 }
 
-/// What is drawn from: how many groups there are of a kind, and the derivatives
-/// of one.
-fn samples(at: &Likeliest, rows: &[Row], chance: &mut ChaCha8Rng) -> Vec<(u64, Vec<f64>)> {
-    let rare = |row: &&Row| row.groups < FEW;
+/// The items to draw from: the number of groups of a kind, and the first derivatives of
+/// one of them.
+fn samples(at: &Likeliest, rows: &[ChoiceCounts], chance: &mut ChaCha8Rng) -> Vec<(u64, Vec<f64>)> {
+    let rare = |row: &&ChoiceCounts| row.groups < FEW;
     let batched = rows.iter().filter(rare).count() > BATCHES;
     let none = || (1, vec![0.0; at.theta.len()]);
     let mut samples = Vec::new();
@@ -288,10 +287,10 @@ fn samples(at: &Likeliest, rows: &[Row], chance: &mut ChaCha8Rng) -> Vec<(u64, V
     samples
 }
 
-/// How often groups that came out the same count in a new sample: a Poisson
-/// variable whose mean is their number; from [`FEW`] on, its normal approximation.
+/// The weight of some groups with the same result in a sample: a Poisson variable whose
+/// mean is their number; from [`FEW`] on, its normal approximation.
 fn resampled(groups: u64, chance: &mut ChaCha8Rng) -> f64 {
-    /// The chances of at most 0, 1, 2 … in units of 2^-32, for the mean 1.
+    /// The probabilities of at most 0, 1, 2 …, for the mean 1, in units of 2^-32.
     const AT_MOST: [u32; 12] = [
         1580030168, 3160060337, 3950075421, 4213413783, 4279248373, 4292415291, 4294609777,
         4294923276, 4294962463, 4294966817, 4294967252, 4294967292,
@@ -312,12 +311,12 @@ fn resampled(groups: u64, chance: &mut ChaCha8Rng) -> f64 {
         .max(0.0)
 }
 
-/// Which bits of a set are on.
+/// The members of a set: the bits that are 1.
 fn members(set: usize, count: usize) -> impl Iterator<Item = usize> {
     (0..count).filter(move |at| set & (1 << at) != 0)
 }
 
-/// In how many ways `k` are chosen from `n`.
+/// The binomial coefficient `n` over `k`.
 fn choose(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |ways, i| ways * (n - i) / (i + 1))
 }

@@ -1,26 +1,28 @@
-//! From which seats a deal is played.
+//! Seatings: who sits where in the games of a deal.
 
 use serde::{Deserialize, Serialize};
 
-/// From which seatings a deal is played. All games of one deal are one group.
+/// The seatings from which a deal is played. All games of one deal are a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seatings {
-    /// Each once in each seat, in the same order around the table: 2 for two seats,
-    /// 4 for four. Each group takes the next order.
+    /// The rotations of one order around the table: 2 games for two seats, 4 for four.
+    /// Each group uses the next order.
     #[default]
     Rotations,
-    /// Every order that there is: 2 for two seats, 24 for four.
+    /// All permutations: 2 games for two seats, 24 for four.
     All,
-    /// One only: for bots that would remember the deal from one seating to the
-    /// next. Each group takes the next rotation, and then the next order around the
-    /// table.
+    /// One game, for bots that would remember a deal from one seating to the next. Each
+    /// group uses the next rotation, and after the last one the next order.
     Single,
+    /// One only, in which everybody sits in order of the lineup: for an exam, in which
+    /// the examined bot has one seat.
+    Fixed,
 }
 
 impl Seatings {
-    /// The games of a group whose turn this is (see [`Group::turn`](crate::Group)):
-    /// for each, who sits in each seat, as places in the group's lineup.
+    /// The games of a group with this [`turn`](crate::Group::turn): for each game, who
+    /// sits in each seat, as indices into the group's lineup.
     #[must_use]
     pub fn of(self, seats: usize, turn: u64) -> Vec<Vec<usize>> {
         let every = seats.max(1) as u64;
@@ -34,6 +36,7 @@ impl Seatings {
             }
             Self::All => orders(&(0..seats).collect::<Vec<_>>()),
             Self::Single => vec![rotation(&around(seats, turn / every), turn)],
+            Self::Fixed => vec![(0..seats).collect()],
         }
     }
 
@@ -43,13 +46,13 @@ impl Seatings {
         match self {
             Self::Rotations => seats,
             Self::All => (1..=seats).product(),
-            Self::Single => 1,
+            Self::Single | Self::Fixed => 1,
         }
     }
 }
 
-/// One of the orders around a table, the first one first: 1 for two seats, 6 for
-/// four.
+/// One of the orders around a table, of which there are 1 for two seats and 6 for four.
+/// Place 0 always comes first.
 fn around(seats: usize, turn: u64) -> Vec<usize> {
     let rest: Vec<usize> = (1..seats).collect();
     let mut all = orders(&rest);
@@ -65,7 +68,7 @@ fn rotated(lineup: &[usize], first: usize) -> Vec<usize> {
     seats
 }
 
-/// Every order of these, the given one first.
+/// All permutations, the given order first.
 fn orders(lineup: &[usize]) -> Vec<Vec<usize>> {
     if lineup.len() < 2 {
         return vec![lineup.to_vec()];

@@ -1,7 +1,8 @@
-//! The sequential probability ratio test: stops a match as soon as it may.
+//! The sequential probability ratio test (SPRT), which stops a match as soon as the
+//! results decide.
 //!
-//! The log-likelihood ratio is the exact one of the multinomial: the likeliest
-//! shares under H1 against the likeliest under H0, whatever else they are.
+//! The log-likelihood ratio is the exact one of the multinomial distribution: the
+//! maximum likelihood under H1 against that under H0.
 //! Michel Van den Bergh, "The generalized SPRT" and "Normalized Elo"
 //! (<https://www.cantate.be/Fishtest/>).
 
@@ -15,8 +16,7 @@ use crate::elo::{NELO_SCALE, score_of};
 /// stronger).
 ///
 /// As text it is `elo0=0 elo1=10 alpha=0.05 beta=0.05 model=normalized`, in any
-/// order, with spaces or commas between; all but `elo0` and `elo1` may be left
-/// out.
+/// order, separated by spaces or commas; only `elo0` and `elo1` are required.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sprt {
@@ -24,42 +24,42 @@ pub struct Sprt {
     pub elo0: f64,
     /// The difference under H1.
     pub elo1: f64,
-    /// How often H1 may be taken where H0 is true.
+    /// The probability that H1 is accepted although H0 is true.
     #[serde(default = "five_percent")]
     pub alpha: f64,
-    /// How often H0 may be taken where H1 is true.
+    /// The probability that H0 is accepted although H1 is true.
     #[serde(default = "five_percent")]
     pub beta: f64,
-    /// In what the differences are.
+    /// The unit of the differences.
     #[serde(default)]
     pub model: Model,
 }
 
-/// In what a difference of strength is.
+/// The unit of a difference in strength.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
     /// Normalised Elo, which does not depend on how many games are drawn.
     #[default]
     Normalized,
-    /// Elo as the logistic curve has it.
+    /// Elo on the logistic curve.
     Logistic,
 }
 
-/// How a test ended.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// The first is not `elo1` stronger.
+    /// The first is not stronger by `elo1`.
     AcceptH0,
-    /// It is stronger than by `elo0`.
+    /// The first is stronger by more than `elo0`.
     AcceptH1,
 }
 
 /// What is wrong with a test, to follow "could not use the test: ".
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BadSprt {
-    /// A difference that no match can show.
+    /// A difference that is too large.
     #[error("{name} must lie between -{MOST_ELO} and {MOST_ELO}, not {value}")]
     Elo {
         /// Which.
@@ -75,7 +75,7 @@ pub enum BadSprt {
         /// The difference under H1.
         elo1: f64,
     },
-    /// An error rate that is none.
+    /// An error rate out of range.
     #[error("{name} must lie above 0 and below 0.5, not {value}")]
     Rate {
         /// Which.
@@ -83,7 +83,7 @@ pub enum BadSprt {
         /// What it is.
         value: f64,
     },
-    /// Text without something that it needs.
+    /// A required part of the text is missing.
     #[error("{0} is missing; expected such as elo0=0 elo1=10")]
     Missing(&'static str),
     /// A word that says nothing we know.
@@ -135,20 +135,19 @@ impl Sprt {
         Ok(())
     }
 
-    /// Where the test ends: H0 is taken at or below the first, H1 at or above
-    /// the second (Wald 1945).
+    /// The bounds of the log-likelihood ratio: at or below the first H0 is accepted, at
+    /// or above the second H1 (Wald 1945).
     #[must_use]
     pub fn bounds(&self) -> (f64, f64) {
         let Self { alpha, beta, .. } = self;
         ((beta / (1.0 - alpha)).ln(), ((1.0 - beta) / alpha).ln())
     }
 
-    /// The log-likelihood ratio of H1 to H0 after these groups: `counts[h]` of
-    /// them brought the first `h` half points. Five counts are groups of two
-    /// games (LL, LD, DD or WL, WD, WW), three are single games (L, D, W).
+    /// The log-likelihood ratio of H1 to H0 after these groups: in `counts[h]` of them
+    /// the first won `h` half points. Five counts are groups of two games (LL, LD, DD or
+    /// WL, WD, WW), three are single games (L, D, W).
     ///
-    /// None without a group, with an even number of counts, and where the test
-    /// is not valid.
+    /// None without a group, with an even number of counts, and if the test is not valid.
     #[must_use]
     pub fn llr(&self, counts: &[u64]) -> Option<f64> {
         let games = counts.len().saturating_sub(1) / 2;
@@ -177,12 +176,12 @@ impl Sprt {
         Some(groups * mean).filter(|llr| llr.is_finite())
     }
 
-    /// What the test says after these groups, counted as for [`llr`](Self::llr).
-    /// None: play on.
+    /// The decision after these groups, counted as for [`llr`](Self::llr). None while the
+    /// test is undecided.
     #[must_use]
     pub fn decide(&self, counts: &[u64]) -> Option<Decision> {
         let llr = self.llr(counts)?;
-        // As whole billionths, so that rounding decides nothing on any machine.
+        // In whole billionths, so that rounding errors decide nothing.
         let key = |x: f64| (x * 1e9).round();
         let (lower, upper) = self.bounds();
         if key(llr) <= key(lower) {
@@ -268,16 +267,16 @@ struct Share {
     share: f64,
 }
 
-/// The likeliest shares with this mean score, given those seen.
+/// The maximum likelihood shares with this mean score, given the observed ones.
 fn likeliest_at_score(seen: &[Share], mean: f64) -> Option<Vec<f64>> {
     let pull: Vec<f64> = seen.iter().map(|at| at.score - mean).collect();
     tilted(seen, &pull)
 }
 
-/// The likeliest shares whose mean score lies `t` standard deviations above one
-/// half, given those seen. The condition is not linear, so it is put as its
-/// tangent at the shares found last, until they stay. The first are all won and
-/// all lost groups alone, which can meet every condition.
+/// The maximum likelihood shares whose mean score is 1/2 + `t` standard deviations,
+/// given the observed ones. The condition is not linear. Each step solves for its
+/// tangent at the last shares, until they converge. The first shares have only groups
+/// that were won or lost completely, which can meet every condition.
 fn likeliest_at_t(seen: &[Share], t: f64) -> Option<Vec<f64>> {
     const ROUNDS: usize = 1000;
     let won = 0.5 + 0.5 * t / (1.0 + t * t).sqrt();
@@ -303,7 +302,7 @@ fn likeliest_at_t(seen: &[Share], t: f64) -> Option<Vec<f64>> {
         let moved = next.iter().zip(&shares).map(|(new, old)| (new - old).abs());
         let moved = moved.fold(0.0, f64::max);
         shares = next;
-        // Where a share is tiny, rounding keeps the last digits moving.
+        // With a tiny share, rounding errors keep changing the last digits.
         if moved < 1e-12 || (moved < 1e-6 && moved >= last) {
             return Some(shares);
         }
@@ -312,18 +311,18 @@ fn likeliest_at_t(seen: &[Share], t: f64) -> Option<Vec<f64>> {
     None
 }
 
-/// The likeliest shares under which `pull` is 0 on average: those seen, each
-/// divided by 1 + x·pull, with the one x that makes it so (a Lagrange multiplier;
-/// Owen, "Empirical Likelihood", 2001). None where no shares do.
+/// The maximum likelihood shares with mean `pull` 0: the observed shares divided by
+/// 1 + x·pull, where x is the Lagrange multiplier of the condition (Owen, "Empirical
+/// Likelihood", 2001). None if no shares meet the condition.
 fn tilted(seen: &[Share], pull: &[f64]) -> Option<Vec<f64>> {
     let least = pull.iter().copied().fold(f64::INFINITY, f64::min);
     let most = pull.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !(least < 0.0 && most > 0.0) {
         return None;
     }
-    // x lies between -1/most and -1/least, where the sum falls from +∞ to -∞.
-    // With a tiny share it lies close to an end, so it is looked for by its
-    // distance from the nearer one; pulls with the other sign swap the ends.
+    // x is between -1/most and -1/least, where the sum falls from +∞ to -∞. With a
+    // tiny share it is close to one end, so the unknown is the distance from the
+    // nearer end. Changing the sign of all pulls swaps the ends.
     let half = (-1.0 / least + 1.0 / most) / 2.0;
     let sum = |end: f64, sign: f64, away: f64| -> (f64, f64) {
         let each = seen.iter().zip(pull).map(|(at, pull)| {

@@ -1,16 +1,16 @@
-//! Standings: what all results of a tournament say, in one table.
+//! Standings: the table of a tournament, computed from all of its results.
 
 use std::{
     cmp::{Ordering, Reverse},
     collections::BTreeMap,
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    Entrant, HalfPoints, Tally,
+    Entrant, GroupCount, HalfPoints,
     bradley_terry::{self, Pair},
-    elo::{Comparison, ENOUGH_GROUPS, Estimate, Z95},
+    elo::{Comparison, Estimate, NoEstimate, Z95, enough_groups},
     group::{PARTS_OF_A_GAME, parts_of_a_half, places_among},
     luce::{NoFit, PRIOR},
     plackett_luce,
@@ -18,13 +18,12 @@ use crate::{
 
 /// The table of a tournament.
 ///
-/// What a house bot filled a seat for is counted for nobody: those that count are
-/// ranked among themselves, and what they win from each other is scaled to a full
-/// table, so that it is nobody's gain to sit with house bots. Games of one with
-/// house bots alone count for nobody. Games with an entrant that is left
-/// out count for nobody else: they are in its own row alone, which has neither
+/// House bots that fill seats are left out of every game: places are those among the
+/// entrants, and points are scaled to a full table, so that nobody gains from playing
+/// against house bots. Games with one entrant only are not counted. Games with an
+/// entrant that is left out count in the row of that entrant only, which has neither
 /// rank nor rating.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standings {
     /// How many seats the game has.
     pub seats: u8,
@@ -32,31 +31,33 @@ pub struct Standings {
     pub games: u64,
     /// How many groups count.
     pub groups: u64,
-    /// One for each entrant, best first, as [`RankBy`] says; who has not played,
-    /// and then who is left out, at the end.
-    pub rows: Vec<Row>,
-    /// Every two who have met, by their numbers.
+    /// One row for each entrant, in order of [`RankBy`], the best first; then those that
+    /// have not played, then those that are left out.
+    pub rows: Vec<StandingsRow>,
+    /// Every pair that has met, in order of their numbers.
     pub pairs: Vec<Meeting>,
 }
 
-/// What the table is in order of. Who is level in that is in order of the other,
-/// and then of its number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What the table is ordered by. Ties are broken by the other of the two, then by the
+/// entrant's number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RankBy {
-    /// The score: where everybody has played as much against the same.
+    /// The score: for tournaments in which all play equally often against the same
+    /// opponents.
     #[default]
     Score,
-    /// The rating: where opponents differ, as in a ladder, in which good ones meet
-    /// good ones; or where matches differ in length, as those that a test stops.
+    /// The rating: for tournaments in which opponents differ, as in a ladder, or the
+    /// lengths of matches, as with a test that stops them.
     Rating,
 }
 
-/// What one entrant has done.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
-    /// Its place in the table, from 1. None for who is left out.
+/// The results of one entrant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StandingsRow {
+    /// Its place in the table, from 1; None if it is left out.
     pub rank: Option<u32>,
-    /// Who.
+    /// The entrant.
     pub entrant: Entrant,
     /// Games played.
     pub games: u64,
@@ -68,30 +69,30 @@ pub struct Row {
     pub draws: u64,
     /// All others.
     pub losses: u64,
-    /// What it has won, at full tables: rounded where it shared a place at a table
-    /// of three.
+    /// Its points, scaled to full tables and rounded to half points.
     pub points: HalfPoints,
-    /// The same as a share of what could be won, from 0 to 1. None without a
-    /// game.
+    /// Its points divided by the points that it could have won, from 0 to 1. None
+    /// without a game.
     pub score: Option<f64>,
-    /// How often it was first, second … of those that count, shared or not.
+    /// How often it was first, second … among the entrants, shared places included.
     pub places: Vec<u64>,
-    /// Its mean place at full tables: the last of three is as one who is last of
+    /// Its mean place, scaled to full tables: the last of three counts as the last of
     /// four. None without a game.
     pub mean_place: Option<f64>,
-    /// By how much it was above each other, in points of the game and a game.
+    /// Its score less the score of an opponent, on average over opponents and games, in
+    /// the game's own unit.
     pub margin: Option<Estimate>,
-    /// Its rating in Elo, 0 on average over those who can be compared (see
+    /// Its rating in Elo, with mean 0 over the main field (see
     /// [`Fit`](crate::luce::Fit)), with the prior [`PRIOR`]: by
     /// [`bradley_terry`] for two seats and by [`plackett_luce`] for more.
     pub rating: Option<Estimate>,
 }
 
-/// What two have done at the same tables, seen from the first. Who came in
-/// before the other has won; in games of two, who both lost are level.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// The results of a pair in the games that both played, as seen by the first. The one
+/// with the better place has won; games of two that both lost are draws.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Meeting {
-    /// The one with the lower number.
+    /// The entrant with the lower number.
     pub first: Entrant,
     /// The other.
     pub second: Entrant,
@@ -99,27 +100,27 @@ pub struct Meeting {
     pub groups: u64,
     /// Games in which the first was ahead.
     pub wins: u64,
-    /// Games in which they were level.
+    /// Games in which they shared a place.
     pub draws: u64,
     /// Games in which the first was behind.
     pub losses: u64,
-    /// How many groups brought the first 0, 1, 2 … half points against the
-    /// second: for groups of two games LL, LD, DD or WL, WD, WW. None if not all
-    /// had as many games.
+    /// In how many groups the first won 0, 1, 2 … half points from the second: for
+    /// groups of two games LL, LD, DD or WL, WD, WW. None if groups differ in their
+    /// number of games.
     pub counts: Option<Vec<u64>>,
-    /// What these say about their strengths. None if there are none.
+    /// What these counts say about their strengths; None without counts.
     pub comparison: Option<Comparison>,
 }
 
 impl Standings {
-    /// The standings after these groups, of a tournament with so many entrants.
+    /// The standings of a tournament with this many entrants after these groups.
     ///
-    /// What can't have happened is ignored: groups with a lineup of another size
-    /// than the game has seats or of more than four, with an entrant twice or with one that there is
-    /// not, with a game that does not give everybody a place from 1 to `seats`,
-    /// or more than 2^32 at once.
+    /// Impossible groups are ignored: with another number of places in the lineup than
+    /// `seats`, with more than four entrants, with an entrant twice or one that does not
+    /// exist, with a game in which a place is not in 1 to `seats`, or with a count above
+    /// 2^32.
     #[must_use]
-    pub fn of(seats: u8, entrants: u32, tallies: &[Tally], left_out: &[Entrant]) -> Self {
+    pub fn of(seats: u8, entrants: u32, tallies: &[GroupCount], left_out: &[Entrant]) -> Self {
         let seats = usize::from(seats);
         let mut sums = vec![
             Sum {
@@ -137,7 +138,7 @@ impl Standings {
         let mut pairs: BTreeMap<[Entrant; 2], Between> = BTreeMap::new();
         let mut rated = Vec::new();
         for tally in tallies {
-            let Some(played) = Played::of(seats, sums.len(), tally) else {
+            let Some(played) = ValidGroup::of(seats, sums.len(), tally) else {
                 continue;
             };
             let void = played
@@ -166,13 +167,13 @@ impl Standings {
             2 => pairwise(sums.len(), &pairs),
             _ => plackett_luce::fit(sums.len(), rated, PRIOR).map(|fit| fit.ratings),
         };
-        // With a prior there is a fit; were there none, there would be no ratings.
+        // With a prior there is always a fit.
         let ratings = ratings.unwrap_or_else(|_| vec![None; sums.len()]);
         let rows = Entrant::all(entrants).zip(sums).zip(ratings);
-        let rows: Vec<Row> = rows
+        let rows: Vec<StandingsRow> = rows
             .map(|((entrant, sum), rating)| sum.row(entrant, rating, seats))
             .collect();
-        // So far a rank says who is ranked at all.
+        // Until here a rank only says that the entrant is not left out.
         let standings = Self {
             seats: seats as u8,
             games,
@@ -186,14 +187,20 @@ impl Standings {
     /// The same table in another order; [`of`](Self::of) ranks by score.
     #[must_use]
     pub fn ranked_by(mut self, by: RankBy) -> Self {
-        self.rows.sort_by_key(|row| order(row, by));
-        for (rank, row) in (1..).zip(&mut self.rows) {
-            row.rank = row.rank.map(|_| rank);
-        }
+        self.rank_by_key(|row| order(row, by));
         self
     }
 
-    /// The one pair of a match between two.
+    /// Orders the rows by something else, those with the least key first; rows that are
+    /// level in it stay in order.
+    pub fn rank_by_key<K: Ord>(&mut self, key: impl Fn(&StandingsRow) -> K) {
+        self.rows.sort_by_key(key);
+        for (rank, row) in (1..).zip(&mut self.rows) {
+            row.rank = row.rank.map(|_| rank);
+        }
+    }
+
+    /// The pair of a match between two entrants.
     #[must_use]
     pub fn duel(&self) -> Option<&Meeting> {
         match (self.seats, &self.rows[..], &self.pairs[..]) {
@@ -203,9 +210,9 @@ impl Standings {
     }
 }
 
-/// Best first. Ratings are compared as whole millionths, so that rounding breaks
-/// no ties, on whatever machine.
-fn order(row: &Row, by: RankBy) -> impl Ord + use<> {
+/// The sort key, the best first. Ratings are compared in whole millionths, so that
+/// rounding errors break no ties, and every machine has the same order.
+fn order(row: &StandingsRow, by: RankBy) -> impl Ord + use<> {
     let score = row.score.map(f64::to_bits);
     let rating = row.rating.map(|rating| (rating.value * 1e6).round() as i64);
     let score = score.map(u64::cast_signed);
@@ -221,21 +228,22 @@ fn order(row: &Row, by: RankBy) -> impl Ord + use<> {
     )
 }
 
-/// A group that can have happened.
-struct Played<'a> {
-    /// Who counts, in order of their numbers, and where in the lineup.
+/// A group that is possible.
+struct ValidGroup<'a> {
+    /// The entrants, in order of their numbers, with their indices in the lineup.
     who: Vec<(usize, Entrant)>,
     games: &'a [Vec<u8>],
-    /// For each game the place of each in the lineup among those that count.
+    /// For each game the place of each entrant among the entrants, in order of the
+    /// lineup.
     places: Vec<Vec<Option<u8>>>,
-    /// What each place of the lineup has won, in half points.
+    /// The half points of each place of the lineup.
     halves: Vec<u64>,
-    /// How many parts a half point is.
+    /// How many parts a half point is worth.
     parts: u64,
 }
 
-impl<'a> Played<'a> {
-    fn of(seats: usize, entrants: usize, tally: &'a Tally) -> Option<Self> {
+impl<'a> ValidGroup<'a> {
+    fn of(seats: usize, entrants: usize, tally: &'a GroupCount) -> Option<Self> {
         let lineup = tally.lineup.iter().enumerate();
         let who = lineup.filter_map(|(at, &who)| Some((at, who?)));
         let mut who: Vec<(usize, Entrant)> = who.collect();
@@ -273,7 +281,7 @@ impl<'a> Played<'a> {
     }
 }
 
-/// What an entrant's groups add up to.
+/// Sums over the groups of an entrant.
 #[derive(Clone, Default)]
 struct Sum {
     left_out: bool,
@@ -281,12 +289,12 @@ struct Sum {
     groups: u64,
     wins: u64,
     draws: u64,
-    /// What it has won, and how many were ahead of it, twice, in parts.
+    /// The parts that it won, and twice the number of entrants ahead of it, in parts.
     parts: u64,
     ahead: u64,
     places: Vec<u64>,
-    /// Over groups: margins in sixths of one by each other, games, and their
-    /// products; whole, so that the order of groups changes nothing.
+    /// Sums over groups of the margin against one opponent, in sixths, of the number of
+    /// games, and of their products. As whole numbers they do not depend on the order.
     margin: i128,
     margin_squared: i128,
     margin_games: i128,
@@ -294,7 +302,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, at: usize, played: &Played<'_>, tally: &Tally) {
+    fn add(&mut self, at: usize, played: &ValidGroup<'_>, tally: &GroupCount) {
         let groups = tally.groups;
         self.groups += groups;
         self.games += groups * played.games.len() as u64;
@@ -325,14 +333,14 @@ impl Sum {
         }
     }
 
-    fn row(self, entrant: Entrant, rating: Option<Estimate>, seats: usize) -> Row {
+    fn row(self, entrant: Entrant, rating: Option<Estimate>, seats: usize) -> StandingsRow {
         let others = seats.saturating_sub(1).max(1) as f64;
         let mean = |sum: f64| (self.games > 0).then(|| sum / self.games as f64);
         let whole = PARTS_OF_A_GAME as f64;
         let halves = u128::from(self.parts) * 2 * seats.saturating_sub(1) as u128;
         let whole_parts = u128::from(PARTS_OF_A_GAME);
         let halves = (halves + whole_parts / 2) / whole_parts;
-        Row {
+        StandingsRow {
             rank: (!self.left_out).then_some(0),
             entrant,
             games: self.games,
@@ -352,28 +360,31 @@ impl Sum {
         }
     }
 
-    /// The error of a mean margin a game, where groups are the sample: what each
-    /// has beyond its games times the mean (Cochran, "Sampling Techniques",
-    /// 1977, on ratios).
-    fn margin_error(&self, mean: f64) -> Option<f64> {
+    /// The error of the mean margin of a game, with groups as the sample: the ratio
+    /// estimator of Cochran, "Sampling Techniques", 1977, with the residuals
+    /// `margin - games * mean`.
+    fn margin_error(&self, mean: f64) -> Result<f64, NoEstimate> {
         let squares = self.margin_squared as f64 - 2.0 * mean * self.margin_games as f64
             + mean * mean * self.games_squared as f64;
         let groups = self.groups as f64;
         let deviation = (squares.max(0.0) * groups / (groups - 1.0)).sqrt();
         let error = Z95 * deviation / self.games as f64;
-        let known = self.groups >= ENOUGH_GROUPS && error > 1e-7 * (1.0 + mean.abs());
-        known.then_some(error)
+        enough_groups(self.groups)?;
+        if error > 1e-7 * (1.0 + mean.abs()) {
+            Ok(error)
+        } else {
+            Err(NoEstimate::NoVariance)
+        }
     }
 }
 
-/// What two have done.
+/// Sums over the games of a pair.
 #[derive(Default)]
 struct Between {
     wins: u64,
     draws: u64,
     losses: u64,
-    /// The groups by the half points of the first, apart by how many games they
-    /// had.
+    /// For each number of games of a group, the groups by the half points of the first.
     counts: BTreeMap<usize, Vec<u64>>,
 }
 

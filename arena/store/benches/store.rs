@@ -11,8 +11,8 @@ use std::{
 
 use arena_ladder::{Entrant, MatchId};
 use arena_store::{
-    ChunkKey, Commit, Filed, Filer, FinishedGame, NewEntrant, NewTournament, Pace, Store,
-    TournamentId, pack,
+    ChunkKey, Commit, CommitPacing, Counter, Ending, FinishedGame, GameRow, NewEntrant,
+    NewTournament, Reported, ResultWriter, Store, TournamentId, pack,
 };
 use referee_core::Root;
 use serde_json::json;
@@ -56,15 +56,17 @@ async fn measure(name: &str, url: &str, texts: &Arc<Vec<String>>) {
     let id = tournament.id;
     let commits = Arc::new(Mutex::new(Vec::new()));
     let into = commits.clone();
-    let pace = Pace {
-        full: CALLERS as usize,
-        ..Pace::default()
+    let pace = CommitPacing {
+        most_waiting: CALLERS as usize,
+        ..CommitPacing::default()
     };
     let seen = move |commit: &Commit| into.lock().expect("no panic").push(*commit);
-    let filer = Filer::start(&store, id, pace, seen).await.expect("a filer");
+    let writer = ResultWriter::start(&store, id, pace, seen)
+        .await
+        .expect("a writer");
     for half in 0..2 {
         let (begin, used) = (Instant::now(), cpu());
-        file(&filer, half * HALF..(half + 1) * HALF, texts).await;
+        write(&writer, half * HALF..(half + 1) * HALF, texts).await;
         let each = micros(cpu() - used) / HALF as f64;
         println!(
             "{name:8} {HALF} games, {:.0} a second, {each:.1} us of CPU a game with packing; RssAnon {} KiB",
@@ -72,7 +74,7 @@ async fn measure(name: &str, url: &str, texts: &Arc<Vec<String>>) {
             rss_anon()
         );
     }
-    filer.close().await;
+    writer.close().await;
     {
         let commits = commits.lock().expect("no panic");
         let games: usize = commits.iter().map(|commit| commit.games).sum();
@@ -92,15 +94,18 @@ async fn measure(name: &str, url: &str, texts: &Arc<Vec<String>>) {
     store.close().await;
 }
 
-async fn file(filer: &Filer, games: std::ops::Range<u64>, texts: &Arc<Vec<String>>) {
+async fn write(writer: &ResultWriter, games: std::ops::Range<u64>, texts: &Arc<Vec<String>>) {
     let mut callers = JoinSet::new();
     for caller in 0..CALLERS {
-        let (filer, texts, games) = (filer.clone(), texts.clone(), games.clone());
+        let (writer, texts, games) = (writer.clone(), texts.clone(), games.clone());
         callers.spawn(async move {
             for number in games.skip(caller as usize).step_by(CALLERS as usize) {
                 let text = &texts[number as usize % texts.len()];
-                let filed = filer.file(game(number, text)).await.expect("it is stored");
-                assert_eq!(filed, Filed::Accepted);
+                let reported = writer
+                    .write(game(number, text))
+                    .await
+                    .expect("it is stored");
+                assert_eq!(reported, Reported::Accepted);
             }
         });
     }
@@ -119,16 +124,19 @@ async fn queries(name: &str, store: &Store, id: TournamentId) {
             quantiles(name, $what, times);
         }};
     }
-    let tallies = store.tallies(id, &[]).await.expect("tallies");
-    println!("{name:8} {} tallies", tallies.len());
-    time!("tallies", store.tallies(id, &[]));
+    let group_counts = store.group_counts(id, &[]).await.expect("group_counts");
+    println!("{name:8} {} group_counts", group_counts.len());
+    time!("group_counts", store.group_counts(id, &[]));
     let ranges: Vec<_> = (0..100).map(|at| at * 400..at * 400 + 9).collect();
-    time!("tallies without 100 ranges", store.tallies(id, &ranges));
+    time!(
+        "group_counts without 100 ranges",
+        store.group_counts(id, &ranges)
+    );
     time!("counters", store.counters(id));
     time!("first fouls", store.first_fouls(id));
     time!("distinct games", store.distinct_games(id));
     time!("list of tournaments", store.tournaments());
-    time!("half-finished groups", store.finished(id));
+    time!("half-finished groups", store.incomplete_groups(id));
     time!("1000 scores", store.scores(id, Some(20_000), 1000));
 }
 
@@ -170,12 +178,37 @@ fn game(number: u64, text: &str) -> FinishedGame {
     let chance = mix(number);
     let margin = (chance % 65) as i32 - 32;
     let pair = [group % 9, 9].map(|place| Some(Entrant::new(place as u32)));
-    let counter = |place: usize, what: &str, more: i64| (pair[place], what.to_owned(), more);
+    let thinking = |place: usize, bucket: u32| (pair[place], Counter::Thinking(bucket), 15);
     FinishedGame {
-        group,
-        seating,
-        games_in_group: 2,
-        matchup: MatchId((group % 9) as u32),
+        row: GameRow {
+            group,
+            seating,
+            games_in_group: 2,
+            matchup: MatchId((group % 9) as u32),
+            lineup: pair.to_vec(),
+            order: if seating == 0 { vec![0, 1] } else { vec![1, 0] },
+            places: match margin.signum() {
+                1 => vec![1, 2],
+                0 => vec![1, 1],
+                _ => vec![2, 1],
+            },
+            scores: vec![margin, -margin],
+            reason: "the board is full".to_owned(),
+            fouls: Vec::new(),
+            plies: 60,
+            thought_us: vec![chance % 1_000_000, chance % 999_999],
+            course: chance,
+            play_hash: format!("{chance:064x}"),
+            voided: 0,
+            finished_unix_ms: number.cast_signed(),
+            counters: vec![
+                (None, Counter::Ended(Ending::Rules), 1),
+                thinking(0, 90),
+                thinking(0, 91),
+                thinking(1, 90),
+                thinking(1, 91),
+            ],
+        },
         chunk: ChunkKey {
             matchup: MatchId((group % 9) as u32),
             first_group: group / 32 * 32,
@@ -183,29 +216,6 @@ fn game(number: u64, text: &str) -> FinishedGame {
             seating: None,
         },
         attempt: 1,
-        lineup: pair.to_vec(),
-        order: if seating == 0 { vec![0, 1] } else { vec![1, 0] },
-        places: match margin.signum() {
-            1 => vec![1, 2],
-            0 => vec![1, 1],
-            _ => vec![2, 1],
-        },
-        scores: vec![margin, -margin],
-        reason: "the board is full".to_owned(),
-        fouls: Vec::new(),
-        plies: 60,
-        thought_us: vec![chance % 1_000_000, chance % 999_999],
-        course: chance,
-        play_hash: format!("{chance:064x}"),
-        voided: 0,
-        finished_unix_ms: number.cast_signed(),
-        counters: vec![
-            (None, "games".to_owned(), 1),
-            counter(0, "answers", 30),
-            counter(0, "thought_us", 12_345),
-            counter(1, "answers", 30),
-            counter(1, "thought_us", 23_456),
-        ],
         record: pack(text),
     }
 }

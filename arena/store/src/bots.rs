@@ -1,5 +1,6 @@
-//! The registry: bots that may be entered by name.
+//! The registry: bots that tournaments can enter by name.
 
+use serde::{Deserialize, Serialize};
 use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
@@ -8,40 +9,41 @@ use crate::{
     sql::{damaged, number},
 };
 
-/// A bot to be entered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A bot to be registered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewBot {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Which version of it this is, in its author's words.
+    /// Its version, as its author calls it.
     pub version: String,
-    /// How it is started or reached, as the arena's command line takes it.
+    /// How to start or reach it, as on the command line.
     pub spec: String,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<String>,
-    /// The games that it plays; none for any.
+    /// The games that it plays; empty for every game.
     pub games: Vec<String>,
 }
 
 /// A bot of the registry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BotRow {
-    /// What was entered.
+    /// What was registered.
+    #[serde(flatten)]
     pub bot: NewBot,
-    /// Whether it was taken out again.
+    /// Whether it has been removed.
     pub retired: bool,
-    /// Whether it is what its bare name means.
+    /// Whether its name without a version means this one.
     pub newest: bool,
 }
 
 impl Store {
-    /// Enters a bot, or a new version of one, which is then what its bare name
-    /// means.
+    /// Registers a bot, or a new version of one. From then on the name without a
+    /// version means this one.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Exists`] where this version was entered before, even if it
-    /// has been taken out; [`StoreError::BadName`].
+    /// [`StoreError::Exists`] if this version was registered before, even if it has
+    /// been removed; [`StoreError::BadName`].
     pub async fn add_bot(&self, bot: &NewBot) -> Result<(), StoreError> {
         check_name("name of a bot", &bot.name)?;
         check_name("version of a bot", &bot.version)?;
@@ -74,8 +76,8 @@ impl Store {
         }
     }
 
-    /// All bots and versions, by name and then in the order in which they were
-    /// entered; those that were taken out as well.
+    /// All bots and versions, including removed ones, by name and then in the order in
+    /// which they were registered.
     ///
     /// # Errors
     ///
@@ -96,8 +98,8 @@ impl Store {
         Ok(bots)
     }
 
-    /// The bot that `name` means: the newest version that was not taken out, or
-    /// with `name@version` that one. None where there is none.
+    /// The bot that `name` means: the newest version that has not been removed, or
+    /// with `name@version` that version. None if there is no such bot.
     ///
     /// # Errors
     ///
@@ -112,12 +114,12 @@ impl Store {
         }))
     }
 
-    /// Takes out every version of a bot, or with `name@version` that one, and
-    /// says how many those were. Tournaments keep what they have copied.
+    /// Removes every version of a bot, or with `name@version` that version, and
+    /// returns how many versions those were. Tournaments keep their copies.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Missing`] where there is none.
+    /// [`StoreError::Missing`] if there is no such bot.
     pub async fn remove_bot(&self, name: &str) -> Result<u64, StoreError> {
         let (bare, version) = parts(name);
         let mut transaction = self.writing().await?;
@@ -142,14 +144,14 @@ impl Store {
     }
 }
 
-/// Refuses what could not be typed again, or means something else.
+/// Refuses names that are hard to type, and names with a second meaning.
 pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), StoreError> {
     let why = if name.is_empty() {
         "it is empty"
     } else if name.trim() != name || name.chars().any(char::is_control) {
-        "it has control characters, or spaces at its ends"
+        "it contains control characters, or begins or ends with a space"
     } else if name.contains('@') && what.ends_with("bot") {
-        "`@` stands between a bot's name and its version"
+        "`@` separates a bot's name from its version"
     } else if name.chars().count() > 200 {
         "it has more than 200 characters"
     } else {

@@ -9,12 +9,12 @@ use std::{
 
 use sqlx::{AnyConnection, ConnectOptions as _, Connection as _, Row as _};
 
-use crate::{Store, StoreError, TournamentId, sql::number, store::Place};
+use crate::{Store, StoreError, TournamentId, sql::number, store::Location};
 
-/// The right to run a tournament. It ends when this is dropped, and when the
-/// process dies, in whatever way: the kernel or the database takes the lock back.
+/// The right to run a tournament. It ends when this is dropped and when the process
+/// ends, however that happens: then the kernel or the database releases the lock.
 #[derive(Debug)]
-#[must_use = "it is given back when it is dropped"]
+#[must_use = "dropping it releases the claim"]
 pub struct Claim {
     lock: Lock,
 }
@@ -23,7 +23,7 @@ pub struct Claim {
 enum Lock {
     /// A locked file beside the database.
     File { _file: File, path: PathBuf },
-    /// A session of its own that holds an advisory lock.
+    /// A database session that is used for nothing else and holds an advisory lock.
     Session(Option<AnyConnection>),
 }
 
@@ -32,20 +32,18 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Claimed`] where another has it, in this process or any other;
+    /// [`StoreError::Claimed`] if another claim exists, in this process or any other;
     /// [`StoreError::Missing`].
     pub async fn claim(&self, id: TournamentId) -> Result<Claim, StoreError> {
-        let lock = match &self.base.place {
-            Place::File(path) => {
-                let mut beside = path.clone().into_os_string();
-                beside.push(format!(".{id}.lock"));
-                let path = PathBuf::from(beside);
+        let lock = match &self.base.location {
+            Location::File(path) => {
+                let path = lock_path(path, id);
                 lock_file(&path)?.map(|file| Lock::File { _file: file, path })
             }
-            Place::Server { .. } => {
-                let mut session = self.base.place.options()?.connect().await?;
-                // The lock counts for the whole database, and there may be a store
-                // in each of its schemas.
+            Location::Server { .. } => {
+                let mut session = self.base.location.options()?.connect().await?;
+                // The lock is valid for the whole database, and each of its schemas may
+                // contain a store.
                 let row = sqlx::query(
                     "SELECT CASE WHEN
                          pg_try_advisory_lock(hashtext('arena ' || current_schema()), $1)
@@ -62,7 +60,7 @@ impl Store {
             let who = self.claimant(id).await?;
             return Err(StoreError::Claimed { id: id.0, who });
         };
-        // Dropped, and so given back, if this fails.
+        // If what follows fails, it is dropped and so released.
         let claim = Claim { lock };
         let mut transaction = self.writing().await?;
         self.lock_tournament(&mut transaction, id).await?;
@@ -79,7 +77,73 @@ impl Store {
         Ok(claim)
     }
 
-    /// Who has claimed it last, in words.
+    /// Whether somebody has the right to run a tournament now.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn is_claimed(&self, id: TournamentId) -> Result<bool, StoreError> {
+        match &self.base.location {
+            Location::File(path) => {
+                let file = match File::open(lock_path(path, id)) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+                    file => file?,
+                };
+                Ok(matches!(
+                    file.try_lock_shared(),
+                    Err(TryLockError::WouldBlock)
+                ))
+            }
+            Location::Server { .. } => {
+                let row = sqlx::query(
+                    "SELECT COUNT(*) AS claims FROM pg_locks
+                     WHERE locktype = 'advisory' AND granted AND objsubid = 2
+                         AND database = (SELECT oid FROM pg_database
+                             WHERE datname = current_database())
+                         AND classid = hashtext('arena ' || current_schema())::oid
+                         AND objid = $1::oid",
+                )
+                .bind(i32::try_from(id.0).unwrap_or(i32::MAX))
+                .fetch_one(self.readers())
+                .await?;
+                let claims: i64 = row.try_get("claims")?;
+                Ok(claims > 0)
+            }
+        }
+    }
+
+    /// Removes a tournament with everything that it has. Nobody may run it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Claimed`]; the database fails.
+    pub async fn remove(&self, id: TournamentId) -> Result<(), StoreError> {
+        let claim = self.claim(id).await?;
+        let mut change = self.writing().await?;
+        for table in [
+            "records",
+            "games",
+            "groups",
+            "counters",
+            "first_fouls",
+            "leases",
+            "claims",
+            "entrants",
+        ] {
+            let delete = format!("DELETE FROM {table} WHERE tournament = $1");
+            let delete = sqlx::query(sqlx::AssertSqlSafe(delete)).bind(id.0);
+            delete.execute(&mut *change).await?;
+        }
+        sqlx::query("DELETE FROM tournaments WHERE id = $1")
+            .bind(id.0)
+            .execute(&mut *change)
+            .await?;
+        change.commit().await?;
+        claim.release().await;
+        Ok(())
+    }
+
+    /// Who claimed it last, in words.
     async fn claimant(&self, id: TournamentId) -> Result<String, StoreError> {
         let row = sqlx::query("SELECT host, pid FROM claims WHERE tournament = $1")
             .bind(id.0)
@@ -97,14 +161,14 @@ impl Store {
 }
 
 impl Claim {
-    /// Gives it back, and returns when others can have it. If it is dropped
-    /// instead, that is a moment later.
+    /// Releases the claim, and returns when others can have it. After a drop that may
+    /// take a moment longer.
     pub async fn release(mut self) {
         if let Lock::Session(session) = &mut self.lock
             && let Some(session) = session.take()
             && let Err(error) = session.close().await
         {
-            tracing::debug!(%error, "the session of a claim did not end in order");
+            tracing::debug!(%error, "could not close the session of a claim");
         }
     }
 }
@@ -112,13 +176,20 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         if let Lock::File { path, .. } = &self.lock {
-            // It is still locked, so nobody else's.
+            // It is still locked, so no other claim uses it.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-/// Locks a file, which is made if need be; None where another has it.
+/// The file beside the database that is locked while somebody runs a tournament.
+fn lock_path(database: &Path, id: TournamentId) -> PathBuf {
+    let mut beside = database.as_os_str().to_owned();
+    beside.push(format!(".{id}.lock"));
+    PathBuf::from(beside)
+}
+
+/// Locks a file, which is created if it is missing; None if it is locked already.
 fn lock_file(path: &Path) -> io::Result<Option<File>> {
     loop {
         let file = OpenOptions::new()
@@ -132,8 +203,8 @@ fn lock_file(path: &Path) -> io::Result<Option<File>> {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        // Who had it may have removed it between our two steps; then what we
-        // have locked is no longer what others find.
+        // The process that had the lock may have removed the file after we opened it;
+        // then others would open and lock a new file of this name.
         let found = std::fs::metadata(path);
         let ours = file.metadata()?;
         if found.is_ok_and(|found| (found.dev(), found.ino()) == (ours.dev(), ours.ino())) {

@@ -1,17 +1,16 @@
-//! A tournament's games as a table for other programs (RFC 4180, lines that end
-//! with a line feed).
+//! A tournament's games as CSV (RFC 4180, but lines end with a line feed).
 
 use std::io::Write;
 
 use crate::{GameFilter, GameRow, NewEntrant, Store, StoreError, TournamentId};
 
-/// How many games are read at once.
+/// How many games are in memory at once.
 const PAGE: u32 = 1000;
 
 impl Store {
-    /// Writes one row a game to `sink`, in order of group and seating, half-finished
-    /// groups as well: a group with fewer rows than `games_in_group` says is one.
-    /// What each seat did is in columns that end with the seat's number, from 1.
+    /// Writes one row for each game to `sink`, in order of group and seating. Games of
+    /// incomplete groups are included: such a group has fewer rows than
+    /// `games_in_group`. The columns of a seat end with its number, from 1.
     ///
     /// # Errors
     ///
@@ -70,7 +69,7 @@ fn cells(game: &GameRow, entrants: &[NewEntrant]) -> Vec<String> {
         game.matchup.0.to_string(),
     ];
     for (seat, &place) in game.order.iter().enumerate() {
-        // A house bot that fills a place is nobody.
+        // A house bot that fills a seat is no entrant.
         let who = game.lineup[place].and_then(|entrant| entrants.get(entrant.index()));
         let foul = game.fouls.iter().find(|foul| foul.seat.index() == seat);
         cells.push(who.map_or_else(String::new, |entrant| entrant.name.clone()));

@@ -1,54 +1,54 @@
-//! What can go wrong with a store, in words for the person who runs it.
+//! Errors of the store, in words for the person who runs it.
 
 use std::{io, sync::Arc};
 
-/// Why the store could not do it. It can be cloned, since one transaction may
-/// serve many callers.
+/// Why the store could not do something. It can be cloned, since a transaction that
+/// fails may have games of many callers.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The database can't be reached or made.
-    #[error("could not open the store {place}: {why}")]
+    /// The database can't be reached or created.
+    #[error("could not open the store {location}: {why}")]
     Open {
         /// Its path, or its URL without the password.
-        place: String,
+        location: String,
         /// What went wrong, and what to do.
         why: String,
     },
-    /// The database belongs to somebody else.
+    /// The database has tables of another program.
     #[error(
-        "could not open the store {place}: the database holds something else; name a file or a database of its own"
+        "could not open the store {location}: the database contains other tables; use another file or database"
     )]
     NotOurs {
         /// Its path, or its URL without the password.
-        place: String,
+        location: String,
     },
-    /// The database is of a later version.
+    /// A newer version of the arena has written the database.
     #[error(
-        "could not open the store {place}: a newer arena has written it (version {found} of the tables; this one knows {known}); use that arena, or another database"
+        "could not open the store {location}: a newer arena has written it (version {found} of the tables; this one knows {known}); use that arena, or another database"
     )]
     Newer {
         /// Its path, or its URL without the password.
-        place: String,
+        location: String,
         /// The version of its tables.
         found: i64,
         /// The newest version that this program knows.
         known: i64,
     },
-    /// A name is taken.
+    /// The name exists.
     #[error("there is a {what} `{name}` already; choose another {choice}")]
     Exists {
         /// What has the name.
         what: &'static str,
         /// The name.
         name: String,
-        /// What may be chosen: a name or a version.
+        /// What to change: the name or the version.
         choice: &'static str,
     },
-    /// A name that can't be one.
+    /// A name that is not allowed.
     #[error("`{name}` can't be the {what}: {why}")]
     BadName {
-        /// What was to have it.
+        /// What it was for.
         what: &'static str,
         /// The name.
         name: String,
@@ -58,7 +58,7 @@ pub enum StoreError {
     /// There is no such thing.
     #[error("there is no {what} `{name}`")]
     Missing {
-        /// What there is none of.
+        /// What is missing.
         what: &'static str,
         /// Its name or number.
         name: String,
@@ -71,12 +71,12 @@ pub enum StoreError {
         /// Host and process, as far as they are known.
         who: String,
     },
-    /// A tournament that is over stays so: its root is open.
+    /// A tournament that is over can't change: its root is public.
     #[error("tournament {id} is over and can't be {to}")]
     Over {
         /// The number of the tournament.
         id: i64,
-        /// The state that it was to have.
+        /// The state that was asked for.
         to: &'static str,
     },
     /// A game that contradicts itself or its group.
@@ -89,7 +89,7 @@ pub enum StoreError {
         /// What is wrong with it.
         why: String,
     },
-    /// A text that is no export, or not a whole one. Nothing of it is kept.
+    /// The text is not a complete export. Nothing of it is stored.
     #[error("could not import line {line}: {why}; nothing has been imported")]
     Import {
         /// The line, from 1.
@@ -97,11 +97,11 @@ pub enum StoreError {
         /// What is wrong with it.
         why: String,
     },
-    /// What lies in the database can't be read.
+    /// A value in the database can't be read.
     #[error("the store is damaged: {0}")]
     Damaged(String),
-    /// A game came after the filer was closed.
-    #[error("the filer is closed")]
+    /// A game came after the result writer was closed.
+    #[error("the result writer is closed")]
     Closed,
     /// A file could not be read or written.
     #[error("could not read or write: {0}")]
@@ -123,7 +123,7 @@ impl From<io::Error> for StoreError {
     }
 }
 
-/// Whether a key was there already.
+/// Whether a unique key existed already.
 pub(crate) fn is_taken(error: &sqlx::Error) -> bool {
     error
         .as_database_error()
@@ -131,8 +131,8 @@ pub(crate) fn is_taken(error: &sqlx::Error) -> bool {
 }
 
 impl StoreError {
-    /// Whether the same may well succeed in a moment: another writes, or the server
-    /// is away.
+    /// Whether a retry may succeed: the database is locked, or the server can't be
+    /// reached at the moment.
     pub(crate) fn may_pass(&self) -> bool {
         let Self::Database(error) = self else {
             return false;
@@ -140,9 +140,9 @@ impl StoreError {
         match &**error {
             sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
             sqlx::Error::Database(error) => error.code().is_some_and(|code| {
-                // SQLite: busy, locked, and busy for a snapshot. PostgreSQL: the
-                // connection, the server's shutting down or starting up, a
-                // serialization failure, a deadlock.
+                // SQLite: SQLITE_BUSY, _LOCKED, _BUSY_RECOVERY, _BUSY_SNAPSHOT.
+                // PostgreSQL: serialization failure, deadlock, class 08 (connection
+                // errors) and class 57P0 (the server shuts down or starts up).
                 matches!(&*code, "5" | "6" | "261" | "517" | "40001" | "40P01")
                     || code.starts_with("08")
                     || code.starts_with("57P0")

@@ -1,40 +1,38 @@
-//! A whole tournament as text: JSON lines, one object a line. The first is the
-//! tournament, the last says how many games there were, and each between them is
-//! a game with its record.
+//! A whole tournament as JSON lines. The first line is the tournament, the last one
+//! the number of games, and each line between them is a game with its record.
 
 use std::io::Write;
 
-use arena_ladder::{Entrant, Lineup, MatchId};
-use referee_core::{Root, SeatFoul};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use referee_core::Root;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
-    GameRow, NewEntrant, State, Store, StoreError, Tournament, TournamentId,
+    GameRow, NewEntrant, Store, StoreError, Tournament, TournamentId, TournamentState,
     results::unpacked,
     sql::{Statement, signed},
 };
 
-/// What the first line calls this format.
+/// The name of this format in the first line.
 pub(crate) const FORMAT: &str = "bot-arena tournament";
 /// Its version.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// How many games are read at once: each brings its record.
+/// How many games, with their records, are in memory at once.
 const PAGE: i64 = 200;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum Line {
-    Tournament(Header),
-    Game(Game),
+pub(crate) enum ExportLine {
+    Tournament(ExportedTournament),
+    Game(ExportedGame),
     End { games: u64 },
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Header {
+pub(crate) struct ExportedTournament {
     pub(crate) format: String,
     pub(crate) format_version: u32,
     pub(crate) name: String,
@@ -42,7 +40,7 @@ pub(crate) struct Header {
     pub(crate) rules_version: u32,
     pub(crate) definition: Value,
     pub(crate) commitment: String,
-    /// In hexadecimal, where the tournament is over.
+    /// In hexadecimal; None before the tournament is over.
     pub(crate) root: Option<String>,
     pub(crate) reproduction: bool,
     pub(crate) created_unix_ms: i64,
@@ -50,42 +48,20 @@ pub(crate) struct Header {
     pub(crate) entrants: Vec<NewEntrant>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Game {
-    pub(crate) group: u64,
-    pub(crate) seating: u32,
-    pub(crate) games_in_group: u32,
-    #[serde(rename = "match")]
-    pub(crate) matchup: MatchId,
-    pub(crate) lineup: Lineup,
-    pub(crate) order: Vec<usize>,
-    pub(crate) places: Vec<u8>,
-    pub(crate) scores: Vec<i32>,
-    pub(crate) reason: String,
-    pub(crate) fouls: Vec<SeatFoul>,
-    pub(crate) plies: u32,
-    pub(crate) thought_us: Vec<u64>,
-    pub(crate) course: Bits,
-    pub(crate) play_hash: String,
-    pub(crate) voided: u32,
-    pub(crate) finished_unix_ms: i64,
-    pub(crate) counters: Vec<(Option<Entrant>, String, i64)>,
-    /// Its lines.
+#[derive(Serialize)]
+pub(crate) struct ExportedGame {
+    #[serde(flatten)]
+    pub(crate) row: GameRow,
+    /// The lines of its record.
     pub(crate) record: String,
 }
 
-/// 64 bits, in hexadecimal: many readers of JSON take numbers for fractions and
-/// would round them.
-pub(crate) struct Bits(pub(crate) u64);
-
 impl Store {
-    /// Writes a tournament to `sink` as JSON lines, as it is at one moment. The
-    /// root is among them only if the tournament is over; before that, so are
-    /// only the games of complete groups, for the records of the others tell
-    /// deals that are still to be played.
+    /// Writes a snapshot of a tournament to `sink` as JSON lines. Before the tournament
+    /// is over, the root and the games of incomplete groups are left out, since they
+    /// reveal deals that are still to be played.
     ///
-    /// The same games give the same text, in whichever database they are.
+    /// The same games give the same text, whichever database has them.
     ///
     /// # Errors
     ///
@@ -97,37 +73,37 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut moment = self.snapshot().await?;
         let tournament = Self::tournament_in(&mut moment, id).await?;
-        let is_over = tournament.state == State::Over;
-        write_line(sink, &Line::Tournament(header(tournament)))?;
+        let is_over = tournament.state == TournamentState::Over;
+        write_line(sink, &ExportLine::Tournament(header(tournament)))?;
         let mut games = 0;
         let mut last = None;
         loop {
             let rows = page(&mut moment, id, last, is_over).await?;
             for row in &rows {
                 let game = read(row)?;
-                last = Some((game.group, game.seating));
-                write_line(sink, &Line::Game(game))?;
+                last = Some((game.row.group, game.row.seating));
+                write_line(sink, &ExportLine::Game(game))?;
             }
             if rows.is_empty() {
                 break;
             }
             games += rows.len() as u64;
         }
-        write_line(sink, &Line::End { games })?;
+        write_line(sink, &ExportLine::End { games })?;
         Ok(sink.flush()?)
     }
 }
 
-fn write_line(sink: &mut (impl Write + Send), line: &Line) -> Result<(), StoreError> {
+fn write_line(sink: &mut (impl Write + Send), line: &ExportLine) -> Result<(), StoreError> {
     let mut text = serde_json::to_vec(line).map_err(std::io::Error::from)?;
     text.push(b'\n');
     Ok(sink.write_all(&text)?)
 }
 
-fn header(tournament: Tournament) -> Header {
-    let is_over = tournament.state == State::Over;
+fn header(tournament: Tournament) -> ExportedTournament {
+    let is_over = tournament.state == TournamentState::Over;
     let root = tournament.root.as_ref().filter(|_| is_over);
-    Header {
+    ExportedTournament {
         format: FORMAT.to_owned(),
         format_version: FORMAT_VERSION,
         root: root.map(Root::reveal),
@@ -172,43 +148,24 @@ async fn page(
     Ok(select.query(moment)?.fetch_all(&mut **moment).await?)
 }
 
-fn read(row: &AnyRow) -> Result<Game, StoreError> {
-    let game = GameRow::read(row)?;
+fn read(row: &AnyRow) -> Result<ExportedGame, StoreError> {
     let packed: &[u8] = row.try_get("record")?;
-    Ok(Game {
-        record: unpacked(packed, game.group, game.seating)?,
-        group: game.group,
-        seating: game.seating,
-        games_in_group: game.games_in_group,
-        matchup: game.matchup,
-        lineup: game.lineup,
-        order: game.order,
-        places: game.places,
-        scores: game.scores,
-        reason: game.reason,
-        fouls: game.fouls,
-        plies: game.plies,
-        thought_us: game.thought_us,
-        course: Bits(game.course),
-        play_hash: game.play_hash,
-        voided: game.voided,
-        finished_unix_ms: game.finished_unix_ms,
-        counters: game.counters,
+    let row = GameRow::read(row)?;
+    Ok(ExportedGame {
+        record: unpacked(packed, row.group, row.seating)?,
+        row,
     })
 }
 
-impl Serialize for Bits {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{:016x}", self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for Bits {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        match u64::from_str_radix(&text, 16) {
-            Ok(bits) if text.len() == 16 => Ok(Self(bits)),
-            _ => Err(serde::de::Error::custom("expected 16 hexadecimal digits")),
-        }
+/// Not derived, since serde can't refuse unknown fields of a flattened struct.
+impl<'de> Deserialize<'de> for ExportedGame {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut fields = serde_json::Map::deserialize(from)?;
+        let record = fields.remove("record");
+        let record = record.ok_or_else(|| D::Error::missing_field("record"))?;
+        Ok(Self {
+            row: serde_json::from_value(fields.into()).map_err(D::Error::custom)?,
+            record: serde_json::from_value(record).map_err(D::Error::custom)?,
+        })
     }
 }

@@ -1,18 +1,20 @@
-//! One game as it is stored, and what it does to its group.
+//! One game as it is stored.
 
-use arena_ladder::{Entrant, GroupScore, Lineup, MatchId};
+use arena_ladder::{Entrant, Lineup, MatchId};
 use referee_core::SeatFoul;
+use serde::{Deserialize, Serialize};
 use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
-    ChunkKey, StoreError,
-    sql::{damaged, lineup, number, unlist},
+    ChunkKey, Counter, StoreError,
+    sql::{Statement, damaged, json, lineup, lineup_text, list, number, unlist},
 };
 
-/// A game that was played, with all that the store keeps of it. Lists are by
-/// seat where nothing else is said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FinishedGame {
+/// A game that was played, without its record: one row of the table of games, and
+/// one line of an export. Lists are in order of the seats unless stated otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GameRow {
     /// The group that it belongs to.
     pub group: u64,
     /// Which of the group's games it is, from 0.
@@ -20,96 +22,67 @@ pub struct FinishedGame {
     /// How many games the group has.
     pub games_in_group: u32,
     /// The group's match.
+    #[serde(rename = "match")]
     pub matchup: MatchId,
-    /// The piece of work that it was played in.
-    pub chunk: ChunkKey,
-    /// Which attempt at that piece of work it comes from; 0 where none was
-    /// leased.
-    pub attempt: u32,
     /// Who plays the group.
     pub lineup: Lineup,
-    /// Who sat there, as a place in the lineup.
+    /// Who sat in each seat, as an index into the lineup.
     pub order: Vec<usize>,
     /// Places from 1; those who share one have the same.
     pub places: Vec<u8>,
-    /// In the game's own unit.
+    /// Scores in the game's own unit.
     pub scores: Vec<i32>,
     /// What ended it, in words.
     pub reason: String,
-    /// What was done wrong.
+    /// The fouls that were committed.
     pub fouls: Vec<SeatFoul>,
     /// How many moves were made.
     pub plies: u32,
-    /// What each thought in all, in microseconds.
+    /// The total thinking time of each seat, in microseconds.
     pub thought_us: Vec<u64>,
-    /// The same for games that went the same way.
+    /// A hash of its moves: equal for games with the same moves. In JSON 16
+    /// hexadecimal digits, since many readers of JSON round large numbers.
+    #[serde(with = "hex")]
     pub course: u64,
     /// The play hash of the record.
     pub play_hash: String,
-    /// How often it was begun and counted for nothing before.
+    /// How many earlier attempts at this game were void.
     pub voided: u32,
-    /// When, in milliseconds since 1970.
+    /// When it ended, in milliseconds since 1970.
     pub finished_unix_ms: i64,
-    /// What it adds to which counter.
-    pub counters: Vec<(Option<Entrant>, String, i64)>,
-    /// The record, as [`pack`](crate::pack) gives it.
+    /// What it adds to the counters of an entrant, or with None of the tournament.
+    pub counters: Vec<(Option<Entrant>, Counter, i64)>,
+}
+
+/// A game as a worker reports it: with its record, its chunk and its attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FinishedGame {
+    /// The game.
+    pub row: GameRow,
+    /// The chunk that it was played in.
+    pub chunk: ChunkKey,
+    /// The attempt at that chunk that it comes from; 0 where none was leased.
+    pub attempt: u32,
+    /// The record, packed by [`pack`](crate::pack).
     pub record: Vec<u8>,
 }
 
-/// What became of a game that was reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Filed {
-    /// It is stored, and counts.
+/// What the store did with a reported game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reported {
+    /// It is stored and counts.
     Accepted,
-    /// It was there already, and nothing has changed.
+    /// It was stored before; nothing has changed.
     Duplicate,
-    /// It is not taken: its piece of work has since been given to another, or
-    /// the tournament is over.
+    /// It is refused: its chunk has been leased to another worker since, or the
+    /// tournament is over.
     Stale,
 }
 
-/// A game without its record.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GameRow {
-    /// Its group.
-    pub group: u64,
-    /// Which of the group's games it is.
-    pub seating: u32,
-    /// How many games the group has.
-    pub games_in_group: u32,
-    /// The group's match.
-    pub matchup: MatchId,
-    /// Who plays the group.
-    pub lineup: Lineup,
-    /// For each seat the place in the lineup.
-    pub order: Vec<usize>,
-    /// By seat, from 1.
-    pub places: Vec<u8>,
-    /// By seat, in the game's own unit.
-    pub scores: Vec<i32>,
-    /// What ended it, in words.
-    pub reason: String,
-    /// What was done wrong.
-    pub fouls: Vec<SeatFoul>,
-    /// How many moves were made.
-    pub plies: u32,
-    /// By seat, in microseconds.
-    pub thought_us: Vec<u64>,
-    /// The same for games that went the same way.
-    pub course: u64,
-    /// The play hash of the record.
-    pub play_hash: String,
-    /// How often it was begun and counted for nothing before.
-    pub voided: u32,
-    /// When, in milliseconds since 1970.
-    pub finished_unix_ms: i64,
-    /// What it adds to which counter.
-    pub counters: Vec<(Option<Entrant>, String, i64)>,
-}
-
-impl FinishedGame {
-    /// Looks whether the game is one of a tournament with so many entrants, and
-    /// agrees with itself.
+impl GameRow {
+    /// Checks that the game is consistent, and that a tournament with this many
+    /// entrants can have it.
     pub(crate) fn check(&self, entrants: usize) -> Result<(), StoreError> {
         let seats = self.order.len();
         let mut sorted = self.order.clone();
@@ -119,9 +92,9 @@ impl FinishedGame {
             .chain(counted)
             .find(|entrant| entrant.index() >= entrants);
         let why = if seats == 0 || self.lineup.len() != seats || !sorted.into_iter().eq(0..seats) {
-            "its seats are not those of its lineup".to_owned()
+            "its order does not name every place of its lineup once".to_owned()
         } else if [self.places.len(), self.scores.len(), self.thought_us.len()] != [seats; 3] {
-            format!("it does not say for each of its {seats} seats how it went")
+            format!("it does not have places, scores and times for each of its {seats} seats")
         } else if self
             .places
             .iter()
@@ -131,13 +104,13 @@ impl FinishedGame {
         } else if let Some(stranger) = stranger {
             format!("there is no entrant {stranger}")
         } else if self.fouls.iter().any(|foul| foul.seat.index() >= seats) {
-            "it has a foul of a seat that it does not have".to_owned()
+            "it has a foul of a seat that does not exist".to_owned()
         } else if self.seating >= self.games_in_group {
             format!("its group has {} games", self.games_in_group)
         } else if i64::try_from(self.group).is_err() {
-            "the number of its group is too large".to_owned()
+            "its group number is above 2^63 - 1".to_owned()
         } else if self.has_nul() {
-            "it has a text with a zero byte".to_owned()
+            "its reason or its play hash contains a zero byte".to_owned()
         } else {
             return Ok(());
         };
@@ -148,21 +121,41 @@ impl FinishedGame {
         })
     }
 
-    /// PostgreSQL keeps no text with a zero byte, and a bot can write one into
-    /// the evidence of its foul: there JSON escapes it.
+    /// PostgreSQL stores no text with a zero byte. A bot can write one into the
+    /// evidence of its foul, but that is stored as JSON, which escapes it.
     fn has_nul(&self) -> bool {
         self.reason.contains('\0') || self.play_hash.contains('\0')
     }
-}
 
-impl GameRow {
-    /// The columns that [`read`](Self::read) looks at.
+    /// The columns that [`read`](Self::read) reads and [`write`](Self::write) writes.
     pub(crate) const COLUMNS: &str = "grp, seating, games_in_group, matchup, lineup, seats, \
         places, scores, reason, fouls, plies, thought_us, course, play_hash, voided, \
         finished_ms, counters";
 
+    /// Adds the values of these columns to a statement, with commas between them.
+    pub(crate) fn write(&self, values: &mut Statement) {
+        values.bind(self.group.cast_signed());
+        values.text(", ").bind(i64::from(self.seating));
+        values.text(", ").bind(i64::from(self.games_in_group));
+        values.text(", ").bind(i64::from(self.matchup.0));
+        values.text(", ").bind(lineup_text(&self.lineup));
+        values.text(", ").bind(list(&self.order));
+        values.text(", ").bind(list(&self.places));
+        values.text(", ").bind(list(&self.scores));
+        values.text(", ").bind(self.reason.as_str());
+        values.text(", ");
+        values.bind((!self.fouls.is_empty()).then(|| json(&self.fouls)));
+        values.text(", ").bind(i64::from(self.plies));
+        values.text(", ").bind(list(&self.thought_us));
+        values.text(", ").bind(self.course.cast_signed());
+        values.text(", ").bind(self.play_hash.as_str());
+        values.text(", ").bind(i64::from(self.voided));
+        values.text(", ").bind(self.finished_unix_ms);
+        values.text(", ").bind(json(&self.counters));
+    }
+
+    /// Reads a row with these columns.
     pub(crate) fn read(row: &AnyRow) -> Result<Self, StoreError> {
-        let fouls: Option<&str> = row.try_get("fouls")?;
         let counters: &str = row.try_get("counters")?;
         Ok(Self {
             group: number(row, "grp")?,
@@ -174,9 +167,7 @@ impl GameRow {
             places: unlist(row.try_get("places")?)?,
             scores: unlist(row.try_get("scores")?)?,
             reason: row.try_get("reason")?,
-            fouls: fouls.map_or(Ok(Vec::new()), |fouls| {
-                serde_json::from_str(fouls).map_err(|_| damaged("a list of fouls", &fouls))
-            })?,
+            fouls: fouls(row)?,
             plies: number(row, "plies")?,
             thought_us: unlist(row.try_get("thought_us")?)?,
             course: row.try_get::<i64, _>("course")?.cast_unsigned(),
@@ -189,59 +180,27 @@ impl GameRow {
     }
 }
 
-/// What a group's score is made from: one of its games.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Played {
-    pub(crate) games_in_group: u32,
-    pub(crate) matchup: MatchId,
-    pub(crate) lineup: Lineup,
-    pub(crate) order: Vec<usize>,
-    pub(crate) places: Vec<u8>,
-    pub(crate) scores: Vec<i32>,
-    pub(crate) fouls: Vec<SeatFoul>,
+/// Reads the column `fouls`, which is null for a game without fouls.
+pub(crate) fn fouls(row: &AnyRow) -> Result<Vec<SeatFoul>, StoreError> {
+    let fouls: Option<&str> = row.try_get("fouls")?;
+    fouls.map_or(Ok(Vec::new()), |fouls| {
+        serde_json::from_str(fouls).map_err(|_| damaged("a list of fouls", &fouls))
+    })
 }
 
-impl Played {
-    pub(crate) const COLUMNS: &str =
-        "grp, seating, games_in_group, matchup, lineup, seats, places, scores, fouls";
+/// 64 bits as 16 hexadecimal digits.
+mod hex {
+    use serde::{Deserialize as _, Deserializer, Serializer};
 
-    pub(crate) fn read(row: &AnyRow) -> Result<Self, StoreError> {
-        let fouls: Option<&str> = row.try_get("fouls")?;
-        Ok(Self {
-            games_in_group: number(row, "games_in_group")?,
-            matchup: MatchId(number(row, "matchup")?),
-            lineup: lineup(row.try_get("lineup")?)?,
-            order: unlist(row.try_get("seats")?)?,
-            places: unlist(row.try_get("places")?)?,
-            scores: unlist(row.try_get("scores")?)?,
-            fouls: fouls.map_or(Ok(Vec::new()), |fouls| {
-                serde_json::from_str(fouls).map_err(|_| damaged("a list of fouls", &fouls))
-            })?,
-        })
+    pub(super) fn serialize<S: Serializer>(bits: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{bits:016x}"))
     }
 
-    /// Each one's place, in order of the lineup.
-    pub(crate) fn places_by_lineup(&self) -> Vec<u8> {
-        let mut by_lineup = vec![0; self.places.len()];
-        for (&who, &place) in self.order.iter().zip(&self.places) {
-            by_lineup[who] = place;
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+        let text = String::deserialize(from)?;
+        match u64::from_str_radix(&text, 16) {
+            Ok(bits) if text.len() == 16 => Ok(bits),
+            _ => Err(serde::de::Error::custom("expected 16 hexadecimal digits")),
         }
-        by_lineup
     }
-}
-
-/// The score of a group, given all of its games in order of their seatings.
-pub(crate) fn score(number: u64, games: &[Played]) -> GroupScore {
-    let seats = games.first().map_or(0, |game| game.lineup.len());
-    let mut score = GroupScore::new(number, seats);
-    for game in games {
-        score.add_game(
-            &game.lineup,
-            &game.order,
-            &game.places,
-            &game.scores,
-            &game.fouls,
-        );
-    }
-    score
 }

@@ -1,37 +1,37 @@
-//! Reading a tournament that was exported: all of it or nothing.
+//! Importing an exported tournament: all of it or nothing.
 
 use std::io::{BufRead, Read as _};
 
 use referee_core::Root;
 
 use crate::{
-    ChunkKey, Filed, FinishedGame, State, Store, StoreError, Tournament, TournamentId,
-    export::{FORMAT, FORMAT_VERSION, Game, Header, Line},
+    ChunkKey, FinishedGame, Reported, Store, StoreError, Tournament, TournamentId, TournamentState,
+    export::{ExportLine, ExportedGame, ExportedTournament, FORMAT, FORMAT_VERSION},
     pack, report,
 };
 
 /// No line is longer than this, in bytes.
 const LONGEST: u64 = 512 * 1024 * 1024;
-/// How many games are written at once.
+/// How many games are in memory at once.
 const AT_ONCE: usize = 200;
 
 impl Store {
-    /// Makes a tournament of what [`export`](Self::export) wrote, under another
-    /// name if one is given. Each game counts once, and scores and counters are
-    /// made from the games. It is one transaction: with SQLite nobody else writes
-    /// until it ends.
+    /// Creates a tournament from the text that [`export`](Self::export) wrote, under
+    /// another name if one is given. Scores and counters are computed from the games.
+    /// It is one transaction: with SQLite all other writers wait until it ends.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Import`] where the text is not whole; [`StoreError::Exists`]
-    /// where the name is taken; the database fails. Nothing is kept then.
+    /// [`StoreError::Import`] if the text is not a complete export;
+    /// [`StoreError::Exists`] if the name exists; the database fails. Then nothing is
+    /// stored.
     pub async fn import(
         &self,
         text: &mut (impl BufRead + Send),
         name: Option<&str>,
     ) -> Result<Tournament, StoreError> {
-        let mut lines = Lines { text, number: 0 };
-        let Some(Line::Tournament(header)) = lines.next()? else {
+        let mut lines = ExportLines { text, number: 0 };
+        let Some(ExportLine::Tournament(header)) = lines.next()? else {
             return Err(lines.broken("expected the line of a tournament"));
         };
         let mut tournament = tournament(header).map_err(|why| lines.broken(why))?;
@@ -39,34 +39,36 @@ impl Store {
             name.clone_into(&mut tournament.name);
         }
         let entrants = tournament.entrants.len();
-        let mut change = self.writing().await?;
-        tournament.id = self.insert_tournament(&mut change, &tournament).await?;
+        let mut transaction = self.writing().await?;
+        tournament.id = self
+            .insert_tournament(&mut transaction, &tournament)
+            .await?;
 
         let mut total = 0;
         let mut batch = Vec::with_capacity(AT_ONCE);
         loop {
             let line = lines.next()?;
-            let is_game = matches!(line, Some(Line::Game(_)));
+            let is_game = matches!(line, Some(ExportLine::Game(_)));
             if !is_game || batch.len() == AT_ONCE {
                 let first = lines.number - batch.len() as u64;
-                let filed = report::write(&mut change, tournament.id, &batch).await;
-                total += count(filed, &batch, first)?;
+                let reported = report::write(&mut transaction, tournament.id, &batch).await;
+                total += count(reported, &batch, first)?;
                 batch.clear();
             }
             match line {
-                Some(Line::Game(game)) => {
-                    let game = finished(game);
-                    game.check(entrants)
+                Some(ExportLine::Game(game)) => {
+                    game.row
+                        .check(entrants)
                         .map_err(|error| lines.broken(error.to_string()))?;
-                    batch.push(game);
+                    batch.push(finished(game));
                 }
-                Some(Line::End { games }) if games == total => break,
-                Some(Line::End { games }) => {
+                Some(ExportLine::End { games }) if games == total => break,
+                Some(ExportLine::End { games }) => {
                     return Err(lines.broken(format!(
                         "there should be {games} games, but there were {total}"
                     )));
                 }
-                Some(Line::Tournament(_)) => {
+                Some(ExportLine::Tournament(_)) => {
                     return Err(lines.broken("a second tournament begins"));
                 }
                 None => return Err(lines.broken("the text ends too early")),
@@ -75,30 +77,33 @@ impl Store {
         if lines.next()?.is_some() {
             return Err(lines.broken("something follows the last line"));
         }
-        change.commit().await?;
+        transaction.commit().await?;
         Ok(tournament)
     }
 }
 
-/// Counts what was written; a game that was not is an error, told with its line.
+/// The number of games written; a game that was refused is an error with its line.
 fn count(
-    filed: Result<Vec<Filed>, StoreError>,
+    reported: Result<Vec<Reported>, StoreError>,
     batch: &[FinishedGame],
     first: u64,
 ) -> Result<u64, StoreError> {
-    match filed {
-        Ok(filed) => match filed.iter().position(|&filed| filed != Filed::Accepted) {
-            None => Ok(filed.len() as u64),
+    match reported {
+        Ok(reported) => match reported
+            .iter()
+            .position(|&reported| reported != Reported::Accepted)
+        {
+            None => Ok(reported.len() as u64),
             Some(at) => Err(StoreError::Import {
                 line: first + at as u64,
                 why: format!(
                     "game {}.{} is there twice",
-                    batch[at].group, batch[at].seating
+                    batch[at].row.group, batch[at].row.seating
                 ),
             }),
         },
         Err(StoreError::BadGame { group, why, .. }) => {
-            let at = batch.iter().rposition(|game| game.group == group);
+            let at = batch.iter().rposition(|game| game.row.group == group);
             Err(StoreError::Import {
                 line: first + at.unwrap_or(0) as u64,
                 why,
@@ -108,7 +113,7 @@ fn count(
     }
 }
 
-fn tournament(header: Header) -> Result<Tournament, String> {
+fn tournament(header: ExportedTournament) -> Result<Tournament, String> {
     if header.format != FORMAT {
         return Err(format!("expected the format `{FORMAT}`"));
     }
@@ -124,7 +129,7 @@ fn tournament(header: Header) -> Result<Tournament, String> {
         .transpose()?;
     if let Some(root) = &root {
         if root.commitment() != header.commitment {
-            return Err("the root is not the one that was promised".to_owned());
+            return Err("the root does not match the commitment".to_owned());
         }
         if header.over_unix_ms.is_none() {
             return Err("there is a root, but the tournament is not over".to_owned());
@@ -141,52 +146,36 @@ fn tournament(header: Header) -> Result<Tournament, String> {
         reproduction: header.reproduction,
         entrants: header.entrants,
         state: match header.over_unix_ms {
-            Some(_) => State::Over,
-            None => State::Stopped,
+            Some(_) => TournamentState::Over,
+            None => TournamentState::Stopped,
         },
         created_unix_ms: header.created_unix_ms,
         over_unix_ms: header.over_unix_ms,
     })
 }
 
-fn finished(game: Game) -> FinishedGame {
+fn finished(game: ExportedGame) -> FinishedGame {
     FinishedGame {
         chunk: ChunkKey {
-            matchup: game.matchup,
-            first_group: game.group,
+            matchup: game.row.matchup,
+            first_group: game.row.group,
             groups: 1,
             seating: None,
         },
         attempt: 0,
         record: pack::pack(&game.record),
-        group: game.group,
-        seating: game.seating,
-        games_in_group: game.games_in_group,
-        matchup: game.matchup,
-        lineup: game.lineup,
-        order: game.order,
-        places: game.places,
-        scores: game.scores,
-        reason: game.reason,
-        fouls: game.fouls,
-        plies: game.plies,
-        thought_us: game.thought_us,
-        course: game.course.0,
-        play_hash: game.play_hash,
-        voided: game.voided,
-        finished_unix_ms: game.finished_unix_ms,
-        counters: game.counters,
+        row: game.row,
     }
 }
 
-struct Lines<'a, R> {
+struct ExportLines<'a, R> {
     text: &'a mut R,
-    /// Of the line that was read last, from 1.
+    /// The number of the line that was read last, from 1.
     number: u64,
 }
 
-impl<R: BufRead> Lines<'_, R> {
-    fn next(&mut self) -> Result<Option<Line>, StoreError> {
+impl<R: BufRead> ExportLines<'_, R> {
+    fn next(&mut self) -> Result<Option<ExportLine>, StoreError> {
         let mut line = Vec::new();
         self.number += 1;
         self.text

@@ -1,6 +1,7 @@
-//! Leases: pieces of work that were given to workers.
+//! Leases: which worker has which chunk, and until when.
 
 use arena_ladder::MatchId;
+use serde::{Deserialize, Serialize};
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
@@ -8,36 +9,37 @@ use crate::{
     sql::{Statement, number, signed},
 };
 
-/// A piece of work: groups of one match, all of their seatings or one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A chunk of work: groups of one match, with all of their seatings or with one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ChunkKey {
     /// The match.
+    #[serde(rename = "match")]
     pub matchup: MatchId,
     /// The number of its first group.
     pub first_group: u64,
-    /// How many groups it has, with numbers one after the other.
+    /// How many groups it has; their numbers are consecutive.
     pub groups: u64,
-    /// The seating that is played, or none for all of them.
+    /// The seating that is played, or None for all of them.
     pub seating: Option<u32>,
 }
 
-/// The newest attempt at a piece of work.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The newest attempt at a chunk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
-    /// The work.
+    /// The chunk.
     pub chunk: ChunkKey,
-    /// Which attempt it is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// Who has it.
+    /// The worker that has it.
     pub worker: String,
-    /// Until when, in milliseconds since 1970.
+    /// When the lease ends, in milliseconds since 1970.
     pub until_unix_ms: i64,
 }
 
 impl Store {
-    /// Gives a piece of work to a worker, whoever has it now, and says which
-    /// attempt this is, from 1. Games of earlier attempts are
-    /// [`Stale`](crate::Filed::Stale) from here on, also after a restart.
+    /// Leases a chunk to a worker, even if another worker has it, and returns the
+    /// number of the attempt, from 1. From now on games of earlier attempts are
+    /// [`Stale`](crate::Reported::Stale), also after a restart.
     ///
     /// # Errors
     ///
@@ -50,7 +52,7 @@ impl Store {
         until_unix_ms: i64,
     ) -> Result<u32, StoreError> {
         let mut transaction = self.writing().await?;
-        // Waits for reports that are being written.
+        // Waits until reports that are being written are stored.
         self.lock_tournament(&mut transaction, id).await?;
         let row = sqlx::query(
             "INSERT INTO leases (tournament, matchup, first_group, group_count, seating,
@@ -75,8 +77,8 @@ impl Store {
         Ok(attempt)
     }
 
-    /// Lets a worker keep its piece of work for longer. False where another
-    /// attempt has been begun since, or the work was given back.
+    /// Extends a lease. Returns false if the chunk has been leased again since, or
+    /// was released.
     ///
     /// # Errors
     ///
@@ -100,8 +102,8 @@ impl Store {
         .await
     }
 
-    /// Takes back a piece of work that is done or given up. False where another
-    /// attempt has been begun since.
+    /// Ends the lease of a chunk that is done or given up. Returns false if the chunk
+    /// has been leased again since, or was released before.
     ///
     /// # Errors
     ///
@@ -124,7 +126,7 @@ impl Store {
         .await
     }
 
-    /// The work that somebody has, in order of its groups.
+    /// All leases that have not been released, in order of their groups.
     ///
     /// # Errors
     ///
@@ -174,7 +176,7 @@ impl Store {
     }
 }
 
-/// The newest attempt at each of these pieces of work that was ever leased.
+/// The newest attempt at each of these chunks, for those that were ever leased.
 pub(crate) async fn newest(
     transaction: &mut Transaction<'static, Any>,
     id: TournamentId,
@@ -211,7 +213,7 @@ fn read(row: &AnyRow) -> Result<ChunkKey, StoreError> {
     })
 }
 
-/// A key has no null: it would be unlike itself.
+/// -1 for all seatings: in a key null would not be equal to null.
 fn seating(chunk: &ChunkKey) -> i64 {
     chunk.seating.map_or(-1, i64::from)
 }

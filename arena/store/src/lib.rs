@@ -1,22 +1,22 @@
-//! Results and records in SQLite or PostgreSQL: nothing that is in it is lost or
+//! Results and records in SQLite or PostgreSQL. A stored game is neither lost nor
 //! counted twice.
 //!
-//! A game is known by its tournament, group and seating, and that key is unique.
-//! Its result, its record, the counters and the score of a group that it
-//! completes are written in one transaction. So a game may be played and
-//! reported any number of times, by anybody, and counts once.
+//! The key of a game is its tournament, group and seating, and it is unique. The
+//! result of a game, its record, its counters and the score of a group that it
+//! completes are written in one transaction. So any number of workers can play and
+//! report a game, and it counts once.
 
 mod bots;
 mod claim;
+mod counter;
 mod csv;
 mod error;
 mod export;
-mod filer;
 mod game;
 mod import;
 mod lease;
-mod pack;
 mod report;
+mod result_writer;
 mod results;
 mod sql;
 mod store;
@@ -24,13 +24,15 @@ mod tournament;
 
 pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
+pub use counter::{BadCounter, Counter, Ending};
 pub use error::StoreError;
-pub use filer::{Commit, Filer, Pace};
-pub use game::{Filed, FinishedGame, GameRow};
+pub use game::{FinishedGame, GameRow, Reported};
 pub use lease::{ChunkKey, Lease};
-pub use pack::{UnpackError, pack, unpack};
+use referee_core::pack;
+pub use referee_core::pack::{UnpackError, pack, unpack};
+pub use result_writer::{Commit, CommitPacing, ResultWriter};
 pub use results::{FirstFoul, GameFilter, ScoredGroup};
 pub use store::Store;
 pub use tournament::{
-    NewEntrant, NewTournament, State, Tournament, TournamentId, TournamentSummary,
+    NewEntrant, NewTournament, Tournament, TournamentId, TournamentState, TournamentSummary,
 };

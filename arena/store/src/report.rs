@@ -1,109 +1,111 @@
-//! Taking results: all that a game changes, in one transaction.
+//! Storing reported games: everything that a game changes, in one transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arena_ladder::{GroupScore, Lineup, MatchId};
 use referee_core::SeatFoul;
-use sqlx::{Any, Transaction};
+use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
-    ChunkKey, Filed, FinishedGame, State, Store, StoreError, TournamentId,
-    game::{Played, score},
+    ChunkKey, Counter, FinishedGame, GameRow, Reported, Store, StoreError, TournamentId,
+    TournamentState,
+    game::fouls,
     lease,
-    sql::{Statement, lineup_text, list, number},
+    sql::{Statement, json, lineup, lineup_text, list, number, unlist},
 };
 
-/// How many games go into one statement: SQLite takes 32,766 values.
+/// How many games are written by one statement: SQLite allows 32,766 values in it.
 const AT_ONCE: usize = 500;
 
-type Change = Transaction<'static, Any>;
-type Key = (u64, u32);
+type WriteTransaction = Transaction<'static, Any>;
+type GameKey = (u64, u32);
 
 impl Store {
     /// Stores games: result, record, counters, and the score of each group that
-    /// they complete, in one transaction. All of them are stored or none. What
-    /// became of each is said in the order of the games.
+    /// they complete, in one transaction: all games or none. Returns for each game, in
+    /// the same order, what was done with it.
     ///
-    /// Reporting a game again changes nothing, so after an error, or when no
-    /// answer came, the same games may be reported again.
+    /// Reporting a game twice changes nothing, so after an error, or without an
+    /// answer, the same games may be reported again.
     ///
     /// # Errors
     ///
-    /// [`StoreError::BadGame`] where a game contradicts itself or the games of its
-    /// group; the database fails, or has no such tournament.
+    /// [`StoreError::BadGame`] if a game contradicts itself or the games of its group;
+    /// the database fails, or has no such tournament.
     pub async fn report(
         &self,
         id: TournamentId,
         games: Vec<FinishedGame>,
-    ) -> Result<Vec<Filed>, StoreError> {
+    ) -> Result<Vec<Reported>, StoreError> {
         self.report_all(id, &games).await
     }
 
-    /// The same; the caller keeps the games, and may report them again.
+    /// As [`report`](Self::report), but the caller keeps the games and can retry.
     pub(crate) async fn report_all(
         &self,
         id: TournamentId,
         games: &[FinishedGame],
-    ) -> Result<Vec<Filed>, StoreError> {
-        let mut change = self.writing().await?;
-        let (state, entrants) = self.lock_tournament(&mut change, id).await?;
+    ) -> Result<Vec<Reported>, StoreError> {
+        let mut tx = self.writing().await?;
+        let (state, entrants) = self.lock_tournament(&mut tx, id).await?;
         for game in games {
-            game.check(entrants)?;
+            game.row.check(entrants)?;
         }
-        let mut filed = Vec::with_capacity(games.len());
+        let mut reported = Vec::with_capacity(games.len());
         for games in games.chunks(AT_ONCE) {
-            if state == State::Over {
-                filed.extend(games.iter().map(|_| Filed::Stale));
+            if state == TournamentState::Over {
+                reported.extend(games.iter().map(|_| Reported::Stale));
             } else {
-                filed.extend(write(&mut change, id, games).await?);
+                reported.extend(write(&mut tx, id, games).await?);
             }
         }
-        change.commit().await?;
-        Ok(filed)
+        tx.commit().await?;
+        Ok(reported)
     }
 }
 
 /// Stores games that have been checked.
 pub(crate) async fn write(
-    change: &mut Change,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[FinishedGame],
-) -> Result<Vec<Filed>, StoreError> {
-    let stale = stale(change, id, games).await?;
-    // The first of those that are the same game.
-    let mut candidates: BTreeMap<Key, &FinishedGame> = BTreeMap::new();
+) -> Result<Vec<Reported>, StoreError> {
+    let stale = stale(tx, id, games).await?;
+    // Of reports of the same game the first one.
+    let mut candidates: BTreeMap<GameKey, &FinishedGame> = BTreeMap::new();
     for game in games.iter().filter(|game| !is_stale(&stale, game)) {
         candidates.entry(key(game)).or_insert(game);
     }
-    let taken = insert_games(change, id, &candidates).await?;
+    let taken = insert_games(tx, id, &candidates).await?;
     let accepted: Vec<&FinishedGame> = candidates
         .into_iter()
         .filter(|(key, _)| taken.contains(key))
         .map(|(_, game)| game)
         .collect();
     if !accepted.is_empty() {
-        insert_records(change, id, &accepted).await?;
-        add_to_counters(change, id, &accepted).await?;
-        keep_first_fouls(change, id, &accepted).await?;
-        complete_groups(change, id, &accepted).await?;
+        insert_records(tx, id, &accepted).await?;
+        add_to_counters(tx, id, &accepted).await?;
+        keep_first_fouls(tx, id, &accepted).await?;
+        complete_groups(tx, id, &accepted).await?;
     }
-    // Each key is accepted once: the first of its games.
+    // Of reports of the same game only the first one is accepted.
     let mut left = taken;
     Ok(games
         .iter()
         .map(|game| {
             if is_stale(&stale, game) {
-                Filed::Stale
+                Reported::Stale
             } else if left.remove(&key(game)) {
-                Filed::Accepted
+                Reported::Accepted
             } else {
-                Filed::Duplicate
+                Reported::Duplicate
             }
         })
         .collect())
 }
 
-fn key(game: &FinishedGame) -> Key {
-    (game.group, game.seating)
+fn key(game: &FinishedGame) -> GameKey {
+    (game.row.group, game.row.seating)
 }
 
 fn is_stale(newest: &BTreeMap<ChunkKey, u32>, game: &FinishedGame) -> bool {
@@ -112,9 +114,9 @@ fn is_stale(newest: &BTreeMap<ChunkKey, u32>, game: &FinishedGame) -> bool {
         .is_some_and(|&newest| game.attempt < newest)
 }
 
-/// The newest attempt at each piece of work.
+/// The newest attempt at each chunk.
 async fn stale(
-    change: &mut Change,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[FinishedGame],
 ) -> Result<BTreeMap<ChunkKey, u32>, StoreError> {
@@ -122,106 +124,88 @@ async fn stale(
     if chunks.is_empty() {
         return Ok(BTreeMap::new());
     }
-    Ok(lease::newest(change, id, chunks)
-        .await?
-        .into_iter()
-        .collect())
+    Ok(lease::newest(tx, id, chunks).await?.into_iter().collect())
 }
 
-/// Which of the games were not there.
+/// Inserts games, and returns the keys of those that were not stored before.
 async fn insert_games(
-    change: &mut Change,
+    tx: &mut WriteTransaction,
     id: TournamentId,
-    games: &BTreeMap<Key, &FinishedGame>,
-) -> Result<BTreeSet<Key>, StoreError> {
+    games: &BTreeMap<GameKey, &FinishedGame>,
+) -> Result<BTreeSet<GameKey>, StoreError> {
     if games.is_empty() {
         return Ok(BTreeSet::new());
     }
-    let mut insert = Statement::new(
-        "INSERT INTO games (tournament, grp, seating, games_in_group, matchup, lineup, seats,
-             places, scores, reason, fouls, plies, thought_us, course, play_hash, voided,
-             finished_ms, counters) VALUES ",
-    );
-    insert.rows(games.values(), |row, game| {
-        row.bind(id.0).text(", ").bind(game.group.cast_signed());
-        row.text(", ").bind(i64::from(game.seating));
-        row.text(", ").bind(i64::from(game.games_in_group));
-        row.text(", ").bind(i64::from(game.matchup.0));
-        row.text(", ").bind(lineup_text(&game.lineup));
-        row.text(", ").bind(list(&game.order));
-        row.text(", ").bind(list(&game.places));
-        row.text(", ").bind(list(&game.scores));
-        row.text(", ").bind(game.reason.as_str());
-        row.text(", ").bind(fouls_text(&game.fouls));
-        row.text(", ").bind(i64::from(game.plies));
-        row.text(", ").bind(list(&game.thought_us));
-        row.text(", ").bind(game.course.cast_signed());
-        row.text(", ").bind(game.play_hash.as_str());
-        row.text(", ").bind(i64::from(game.voided));
-        row.text(", ").bind(game.finished_unix_ms);
-        row.text(", ").bind(json(&game.counters));
+    let mut insert = Statement::new("INSERT INTO games (tournament, ");
+    insert.text(GameRow::COLUMNS).text(") VALUES ");
+    insert.rows(games.values(), |values, game| {
+        values.bind(id.0).text(", ");
+        game.row.write(values);
     });
     insert.text(" ON CONFLICT (tournament, grp, seating) DO NOTHING RETURNING grp, seating");
-    let rows = insert.query(change)?.fetch_all(&mut **change).await?;
+    let rows = insert.query(tx)?.fetch_all(&mut **tx).await?;
     rows.iter()
         .map(|row| Ok((number(row, "grp")?, number(row, "seating")?)))
         .collect()
 }
 
 async fn insert_records(
-    change: &mut Change,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
     let mut insert =
         Statement::new("INSERT INTO records (tournament, grp, seating, record) VALUES ");
     insert.rows(games, |row, game| {
-        row.bind(id.0).text(", ").bind(game.group.cast_signed());
-        row.text(", ").bind(i64::from(game.seating));
+        row.bind(id.0).text(", ").bind(game.row.group.cast_signed());
+        row.text(", ").bind(i64::from(game.row.seating));
         row.text(", ").bind(game.record.as_slice());
     });
-    insert.query(change)?.execute(&mut **change).await?;
+    insert.query(tx)?.execute(&mut **tx).await?;
     Ok(())
 }
 
 async fn add_to_counters(
-    change: &mut Change,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
-    let mut sums: BTreeMap<(i64, &str), i64> = BTreeMap::new();
-    for (who, name, more) in games.iter().flat_map(|game| &game.counters) {
+    let mut sums: BTreeMap<(i64, &Counter), i64> = BTreeMap::new();
+    for (who, counter, more) in games.iter().flat_map(|game| &game.row.counters) {
         let who = who.map_or(-1, |entrant| entrant.index() as i64);
-        let sum = sums.entry((who, name)).or_default();
+        let sum = sums.entry((who, counter)).or_default();
         *sum = sum.saturating_add(*more);
     }
     let sums: Vec<_> = sums.into_iter().collect();
     for sums in sums.chunks(AT_ONCE) {
         let mut upsert =
             Statement::new("INSERT INTO counters (tournament, entrant, name, value) VALUES ");
-        upsert.rows(sums, |row, ((who, name), sum)| {
+        upsert.rows(sums, |row, ((who, counter), sum)| {
             row.bind(id.0).text(", ").bind(*who);
-            row.text(", ").bind(*name).text(", ").bind(*sum);
+            row.text(", ")
+                .bind(counter.to_string())
+                .text(", ")
+                .bind(*sum);
         });
         upsert.text(
             " ON CONFLICT (tournament, entrant, name)
               DO UPDATE SET value = counters.value + excluded.value",
         );
-        upsert.query(change)?.execute(&mut **change).await?;
+        upsert.query(tx)?.execute(&mut **tx).await?;
     }
     Ok(())
 }
 
 async fn keep_first_fouls(
-    change: &mut Change,
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
-    let mut firsts: BTreeMap<usize, (Key, &SeatFoul)> = BTreeMap::new();
+    let mut firsts: BTreeMap<usize, (GameKey, &SeatFoul)> = BTreeMap::new();
     for game in games {
-        for foul in &game.fouls {
-            // A house bot that fills a place is nobody.
-            if let Some(entrant) = game.lineup[game.order[foul.seat.index()]] {
+        for foul in &game.row.fouls {
+            // A house bot that fills a seat is no entrant.
+            if let Some(entrant) = game.row.lineup[game.row.order[foul.seat.index()]] {
                 let first = firsts.entry(entrant.index()).or_insert((key(game), foul));
                 if key(game) < first.0 {
                     *first = (key(game), foul);
@@ -246,86 +230,116 @@ async fn keep_first_fouls(
           WHERE excluded.grp < first_fouls.grp
               OR (excluded.grp = first_fouls.grp AND excluded.seating < first_fouls.seating)",
     );
-    upsert.query(change)?.execute(&mut **change).await?;
+    upsert.query(tx)?.execute(&mut **tx).await?;
     Ok(())
 }
 
-/// Writes the scores of groups whose last game has come. The games are read from
-/// the table: those of one group may come from two workers at the same moment,
-/// and whoever writes second, which the lock on the tournament decides, sees both.
-async fn complete_groups(
-    change: &mut Change,
+/// The stored games of a group, added up.
+struct StoredGroup {
+    matchup: MatchId,
+    lineup: Lineup,
+    games_in_group: u32,
+    score: GroupScore,
+    /// For each game the places, in order of the lineup.
+    places: Vec<String>,
+}
+
+impl StoredGroup {
+    fn add(&mut self, row: &AnyRow) -> Result<(), StoreError> {
+        let order: Vec<usize> = unlist(row.try_get("seats")?)?;
+        let places: Vec<u8> = unlist(row.try_get("places")?)?;
+        let scores: Vec<i32> = unlist(row.try_get("scores")?)?;
+        let fouls = fouls(row)?;
+        let mut by_lineup = vec![0; places.len()];
+        for (&who, &place) in order.iter().zip(&places) {
+            by_lineup[who] = place;
+        }
+        self.places.push(list(by_lineup));
+        (self.score).add_game(&self.lineup, &order, &places, &scores, &fouls);
+        Ok(())
+    }
+}
+
+/// Reads the stored games of the groups of these games. Those of one group may come from
+/// two workers at the same moment; the one that writes second, which the lock on the
+/// tournament decides, sees both.
+async fn stored_groups(
+    tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
-) -> Result<(), StoreError> {
-    let touched: BTreeSet<u64> = games.iter().map(|game| game.group).collect();
-    let mut select = Statement::new("SELECT ");
-    select.text(Played::COLUMNS);
-    select.text(" FROM games WHERE tournament = ").bind(id.0);
-    select.text(" AND grp IN (VALUES ");
+) -> Result<BTreeMap<u64, StoredGroup>, StoreError> {
+    let touched: BTreeSet<u64> = games.iter().map(|game| game.row.group).collect();
+    let mut select = Statement::new(
+        "SELECT grp, matchup, lineup, games_in_group, seats, places, scores, fouls
+         FROM games WHERE tournament = ",
+    );
+    select.bind(id.0).text(" AND grp IN (VALUES ");
     select.rows(touched, |row, group| {
         row.bind(group.cast_signed());
     });
     select.text(") ORDER BY grp, seating");
-    let mut groups: BTreeMap<u64, Vec<Played>> = BTreeMap::new();
-    for row in select.query(change)?.fetch_all(&mut **change).await? {
-        let group = number(&row, "grp")?;
-        groups.entry(group).or_default().push(Played::read(&row)?);
-    }
-
-    let mut complete = Vec::new();
-    for (group, games) in groups {
-        let first = &games[0];
-        let same = |game: &Played| {
-            (game.games_in_group, game.matchup) == (first.games_in_group, first.matchup)
-                && game.lineup == first.lineup
-        };
-        if !games.iter().all(same) {
+    let mut groups: BTreeMap<u64, StoredGroup> = BTreeMap::new();
+    for row in select.query(tx)?.fetch_all(&mut **tx).await? {
+        let group: u64 = number(&row, "grp")?;
+        let matchup = MatchId(number(&row, "matchup")?);
+        let games_in_group: u32 = number(&row, "games_in_group")?;
+        let lineup = lineup(row.try_get("lineup")?)?;
+        let stored = groups.entry(group).or_insert_with(|| StoredGroup {
+            matchup,
+            lineup: lineup.clone(),
+            games_in_group,
+            score: GroupScore::new(group, lineup.len()),
+            places: Vec::new(),
+        });
+        let same = (stored.matchup, stored.games_in_group) == (matchup, games_in_group);
+        if !same || stored.lineup != lineup {
             return Err(StoreError::BadGame {
                 group,
                 seating: 0,
                 why: "the games of its group disagree about match, lineup or number".to_owned(),
             });
         }
-        if games.len() == first.games_in_group as usize {
-            complete.push((group, games));
-        }
+        stored.add(&row)?;
     }
-    if complete.is_empty() {
+    Ok(groups)
+}
+
+/// Writes the scores of groups that are complete now.
+async fn complete_groups(
+    tx: &mut WriteTransaction,
+    id: TournamentId,
+    games: &[&FinishedGame],
+) -> Result<(), StoreError> {
+    let mut groups = stored_groups(tx, id, games).await?;
+    groups.retain(|_, group| group.places.len() == group.games_in_group as usize);
+    if groups.is_empty() {
         return Ok(());
     }
-
     let mut insert = Statement::new(
         "INSERT INTO groups (tournament, number, matchup, lineup, games, points, margins,
              starts, fouls, places) VALUES ",
     );
-    insert.rows(complete, |row, (group, games)| {
-        let score = score(group, &games);
-        let places: Vec<String> = games
-            .iter()
-            .map(|game| list(game.places_by_lineup()))
-            .collect();
-        row.bind(id.0).text(", ").bind(group.cast_signed());
-        row.text(", ").bind(i64::from(games[0].matchup.0));
-        row.text(", ").bind(lineup_text(&games[0].lineup));
-        row.text(", ").bind(i64::from(score.games));
+    insert.rows(groups, |row, (number, group)| {
+        let GroupScore {
+            games,
+            points,
+            margins,
+            faults,
+            ..
+        } = &group.score;
+        row.bind(id.0).text(", ").bind(number.cast_signed());
+        row.text(", ").bind(i64::from(group.matchup.0));
+        row.text(", ").bind(lineup_text(&group.lineup));
+        row.text(", ").bind(i64::from(*games));
         row.text(", ")
-            .bind(list(score.points.iter().map(|points| points.0)));
-        row.text(", ").bind(list(&score.margins));
+            .bind(list(points.iter().map(|points| points.0)));
+        row.text(", ").bind(list(margins));
         row.text(", ")
-            .bind(list(score.faults.iter().map(|faults| faults.starts)));
+            .bind(list(faults.iter().map(|faults| faults.starts)));
         row.text(", ")
-            .bind(list(score.faults.iter().map(|faults| faults.fouls)));
-        row.text(", ").bind(places.join(";"));
+            .bind(list(faults.iter().map(|faults| faults.fouls)));
+        row.text(", ").bind(group.places.join(";"));
     });
-    insert.query(change)?.execute(&mut **change).await?;
+    insert.query(tx)?.execute(&mut **tx).await?;
     Ok(())
-}
-
-fn fouls_text(fouls: &[SeatFoul]) -> Option<String> {
-    (!fouls.is_empty()).then(|| json(fouls))
-}
-
-fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value).expect("what has no maps can be written")
 }

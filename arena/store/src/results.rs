@@ -1,47 +1,49 @@
-//! Reading results: groups, tallies, counters, games, records.
+//! Reading results: groups, counted groups, counters, games, records.
 
 use std::{
     collections::{BTreeMap, HashMap},
     ops::Range,
 };
 
-use arena_ladder::{Entrant, Faults, GroupScore, HalfPoints, Lineup, MatchId, Tally};
+use arena_ladder::{Entrant, Faults, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
 use referee_core::Foul;
+use serde::{Deserialize, Serialize};
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
-    GameRow, Store, StoreError, TournamentId, pack,
+    Counter, GameRow, Store, StoreError, TournamentId, pack,
     sql::{Statement, damaged, lineup, number, signed, unlist},
 };
 
-/// A complete group and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A complete group and its score.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScoredGroup {
     /// Its match.
+    #[serde(rename = "match")]
     pub matchup: MatchId,
     /// Who played.
     pub lineup: Lineup,
-    /// What came of it, with its number.
+    /// Its score, with its number.
     pub score: GroupScore,
 }
 
-/// The first foul of an entrant, by group and seating.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The first foul of an entrant, in order of group and seating.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstFoul {
-    /// Whose.
+    /// The entrant.
     pub entrant: Entrant,
     /// The group of the game.
     pub group: u64,
     /// Which of the group's games it was.
     pub seating: u32,
-    /// What it did, with the evidence.
+    /// The foul, with its evidence.
     pub foul: Foul,
 }
 
-/// Which games are wanted; they come in order of group and seating.
+/// Selects games; they come in order of group and seating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameFilter {
-    /// Only what comes after this group and seating: the last game of the page
+    /// Only games after this group and seating, which is the last game of the page
     /// before.
     pub after: Option<(u64, u32)>,
     /// Only games of this match.
@@ -53,14 +55,17 @@ pub struct GameFilter {
 }
 
 impl Store {
-    /// The groups that are begun and not complete, with the seatings that are
-    /// there. Groups that are in neither this nor [`scores`](Self::scores) have
-    /// no game yet.
+    /// The groups with some but not all of their games, with the seatings that are
+    /// stored. Groups that are neither here nor in [`scores`](Self::scores) have no
+    /// game yet.
     ///
     /// # Errors
     ///
     /// The database fails.
-    pub async fn finished(&self, id: TournamentId) -> Result<BTreeMap<u64, Vec<u32>>, StoreError> {
+    pub async fn incomplete_groups(
+        &self,
+        id: TournamentId,
+    ) -> Result<BTreeMap<u64, Vec<u32>>, StoreError> {
         let rows = sqlx::query(
             "SELECT grp, seating FROM games WHERE tournament = $1 AND NOT EXISTS
                  (SELECT 1 FROM groups WHERE groups.tournament = games.tournament
@@ -105,20 +110,20 @@ impl Store {
         rows.iter().map(read_group).collect()
     }
 
-    /// Complete groups that came out the same, counted, without those whose
-    /// numbers lie in `without`. In order of lineup, places and margins.
+    /// Counts complete groups with equal lineup, places and margins, except those
+    /// whose numbers lie in `without`. In order of lineup, places and margins.
     ///
     /// # Errors
     ///
     /// The database fails.
-    pub async fn tallies(
+    pub async fn group_counts(
         &self,
         id: TournamentId,
         without: &[Range<u64>],
-    ) -> Result<Vec<Tally>, StoreError> {
+    ) -> Result<Vec<GroupCount>, StoreError> {
         let mut moment = self.snapshot().await?;
         let mut counts = count_groups(&mut moment, id, &[]).await?;
-        // A statement may have so many values only.
+        // The number of values in a statement is limited.
         for without in merged(without).chunks(1000) {
             for (key, less) in count_groups(&mut moment, id, without).await? {
                 if let Some(count) = counts.get_mut(&key) {
@@ -126,11 +131,11 @@ impl Store {
                 }
             }
         }
-        let mut tallies = counts
+        let mut group_counts = counts
             .into_iter()
             .filter(|(_, groups)| *groups > 0)
             .map(|([who, places, margins], groups)| {
-                Ok(Tally {
+                Ok(GroupCount {
                     lineup: lineup(&who)?,
                     places: places.split(';').map(unlist).collect::<Result<_, _>>()?,
                     margins: unlist(&margins)?,
@@ -138,22 +143,23 @@ impl Store {
                 })
             })
             .collect::<Result<Vec<_>, StoreError>>()?;
-        tallies.sort_by(|a, b| {
-            let key = |tally: &Tally| (tally.lineup.clone(), tally.places.clone());
+        group_counts.sort_by(|a, b| {
+            let key = |tally: &GroupCount| (tally.lineup.clone(), tally.places.clone());
             key(a).cmp(&key(b)).then_with(|| a.margins.cmp(&b.margins))
         });
-        Ok(tallies)
+        Ok(group_counts)
     }
 
-    /// All counters, by entrant and name.
+    /// The sums of all counters, in order of entrant and counter; None is the
+    /// tournament.
     ///
     /// # Errors
     ///
-    /// The database fails.
+    /// The database fails, or [`StoreError::Damaged`].
     pub async fn counters(
         &self,
         id: TournamentId,
-    ) -> Result<Vec<(Option<Entrant>, String, i64)>, StoreError> {
+    ) -> Result<Vec<(Option<Entrant>, Counter, i64)>, StoreError> {
         let rows = sqlx::query("SELECT entrant, name, value FROM counters WHERE tournament = $1")
             .bind(id.0)
             .fetch_all(self.readers())
@@ -162,19 +168,20 @@ impl Store {
             .iter()
             .map(|row| {
                 let who: i64 = row.try_get("entrant")?;
+                let name: &str = row.try_get("name")?;
                 Ok((
                     u32::try_from(who).ok().map(Entrant::new),
-                    row.try_get("name")?,
+                    name.parse().map_err(|_| damaged("a counter", &name))?,
                     row.try_get("value")?,
                 ))
             })
             .collect::<Result<Vec<_>, StoreError>>()?;
-        // Not by the database: each sorts text by rules of its own.
+        // Not by the database: SQLite and PostgreSQL sort text by different rules.
         counters.sort();
         Ok(counters)
     }
 
-    /// How many games went differently from all others.
+    /// How many different games there are, judged by [`GameRow::course`].
     ///
     /// # Errors
     ///
@@ -251,9 +258,9 @@ impl Store {
         rows.iter().map(GameRow::read).collect()
     }
 
-    /// The record of a game, packed. It holds the deal's seed: as long as its
-    /// group is among the [`finished`](Self::finished) ones, the deal is to be
-    /// played again and the record must be shown to nobody.
+    /// The record of a game, packed. It contains the deal's seed. As long as its group
+    /// is one of the [`incomplete_groups`](Self::incomplete_groups), the deal will be
+    /// played again, and nobody may see the record.
     ///
     /// # Errors
     ///
@@ -275,7 +282,7 @@ impl Store {
         Ok(row.map(|row| row.try_get("record")).transpose()?)
     }
 
-    /// The same as JSON lines.
+    /// The record of a game as JSON lines; see [`packed_record`](Self::packed_record).
     ///
     /// # Errors
     ///
@@ -299,8 +306,8 @@ pub(crate) fn unpacked(packed: &[u8], group: u64, seating: u32) -> Result<String
     })
 }
 
-/// Groups with the same lineup, places and margins, counted: all of them, or
-/// those whose numbers lie in one of some ranges.
+/// Counts groups with equal lineup, places and margins: all groups, or those whose
+/// numbers lie in one of these ranges, if there are any.
 async fn count_groups(
     moment: &mut Transaction<'static, Any>,
     id: TournamentId,
@@ -310,7 +317,7 @@ async fn count_groups(
     if within.is_empty() {
         select.text("groups WHERE tournament = ").bind(id.0);
     } else {
-        // The ranges first, so that each is looked up in the key.
+        // The ranges come first, so that the database looks each of them up in the key.
         select.text("(VALUES ").rows(within, |row, range| {
             row.bind(range.start.cast_signed()).text(", ");
             row.bind((range.end - 1).cast_signed());
@@ -333,8 +340,8 @@ async fn count_groups(
         .collect()
 }
 
-/// The same numbers in ranges that are not empty and have nothing in common, each
-/// within what the database can hold.
+/// The same numbers in ranges that are not empty and do not overlap, below the
+/// largest number that the database can hold.
 fn merged(ranges: &[Range<u64>]) -> Vec<Range<u64>> {
     let most = i64::MAX.cast_unsigned();
     let mut ranges: Vec<Range<u64>> = ranges

@@ -1,5 +1,4 @@
-//! Statements whose length is known only when they are run, and the lists that
-//! are kept as text.
+//! Statements with a variable number of values, and lists that are stored as text.
 
 use std::{fmt::Display, fmt::Write as _, str::FromStr};
 
@@ -13,8 +12,8 @@ use sqlx::{
 
 use crate::StoreError;
 
-/// A statement that takes a list of values. Text comes from this crate alone;
-/// what comes from outside is bound.
+/// A statement that is built piece by piece. Its text comes from this crate only;
+/// values from outside are bound.
 #[derive(Default)]
 pub(crate) struct Statement {
     text: String,
@@ -23,7 +22,7 @@ pub(crate) struct Statement {
 }
 
 impl Statement {
-    /// A statement that begins with this.
+    /// A statement that begins with this text.
     pub(crate) fn new(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -31,13 +30,13 @@ impl Statement {
         }
     }
 
-    /// Goes on with this.
+    /// Appends text.
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
         self
     }
 
-    /// Goes on with a parameter, and gives it this value.
+    /// Appends a parameter with this value.
     pub(crate) fn bind<'t, T>(&mut self, value: T) -> &mut Self
     where
         T: Encode<'t, Any> + Type<Any>,
@@ -49,8 +48,8 @@ impl Statement {
         self
     }
 
-    /// Goes on with `(…), (…), …`, a pair of brackets for each item, each filled
-    /// by `fill`, which puts its own commas.
+    /// Appends `(…), (…), …`, one pair of brackets for each item. `fill` appends what
+    /// stands between them, with its commas.
     pub(crate) fn rows<I>(
         &mut self,
         items: impl IntoIterator<Item = I>,
@@ -66,9 +65,9 @@ impl Statement {
 
     /// The statement as `connection` understands it.
     ///
-    /// PostgreSQL has parameters with numbers. SQLite takes those for names and
-    /// looks each up among all that came before it: a thousand of them cost more
-    /// than all else together.
+    /// PostgreSQL needs numbered parameters. SQLite would treat those as names and
+    /// search all earlier ones for each, which for a thousand of them takes longer than
+    /// everything else.
     pub(crate) fn query(
         self,
         connection: &AnyConnection,
@@ -84,24 +83,23 @@ impl Statement {
     }
 }
 
-/// The same with `$1`, `$2`, … for the question marks, of which our text has no
-/// others.
+/// The text with `$1`, `$2`, … instead of question marks; our text has no others.
 fn numbered(text: &str) -> String {
     let mut parts = text.split('?');
-    let mut numbered = parts.next().unwrap_or_default().to_owned();
+    let mut numbered = parts.next().expect("a split has a first part").to_owned();
     for (at, part) in parts.enumerate() {
-        write!(numbered, "${}{part}", at + 1).expect("a string takes everything");
+        write!(numbered, "${}{part}", at + 1).expect("writing to a string can't fail");
     }
     numbered
 }
 
-/// A column as a number of another type than the database has.
+/// A column with a number, converted from the type of the database.
 pub(crate) fn number<T: TryFrom<i64>>(row: &AnyRow, column: &str) -> Result<T, StoreError> {
     let value: i64 = row.try_get(column)?;
     T::try_from(value).map_err(|_| damaged(column, &value))
 }
 
-/// A number as the database has it.
+/// A number, converted to the type of the database.
 ///
 /// # Errors
 ///
@@ -110,17 +108,17 @@ pub(crate) fn signed(number: u64) -> Result<i64, StoreError> {
     i64::try_from(number).map_err(|_| damaged("a number", &number))
 }
 
-/// Numbers with commas.
+/// Items separated by commas.
 pub(crate) fn list<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     let mut text = String::new();
     for (at, item) in items.into_iter().enumerate() {
         let comma = if at == 0 { "" } else { "," };
-        write!(text, "{comma}{item}").expect("a string takes everything");
+        write!(text, "{comma}{item}").expect("writing to a string can't fail");
     }
     text
 }
 
-/// What [`list`] wrote.
+/// Reads what [`list`] wrote.
 pub(crate) fn unlist<T: FromStr>(text: &str) -> Result<Vec<T>, StoreError> {
     if text.is_empty() {
         return Ok(Vec::new());
@@ -130,7 +128,7 @@ pub(crate) fn unlist<T: FromStr>(text: &str) -> Result<Vec<T>, StoreError> {
         .collect()
 }
 
-/// A lineup: `0,3,-,1`.
+/// A lineup as text: `0,3,-,1`, where `-` is a house bot.
 pub(crate) fn lineup_text(lineup: &[Option<Entrant>]) -> String {
     list(lineup.iter().map(|place| match place {
         Some(entrant) => entrant.to_string(),
@@ -138,7 +136,7 @@ pub(crate) fn lineup_text(lineup: &[Option<Entrant>]) -> String {
     }))
 }
 
-/// What [`lineup_text`] wrote.
+/// Reads what [`lineup_text`] wrote.
 pub(crate) fn lineup(text: &str) -> Result<Lineup, StoreError> {
     text.split(',')
         .map(|place| match place {
@@ -151,7 +149,12 @@ pub(crate) fn lineup(text: &str) -> Result<Lineup, StoreError> {
         .collect()
 }
 
-/// What lies in the database and can't be read.
+/// A value as JSON.
+pub(crate) fn json<T: serde::Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).expect("a value without maps can be written as JSON")
+}
+
+/// The error for a value in the database that can't be read.
 pub(crate) fn damaged(what: &str, value: &impl Display) -> StoreError {
     StoreError::Damaged(format!("{what} is `{value}`"))
 }

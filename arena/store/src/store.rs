@@ -1,4 +1,4 @@
-//! Opening a database: one file of SQLite, or a server of PostgreSQL.
+//! Opening a database: a file of SQLite, or a server of PostgreSQL.
 
 use std::{
     fs::{File, OpenOptions},
@@ -19,18 +19,17 @@ use sqlx::{
 use crate::StoreError;
 
 static MIGRATIONS: Migrator = sqlx::migrate!();
-/// Where the migrator keeps what it has done; by it we know a database of ours.
+/// The migrator's table. A database with this table is one of ours.
 const VERSIONS: &str = "arena_store_versions";
 
 /// How long a database may take to answer when it is opened.
-const PATIENCE: Duration = Duration::from_secs(20);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What every connection to SQLite is told. With `synchronous = FULL` a commit
-/// waits until the disk has it, so that not even a power cut loses what was
-/// reported as stored. With `NORMAL` a kill would lose nothing either, and the
-/// benchmark could not tell its CPU from that of `FULL`; a commit was 2 ms
-/// faster, of the 50 that it may take. In WAL readers and the writer do not wait
-/// for each other.
+/// The settings of every connection to SQLite. With `synchronous = FULL` a commit
+/// waits for the disk, so that not even a power cut loses a game that was reported as
+/// stored. `NORMAL` is safe against a kill only; in the benchmark its commits were 2 ms
+/// shorter, of 50 ms that are allowed, and its CPU time was the same. In WAL mode
+/// readers and the writer do not wait for each other.
 const PRAGMAS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -46,25 +45,25 @@ pub struct Store {
 
 #[derive(Debug)]
 pub(crate) struct Base {
-    pub(crate) place: Place,
-    /// With SQLite one connection, since there is one writer at a time and
-    /// waiting here is shorter than waiting for a lock on the file.
+    pub(crate) location: Location,
+    /// With SQLite one connection: there is only one writer at a time, and waiting for
+    /// the connection is shorter than waiting for the lock on the file.
     writers: AnyPool,
     readers: AnyPool,
 }
 
-/// Where the database is, and so which dialect it speaks.
+/// Where the database is, which also tells its SQL dialect.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     File(PathBuf),
     Server { url: String },
 }
 
 impl Store {
-    /// Opens a database, and makes the file and the tables where they are
-    /// missing. `url` is a path, `sqlite:PATH`, or `postgres://…`.
+    /// Opens a database, and creates the file and the tables if they are missing.
+    /// `url` is a path, `sqlite:PATH`, or `postgres://…`.
     ///
-    /// A file is readable by its owner alone: it holds secrets.
+    /// A new file is readable by its owner only, since it contains secrets.
     ///
     /// # Errors
     ///
@@ -72,14 +71,18 @@ impl Store {
     /// [`Newer`](StoreError::Newer), each of which says what to do.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
-        let place = Place::parse(url)?;
-        let lock = match &place {
-            Place::File(path) => Some(prepare(path).await.map_err(|error| place.closed(&error))?),
-            Place::Server { .. } => None,
+        let location = Location::parse(url)?;
+        let lock = match &location {
+            Location::File(path) => Some(
+                prepare(path)
+                    .await
+                    .map_err(|error| location.closed(&error))?,
+            ),
+            Location::Server { .. } => None,
         };
-        let (writers, readers) = place.connect().await?;
+        let (writers, readers) = location.connect().await?;
         let base = Base {
-            place,
+            location,
             writers,
             readers,
         };
@@ -90,55 +93,55 @@ impl Store {
         })
     }
 
-    /// Where it is, without a password.
+    /// Where the database is, without a password.
     #[must_use]
-    pub fn place(&self) -> String {
-        self.base.place.shown()
+    pub fn location(&self) -> String {
+        self.base.location.shown()
     }
 
-    /// Closes all connections; what is under way is finished first.
+    /// Closes all connections, after the statements that are running.
     pub async fn close(self) {
         self.base.readers.close().await;
         self.base.writers.close().await;
     }
 
-    /// A transaction that writes. With SQLite nobody else writes until it ends.
+    /// A transaction that writes. With SQLite all other writers wait until it ends.
     pub(crate) async fn writing(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        let begin = match self.base.place {
-            Place::File(_) => "BEGIN IMMEDIATE",
-            Place::Server { .. } => "BEGIN",
+        let begin = match self.base.location {
+            Location::File(_) => "BEGIN IMMEDIATE",
+            Location::Server { .. } => "BEGIN",
         };
         Ok(self.base.writers.begin_with(begin).await?)
     }
 
-    /// A transaction that reads, and sees one moment only.
+    /// A transaction that reads a snapshot.
     pub(crate) async fn snapshot(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        let begin = match self.base.place {
-            Place::File(_) => "BEGIN",
-            Place::Server { .. } => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        let begin = match self.base.location {
+            Location::File(_) => "BEGIN",
+            Location::Server { .. } => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
         Ok(self.base.readers.begin_with(begin).await?)
     }
 
-    /// Connections for what is read in one statement.
+    /// Connections for reading with a single statement.
     pub(crate) fn readers(&self) -> &AnyPool {
         &self.base.readers
     }
 
-    /// Lets nobody else write to a table until the transaction ends.
+    /// Makes other writers of a table wait until the transaction ends.
     pub(crate) async fn lock_table(
         &self,
         transaction: &mut Transaction<'static, Any>,
         lock: &'static str,
     ) -> Result<(), StoreError> {
-        if let Place::Server { .. } = self.base.place {
+        if let Location::Server { .. } = self.base.location {
             transaction.execute(lock).await?;
         }
         Ok(())
     }
 }
 
-impl Place {
+impl Location {
     fn parse(url: &str) -> Result<Self, StoreError> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             return Ok(Self::Server {
@@ -148,7 +151,7 @@ impl Place {
         let path = url.strip_prefix("sqlite:").unwrap_or(url);
         let path = path.strip_prefix("//").unwrap_or(path);
         let refused = |why: &str| StoreError::Open {
-            place: without_password(url),
+            location: without_password(url),
             why: why.to_owned(),
         };
         if path.is_empty() || path.ends_with('/') {
@@ -160,12 +163,11 @@ impl Place {
             ));
         }
         let path = std::path::absolute(path).map_err(|error| refused(&error.to_string()))?;
-        // One name for one file, so that its locks are the same by whatever way it
-        // is reached.
+        // One name for each file, so that all paths to it lead to the same locks.
         Ok(Self::File(path.canonicalize().unwrap_or(path)))
     }
 
-    /// Its path, or its URL without the password.
+    /// The path, or the URL without the password.
     fn shown(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -175,7 +177,7 @@ impl Place {
 
     fn closed(&self, why: &impl ToString) -> StoreError {
         StoreError::Open {
-            place: self.shown(),
+            location: self.shown(),
             why: why.to_string(),
         }
     }
@@ -183,10 +185,10 @@ impl Place {
     /// The pool for writing and the one for reading.
     async fn connect(&self) -> Result<(AnyPool, AnyPool), StoreError> {
         let options = self.options()?;
-        match tokio::time::timeout(PATIENCE, self.connect_with(options)).await {
+        match tokio::time::timeout(OPEN_TIMEOUT, self.connect_with(options)).await {
             Ok(connected) => connected.map_err(|error| self.closed(&self.advice(&error))),
             Err(_) => Err(self.closed(&format!(
-                "nothing has answered for {PATIENCE:?}; are host and port right?"
+                "nothing has answered for {OPEN_TIMEOUT:?}; are host and port right?"
             ))),
         }
     }
@@ -195,7 +197,7 @@ impl Place {
         &self,
         options: AnyConnectOptions,
     ) -> Result<(AnyPool, AnyPool), sqlx::Error> {
-        // A pool would try for half a minute what can't be.
+        // A pool would retry a hopeless connection for half a minute.
         let mut first = AnyConnection::connect_with(&options).await?;
         if let Self::File(_) = self {
             first.execute(PRAGMAS).await?;
@@ -231,7 +233,7 @@ impl Place {
         AnyConnectOptions::from_str(&url).map_err(|error| self.closed(&error))
     }
 
-    /// What the error means to whoever gave the URL.
+    /// The error, with a hint for the person who gave the URL.
     fn advice(&self, error: &sqlx::Error) -> String {
         let code = error.as_database_error().and_then(|error| error.code());
         match (error, code.as_deref()) {
@@ -251,11 +253,11 @@ impl Place {
 
 impl Base {
     async fn migrate(&self) -> Result<(), StoreError> {
-        let place = &self.place;
-        let failed = |error: sqlx::Error| place.closed(&place.advice(&error));
-        let tables = match place {
-            Place::File(_) => "SELECT name FROM sqlite_master WHERE type = 'table'",
-            Place::Server { .. } => {
+        let location = &self.location;
+        let failed = |error: sqlx::Error| location.closed(&location.advice(&error));
+        let tables = match location {
+            Location::File(_) => "SELECT name FROM sqlite_master WHERE type = 'table'",
+            Location::Server { .. } => {
                 "SELECT CAST(table_name AS TEXT) AS name FROM information_schema.tables
                  WHERE table_schema = current_schema()"
             }
@@ -269,7 +271,7 @@ impl Base {
             .any(|row| row.try_get::<&str, _>(0).is_ok_and(|name| name == VERSIONS));
         if !tables.is_empty() && !is_ours {
             return Err(StoreError::NotOurs {
-                place: place.shown(),
+                location: location.shown(),
             });
         }
         let mut migrations = Migrator {
@@ -281,17 +283,17 @@ impl Base {
         match migrations.run(&self.writers).await {
             Ok(()) => Ok(()),
             Err(MigrateError::VersionMissing(found)) => Err(StoreError::Newer {
-                place: place.shown(),
+                location: location.shown(),
                 found,
                 known: known.unwrap_or(0),
             }),
-            Err(error) => Err(place.closed(&error)),
+            Err(error) => Err(location.closed(&error)),
         }
     }
 }
 
-/// Makes the folder and the file, and keeps others from doing so at the same
-/// time, or from making the tables: SQLite's migrator has no lock of its own.
+/// Creates the folder and the file. The returned lock keeps other processes from
+/// creating the file or the tables at the same time: SQLite's migrator has no lock.
 async fn prepare(path: &Path) -> io::Result<File> {
     let path = path.to_owned();
     let prepare = move || {
@@ -323,7 +325,7 @@ async fn prepare(path: &Path) -> io::Result<File> {
     }
 }
 
-/// A path as part of a URL.
+/// A path, escaped for a URL.
 fn escaped(path: &Path) -> String {
     let mut url = String::new();
     for &byte in path.as_os_str().as_encoded_bytes() {
@@ -337,7 +339,7 @@ fn escaped(path: &Path) -> String {
     url
 }
 
-/// A URL that may be shown.
+/// A URL without its password and its parameters.
 fn without_password(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();

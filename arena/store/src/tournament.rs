@@ -1,8 +1,9 @@
-//! Tournaments: what is to be played, by whom, and how far it has come.
+//! Tournaments: their definition, entrants and state.
 
 use std::fmt;
 
 use referee_core::Root;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
@@ -13,8 +14,9 @@ use crate::{
     sql::{Statement, damaged, number},
 };
 
-/// A tournament's number in its store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The number of a tournament in its store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct TournamentId(pub(crate) i64);
 
 impl fmt::Display for TournamentId {
@@ -23,21 +25,22 @@ impl fmt::Display for TournamentId {
     }
 }
 
-/// How far a tournament has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
-    /// Nothing has been played.
+/// The state of a tournament.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TournamentState {
+    /// It has not been started.
     Created,
-    /// An arena plays it, or did when it was killed.
+    /// An arena runs it, or was killed while it ran it.
     Running,
-    /// It was stopped, and can go on.
+    /// It was stopped and can be resumed.
     Stopped,
-    /// It has ended and its root is open. It stays so.
+    /// It has ended and its root is public. This state is final.
     Over,
 }
 
-impl State {
-    /// In a word.
+impl TournamentState {
+    /// The state in a word, as in the database and in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -55,95 +58,95 @@ impl State {
     }
 }
 
-/// Who enters a tournament: a copy, so that the registry may change.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// An entrant of a tournament: a copy, so that later changes of the registry do not
+/// matter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewEntrant {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Which version of it.
+    /// Its version.
     pub version: String,
-    /// How it is started or reached.
+    /// How to start or reach it.
     pub spec: String,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<String>,
 }
 
-/// A tournament to be made.
+/// A tournament to be created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewTournament {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The game's name.
     pub game: String,
     /// The version of the game's rules.
     pub rules_version: u32,
-    /// Everything else that says what is to be played. The store keeps it and
-    /// does not look into it.
+    /// Everything else that defines it. The store does not interpret it.
     pub definition: Value,
-    /// What all seeds come from.
+    /// The root that all seeds are derived from.
     pub root: Root,
-    /// Whether the root was typed, to play the same games again.
+    /// Whether the root was typed, to reproduce games.
     pub reproduction: bool,
-    /// Who takes part: an entrant's number is its place in this list.
+    /// The entrants: an entrant's number is its index in this list.
     pub entrants: Vec<NewEntrant>,
-    /// When, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub created_unix_ms: i64,
 }
 
-/// A tournament as it stands.
+/// A tournament.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tournament {
     /// Its number in this store.
     pub id: TournamentId,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The game's name.
     pub game: String,
     /// The version of the game's rules.
     pub rules_version: u32,
-    /// What [`NewTournament`] said.
+    /// As in [`NewTournament`].
     pub definition: Value,
-    /// The hash of the root, which may be published at once.
+    /// The hash of the root, which is public from the start.
     pub commitment: String,
-    /// The root: secret until the tournament is over. None where it was imported
-    /// from an export that was made before.
+    /// The root, which is secret until the tournament is over. None after the import
+    /// of an export that was made before that.
     pub root: Option<Root>,
     /// Whether the root was typed.
     pub reproduction: bool,
-    /// Who takes part, by number.
+    /// The entrants, by number.
     pub entrants: Vec<NewEntrant>,
-    /// How far it has come.
-    pub state: State,
-    /// When it was made, in milliseconds since 1970.
+    /// Its state.
+    pub state: TournamentState,
+    /// When it was created, in milliseconds since 1970.
     pub created_unix_ms: i64,
-    /// When it was over and its root opened.
+    /// When it ended and its root became public, in milliseconds since 1970.
     pub over_unix_ms: Option<i64>,
 }
 
 /// A line of a list of tournaments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TournamentSummary {
     /// Its number in this store.
     pub id: TournamentId,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The game's name.
     pub game: String,
-    /// How far it has come.
-    pub state: State,
-    /// When it was made, in milliseconds since 1970.
+    /// Its state.
+    pub state: TournamentState,
+    /// When it was created, in milliseconds since 1970.
     pub created_unix_ms: i64,
-    /// How many games of it have been played.
+    /// How many of its games are stored.
     pub games: u64,
 }
 
 impl Store {
-    /// Makes a tournament.
+    /// Creates a tournament.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Exists`] where the name is taken; [`StoreError::BadName`].
+    /// [`StoreError::Exists`] if the name exists; [`StoreError::BadName`].
     pub async fn create(&self, new: &NewTournament) -> Result<Tournament, StoreError> {
         let mut tournament = Tournament {
             id: TournamentId(0),
@@ -155,7 +158,7 @@ impl Store {
             root: Some(new.root.clone()),
             reproduction: new.reproduction,
             entrants: new.entrants.clone(),
-            state: State::Created,
+            state: TournamentState::Created,
             created_unix_ms: new.created_unix_ms,
             over_unix_ms: None,
         };
@@ -167,8 +170,8 @@ impl Store {
         Ok(tournament)
     }
 
-    /// Writes the rows of a tournament and its entrants, and says which number it
-    /// has got; the one that it has is not looked at.
+    /// Inserts a tournament and its entrants under the next free number, and returns
+    /// that number; `new.id` is ignored.
     pub(crate) async fn insert_tournament(
         &self,
         transaction: &mut Transaction<'static, Any>,
@@ -229,7 +232,7 @@ impl Store {
         Ok(TournamentId(id))
     }
 
-    /// The tournament of this name.
+    /// The tournament with this name.
     ///
     /// # Errors
     ///
@@ -246,7 +249,7 @@ impl Store {
         }
     }
 
-    /// A tournament by its number, in the moment that the transaction sees.
+    /// The tournament with this number, read in a transaction.
     pub(crate) async fn tournament_in(
         transaction: &mut Transaction<'static, Any>,
         id: TournamentId,
@@ -288,25 +291,25 @@ impl Store {
             .collect()
     }
 
-    /// Says how far a tournament has come; `at_unix_ms` is when it is over. From
-    /// then on no game of it is taken any more, since its root is open and
-    /// anybody can know its deals.
+    /// Sets the state of a tournament; `at_unix_ms` is stored as its end if it is over.
+    /// From then on its games are refused, since its root is public and anybody can
+    /// compute its deals.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Over`] where it is over and is to be something else;
+    /// [`StoreError::Over`] if it is over and `to` is another state;
     /// [`StoreError::Missing`].
     pub async fn set_state(
         &self,
         id: TournamentId,
-        to: State,
+        to: TournamentState,
         at_unix_ms: i64,
     ) -> Result<(), StoreError> {
         let mut transaction = self.writing().await?;
         let (was, _) = self.lock_tournament(&mut transaction, id).await?;
-        if was == State::Over {
+        if was == TournamentState::Over {
             return match to {
-                State::Over => Ok(()),
+                TournamentState::Over => Ok(()),
                 _ => Err(StoreError::Over {
                     id: id.0,
                     to: to.word(),
@@ -316,22 +319,22 @@ impl Store {
         sqlx::query("UPDATE tournaments SET state = $2, over_ms = $3 WHERE id = $1")
             .bind(id.0)
             .bind(to.word())
-            .bind((to == State::Over).then_some(at_unix_ms))
+            .bind((to == TournamentState::Over).then_some(at_unix_ms))
             .execute(&mut *transaction)
             .await?;
         Ok(transaction.commit().await?)
     }
 
-    /// Its state and the number of its entrants. Until the transaction ends,
-    /// nobody else can pass here for the same tournament.
+    /// Its state and the number of its entrants. Until the transaction ends, other
+    /// transactions that call this for the same tournament wait.
     pub(crate) async fn lock_tournament(
         &self,
         transaction: &mut Transaction<'static, Any>,
         id: TournamentId,
-    ) -> Result<(State, usize), StoreError> {
-        let select = match self.base.place {
-            crate::store::Place::File(_) => "SELECT state FROM tournaments WHERE id = $1",
-            crate::store::Place::Server { .. } => {
+    ) -> Result<(TournamentState, usize), StoreError> {
+        let select = match self.base.location {
+            crate::store::Location::File(_) => "SELECT state FROM tournaments WHERE id = $1",
+            crate::store::Location::Server { .. } => {
                 "SELECT state FROM tournaments WHERE id = $1 FOR NO KEY UPDATE"
             }
         };
@@ -356,9 +359,9 @@ pub(crate) fn missing(id: TournamentId) -> StoreError {
     }
 }
 
-fn state(row: &AnyRow) -> Result<State, StoreError> {
+fn state(row: &AnyRow) -> Result<TournamentState, StoreError> {
     let word: &str = row.try_get("state")?;
-    State::read(word).ok_or_else(|| damaged("the state of a tournament", &word))
+    TournamentState::read(word).ok_or_else(|| damaged("the state of a tournament", &word))
 }
 
 async fn read(

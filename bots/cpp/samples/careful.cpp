@@ -1,6 +1,6 @@
 // Connect Four: wins where it can, denies a win where it must, and else stays near the
-// centre without giving a win away. It remembers nothing, so it is the same whoever plays it
-// in whatever language.
+// centre without giving a win away. It remembers nothing, so it plays the same in every
+// language.
 #include <bot_arena/bot.hpp>
 
 #include <array>
@@ -14,7 +14,7 @@ constexpr int OPPONENT = 1;
 constexpr int ME = 2;
 
 // Whether a stone of this side at this point makes four or more in a line. The forbidden cell
-// is nobody's on the board, so it breaks lines.
+// is empty on the board, so it breaks lines.
 bool wins(const GetPoint& ask, Point point, int side) {
     const auto run = [&](int dx, int dy) {
         int length = 0;

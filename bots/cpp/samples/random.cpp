@@ -1,6 +1,6 @@
 // Plays every game at random, each legal move as likely as the others; of Big Two it knows
 // what is played with natural cards of one rank. What it draws follows from the game's
-// bot_seed, so it repeats itself, also where it is caught up in the middle of a game.
+// bot_seed, so it repeats itself, also where it is resumed mid-game.
 #include <bot_arena/bot.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The server: streams, health, reflection, where it listens and how it stops. Streams are
 // served by gRPC's synchronous interface, a thread for each: a callback may think for as
-// long as it likes, and nobody else waits for it.
+// long as it likes, and no other game waits for it.
 #include "bot_arena/bot.hpp"
 
 #include <cxxabi.h>
@@ -16,7 +16,7 @@
 #include <stdexcept>
 
 #include "games.hpp"
-#include "places.hpp"
+#include "slots.hpp"
 
 namespace bot_arena {
 namespace {
@@ -27,19 +27,19 @@ constexpr std::chrono::seconds GRACE{5};
 constexpr std::chrono::milliseconds CLOSING{200};
 // Threads beside those of games: they wait for streams, or serve reflection.
 constexpr int SPARE_THREADS = 8;
-// The most of an exception's words that goes into a status: that is a header, and clients
-// refuse large ones. A name is no longer either.
+// The most bytes of a status message: it is a header, and clients refuse large ones. Names are
+// cut to the same length.
 constexpr std::size_t MOST_WORDS = 1000;
 
 // What a bot says of itself, for all its streams.
-struct Manner {
+struct BotOptions {
     std::string name;
     std::string version;
     bool can_resume = false;
-    Places places;
+    GameSlots slots;
 };
 
-// How many bytes the UTF-8 character has that is here; 0 where there is none (RFC 3629).
+// The length in bytes of the UTF-8 character at this index; 0 where it is not one (RFC 3629).
 std::size_t character_at(const std::string& text, std::size_t here) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(here);
@@ -69,48 +69,30 @@ std::string type_thrown() {
     return words;
 }
 
-// The exception that is being handled, in words: this callback threw it.
-std::string thrown(const std::string& callback) {
-    const std::string words = callback + ": ";
-    try {
-        throw;
-    } catch (const WrongAnswer& error) {
-        return error.what();
-    } catch (const std::exception& error) {
-        return words + type_thrown() + ": " + error.what();
-    } catch (const std::string& text) {
-        return words + text;
-    } catch (const char* text) {
-        return words + (text != nullptr ? text : "a null pointer");
-    } catch (...) {
-        return words + type_thrown();
-    }
-}
-
 // The stream that this thread serves.
 thread_local const grpc::ServerContext* serving = nullptr;
 
-// A stream in a place. It has left the place before its status is sent: the referee may
+// A stream in a slot. It has left the slot before its status is sent: the referee may
 // open the next stream as soon as it has that.
-class Place {
+class GameSlot {
 public:
-    Place(Places& places, const grpc::ServerContext* stream)
-        : places_(places), stream_(stream), status_(places.enter(stream)) {
+    GameSlot(GameSlots& slots, const grpc::ServerContext* stream)
+        : slots_(slots), stream_(stream), status_(slots.enter(stream)) {
         serving = stream;
     }
-    ~Place() {
+    ~GameSlot() {
         serving = nullptr;
         leave();
-        if (status_.ok()) places_.end();
+        if (status_.ok()) slots_.end();
     }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    GameSlot(const GameSlot&) = delete;
+    GameSlot& operator=(const GameSlot&) = delete;
 
     const grpc::Status& status() const { return status_; }
-    void leave() { places_.leave(stream_); }
+    void leave() { slots_.leave(stream_); }
 
 private:
-    Places& places_;
+    GameSlots& slots_;
     const grpc::ServerContext* stream_;
     grpc::Status status_;
 };
@@ -122,25 +104,30 @@ public:
     using Answer = typename Game::Answer;
     using Stream = grpc::ServerReaderWriter<Answer, Call>;
 
-    Served(Manner& manner, Factory<typename Game::Player> factory)
-        : manner_(manner), factory_(std::move(factory)) {}
+    Served(BotOptions& options, Factory<typename Game::Player> factory)
+        : options_(options), factory_(std::move(factory)) {}
 
     grpc::Status Play(grpc::ServerContext* context, Stream* stream) override {
-        Place place(manner_.places, context);
-        if (!place.status().ok()) return place.status();
+        GameSlot slot(options_.slots, context);
+        if (!slot.status().ok()) return slot.status();
         const char* callback = "the constructor";
         try {
-            return play(*stream, place, callback);
+            return play(*stream, slot, callback);
+        } catch (const GameFailed& error) {
+            return failed(error.what());
         } catch (...) {
-            const std::string words = thrown(callback);
-            std::fprintf(stderr, "%s\n", words.c_str());
-            return {grpc::StatusCode::INTERNAL, as_utf8(words, MOST_WORDS)};
+            return failed(std::string("exception in ") + callback + ": " + exception_words());
         }
     }
 
 private:
+    static grpc::Status failed(const std::string& words) {
+        std::fprintf(stderr, "%s\n", words.c_str());
+        return {grpc::StatusCode::INTERNAL, as_utf8(words, MOST_WORDS)};
+    }
+
     // Plays until the other side closes the stream, or cancels it: then reading fails.
-    grpc::Status play(Stream& stream, Place& place, const char*& callback) {
+    grpc::Status play(Stream& stream, GameSlot& slot, const char*& callback) {
         using grpc::StatusCode;
         std::unique_ptr<typename Game::Player> player;
         for (Call call; stream.Read(&call);) {
@@ -149,7 +136,8 @@ private:
             if (call.has_start()) {
                 player = factory_(call.start());
                 if (player == nullptr) {
-                    throw WrongAnswer("made nullptr for a game: expected an object of its class");
+                    throw GameFailed(
+                        "the constructor returned nullptr: expected an object of the game's class");
                 }
                 Game::begin(*player, call, callback);
                 answered = !call.has_past_answer();
@@ -159,7 +147,7 @@ private:
             } else if (call.has_over()) {
                 callback = "game_over";
                 player->game_over(call.over());
-                place.leave();
+                slot.leave();
             } else {
                 answered = Game::hear(*player, call, answer, callback);
             }
@@ -174,13 +162,13 @@ private:
     }
 
     void introduce(arena::v1::Ready& ready) const {
-        ready.set_bot(manner_.name);
-        ready.set_version(manner_.version);
-        ready.set_max_games(manner_.places.max_games);
-        ready.set_can_resume(manner_.can_resume);
+        ready.set_bot(options_.name);
+        ready.set_version(options_.version);
+        ready.set_max_games(options_.slots.max_games);
+        ready.set_can_resume(options_.can_resume);
     }
 
-    Manner& manner_;
+    BotOptions& options_;
     Factory<typename Game::Player> factory_;
 };
 
@@ -247,6 +235,20 @@ struct Address {
 
 bool cancelled() { return serving != nullptr && serving->IsCancelled(); }
 
+std::string exception_words() {
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        return type_thrown() + ": " + error.what();
+    } catch (const std::string& text) {
+        return text;
+    } catch (const char* text) {
+        return text != nullptr ? text : "a null pointer";
+    } catch (...) {
+        return type_thrown();
+    }
+}
+
 std::string as_utf8(const std::string& text, std::size_t most) {
     std::string kept;
     for (std::size_t here = 0; here < text.size();) {
@@ -260,13 +262,14 @@ std::string as_utf8(const std::string& text, std::size_t most) {
 }
 
 struct Bot::State {
-    Manner manner;
+    BotOptions options;
     std::vector<std::unique_ptr<grpc::Service>> services;
     std::vector<std::string> names;
+    bool served = false;
 
     template <class Game, class Make>
     void plays(Make factory) {
-        services.push_back(std::make_unique<Served<Game>>(manner, std::move(factory)));
+        services.push_back(std::make_unique<Served<Game>>(options, std::move(factory)));
         names.emplace_back(Game::Service::service_full_name());
     }
 
@@ -274,21 +277,26 @@ struct Bot::State {
 };
 
 Bot::Bot(const std::string& name, const std::string& version) : state_(std::make_unique<State>()) {
-    state_->manner.name = as_utf8(name, MOST_WORDS);
-    state_->manner.version = as_utf8(version, MOST_WORDS);
+    state_->options.name = as_utf8(name, MOST_WORDS);
+    state_->options.version = as_utf8(version, MOST_WORDS);
 }
-Bot::~Bot() = default;
+Bot::~Bot() {
+    if (state_ != nullptr && !state_->served) {
+        std::fprintf(stderr, "Bot(\"%s\", ...) was never served: call its main()\n",
+                     state_->options.name.c_str());
+    }
+}
 Bot::Bot(Bot&&) noexcept = default;
 Bot& Bot::operator=(Bot&&) noexcept = default;
 
 Bot& Bot::max_games(int games) {
     if (games < 1) throw std::invalid_argument("max_games must be at least 1");
-    state_->manner.places.max_games = games;
+    state_->options.slots.max_games = games;
     return *this;
 }
 
 Bot& Bot::can_resume() {
-    state_->manner.can_resume = true;
+    state_->options.can_resume = true;
     return *this;
 }
 
@@ -315,6 +323,7 @@ Bot& Bot::othello(Factory<OthelloBot> factory) {
 int Bot::main() {
     // What a bot prints is a log, and a log is read while it grows.
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+    state_->served = true;
     try {
         return state_->serve();
     } catch (const std::exception& error) {
@@ -340,11 +349,11 @@ int Bot::State::serve() {
     grpc::ServerBuilder builder;
     int port = 0;
     builder.AddListeningPort(address.uri(), grpc::InsecureServerCredentials(), &port);
-    // Else two bots could listen on one port, each for some of the connections.
+    // Otherwise two bots could listen on one port, each for some of the connections.
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
     // Twice, for a game that was cancelled has its thread until its callback returns.
     grpc::ResourceQuota quota;
-    builder.SetResourceQuota(quota.SetMaxThreads(2 * manner.places.max_games + SPARE_THREADS));
+    builder.SetResourceQuota(quota.SetMaxThreads(2 * options.slots.max_games + SPARE_THREADS));
     for (auto& service : services) builder.RegisterService(service.get());
     const auto server = builder.BuildAndStart();
     if (server == nullptr || port == 0) {
@@ -356,8 +365,8 @@ int Bot::State::serve() {
 
     int signal = 0;
     sigwait(&stop, &signal);
-    manner.places.close();
-    const bool idle = manner.places.wait_until_idle(GRACE);
+    options.slots.close();
+    const bool idle = options.slots.wait_until_idle(GRACE);
     address.remove_socket();
     if (!idle) {
         // A callback that never returns would hold up whatever ends in order.

@@ -13,10 +13,10 @@ Cards cards_of(const google::protobuf::RepeatedField<int>& cards) {
 
 [[noreturn]] void wrong(const std::string& callback, const std::string& value,
                         const std::string& expected) {
-    throw WrongAnswer(callback + " returned " + value + ": expected " + expected);
+    throw GameFailed(callback + " returned " + value + ": expected " + expected);
 }
 
-// Whether these are cards that can be told to a referee; what it makes of them is its affair.
+// Whether these cards can be sent; whether the rules allow them, the referee decides.
 void check(const char* callback, const Cards& cards) {
     const std::string expected = "Cards, each once, or nothing to pass";
     if (cards.empty()) wrong(callback, "no cards", expected);

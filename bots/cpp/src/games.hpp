@@ -3,8 +3,6 @@
 // that is running, for the words of what it throws.
 #pragma once
 
-#include <stdexcept>
-
 #include "bot_arena/bot.hpp"
 #include "games/big_two/v1/big_two.grpc.pb.h"
 #include "games/connect_four/v1/connect_four.grpc.pb.h"
@@ -12,11 +10,6 @@
 #include "games/othello/v1/othello.grpc.pb.h"
 
 namespace bot_arena {
-
-// A callback has returned what can't be sent, in words that say which one and what was expected.
-struct WrongAnswer : std::logic_error {
-    using std::logic_error::logic_error;
-};
 
 template <class Call>
 Limit limit_of(const Call& call) {

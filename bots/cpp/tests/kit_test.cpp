@@ -446,8 +446,8 @@ TEST_F(Kit, an_exception_ends_its_own_game_and_no_other) {
         {"throw-int", "int"},
         {"throw-text", "no column has room"},
         {"throw-string", "no column has room"},
-        {"throw-long", "std::runtime_error: " + std::string(969, 'x')},
-        {"throw-wide", "std::runtime_error: " + repeated("棋", 323)},
+        {"throw-long", "std::runtime_error: " + std::string(956, 'x')},
+        {"throw-wide", "std::runtime_error: " + repeated("棋", 318)},
         {"throw-gbk", "std::runtime_error: " + repeated("\xef\xbf\xbd", 4) + " 12"},
     };
     for (const auto& [id, words] : thrown) {
@@ -456,20 +456,21 @@ TEST_F(Kit, an_exception_ends_its_own_game_and_no_other) {
         stream.tell(get_point(1));
         const auto status = stream.end();
         EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
-        EXPECT_EQ(status.error_message(), "get_point: " + words);
+        EXPECT_EQ(status.error_message(), "exception in get_point: " + words);
     }
     C4 unborn(channel);
     unborn.tell(start<c4::ConnectFourCall>("throw-at-start"));
-    EXPECT_EQ(unborn.end().error_message(), "the constructor: std::runtime_error: can't begin");
+    EXPECT_EQ(unborn.end().error_message(),
+              "exception in the constructor: std::runtime_error: can't begin");
     Oth nothing(channel);
     nothing.tell(start<oth::OthelloCall>("nothing"));
     EXPECT_EQ(nothing.end().error_message(),
-              "made nullptr for a game: expected an object of its class");
+              "the constructor returned nullptr: expected an object of the game's class");
     EXPECT_EQ(other.ask(get_point(1)).number(), 1u);
     EXPECT_TRUE(other.close().ok());
     bot.signal(SIGTERM);
     EXPECT_EQ(bot.exit_code(), 0);
-    EXPECT_NE(bot.errors().find("get_point: std::out_of_range: no column has room\n"),
+    EXPECT_NE(bot.errors().find("exception in get_point: std::out_of_range: no column has room\n"),
               std::string::npos);
 }
 
@@ -483,7 +484,7 @@ void throws_in(const std::string& callback, const Call& begun, const std::option
         stream.answer();
         stream.tell(*call);
     }
-    EXPECT_EQ(stream.end().error_message(), callback + ": no luck");
+    EXPECT_EQ(stream.end().error_message(), "exception in " + callback + ": no luck");
 }
 
 TEST_F(Kit, an_exception_is_told_with_the_callback_that_threw_it) {
@@ -552,7 +553,7 @@ void refuses(S& stream, Call ask, const std::string& words) {
     EXPECT_EQ(status.error_message(), words);
 }
 
-TEST_F(Kit, an_answer_that_there_is_not_is_told_with_what_was_expected) {
+TEST_F(Kit, an_invalid_answer_is_told_with_what_was_expected) {
     Process bot("unix:bot");
     const auto channel = dial(bot.listening());
     for (int tile : {-1, 0, 10, 30, 99}) {
@@ -596,7 +597,7 @@ TEST_F(Kit, an_answer_that_there_is_not_is_told_with_what_was_expected) {
     }
 }
 
-TEST_F(Kit, a_cancelled_game_is_dropped_and_its_place_free) {
+TEST_F(Kit, a_cancelled_game_is_dropped_and_its_slot_free) {
     Process bot("unix:bot");
     const auto channel = dial(bot.listening());
     // More often than there are places.
@@ -608,7 +609,7 @@ TEST_F(Kit, a_cancelled_game_is_dropped_and_its_place_free) {
     }
 }
 
-TEST_F(Kit, a_game_that_is_cancelled_while_it_thinks_takes_no_place) {
+TEST_F(Kit, a_game_that_is_cancelled_while_it_thinks_takes_no_slot) {
     Process bot("unix:bot");
     const auto channel = dial(bot.listening());
     for (int i = 0; i < 2; ++i) {
@@ -787,6 +788,12 @@ TEST_F(Kit, says_what_is_wrong_with_an_address) {
         EXPECT_EQ(bot.errors(),
                   "BOT_LISTEN is \"" + listen + "\": expected unix:PATH or tcp:HOST:PORT\n");
     }
+}
+
+TEST_F(Kit, says_that_its_main_was_never_called) {
+    Process bot("unix:bot", "never-served");
+    EXPECT_EQ(bot.exit_code(), 0);
+    EXPECT_EQ(bot.errors(), "Bot(\"subject\", ...) was never served: call its main()\n");
 }
 
 TEST_F(Kit, says_where_it_could_not_listen) {

@@ -1,4 +1,4 @@
-"""The samples play whole games against the house's bots: no foul, and the same games again."""
+"""The samples play whole games against the built-in bots: no foul, and the same games again."""
 
 import json
 import shlex

@@ -1,7 +1,8 @@
 // The bot that the kit is tested with: prints every callback on a line of its own. What a
 // game's id says, it does: throw, throw-int, throw-text, throw-string, throw-long, throw-wide,
 // throw-gbk, throw-at-start, nothing (is made), spin (for ever), search (until the game is cut
-// off). Its argument is connect-four-only, or the callback that throws.
+// off). Its argument is connect-four-only, never-served, or
+// the callback that throws.
 #include <bot_arena/bot.hpp>
 
 #include <iostream>
@@ -12,11 +13,11 @@ using namespace bot_arena;
 
 namespace {
 
-std::string sinner;
+std::string thrower;
 
 // Begins the line of a callback.
 std::ostream& tell(const std::string& callback) {
-    if (callback == sinner) throw std::string("no luck");
+    if (callback == thrower) throw std::string("no luck");
     return std::cout << callback << " ";
 }
 
@@ -147,12 +148,13 @@ public:
 
 int main(int count, char** arguments) {
     Bot bot("subject", "2.5");
-    if (count > 1) sinner = arguments[1];
+    if (count > 1) thrower = arguments[1];
     bot.max_games(2).can_resume().connect_four<C4>();
-    if (sinner != "connect-four-only") {
+    if (thrower != "connect-four-only") {
         bot.mahjong<Mj>().big_two<B2>().othello([](const GameStart& start) {
             return start.game_id() == "nothing" ? nullptr : std::make_unique<Oth>();
         });
     }
+    if (thrower == "never-served") return 0;
     return bot.main();
 }

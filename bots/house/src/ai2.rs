@@ -18,7 +18,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every house bot")]
-fn build(_: Parameters) -> Result<Bot, SpecError> {
+fn build(_: &Parameters) -> Result<Bot, SpecError> {
     Ok(crate::quick(BOT.name).thinks::<BigTwo, _>(|_| LeastOutranked))
 }
 
@@ -33,20 +33,20 @@ impl Thinker<BigTwo> for LeastOutranked {
 /// The play that leaves the lowest score; the first of equals.
 #[must_use]
 pub fn least_outranked(view: &View, legal: &[Move]) -> Move {
-    Leavings::of(view)
+    HandScorer::of(view)
         .each(legal)
         .min_by_key(|(_, left)| left.score())
         .map_or(Move::Pass, |(did, _)| did)
 }
 
 /// Judges hands by the cards that one has not seen, in either order.
-pub(crate) struct Leavings<'a> {
+pub(crate) struct HandScorer<'a> {
     view: &'a View,
     normal: Outranked,
     reversed: Outranked,
 }
 
-impl<'a> Leavings<'a> {
+impl<'a> HandScorer<'a> {
     pub(crate) fn of(view: &'a View) -> Self {
         let unseen = view.unseen();
         Self {
@@ -57,14 +57,14 @@ impl<'a> Leavings<'a> {
     }
 
     /// What each play leaves, judged in the order that it leaves.
-    pub(crate) fn each(&self, legal: &[Move]) -> impl Iterator<Item = (Move, Left)> {
+    pub(crate) fn each(&self, legal: &[Move]) -> impl Iterator<Item = (Move, HandScore)> {
         legal.iter().filter_map(|&did| match did {
             Move::Play(cards) => Some((did, self.left(cards))),
             Move::Pass => None,
         })
     }
 
-    fn left(&self, cards: Cards) -> Left {
+    fn left(&self, cards: Cards) -> HandScore {
         let public = &self.view.public;
         let reverses =
             public.rules.reversal && Combination::of(cards).is_some_and(Combination::reverses);
@@ -83,7 +83,7 @@ impl<'a> Leavings<'a> {
 
 /// A whole card's score in units, so that all scores are whole numbers and
 /// equals are equal: halves, thirds, quarters and 2/7 of it are whole, and all
-/// products of them that there are (1/2 1/3 1/4 2/7 = 2/168).
+/// their products (1/2 1/3 1/4 2/7 = 2/168).
 const WHOLE: u32 = 168;
 
 /// How many unseen cards outrank each rank.
@@ -93,12 +93,12 @@ pub(crate) struct Outranked {
 }
 
 /// A hand that is left, in units of 1 / ([`WHOLE`] × unseen cards).
-pub(crate) struct Left {
+pub(crate) struct HandScore {
     sum: u32,
     threatened: u32,
 }
 
-impl Left {
+impl HandScore {
     /// The sum of its cards' scores.
     pub(crate) const fn score(&self) -> u32 {
         self.sum
@@ -127,13 +127,13 @@ impl Outranked {
 
     /// Nothing outranks a joker. What a card can be part of is seen from this
     /// hand alone.
-    pub(crate) fn judge(&self, hand: Cards) -> Left {
+    pub(crate) fn judge(&self, hand: Cards) -> HandScore {
         let jokers = hand.jokers().len();
         let mut runs = Cards::NONE;
         for suit in Suit::ALL {
             runs |= in_straight_flush(hand, suit, jokers);
         }
-        let mut left = Left {
+        let mut left = HandScore {
             sum: 0,
             threatened: 0,
         };
@@ -184,7 +184,7 @@ mod tests {
         text.parse().expect("cards")
     }
 
-    fn judged(hand: &str, unseen: &str, order: Order) -> Left {
+    fn judged(hand: &str, unseen: &str, order: Order) -> HandScore {
         Outranked::new(cards(unseen), order).judge(cards(hand))
     }
 

@@ -5,7 +5,7 @@
 use bot_kit::{Bot, Thinker, Turn};
 use referee_games::big_two::{BigTwo, Move, View};
 
-use crate::{Games, HouseBot, Parameters, SpecError, ai2::Leavings};
+use crate::{Games, HouseBot, Parameters, SpecError, ai2::HandScorer};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "ai3",
@@ -17,7 +17,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every house bot")]
-fn build(_: Parameters) -> Result<Bot, SpecError> {
+fn build(_: &Parameters) -> Result<Bot, SpecError> {
     Ok(crate::quick(BOT.name).thinks::<BigTwo, _>(|_| Hasty))
 }
 
@@ -33,8 +33,8 @@ impl Thinker<BigTwo> for Hasty {
 /// count is lower than that of the one kept.
 #[must_use]
 pub fn lower_in_either(view: &View, legal: &[Move]) -> Move {
-    let leavings = Leavings::of(view);
-    let best = leavings.each(legal).reduce(|best, next| {
+    let scorer = HandScorer::of(view);
+    let best = scorer.each(legal).reduce(|best, next| {
         let lower = next.1.score() < best.1.score() || next.1.threatened() < best.1.threatened();
         if lower { next } else { best }
     });

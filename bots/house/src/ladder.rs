@@ -48,11 +48,7 @@ pub fn choose(level: u32, board: &Board, seat: Seat, rng: &mut impl Rng) -> usiz
     search.best()
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape of every house bot"
-)]
-fn build(parameters: Parameters) -> Result<Bot, SpecError> {
+fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let level = parameters
         .get("level", "a level of 1 to 50", |level| {
             (1..=LEVELS).contains(level)
@@ -61,19 +57,19 @@ fn build(parameters: Parameters) -> Result<Bot, SpecError> {
     Ok(
         Bot::new(&format!("{} {level}", BOT.name), env!("CARGO_PKG_VERSION"))
             .can_resume()
-            .thinks(move |start| Player {
+            .thinks(move |start| LadderPlayer {
                 level,
                 rng: ChaCha8Rng::seed_from_u64(start.bot_seed),
             }),
     )
 }
 
-struct Player {
+struct LadderPlayer {
     level: u32,
     rng: ChaCha8Rng,
 }
 
-impl Thinker<ConnectFour> for Player {
+impl Thinker<ConnectFour> for LadderPlayer {
     fn answer(&mut self, turn: &Turn<'_, ConnectFour>) -> Point {
         let board = &turn.view().public.board;
         let column = choose(self.level, board, turn.seat(), &mut self.rng);

@@ -1,5 +1,4 @@
-//! The house's bots, each a mode of one binary. [`HOUSE`] is the only list of
-//! them.
+//! The built-in bots, each a mode of one binary. [`HOUSE`] is the only list of them.
 
 pub mod ai1;
 pub mod ai2;
@@ -20,7 +19,7 @@ use referee_core::GameInfo;
 pub use bot_kit::{Bot, Seated};
 pub use spec::{Parameters, SpecError, closest};
 
-/// A bot of the house.
+/// A built-in bot.
 pub struct HouseBot {
     /// What it is called: `house:NAME`.
     pub name: &'static str,
@@ -28,18 +27,18 @@ pub struct HouseBot {
     pub summary: &'static str,
     /// The games that it plays.
     pub games: Games,
-    /// What can be chosen: `house:NAME?parameter=value&…`.
+    /// Its parameters: `house:NAME?parameter=value&…`.
     pub parameters: &'static [Parameter],
-    /// As what it plays where the house shows a game: `NAME?parameter=value` or
-    /// `AS=NAME?parameter=value`, quick ones.
+    /// The quick forms in which it plays demo games: `NAME?parameter=value` or
+    /// `AS=NAME?parameter=value`.
     pub shows: &'static [&'static str],
-    build: fn(Parameters) -> Result<Bot, SpecError>,
+    build: fn(&Parameters) -> Result<Bot, SpecError>,
 }
 
 /// Which games a bot plays.
 #[derive(Clone, Copy)]
 pub enum Games {
-    /// Every one that there is.
+    /// All games.
     All,
     /// These, by their names.
     These(&'static [&'static str]),
@@ -55,7 +54,7 @@ impl Games {
         }
     }
 
-    /// Their names, for people.
+    /// Their names, as text.
     #[must_use]
     pub fn names(self) -> String {
         match self {
@@ -65,17 +64,17 @@ impl Games {
     }
 }
 
-/// Something that can be chosen about a bot.
+/// A parameter of a bot.
 pub struct Parameter {
     /// What it is called.
     pub name: &'static str,
-    /// What it is if nobody says.
+    /// Its default value.
     pub standard: &'static str,
     /// What it does.
     pub summary: &'static str,
 }
 
-/// Every bot of the house. Adding one is its file and its line here.
+/// Every built-in bot. A new one is a file and a line here.
 pub static HOUSE: &[HouseBot] = &[
     random::BOT,
     uct::BOT,
@@ -93,10 +92,10 @@ pub static HOUSE: &[HouseBot] = &[
 ///
 /// # Errors
 ///
-/// [`SpecError`] says what there is instead.
+/// [`SpecError`] lists what exists instead.
 pub fn bot(spec: &str) -> Result<Bot, SpecError> {
     let (house, parameters) = Parameters::read(spec, HOUSE)?;
-    (house.build)(parameters)
+    (house.build)(&parameters)
 }
 
 /// The bot that `NAME?parameter=value&…` names, whatever its parameters.
@@ -106,8 +105,8 @@ pub fn named(spec: &str) -> Option<&'static HouseBot> {
     HOUSE.iter().find(|bot| bot.name == name)
 }
 
-/// A bot that answers within microseconds and remembers nothing that it could
-/// not hear again: one process plays any number of games.
+/// A bot that answers within microseconds and can be resumed: one process plays any
+/// number of games.
 fn quick(name: &str) -> Bot {
     Bot::new(name, env!("CARGO_PKG_VERSION"))
         .max_games(10_000)
@@ -115,8 +114,8 @@ fn quick(name: &str) -> Bot {
         .quick()
 }
 
-/// The bots that show a game, as `AS=house:NAME?parameter=value`, so many that
-/// all its seats are taken.
+/// The bots of a demo game, as `AS=house:NAME?parameter=value`, one for each seat or
+/// more.
 #[must_use]
 pub fn show(game: &GameInfo) -> Vec<String> {
     let mut specs: Vec<String> = HOUSE
@@ -137,7 +136,7 @@ pub fn show(game: &GameInfo) -> Vec<String> {
     specs
 }
 
-/// Every bot with its parameters, for people.
+/// Every bot with its parameters, as text.
 #[must_use]
 pub fn catalogue() -> String {
     let mut text = String::new();
@@ -148,13 +147,11 @@ pub fn catalogue() -> String {
             bot.summary,
             bot.games.names()
         );
-        for Parameter {
-            name,
-            standard,
-            summary,
-        } in bot.parameters
-        {
-            text += &format!("    {name}: {summary} (standard: {standard})\n");
+        for it in bot.parameters {
+            text += &format!(
+                "    {}: {} (default: {})\n",
+                it.name, it.summary, it.standard
+            );
         }
     }
     text

@@ -1,4 +1,4 @@
-//! `bot NAME?parameter=value`: runs a bot of the house.
+//! `bot NAME?parameter=value`: runs a built-in bot.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use clap::Parser;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Runs a bot of the house as a gRPC service, where BOT_LISTEN says.
+/// Runs a built-in bot as a gRPC service at the address in BOT_LISTEN.
 #[derive(Parser)]
 #[command(version, after_help = after_help())]
 struct Arguments {

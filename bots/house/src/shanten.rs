@@ -19,7 +19,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every house bot")]
-fn build(_: Parameters) -> Result<Bot, SpecError> {
+fn build(_: &Parameters) -> Result<Bot, SpecError> {
     // Neither the time nor the memory of it is a game's.
     prepare();
     Ok(crate::quick(BOT.name).thinks::<Mahjong, _>(|_| Shanten))

@@ -18,7 +18,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every house bot")]
-fn build(_: Parameters) -> Result<Bot, SpecError> {
+fn build(_: &Parameters) -> Result<Bot, SpecError> {
     Ok(crate::quick(BOT.name)
         .thinks::<Mahjong, _>(|start| Simple(ChaCha8Rng::seed_from_u64(start.bot_seed))))
 }

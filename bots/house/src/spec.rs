@@ -1,4 +1,4 @@
-//! What a person asks for: a bot's name and its parameters.
+//! A SPEC of a built-in bot: its name and its parameters.
 
 use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
@@ -10,30 +10,30 @@ pub struct Parameters {
     given: BTreeMap<String, String>,
 }
 
-/// Why there is no such bot.
+/// Why a SPEC names no bot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// No bot has this name.
-    #[error("there is no house bot \"{name}\"{}; there are {known}", meant(.like))]
+    #[error("there is no built-in bot \"{name}\"{}; there are {known}", meant(.like))]
     Name {
         /// What was asked for.
         name: String,
-        /// What there is.
+        /// What exists.
         known: String,
         /// What may have been meant.
         like: Option<String>,
     },
     /// The bot has no such parameter.
-    #[error("house bot \"{bot}\" has no parameter \"{name}\"; {known}")]
+    #[error("built-in bot \"{bot}\" has no parameter \"{name}\"; {known}")]
     Parameter {
         /// The bot.
         bot: &'static str,
         /// What was asked for.
         name: String,
-        /// What there is.
+        /// What exists.
         known: String,
     },
-    /// The parameter's value is none.
+    /// The parameter's value is invalid.
     #[error("{bot}?{name}={value}: expected {expected}")]
     Value {
         /// The bot.
@@ -103,7 +103,7 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// [`SpecError::Value`] where it is none.
+    /// [`SpecError::Value`] where it is invalid.
     pub fn duration(&self, name: &'static str) -> Result<Option<Duration>, SpecError> {
         self.parse(name, "a length of time such as 200ms", |text| {
             humantime::parse_duration(text)
@@ -177,11 +177,11 @@ mod tests {
     #[test]
     fn errors_say_what_there_is() {
         assert!(error("radnom").starts_with(
-            "there is no house bot \"radnom\" (did you mean random?); there are random, uct"
+            "there is no built-in bot \"radnom\" (did you mean random?); there are random, uct"
         ));
         assert_eq!(
             error("uct?tiem=1s"),
-            "house bot \"uct\" has no parameter \"tiem\"; it has time, playouts, c"
+            "built-in bot \"uct\" has no parameter \"tiem\"; it has time, playouts, c"
         );
         assert_eq!(
             error("uct?time=fast"),
@@ -189,7 +189,7 @@ mod tests {
         );
         assert_eq!(
             error("random?x=1"),
-            "house bot \"random\" has no parameter \"x\"; it has none"
+            "built-in bot \"random\" has no parameter \"x\"; it has none"
         );
         assert_eq!(
             error("uct?playouts=0"),

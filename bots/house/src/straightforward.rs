@@ -17,7 +17,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of every house bot")]
-fn build(_: Parameters) -> Result<Bot, SpecError> {
+fn build(_: &Parameters) -> Result<Bot, SpecError> {
     Ok(crate::quick(BOT.name).thinks::<Mahjong, _>(|_| Straightforward))
 }
 

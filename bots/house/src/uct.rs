@@ -56,11 +56,7 @@ enum Budget {
     Playouts(u32),
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape of every house bot"
-)]
-fn build(parameters: Parameters) -> Result<Bot, SpecError> {
+fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let time = parameters.duration("time")?;
     let playouts = parameters.get("playouts", "a number of playouts, at least 1", |n| *n > 0)?;
     let c = parameters.get("c", "a number that is not negative", |c: &f64| {
@@ -130,7 +126,7 @@ pub struct Search {
 struct Node {
     /// By this drop.
     column: u8,
-    /// What it is worth for whoever made it, if it ends the game.
+    /// Its value for the side that made it, if it ends the game.
     end: Option<f64>,
     /// The columns that have not been tried, as bits.
     untried: u16,
@@ -138,7 +134,7 @@ struct Node {
     first_child: usize,
     next_sibling: usize,
     visits: f64,
-    /// Rewards of +1, 0 and -1 for whoever made the drop, summed.
+    /// Rewards of +1, 0 and -1 for the side that made the drop, summed.
     total: f64,
 }
 
@@ -184,7 +180,7 @@ impl Search {
         let mut seat = self.seat;
         self.path.clear();
         let mut at = 0;
-        // The reward of whoever made the drop that led to the last node.
+        // The reward of the side that made the drop to the last node.
         let mut reward = loop {
             self.path.push(at);
             if let Some(end) = self.nodes[at].end {
@@ -264,7 +260,7 @@ impl Node {
 
 /// Plays to the end: a drop that wins at once, from left to right; else one
 /// that denies the other side such a drop; else any. Gives the reward of
-/// `first`, who drops first.
+/// `first`, the side that drops first.
 fn playout(mut board: Board, first: Seat, rng: &mut impl Rng) -> f64 {
     let mut seat = first;
     while !board.is_full() {

@@ -46,11 +46,7 @@ const INFINITY: i64 = 1 << 60;
 /// a1, h1, a8, h8.
 const CORNERS: u64 = 1 | 1 << 7 | 1 << 56 | 1 << 63;
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape of every house bot"
-)]
-fn build(parameters: Parameters) -> Result<Bot, SpecError> {
+fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let plies = parameters
         .get("plies", "a number of plies, 1 to 60", |plies| {
             (1..=60).contains(plies)
@@ -65,18 +61,18 @@ fn build(parameters: Parameters) -> Result<Bot, SpecError> {
         .unwrap_or_default();
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
-        .thinks(move |_| Player {
+        .thinks(move |_| WeightsPlayer {
             weights: weights.clone(),
             plies,
         }))
 }
 
-struct Player {
+struct WeightsPlayer {
     weights: Weights,
     plies: u32,
 }
 
-impl Thinker<Othello> for Player {
+impl Thinker<Othello> for WeightsPlayer {
     fn answer(&mut self, turn: &Turn<'_, Othello>) -> Square {
         let board = turn.view().public.position.board;
         let best = self.weights.best(board, self.plies);

@@ -62,7 +62,7 @@ fn above(ask: &GetPoint, at: Point) -> Option<Point> {
 }
 
 fn main() -> std::process::ExitCode {
-    // It remembers nothing, so it can be caught up, and play any number of games.
+    // It remembers nothing, so it can be resumed mid-game, and play any number of games.
     Bot::new("careful", "1.0")
         .max_games(16)
         .can_resume()

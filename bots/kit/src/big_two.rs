@@ -56,16 +56,16 @@ impl Bot {
             if let Some(deal) = call.get_deal {
                 called("get_deal", || bot.get_deal(deal.cards().collect()))?;
             }
-            Ok(Box::new(Seated(bot)))
+            Ok(Box::new(BigTwoPlayer(bot)))
         })
     }
 }
 
 const PATH: &str = "/games.big_two.v1.BigTwoBot/Play";
 
-struct Seated<B>(B);
+struct BigTwoPlayer<B>(B);
 
-impl<B: BigTwoBot> Player for Seated<B> {
+impl<B: BigTwoBot> Player for BigTwoPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Self(bot) = self;
         let ask = match read::<BigTwoCall>(&call.bytes)?.call {
@@ -111,7 +111,7 @@ impl<B: BigTwoBot> Player for Seated<B> {
     }
 }
 
-/// Whether these can be told to a referee; what it makes of them is its affair.
+/// Whether these can be sent; whether the rules allow them, the referee decides.
 fn are_cards(cards: &[Card]) -> bool {
     let each: BTreeSet<Card> = cards.iter().copied().collect();
     !cards.is_empty() && each.len() == cards.len() && !each.contains(&Card::Unspecified)

@@ -28,7 +28,7 @@ pub trait ConnectFourBot: Send + 'static {
     fn game_over(&mut self, _over: &GameOver) {}
 }
 
-/// What there is to know: `m`, `n`, `top`, `board`, `last_x`, `last_y`,
+/// The whole position: `m`, `n`, `top`, `board`, `last_x`, `last_y`,
 /// `no_x`, `no_y`, and `limit`, the time that the answer may take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GetPoint {
@@ -78,15 +78,17 @@ impl Bot {
         self,
         new: impl Fn(&GameStart) -> B + Send + Sync + 'static,
     ) -> Self {
-        self.plays(PATH, move |start, _| Ok(Box::new(Seated(new(start)))))
+        self.plays(PATH, move |start, _| {
+            Ok(Box::new(ConnectFourPlayer(new(start))))
+        })
     }
 }
 
 const PATH: &str = "/games.connect_four.v1.ConnectFourBot/Play";
 
-struct Seated<B>(B);
+struct ConnectFourPlayer<B>(B);
 
-impl<B: ConnectFourBot> Player for Seated<B> {
+impl<B: ConnectFourBot> Player for ConnectFourPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(Kind::GetPoint(ask)) = read::<ConnectFourCall>(&call.bytes)?.call else {
             return Ok(None);

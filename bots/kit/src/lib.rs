@@ -17,12 +17,10 @@
 //! }
 //! ```
 //!
-//! A bot that would rather think with the game's rules than be called back for
-//! each thing that happens is a [`Thinker`].
+//! A bot that works on the game's own position instead of callbacks is a [`Thinker`].
 //!
-//! The kit does the rest: the server, where to listen, Ready, health,
-//! reflection, one value of yours for each game, stopping in order. A panic in
-//! a callback loses the game it happened in and no other.
+//! The kit does the rest: the server, its address, Ready, health, reflection, one value of
+//! yours for each game, an orderly stop. A panic in a callback loses its own game only.
 
 pub mod big_two;
 pub mod connect_four;
@@ -46,17 +44,17 @@ use tonic::{Status, service::Routes};
 
 use crate::{
     service::Served,
-    session::{Manner, NewPlayer, Player},
+    session::{BotOptions, NewPlayer, Player},
 };
 
 /// A bot: its name, what it says of itself, the games that it plays.
 pub struct Bot {
-    manner: Manner,
-    games: Vec<Game>,
+    options: BotOptions,
+    games: Vec<GameService>,
 }
 
 /// A game that a bot plays.
-struct Game {
+struct GameService {
     /// The path of its call.
     path: &'static str,
     new: Arc<NewPlayer>,
@@ -67,7 +65,7 @@ impl Bot {
     #[must_use]
     pub fn new(name: &str, version: &str) -> Self {
         Self {
-            manner: Manner {
+            options: BotOptions {
                 name: name.to_owned(),
                 version: version.to_owned(),
                 max_games: 1,
@@ -78,26 +76,25 @@ impl Bot {
         }
     }
 
-    /// How many games one process can play at once; 1 if it is not said.
+    /// How many games one process can play at once; 1 by default.
     #[must_use]
     pub fn max_games(mut self, games: u32) -> Self {
-        self.manner.max_games = games;
+        self.options.max_games = games;
         self
     }
 
-    /// The bot can be caught up in the middle of a game: it implements the
-    /// callbacks `resumed_…`, or remembers nothing between the others.
+    /// The bot can be resumed mid-game: it has the callbacks `resumed_…`, or no memory.
     #[must_use]
     pub fn can_resume(mut self) -> Self {
-        self.manner.can_resume = true;
+        self.options.can_resume = true;
         self
     }
 
     /// The bot answers within microseconds, so it is called on the thread of
-    /// the server, which saves changing threads twice for every question.
+    /// the server, which saves two thread switches for each question.
     #[must_use]
     pub fn quick(mut self) -> Self {
-        self.manner.quick = true;
+        self.options.quick = true;
         self
     }
 
@@ -108,7 +105,7 @@ impl Bot {
         path: &'static str,
         new: impl Fn(&GameStart, &[u8]) -> Result<Box<dyn Player>, Status> + Send + Sync + 'static,
     ) -> Self {
-        self.games.push(Game {
+        self.games.push(GameService {
             path,
             new: Arc::new(new),
         });
@@ -142,13 +139,13 @@ impl Bot {
     ///
     /// [`ListenError`] where it can't listen there.
     pub async fn serve(self) -> Result<(), ListenError> {
-        let manner = Arc::new(self.manner);
+        let options = Arc::new(self.options);
         let mut routes = Routes::default();
         let mut services = Vec::new();
-        for Game { path, new } in self.games {
-            let manner = manner.clone();
+        for GameService { path, new } in self.games {
+            let options = options.clone();
             let router = routes.axum_router_mut();
-            *router = std::mem::take(router).route_service(path, Served { manner, new });
+            *router = std::mem::take(router).route_service(path, Served { options, new });
             services.extend(path.trim_start_matches('/').split('/').next());
         }
         serve(routes, &services).await

@@ -12,18 +12,18 @@ use tonic::{
     transport::{Server, server::Router},
 };
 
-/// Where a bot listens if nobody says.
-const STANDARD: &str = "tcp:127.0.0.1:50051";
+/// Where a bot listens when `BOT_LISTEN` is not set.
+const DEFAULT_ADDRESS: &str = "tcp:127.0.0.1:50051";
 /// How long games may go on after the bot was asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Why a bot can't serve.
+/// Why a bot could not serve.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// `BOT_LISTEN` is no address.
+    /// `BOT_LISTEN` is not an address.
     #[error("BOT_LISTEN is \"{0}\": expected unix:PATH or tcp:HOST:PORT")]
     Address(String),
-    /// Nobody can listen there.
+    /// The address can't be listened on.
     #[error("could not listen on {address}: {error}")]
     Bind {
         /// Where.
@@ -75,7 +75,7 @@ pub fn router(routes: Routes) -> Router {
 ///
 /// [`ListenError`].
 pub async fn listen(router: Router) -> Result<(), ListenError> {
-    let address = env::var("BOT_LISTEN").unwrap_or_else(|_| STANDARD.to_owned());
+    let address = env::var("BOT_LISTEN").unwrap_or_else(|_| DEFAULT_ADDRESS.to_owned());
     let (stopped, stop) = stop_signal()?;
     let bind = |error| ListenError::Bind {
         address: address.clone(),
@@ -104,17 +104,17 @@ pub async fn listen(router: Router) -> Result<(), ListenError> {
     };
     tokio::select! {
         served = serving => served,
-        () = too_late(stopped) => Ok(()),
+        () = after_grace(stopped) => Ok(()),
     }
 }
 
 /// What ends when the signal comes, and what stops the server then.
-type Stop = (
+type StopSignal = (
     tokio::sync::oneshot::Receiver<()>,
     std::pin::Pin<Box<dyn Future<Output = ()> + Send>>,
 );
 
-fn stop_signal() -> io::Result<Stop> {
+fn stop_signal() -> io::Result<StopSignal> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let (stopping, stopped) = tokio::sync::oneshot::channel();
@@ -128,7 +128,7 @@ fn stop_signal() -> io::Result<Stop> {
     Ok((stopped, stop))
 }
 
-async fn too_late(stopped: tokio::sync::oneshot::Receiver<()>) {
+async fn after_grace(stopped: tokio::sync::oneshot::Receiver<()>) {
     if stopped.await.is_err() {
         // The server has ended by itself.
         std::future::pending::<()>().await;

@@ -11,7 +11,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player, called, read, wrong},
+    session::{Call, Player, called, invalid, read, wrong},
 };
 
 /// A bot in one round of Mahjong. A [`Tile`] as a number is 10 * suit + rank,
@@ -56,16 +56,16 @@ impl Bot {
             if let Some(round) = read::<MahjongCall>(bytes)?.round {
                 called("get_round", || bot.get_round(&round))?;
             }
-            Ok(Box::new(Seated(bot)))
+            Ok(Box::new(MahjongPlayer(bot)))
         })
     }
 }
 
 const PATH: &str = "/games.mahjong.v1.MahjongBot/Play";
 
-struct Seated<B>(B);
+struct MahjongPlayer<B>(B);
 
-impl<B: MahjongBot> Player for Seated<B> {
+impl<B: MahjongBot> Player for MahjongPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Self(bot) = self;
         let past = match &call.past_answer {
@@ -85,7 +85,7 @@ impl<B: MahjongBot> Player for Seated<B> {
             }
             Some(Kind::RequestDiscard(_)) => match past {
                 Some(Answer::Discard(tile)) => {
-                    let tile = Tile::try_from(tile).unwrap_or_default();
+                    let tile = Tile::try_from(tile).map_err(|_| invalid("no such tile"))?;
                     called("resumed_discard", || bot.resumed_discard(tile))?;
                     return Ok(None);
                 }

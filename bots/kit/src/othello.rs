@@ -52,16 +52,16 @@ impl Bot {
             if let Some(beginning) = read::<OthelloCall>(bytes)?.beginning {
                 called("get_beginning", || bot.get_beginning(&beginning))?;
             }
-            Ok(Box::new(Seated(bot)))
+            Ok(Box::new(OthelloPlayer(bot)))
         })
     }
 }
 
 const PATH: &str = "/games.othello.v1.OthelloBot/Play";
 
-struct Seated<B>(B);
+struct OthelloPlayer<B>(B);
 
-impl<B: OthelloBot> Player for Seated<B> {
+impl<B: OthelloBot> Player for OthelloPlayer<B> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(Kind::RequestMove(ask)) = read::<OthelloCall>(&call.bytes)?.call else {
             return Ok(None);

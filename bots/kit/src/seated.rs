@@ -1,14 +1,12 @@
-//! A bot in one game without a stream: for those who look at a game that is over
-//! and try out what the bot would have done.
+//! A bot in one game without a stream, to ask what it would have done in a past game.
 
-use arena_proto::arena::v1::{CallEnvelope, call_envelope::Call as Kind};
+use arena_proto::arena::v1::call_envelope::Call as Kind;
 use bytes::Bytes;
-use prost::Message as _;
 use tonic::Status;
 
 use crate::{
     Bot,
-    session::{Call, Player, numbered},
+    session::{Call, Player, envelope, numbered},
 };
 
 /// A bot in one game, in this process.
@@ -19,7 +17,7 @@ impl Bot {
     ///
     /// # Errors
     ///
-    /// Where it does not play this game, or the call is none.
+    /// It does not play this game, or the call can't be read.
     pub fn sit(&self, path: &str, start: &[u8]) -> Result<Seated, Status> {
         let plays = self.games.iter().find(|game| game.path == path);
         let game = plays.ok_or_else(|| Status::unimplemented("the bot does not play this game"))?;
@@ -36,26 +34,11 @@ impl Seated {
     ///
     /// # Errors
     ///
-    /// Where the call is none, or the bot ends its stream.
+    /// The call can't be read, or the bot ends its stream.
     pub fn hear(&mut self, call: &Bytes) -> Result<Option<Bytes>, Status> {
-        let CallEnvelope {
-            number,
-            limit,
-            past_answer,
-            ..
-        } = envelope(call)?;
-        let answer = self.0.hear(Call {
-            bytes: call.clone(),
-            limit: limit
-                .and_then(|limit| limit.try_into().ok())
-                .unwrap_or_default(),
-            past_answer,
-        })?;
+        let envelope = envelope(call)?;
+        let number = envelope.number;
+        let answer = self.0.hear(Call::new(call.clone(), envelope)?)?;
         Ok(answer.map(|answer| numbered(number, &answer)))
     }
-}
-
-fn envelope(call: &[u8]) -> Result<CallEnvelope, Status> {
-    CallEnvelope::decode(call)
-        .map_err(|error| Status::invalid_argument(format!("not a call: {error}")))
 }

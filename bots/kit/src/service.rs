@@ -17,12 +17,12 @@ use tonic::{
     server::{Grpc, StreamingService},
 };
 
-use crate::session::{Manner, NewPlayer, Session};
+use crate::session::{BotOptions, NewPlayer, Session};
 
 /// Serves one game.
 #[derive(Clone)]
 pub(crate) struct Served {
-    pub(crate) manner: Arc<Manner>,
+    pub(crate) options: Arc<BotOptions>,
     pub(crate) new: Arc<NewPlayer>,
 }
 
@@ -54,8 +54,8 @@ impl StreamingService<Bytes> for Play {
     type Future = std::future::Ready<Result<Response<Session>, Status>>;
 
     fn call(&mut self, calls: Request<Streaming<Bytes>>) -> Self::Future {
-        let Served { manner, new } = &self.0;
-        let session = Session::new(calls.into_inner(), manner.clone(), new.clone());
+        let Served { options, new } = &self.0;
+        let session = Session::new(calls.into_inner(), options.clone(), new.clone());
         std::future::ready(Ok(Response::new(session)))
     }
 }

@@ -1,5 +1,5 @@
-//! One seat in one game: the calls of its stream, in order, to one player. The
-//! envelope is dealt with here; a game's own part passes through as bytes.
+//! One seat in one game: hands the calls of its stream, in order, to one player. It
+//! reads the envelope; a game's own part passes through as bytes.
 
 use std::{
     fmt::Debug,
@@ -21,7 +21,7 @@ use tonic::{Status, Streaming};
 
 /// What a bot says of itself, and how it is called.
 #[derive(Clone, Debug)]
-pub(crate) struct Manner {
+pub(crate) struct BotOptions {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) max_games: u32,
@@ -40,6 +40,21 @@ pub(crate) struct Call {
     pub(crate) past_answer: Option<Bytes>,
 }
 
+impl Call {
+    pub(crate) fn new(bytes: Bytes, envelope: CallEnvelope) -> Result<Self, Status> {
+        let limit = match envelope.limit {
+            Some(limit) => limit.try_into().map_err(|_| invalid("a negative limit"))?,
+            // A notice.
+            None => Duration::ZERO,
+        };
+        Ok(Self {
+            bytes,
+            limit,
+            past_answer: envelope.past_answer,
+        })
+    }
+}
+
 /// A bot in one game.
 pub(crate) trait Player: Send {
     /// A call. What it answers to a question is a message without its envelope.
@@ -56,63 +71,61 @@ pub(crate) type NewPlayer =
 /// The stream of answers to a stream of calls.
 pub(crate) struct Session {
     calls: Streaming<Bytes>,
-    manner: Arc<Manner>,
+    options: Arc<BotOptions>,
     new: Arc<NewPlayer>,
     player: Option<Box<dyn Player>>,
-    thinking: Option<JoinHandle<(Box<dyn Player>, Heard)>>,
+    thinking: Option<JoinHandle<(Box<dyn Player>, AnswerResult)>>,
 }
 
-type Heard = Result<Option<Bytes>, Status>;
+type AnswerResult = Result<Option<Bytes>, Status>;
 
 impl Session {
-    pub(crate) fn new(calls: Streaming<Bytes>, manner: Arc<Manner>, new: Arc<NewPlayer>) -> Self {
+    pub(crate) fn new(
+        calls: Streaming<Bytes>,
+        options: Arc<BotOptions>,
+        new: Arc<NewPlayer>,
+    ) -> Self {
         Self {
             calls,
-            manner,
+            options,
             new,
             player: None,
             thinking: None,
         }
     }
 
-    fn hear(&mut self, bytes: Bytes) -> Heard {
-        let envelope = CallEnvelope::decode(bytes.clone())
-            .map_err(|error| Status::invalid_argument(format!("not a call: {error}")))?;
+    fn hear(&mut self, bytes: Bytes) -> AnswerResult {
+        let envelope = envelope(&bytes)?;
         let number = envelope.number;
-        match envelope.call {
+        match &envelope.call {
             Some(Kind::Start(start)) => {
-                return self.start(number, &start, &bytes, envelope.past_answer.is_some());
+                return self.start(number, start, &bytes, envelope.past_answer.is_some());
             }
             Some(Kind::Over(over)) => {
                 if let Some(mut player) = self.player.take() {
-                    called("game_over", || player.over(&over))?;
+                    called("game_over", || player.over(over))?;
                 }
                 return Ok(None);
             }
-            // What it means that a seat has left is the game's own affair.
+            // What a seat that has left means depends on the game.
             Some(Kind::Forfeit(_)) | None => {}
         }
-        let limit = envelope.limit.and_then(|limit| limit.try_into().ok());
-        let call = Call {
-            bytes,
-            limit: limit.unwrap_or_default(),
-            past_answer: envelope.past_answer,
-        };
+        let call = Call::new(bytes, envelope)?;
         let mut player = self
             .player
             .take()
             .ok_or_else(|| Status::failed_precondition("the game has not begun"))?;
         let think = move || {
-            let heard = called("the bot", || player.hear(call))
+            let answer = called("the bot", || player.hear(call))
                 .flatten()
                 .map(|answer| answer.map(|answer| numbered(number, &answer)));
-            (player, heard)
+            (player, answer)
         };
         // A notice is quick: only a question is worth another thread.
-        if self.manner.quick || number.is_none() {
-            let (player, heard) = think();
+        if self.options.quick || number.is_none() {
+            let (player, answer) = think();
             self.player = Some(player);
-            heard
+            answer
         } else {
             self.thinking = Some(tokio::task::spawn_blocking(think));
             Ok(None)
@@ -125,14 +138,13 @@ impl Session {
         start: &GameStart,
         bytes: &[u8],
         answered: bool,
-    ) -> Heard {
+    ) -> AnswerResult {
         let player = called("the constructor", || (self.new)(start, bytes)).flatten()?;
         self.player = Some(player);
-        let number =
-            number.ok_or_else(|| Status::invalid_argument("a question without a number"))?;
+        let number = number.ok_or_else(|| invalid("a question without a number"))?;
         // A start that was answered before the stream was opened is not
         // answered again.
-        Ok((!answered).then(|| self.manner.ready(number)))
+        Ok((!answered).then(|| self.options.ready(number)))
     }
 }
 
@@ -142,13 +154,13 @@ impl Stream for Session {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         loop {
-            let heard = if let Some(thinking) = &mut this.thinking {
+            let answer = if let Some(thinking) = &mut this.thinking {
                 let thought = std::task::ready!(Pin::new(thinking).poll(cx));
                 this.thinking = None;
                 match thought {
-                    Ok((player, heard)) => {
+                    Ok((player, answer)) => {
                         this.player = Some(player);
-                        heard
+                        answer
                     }
                     Err(error) => Err(Status::internal(error.to_string())),
                 }
@@ -159,7 +171,7 @@ impl Stream for Session {
                     Some(Err(status)) => Err(status),
                 }
             };
-            match heard {
+            match answer {
                 Ok(None) => {}
                 Ok(Some(answer)) => return Poll::Ready(Some(Ok(answer))),
                 Err(status) => return Poll::Ready(Some(Err(status))),
@@ -168,7 +180,7 @@ impl Stream for Session {
     }
 }
 
-impl Manner {
+impl BotOptions {
     fn ready(&self, number: u32) -> Bytes {
         let envelope = AnswerEnvelope {
             number: Some(number),
@@ -185,7 +197,17 @@ impl Manner {
 
 /// A message of a game's own.
 pub(crate) fn read<M: prost::Message + Default>(bytes: &[u8]) -> Result<M, Status> {
-    M::decode(bytes).map_err(|error| Status::invalid_argument(error.to_string()))
+    M::decode(bytes).map_err(|error| invalid(&error.to_string()))
+}
+
+/// What all games' calls have.
+pub(crate) fn envelope(call: &[u8]) -> Result<CallEnvelope, Status> {
+    read(call).map_err(|status| invalid(&format!("not a call: {}", status.message())))
+}
+
+/// A call that a referee does not send.
+pub(crate) fn invalid(words: &str) -> Status {
+    Status::invalid_argument(words)
 }
 
 /// An answer in its envelope.
@@ -200,16 +222,15 @@ pub(crate) fn numbered(number: Option<u32>, answer: &[u8]) -> Bytes {
     bytes.into()
 }
 
-/// What this callback makes; if it panics, its words as the status that ends its
-/// stream.
+/// The result of this callback; if it panics, the status that ends its stream.
 pub(crate) fn called<T>(callback: &str, call: impl FnOnce() -> T) -> Result<T, Status> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
         let words = panic
             .downcast_ref::<&str>()
             .map(|words| (*words).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
-            .unwrap_or_default();
-        Status::internal(format!("{callback} panicked: {words}"))
+            .unwrap_or_else(|| "a value that is not a text".to_owned());
+        Status::internal(format!("panic in {callback}: {words}"))
     })
 }
 

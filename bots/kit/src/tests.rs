@@ -7,7 +7,7 @@ use arena_proto::arena::v1::{AnswerEnvelope, CallEnvelope, Ready, call_envelope:
 use bytes::Bytes;
 use prost::Message as _;
 use referee_core::{Event, Limits, PerSeat, Record, Seat, Seed, Verdict};
-use referee_games::{Fixture, Heard, Next, Sitting, game};
+use referee_games::{Fixture, Next, SeatReply, Sitting, game};
 
 use crate::{
     Bot, GameOver, GameStart,
@@ -208,11 +208,11 @@ fn play(name: &str, number: u8) -> Record {
                         let answer = player.hear(call(&question.call, None)).unwrap();
                         numbered(Some(question.number), &answer.unwrap())
                     };
-                    sitting.hear(question.seat, Heard::Answer(answer), Duration::ZERO);
+                    sitting.hear(question.seat, SeatReply::Answer(answer), Duration::ZERO);
                 }
             }
             Next::Over(finished) => {
-                for (seat, told) in finished.goodbyes {
+                for (seat, told) in finished.last_calls {
                     let Some(Kind::Over(over)) = CallEnvelope::decode(told).unwrap().call else {
                         panic!("the last call is the end");
                     };
@@ -240,7 +240,7 @@ fn callbacks_are_enough_to_play_every_game() {
     }
 }
 
-/// A player that is caught up hears the same calls, each old question with the
+/// A player that is resumed hears the same calls, each old question with the
 /// answer that was given, and answers nothing.
 #[test]
 fn a_player_can_be_caught_up_in_every_game() {
@@ -401,7 +401,7 @@ fn first_answer(bot: &Bot, name: &str) -> Result<Option<Vec<u8>>, tonic::Status>
 }
 
 #[test]
-fn an_answer_that_there_is_not_is_the_authors_error() {
+fn an_invalid_answer_is_the_authors_error() {
     let (three, four) = (Card::ThreeOfClubs, Card::FourOfClubs);
     let cards =
         |cards: Vec<Card>| Bot::new("says", "1").big_two(move |_: &GameStart| Says(cards.clone()));
@@ -433,7 +433,7 @@ fn an_answer_that_there_is_not_is_the_authors_error() {
         assert_eq!(status.code(), tonic::Code::Internal);
         assert!(status.message().contains(words), "{status}");
     }
-    // What the rules say of it is the referee's affair.
+    // Whether the rules allow it, the referee decides.
     for (bot, name) in [
         (cards(vec![four]), "big_two"),
         (square(7, 7), "othello"),
@@ -464,5 +464,5 @@ fn a_callback_that_panics_is_named() {
         }
     }
     let said = said.expect("the other seat discards");
-    assert_eq!(said.message(), "get_opp_discard panicked: not that one");
+    assert_eq!(said.message(), "panic in get_opp_discard: not that one");
 }

@@ -1,5 +1,4 @@
-//! Bots that think with a game's rules: they are handed what the seat knows, in
-//! the form that the rules work on, instead of one callback after another.
+//! Bots that get what their seat knows in the rules' own form, instead of callbacks.
 
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use tonic::Status;
 
 use crate::{
     Bot, GameOver, GameStart,
-    session::{Call, Player},
+    session::{Call, Player, called},
 };
 
 /// A bot in one game of `G`.
@@ -55,8 +54,7 @@ impl<G: Sight> Turn<'_, G> {
     }
 }
 
-/// A bot in one game of any kind: it knows no rules, but which answers would be
-/// accepted.
+/// A bot in one game of any kind, which knows only how many answers are legal.
 pub trait Chooser: Send + 'static {
     /// Which of so many answers?
     fn choose(&mut self, answers: usize) -> usize;
@@ -70,7 +68,7 @@ impl Bot {
         new: impl Fn(&GameStart) -> T + Send + Sync + 'static,
     ) -> Self {
         self.plays(G::PATH, move |start, bytes| {
-            Ok(Box::new(Thinking {
+            Ok(Box::new(ThinkerPlayer {
                 watcher: Watcher::<G>::new(seat(start), bytes).map_err(unreadable)?,
                 thinker: new(start),
             }))
@@ -85,7 +83,7 @@ impl Bot {
         new: impl Fn(&GameStart) -> C + Send + Sync + 'static,
     ) -> Self {
         self.plays(kind.path(), move |start, bytes| {
-            Ok(Box::new(Choosing {
+            Ok(Box::new(ChooserPlayer {
                 watch: kind.watch(seat(start), bytes).map_err(unreadable)?,
                 chooser: new(start),
             }))
@@ -93,12 +91,12 @@ impl Bot {
     }
 }
 
-struct Thinking<G: Sight, T> {
+struct ThinkerPlayer<G: Sight, T> {
     watcher: Watcher<G>,
     thinker: T,
 }
 
-impl<G: Sight, T: Thinker<G>> Player for Thinking<G, T> {
+impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(question) = self.watcher.hear(&call.bytes).map_err(unreadable)? else {
             return Ok(None);
@@ -108,13 +106,16 @@ impl<G: Sight, T: Thinker<G>> Player for Thinking<G, T> {
             None => None,
         };
         let told = past.is_some();
-        let answer = past.unwrap_or_else(|| {
-            self.thinker.answer(&Turn {
-                question,
-                limit: call.limit,
-                watcher: &self.watcher,
-            })
-        });
+        let answer = match past {
+            Some(past) => past,
+            None => called("answer", || {
+                self.thinker.answer(&Turn {
+                    question,
+                    limit: call.limit,
+                    watcher: &self.watcher,
+                })
+            })?,
+        };
         self.watcher.answered(&answer);
         let mut bytes = Vec::new();
         G::write_answer(&answer, &mut bytes);
@@ -126,12 +127,12 @@ impl<G: Sight, T: Thinker<G>> Player for Thinking<G, T> {
     }
 }
 
-struct Choosing<C> {
+struct ChooserPlayer<C> {
     watch: Box<dyn Watch>,
     chooser: C,
 }
 
-impl<C: Chooser> Player for Choosing<C> {
+impl<C: Chooser> Player for ChooserPlayer<C> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         if !self.watch.hear(&call.bytes).map_err(unreadable)? {
             return Ok(None);

@@ -73,7 +73,7 @@ class RandomBigTwo(BigTwoBot):
         self.hand.update(cards)
 
     async def get_play(self, play: GetPlay) -> None:
-        # It is told of its own plays too, also when it is caught up.
+        # It is told of its own plays too, also when it is resumed.
         if play.seat == self.seat and play.cards:
             self.hand.difference_update(play.cards)
 

@@ -153,6 +153,32 @@ def test_a_wrong_address_is_exit_code_1_and_a_line(tmp_path: Path) -> None:
     assert refused("localhost", tmp_path) == words
 
 
+def words_of(code: str) -> tuple[int, str]:
+    """How a program of these lines ends, and what it says on standard error."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+def test_a_bot_whose_main_is_never_called_says_so() -> None:
+    made = "from bot_arena import AsyncBot, Bot; "
+    assert words_of(made + "Bot('mine', '1')") == (
+        0,
+        "Bot('mine', …) was never served: call its main()\n",
+    )
+    assert "AsyncBot('mine', …) was never served" in words_of(made + "AsyncBot('mine', '1')")[1]
+    # What an exception says is not hidden by it.
+    code, words = words_of(made + "Bot('mine', '1'); 1 / 0")
+    assert code == 1 and words.endswith("ZeroDivisionError: division by zero\n")
+
+
+@pytest.mark.parametrize("module", ["grpc", "google.protobuf", "grpc_health", "grpc_reflection"])
+def test_a_missing_package_is_named_with_the_python_that_lacks_it(module: str) -> None:
+    code, words = words_of(f"import sys; sys.modules[{module!r}] = None; import bot_arena")
+    assert code == 1
+    last = words.splitlines()[-1]
+    assert f"{sys.executable} lacks {module}" in last and "exec:venv/bin/python FILE" in last
+
+
 def test_an_address_of_ipv6_is_in_brackets() -> None:
     assert _read("tcp:[::1]:50051") == ("[::1]:50051", None)
 

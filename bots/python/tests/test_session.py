@@ -509,8 +509,8 @@ def test_what_a_callback_raises_ends_its_game_and_no_other(
         stream.send(number=1, get_point=bad)
         code, details = stream.status()
         assert code == INTERNAL
-        assert details.startswith("get_point: "), details
-        assert details.removeprefix("get_point: ").startswith(words), details
+        assert details.startswith("exception in get_point: "), details
+        assert details.removeprefix("exception in get_point: ").startswith(words), details
         # Python hides where a StopIteration came from.
         assert isinstance(error, StopIteration) or "(test_session.py:" in details
         assert len(details) < 600
@@ -601,7 +601,7 @@ def test_what_is_raised_is_told_with_the_callback_that_raised_it(
             stream.send(**CALLS[callback])
         code, words = stream.status()
         assert code == INTERNAL
-        told = f"{callback}: ValueError: no such tile (test_session.py:"
+        told = f"exception in {callback}: ValueError: no such tile (test_session.py:"
         assert words.startswith(told), words
 
 
@@ -613,14 +613,15 @@ def test_an_error_is_told_where_it_can_not_be_printed(
     for stderr in (closed, None, object()):
         bot = flavour.bot("raise", "1").connect_four(flavour.of(raising(ValueError("oh"))))
         with serving(bot, tmp_path) as channel, monkeypatch.context() as patched:
+            stream = Stream(channel)
+            # It has printed where it listens by then.
+            stream.ready()
             patched.setattr("sys.stdout", closed)
             patched.setattr("sys.stderr", stderr)
-            stream = Stream(channel)
-            stream.ready()
             stream.send(number=1, get_point=get_point())
             code, words = stream.status()
             assert code == INTERNAL
-            assert words.startswith("get_point: ValueError: oh (test_session.py:")
+            assert words.startswith("exception in get_point: ValueError: oh (test_session.py:")
 
 
 def test_the_traceback_begins_with_the_authors_own_code(
@@ -647,7 +648,9 @@ def test_a_constructor_may_fail_too(flavour: Flavour, tmp_path: Path) -> None:
         stream = Stream(channel)
         stream.start()
         code, words = stream.status()
-        assert code == INTERNAL and words.startswith("the constructor: OSError: no weights.bin")
+        assert code == INTERNAL and words.startswith(
+            "exception in the constructor: OSError: no weights.bin"
+        )
 
 
 def test_a_function_must_make_a_bot_of_the_game(flavour: Flavour, tmp_path: Path) -> None:
@@ -655,7 +658,10 @@ def test_a_function_must_make_a_bot_of_the_game(flavour: Flavour, tmp_path: Path
     with serving(flavour.bot("none", "1").connect_four(make), tmp_path) as channel:
         stream = Stream(channel)
         stream.start()
-        assert stream.status() == (INTERNAL, "made None for a game: expected a ConnectFourBot")
+        assert stream.status() == (
+            INTERNAL,
+            "the constructor returned None: expected a ConnectFourBot",
+        )
 
 
 @pytest.mark.parametrize(
@@ -796,7 +802,7 @@ def test_what_a_generator_raises_ends_its_game_in_its_own_words(
         stream.send(number=1, **{callback: ASKED[callback]})
         code, words = stream.status()
         assert code == INTERNAL
-        assert words.startswith(f"{callback}: {error.__name__}: 77 (test_session.py:"), words
+        assert words.startswith(f"exception in {callback}: {error.__name__}: 77 (test_session.py:"), words
     shown = capsys.readouterr().err.splitlines()
     assert shown[0].startswith("Traceback")
     assert "test_session.py" in shown[1]
@@ -925,7 +931,7 @@ def test_a_bot_that_cancels_its_own_task_is_told_so(tmp_path: Path, then: str) -
                 assert stream.answer().number == 1
             code, words = stream.status()
             assert code == INTERNAL
-            raised = "get_point: asyncio.exceptions.CancelledError"
+            raised = "exception in get_point: asyncio.exceptions.CancelledError"
             told = raised if then == "waits" else "the bot cancelled the task of its game"
             assert words.startswith(told), words
 

@@ -1,5 +1,5 @@
-//! Villains of three games, by the kit's callbacks: they know of the rules only
-//! what they need so as to play on until their time has come.
+//! Villains of three games, by the kit's callbacks: they know only the rules that they
+//! need to play until they misbehave.
 
 use std::{
     collections::HashSet,
@@ -23,7 +23,7 @@ use crate::{
     kind::Kind,
 };
 
-/// Whether this kind can be played so.
+/// Whether this kind can be played by callbacks.
 pub(crate) const fn include(kind: Kind) -> bool {
     matches!(
         kind,
@@ -48,29 +48,29 @@ pub(crate) const fn only(kind: Kind) -> bool {
 pub(crate) fn bot(villain: Villain) -> Bot {
     let bot = Bot::new(&villain.name, env!("CARGO_PKG_VERSION")).max_games(villain.max_games());
     let villain = Arc::new(villain);
-    let met = Arc::new(Met::default());
-    let seated = move |start: &GameStart| Seated::new(&villain, &met, start);
-    bot.connect_four(seated.clone())
-        .mahjong(seated.clone())
-        .big_two(seated)
+    let seen = Arc::new(SeenDeals::default());
+    let player = move |start: &GameStart| CallbackVillain::new(&villain, &seen, start);
+    bot.connect_four(player.clone())
+        .mahjong(player.clone())
+        .big_two(player)
 }
 
-/// What the games of one process have met.
+/// The deals that the games of one process have seen.
 #[derive(Default)]
-struct Met(Mutex<HashSet<String>>);
+struct SeenDeals(Mutex<HashSet<String>>);
 
-impl Met {
-    /// Whether any game of this process has met it before.
+impl SeenDeals {
+    /// Whether any game of this process has seen it before.
     fn again(&self, what: &str) -> bool {
-        let mut met = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        !met.insert(what.to_owned())
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        !seen.insert(what.to_owned())
     }
 }
 
 /// A villain in one game.
-struct Seated {
+struct CallbackVillain {
     villain: Arc<Villain>,
-    met: Arc<Met>,
+    seen: Arc<SeenDeals>,
     /// The deal, as the game's name says it: the same from every seat.
     round: String,
     /// What it holds: tiles or cards.
@@ -79,22 +79,22 @@ struct Seated {
     recognised: Option<String>,
 }
 
-impl Seated {
-    fn new(villain: &Arc<Villain>, met: &Arc<Met>, start: &GameStart) -> Self {
+impl CallbackVillain {
+    fn new(villain: &Arc<Villain>, seen: &Arc<SeenDeals>, start: &GameStart) -> Self {
         let round = start.game_id.split("-game-").next().unwrap_or_default();
         println!("process {} plays {}", std::process::id(), start.game_id);
-        let mut seated = Self {
+        let mut player = Self {
             villain: villain.clone(),
-            met: met.clone(),
+            seen: seen.clone(),
             round: round.to_owned(),
             hand: Vec::new(),
             answers: 0,
             recognised: None,
         };
         if villain.kind == Kind::KnowsRounds {
-            seated.meet(round);
+            player.meet(round);
         }
-        seated
+        player
     }
 
     /// Has been dealt its whole hand.
@@ -108,12 +108,12 @@ impl Seated {
 
     fn meet(&mut self, what: impl Debug) {
         let what = format!("{what:?}");
-        if self.met.again(&what) {
+        if self.seen.again(&what) {
             self.recognised = Some(what);
         }
     }
 
-    /// Is asked: does what it is here for, if its time has come.
+    /// Is asked: misbehaves, if it is due.
     fn asked(&mut self) {
         let due = self.answers >= self.villain.after;
         self.answers += 1;
@@ -149,7 +149,7 @@ fn find(folder: &Path, begins: &str) -> Option<String> {
     names.find(|name| name.starts_with(begins))
 }
 
-impl ConnectFourBot for Seated {
+impl ConnectFourBot for CallbackVillain {
     fn get_point(&mut self, ask: &GetPoint) -> Point {
         self.asked();
         ask.points().next().expect("a column has room")
@@ -159,7 +159,7 @@ impl ConnectFourBot for Seated {
 /// With how many tiles a round begins.
 const TILES: usize = 13;
 
-impl MahjongBot for Seated {
+impl MahjongBot for CallbackVillain {
     fn get_draw(&mut self, tile: Tile) {
         self.hand.push(tile.into());
         // It discards what it draws, so it never comes back to 13.
@@ -182,7 +182,7 @@ impl MahjongBot for Seated {
     }
 }
 
-impl BigTwoBot for Seated {
+impl BigTwoBot for CallbackVillain {
     fn get_deal(&mut self, cards: Vec<Card>) {
         self.hand = cards.into_iter().map(i32::from).collect();
         self.dealt();
@@ -208,9 +208,9 @@ mod tests {
 
     #[test]
     fn what_has_been_met_is_known_again() {
-        let met = Met::default();
-        assert!(!met.again("round-0001"));
-        assert!(!met.again("round-0002"));
-        assert!(met.again("round-0001"));
+        let seen = SeenDeals::default();
+        assert!(!seen.again("round-0001"));
+        assert!(!seen.again("round-0002"));
+        assert!(seen.again("round-0001"));
     }
 }

@@ -22,7 +22,7 @@ use tonic::{Status, Streaming};
 use crate::{
     FAILED, Villain,
     game::{self, Chance},
-    games::{Games, Running},
+    games::{RunningGame, RunningGames},
     kind::Kind,
     stream::Put,
 };
@@ -32,18 +32,18 @@ pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 const LARGEST: usize = 64 * 1024;
 /// How many answers of a flood go out at a time.
 const FLOOD: usize = 64;
-/// How many games are more than a villain can play that says otherwise.
+/// From how many games on `overcommitted` fails.
 const TOO_MANY: usize = 3;
-/// Field 15 of an answer, which nobody knows, as bytes.
+/// The tag of field 15 of an answer, which does not exist.
 const PADDING: u8 = 15 << 3 | 2;
 
-/// What is done before it listens; with a code, it does not come so far.
+/// What is done before it listens; with an exit code, it never does.
 pub(crate) fn before_listening(villain: &Villain) -> Option<u8> {
     let listen = env::var("BOT_LISTEN").unwrap_or_default();
-    match villain.kind {
+    let done = match villain.kind {
         Kind::ExitAtOnce => {
             eprintln!("no strategy found");
-            Some(3)
+            return Some(3);
         }
         Kind::Silent => hang(),
         Kind::Deaf => {
@@ -57,157 +57,70 @@ pub(crate) fn before_listening(villain: &Villain) -> Option<u8> {
         Kind::Mute => {
             // The system takes connections as long as the socket is there.
             let path = listen.strip_prefix("unix:").unwrap_or(&listen);
-            match UnixListener::bind(path) {
-                Ok(_socket) => {
-                    say(&format!("listening on unix:{path}"));
-                    hang()
-                }
-                Err(error) => {
-                    eprintln!("could not listen on {listen}: {error}");
-                    Some(FAILED)
-                }
-            }
+            UnixListener::bind(path).map(|_socket| {
+                say(&format!("listening on unix:{path}"));
+                hang()
+            })
         }
         Kind::SlowStart => {
             std::thread::sleep(villain.delay());
-            None
+            Ok(())
         }
+        // Every thread that is started from here on has it blocked too.
         Kind::IgnoresSigterm => {
-            // Every thread that is started from here on has it blocked too.
             let blocked = SigSet::from(Signal::SIGTERM).thread_block();
-            if let Err(error) = blocked {
-                eprintln!("could not block SIGTERM: {error}");
-                return Some(FAILED);
-            }
-            None
+            blocked.map_err(io::Error::from)
         }
-        Kind::Litter => {
-            if let Err(error) = litter(villain) {
-                eprintln!("could not start a process: {error}");
-                return Some(FAILED);
-            }
-            None
-        }
-        _ => None,
-    }
+        Kind::Litter => litter(villain),
+        _ => Ok(()),
+    };
+    done.err().map(|error| {
+        eprintln!("could not misbehave as it should: {error}");
+        FAILED
+    })
 }
 
 /// One seat in one game.
 pub(crate) async fn play(
     villain: &Villain,
-    games: &Arc<Games>,
+    games: &Arc<RunningGames>,
     mut calls: Streaming<Bytes>,
     answers: mpsc::Sender<Put>,
 ) {
-    let mut chance = Chance::new(0);
-    let mut points = 0;
-    let mut running: Option<Running> = None;
+    let mut seat = VillainSeat {
+        villain,
+        games,
+        answers,
+        chance: Chance::new(0),
+        points: 0,
+        running: None,
+    };
     // A stream that is cancelled fails, which ends the game as well.
     while let Ok(call) = calls.message().await {
         let Some(call) = call else {
             if villain.kind == Kind::NeverCloses {
-                answers.closed().await;
+                seat.answers.closed().await;
             }
             return;
         };
-        let size = call.len();
-        let Ok(call) = ConnectFourCall::decode(call) else {
-            let status = Status::invalid_argument("a call that can't be read");
-            let _ = answers.send(Put::End(status)).await;
-            return;
-        };
-        // What it does not know, it would not write again.
-        if villain.kind == Kind::ChokesOnNewFields && call.encoded_len() != size {
-            let status = Status::invalid_argument("a call with something that I don't know");
-            let _ = answers.send(Put::End(status)).await;
-            return;
-        }
-        let number = call.number.unwrap_or_default();
-        let past = call.past_answer.is_some() && villain.kind != Kind::CannotResume;
-        let going_on = match call.call {
-            Some(Call::Start(start)) => {
-                chance = Chance::new(start.bot_seed);
-                if villain.kind == Kind::Clings && games.running() >= villain.max_games() as usize {
-                    let status = Status::resource_exhausted("I have enough games");
-                    let _ = answers.send(Put::End(status)).await;
-                    return;
-                }
-                if villain.kind == Kind::NeverCloses
-                    && !games.has_room(villain.max_games() as usize).await
-                {
-                    let status = Status::resource_exhausted("I have enough games");
-                    let _ = answers.send(Put::End(status)).await;
-                    return;
-                }
-                running = Some(games.begin(villain.kind == Kind::Clings));
-                if villain.kind == Kind::Leaks {
-                    games.keep(villain.kilobytes << 10);
-                }
-                past || at_start(villain, number, &answers).await
-            }
-            Some(Call::GetPoint(ask)) => {
-                let asked = Asked {
-                    number,
-                    limit: call.limit.and_then(|limit| limit.try_into().ok()),
-                    first: points == 0,
-                    due: points >= villain.after,
-                    ask,
-                };
-                points += 1;
-                if asked.first && games.was_asked() && villain.kind == Kind::Stale {
-                    let beyond = game::point(asked.ask.m, 0);
-                    let answer = game::answer(Some(number), Answer::Point(beyond));
-                    if put(&answers, &answer).await {
-                        continue;
-                    }
-                    return;
-                }
-                if past {
-                    // So as to go on as it would have gone on.
-                    let _ = chance.point(&asked.ask);
-                    continue;
-                }
-                if is_one_too_many(villain, games, running.as_ref()) {
-                    let status = Status::internal("I can't play so many games at once");
-                    let _ = answers.send(Put::End(status)).await;
-                    return;
-                }
-                in_game(villain, &asked, &mut chance, games, &answers).await
-            }
-            Some(Call::Over(_)) => {
-                if villain.kind == Kind::ExitWhenOver {
-                    eprintln!("one game is enough");
-                    std::process::exit(3);
-                }
-                if villain.kind == Kind::ErrorWhenOver {
-                    let status = Status::internal("I am a bad loser");
-                    let _ = answers.send(Put::End(status)).await;
-                    return;
-                }
-                // Who waits for the stream's end has a place taken until then.
-                if let Some(running) = &running
-                    && villain.kind != Kind::NeverCloses
-                {
-                    running.over();
-                }
-                true
-            }
-            _ => true,
-        };
-        if !going_on {
+        if !seat.hear(call).await {
             return;
         }
     }
 }
 
-/// Whether this is the newest of more games than it can play.
-fn is_one_too_many(villain: &Villain, games: &Games, running: Option<&Running>) -> bool {
-    villain.kind == Kind::Overcommitted
-        && games.running() >= TOO_MANY
-        && running.is_some_and(Running::is_newest)
+/// A villain in one game. What answers a call gives false where nothing is to follow.
+struct VillainSeat<'a> {
+    villain: &'a Villain,
+    games: &'a Arc<RunningGames>,
+    answers: mpsc::Sender<Put>,
+    chance: Chance,
+    /// How many points it has been asked for.
+    points: u32,
+    running: Option<RunningGame>,
 }
 
-struct Asked {
+struct PointRequest {
     number: u32,
     ask: GetPoint,
     limit: Option<Duration>,
@@ -217,150 +130,251 @@ struct Asked {
     due: bool,
 }
 
-/// Answers GameStart; false where nothing is to follow.
-async fn at_start(villain: &Villain, number: u32, answers: &mpsc::Sender<Put>) -> bool {
-    let answer = match villain.kind {
-        Kind::CrashAtStart => crash("crashing at the start"),
-        Kind::HangUpAtStart => return false,
-        Kind::NeverReady => {
-            an_hour(answers).await;
-            return false;
+impl VillainSeat<'_> {
+    async fn hear(&mut self, bytes: Bytes) -> bool {
+        let size = bytes.len();
+        let Ok(call) = ConnectFourCall::decode(bytes) else {
+            return self
+                .end(Status::invalid_argument("a call that can't be read"))
+                .await;
+        };
+        let kind = self.villain.kind;
+        // What it does not know, it would not write again.
+        if kind == Kind::ChokesOnNewFields && call.encoded_len() != size {
+            let status = Status::invalid_argument("a call with something that I don't know");
+            return self.end(status).await;
         }
-        Kind::NotReady => Answer::Point(game::point(0, 0)),
-        Kind::Slow => {
-            tokio::time::sleep(villain.delay()).await;
-            game::ready(villain)
+        let number = call.number.unwrap_or_default();
+        let past = call.past_answer.is_some() && kind != Kind::CannotResume;
+        match call.call {
+            Some(Call::Start(start)) => {
+                self.chance = Chance::new(start.bot_seed);
+                if !self.has_room().await {
+                    return self
+                        .end(Status::resource_exhausted("I have enough games"))
+                        .await;
+                }
+                self.running = Some(self.games.begin(kind == Kind::Clings));
+                if kind == Kind::Leaks {
+                    self.games.keep(self.villain.kilobytes << 10);
+                }
+                past || self.at_start(number).await
+            }
+            Some(Call::GetPoint(ask)) => {
+                let asked = PointRequest {
+                    number,
+                    limit: call.limit.and_then(|limit| limit.try_into().ok()),
+                    first: self.points == 0,
+                    due: self.points >= self.villain.after,
+                    ask,
+                };
+                self.points += 1;
+                if asked.first && self.games.was_asked() && kind == Kind::Stale {
+                    return self.put(&beyond(&asked)).await;
+                }
+                if past {
+                    // It draws the same number as when it answered.
+                    let _ = self.chance.point(&asked.ask);
+                    return true;
+                }
+                if self.is_one_too_many() {
+                    let status = Status::internal("I can't play so many games at once");
+                    return self.end(status).await;
+                }
+                self.asked(&asked).await
+            }
+            Some(Call::Over(_)) => self.over().await,
+            _ => true,
         }
-        _ => game::ready(villain),
-    };
-    put(answers, &game::answer(Some(number), answer)).await
-}
+    }
 
-/// Answers GetPoint; false where nothing is to follow.
-async fn in_game(
-    villain: &Villain,
-    asked: &Asked,
-    chance: &mut Chance,
-    games: &Games,
-    answers: &mpsc::Sender<Put>,
-) -> bool {
-    let Asked {
-        number,
-        ask,
-        limit,
-        first,
-        due,
-    } = asked;
-    let number = *number;
-    let point = match villain.kind {
-        Kind::Full => game::leftmost(ask),
-        _ => chance.point(ask),
-    };
-    let by_the_rules = game::answer(Some(number), Answer::Point(point));
-    // What is no foul, and what does not wait for its time.
-    match villain.kind {
-        Kind::Slow | Kind::Clockless => tokio::time::sleep(villain.delay()).await,
-        Kind::LastMinute => tokio::time::sleep(limit.unwrap_or_default() * 9 / 10).await,
-        Kind::ThinksOn => {
-            tokio::select! {
-                () = tokio::time::sleep(villain.delay()) => {}
-                () = answers.closed() => {
-                    games.think_on();
-                    return false;
+    /// Whether another game may begin, for the kinds that count them.
+    async fn has_room(&self) -> bool {
+        let most = self.villain.max_games() as usize;
+        match self.villain.kind {
+            Kind::Clings => self.games.running() < most,
+            Kind::NeverCloses => self.games.has_room(most).await,
+            _ => true,
+        }
+    }
+
+    /// Whether this is the newest of more games than it can play.
+    fn is_one_too_many(&self) -> bool {
+        let newest = self.running.as_ref().is_some_and(RunningGame::is_newest);
+        self.villain.kind == Kind::Overcommitted && self.games.running() >= TOO_MANY && newest
+    }
+
+    async fn at_start(&self, number: u32) -> bool {
+        let answer = match self.villain.kind {
+            Kind::CrashAtStart => crash("crashing at the start"),
+            Kind::HangUpAtStart => return false,
+            Kind::NeverReady => {
+                an_hour(&self.answers).await;
+                return false;
+            }
+            Kind::NotReady => Answer::Point(game::point(0, 0)),
+            Kind::Slow => {
+                tokio::time::sleep(self.villain.delay()).await;
+                game::ready(self.villain)
+            }
+            _ => game::ready(self.villain),
+        };
+        self.put(&game::answer(Some(number), answer)).await
+    }
+
+    async fn over(&self) -> bool {
+        match self.villain.kind {
+            Kind::ExitWhenOver => {
+                eprintln!("one game is enough");
+                std::process::exit(3);
+            }
+            Kind::ErrorWhenOver => return self.end(Status::internal("I am a bad loser")).await,
+            // It takes a slot until the stream has ended.
+            Kind::NeverCloses => {}
+            _ => {
+                if let Some(running) = &self.running {
+                    running.over();
                 }
             }
         }
-        Kind::FailsOnTallBoards if *first && ask.m > ask.n => {
-            let beyond = game::point(ask.m, 0);
-            return put(answers, &game::answer(Some(number), Answer::Point(beyond))).await;
-        }
-        Kind::Chatty => {
-            let line = ".".repeat(1023);
-            (0..100).for_each(|_| println!("{line}"));
-        }
-        Kind::Bulky => {
-            let bulky = Put::messages(&[&padded(&by_the_rules, LARGEST)]);
-            return answers.send(bulky).await.is_ok();
-        }
-        Kind::Full => {
-            let again = game::full_column(ask).map(|column| game::point(0, column));
-            let point = again.filter(|_| *due).unwrap_or(point);
-            return put(answers, &game::answer(Some(number), Answer::Point(point))).await;
-        }
-        _ => {}
+        true
     }
-    if !due {
-        return put(answers, &by_the_rules).await;
+
+    /// What is no foul, and what does not wait for its time; then the foul, if it is due.
+    async fn asked(&mut self, asked: &PointRequest) -> bool {
+        let (villain, ask) = (self.villain, &asked.ask);
+        let point = match villain.kind {
+            Kind::Full => match game::full_column(ask).filter(|_| asked.due) {
+                Some(column) => game::point(0, column),
+                None => game::leftmost(ask),
+            },
+            _ => self.chance.point(ask),
+        };
+        match villain.kind {
+            Kind::Slow | Kind::Clockless => tokio::time::sleep(villain.delay()).await,
+            Kind::LastMinute => {
+                tokio::time::sleep(asked.limit.unwrap_or_default() * 9 / 10).await;
+            }
+            Kind::ThinksOn => {
+                tokio::select! {
+                    () = tokio::time::sleep(villain.delay()) => {}
+                    () = self.answers.closed() => {
+                        self.games.think_on();
+                        return false;
+                    }
+                }
+            }
+            Kind::FailsOnTallBoards if asked.first && ask.m > ask.n => {
+                return self.put(&beyond(asked)).await;
+            }
+            Kind::Chatty => {
+                let line = ".".repeat(1023);
+                (0..100).for_each(|_| println!("{line}"));
+            }
+            _ => {}
+        }
+        let by_the_rules = game::answer(Some(asked.number), Answer::Point(point));
+        let sent = match villain.kind {
+            Kind::Bulky => Put::messages(&[&padded(&by_the_rules, LARGEST)]),
+            _ if asked.due => return self.foul(asked, point, &by_the_rules).await,
+            _ => message(&by_the_rules),
+        };
+        self.answers.send(sent).await.is_ok()
     }
-    let (x, y) = (point.x.unwrap_or_default(), point.y);
-    let elsewhere =
-        |x: i32, y: Option<i32>| game::answer(Some(number), Answer::Point(Point { x: Some(x), y }));
-    let numbered = |number: Option<u32>| ConnectFourAnswer {
-        number,
-        answer: Some(Answer::Point(point)),
-    };
-    let sent = match villain.kind {
-        Kind::Crash => crash("crashing in the middle of the game"),
-        Kind::Exit => {
-            eprintln!("leaving at question {number}");
-            std::process::exit(3)
-        }
-        Kind::HangUp => return false,
-        Kind::ErrorStatus => Put::End(Status::failed_precondition("no more ideas")),
-        Kind::NoStatus => Put::Stop,
-        Kind::Reset => Put::Reset,
-        Kind::Malformed => Put::messages(&[b"\xff\xff\xff"]),
-        Kind::Unframed => Put::Raw(Bytes::from_static(b"\x07 is my lucky column")),
-        Kind::Empty => message(&ConnectFourAnswer {
-            number: Some(number),
-            answer: None,
-        }),
-        Kind::Incomplete => message(&elsewhere(x, None)),
-        Kind::ReadyAgain => message(&game::answer(Some(number), game::ready(villain))),
-        Kind::NoNumber => message(&numbered(None)),
-        Kind::WrongNumber => message(&numbered(Some(number + 1))),
-        Kind::PastNumber => message(&numbered(Some(number - 1))),
-        Kind::Unsolicited => {
-            let answer = by_the_rules.encode_to_vec();
-            Put::messages(&[&answer, &answer])
-        }
-        Kind::Flood => {
-            let answer = by_the_rules.encode_to_vec();
-            let many = [&answer[..]; FLOOD];
-            while answers.send(Put::messages(&many)).await.is_ok() {}
-            return false;
-        }
-        Kind::Oversized => Put::messages(&[&padded(&by_the_rules, LARGEST + 1)]),
-        Kind::Memory => {
-            let hoard: Vec<Vec<u8>> = (0..villain.megabytes).map(|_| vec![1; 1 << 20]).collect();
-            an_hour(answers).await;
-            drop(hoard);
-            message(&by_the_rules)
-        }
-        Kind::Illegal => message(&elsewhere(0, Some(ask.n))),
-        Kind::Floating => message(&elsewhere(x - 1, y)),
-        Kind::Occupied => message(&elsewhere(x + 1, y)),
-        Kind::Late => {
-            an_hour(answers).await;
-            message(&by_the_rules)
-        }
-        Kind::BusyLate => loop {
-            std::hint::spin_loop();
-        },
-        _ => message(&by_the_rules),
-    };
-    answers.send(sent).await.is_ok()
+
+    async fn foul(
+        &self,
+        asked: &PointRequest,
+        point: Point,
+        by_the_rules: &ConnectFourAnswer,
+    ) -> bool {
+        let number = asked.number;
+        let (x, y) = (point.x.unwrap_or_default(), point.y);
+        let elsewhere = |x: i32, y: Option<i32>| {
+            message(&game::answer(
+                Some(number),
+                Answer::Point(Point { x: Some(x), y }),
+            ))
+        };
+        let numbered = |number| message(&game::answer(number, Answer::Point(point)));
+        let sent = match self.villain.kind {
+            Kind::Crash => crash("crashing in the middle of the game"),
+            Kind::Exit => {
+                eprintln!("leaving at question {number}");
+                std::process::exit(3)
+            }
+            Kind::HangUp => return false,
+            Kind::ErrorStatus => Put::End(Status::failed_precondition("no more ideas")),
+            Kind::NoStatus => Put::Stop,
+            Kind::Reset => Put::Reset,
+            Kind::Malformed => Put::messages(&[b"\xff\xff\xff"]),
+            Kind::Unframed => Put::Raw(Bytes::from_static(b"\x07 is my lucky column")),
+            Kind::Empty => message(&ConnectFourAnswer {
+                number: Some(number),
+                answer: None,
+            }),
+            Kind::Incomplete => elsewhere(x, None),
+            Kind::ReadyAgain => message(&game::answer(Some(number), game::ready(self.villain))),
+            Kind::NoNumber => numbered(None),
+            Kind::WrongNumber => numbered(Some(number + 1)),
+            Kind::PastNumber => numbered(Some(number - 1)),
+            Kind::Unsolicited => {
+                let answer = by_the_rules.encode_to_vec();
+                Put::messages(&[&answer, &answer])
+            }
+            Kind::Flood => {
+                let answer = by_the_rules.encode_to_vec();
+                let many = [&answer[..]; FLOOD];
+                while self.answers.send(Put::messages(&many)).await.is_ok() {}
+                return false;
+            }
+            Kind::Oversized => Put::messages(&[&padded(by_the_rules, LARGEST + 1)]),
+            Kind::Memory => {
+                let megabytes = self.villain.megabytes;
+                let taken: Vec<Vec<u8>> = (0..megabytes).map(|_| vec![1; 1 << 20]).collect();
+                an_hour(&self.answers).await;
+                drop(taken);
+                message(by_the_rules)
+            }
+            Kind::Illegal => elsewhere(0, Some(asked.ask.n)),
+            Kind::Floating => elsewhere(x - 1, y),
+            Kind::Occupied => elsewhere(x + 1, y),
+            Kind::Late => {
+                an_hour(&self.answers).await;
+                message(by_the_rules)
+            }
+            Kind::BusyLate => loop {
+                std::hint::spin_loop();
+            },
+            _ => message(by_the_rules),
+        };
+        self.answers.send(sent).await.is_ok()
+    }
+
+    async fn put(&self, answer: &ConnectFourAnswer) -> bool {
+        self.answers.send(message(answer)).await.is_ok()
+    }
+
+    /// Ends the stream with this status.
+    async fn end(&self, status: Status) -> bool {
+        let _ = self.answers.send(Put::End(status)).await;
+        false
+    }
+}
+
+/// A point off the board.
+fn beyond(asked: &PointRequest) -> ConnectFourAnswer {
+    game::answer(
+        Some(asked.number),
+        Answer::Point(game::point(asked.ask.m, 0)),
+    )
 }
 
 fn message(answer: &ConnectFourAnswer) -> Put {
     Put::messages(&[&answer.encode_to_vec()])
 }
 
-async fn put(answers: &mpsc::Sender<Put>, answer: &ConnectFourAnswer) -> bool {
-    answers.send(message(answer)).await.is_ok()
-}
-
-/// An answer with a field behind it that nobody knows, as large as said.
+/// An answer with an unknown field behind it, of this size.
 fn padded(answer: &ConnectFourAnswer, size: usize) -> Vec<u8> {
     let mut bytes = answer.encode_to_vec();
     bytes.push(PADDING);
@@ -371,7 +385,7 @@ fn padded(answer: &ConnectFourAnswer, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Waits for an hour, or until nobody waits any more.
+/// Waits for an hour, or until the stream is cancelled.
 async fn an_hour(answers: &mpsc::Sender<Put>) {
     tokio::select! {
         () = tokio::time::sleep(HOUR) => {}
@@ -395,7 +409,7 @@ fn say(line: &str) {
     let _ = io::stdout().flush();
 }
 
-/// Starts itself as a villain that stays for ever.
+/// Starts this program again as a villain that never ends.
 fn litter(villain: &Villain) -> io::Result<()> {
     Command::new(env::current_exe()?)
         .args(villain.verb)

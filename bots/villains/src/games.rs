@@ -9,16 +9,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long it thinks on about a game that nobody waits for.
-const THOUGHT: Duration = Duration::from_secs(60);
-/// Less than who has ended a game waits for its stream's end, which is 1 s.
-const A_MOMENT: Duration = Duration::from_millis(500);
-/// In how many threads: enough to be seen where much else runs.
-const THOUGHTS: usize = 4;
+/// How long it keeps thinking about a cancelled game.
+const BUSY_TIME: Duration = Duration::from_secs(60);
+/// Less than the 1 s that the referee waits for a stream's end.
+const ROOM_WAIT: Duration = Duration::from_millis(500);
+/// In how many threads: enough to be seen on a busy machine.
+const BUSY_THREADS: usize = 4;
 
 /// The games of one process.
 #[derive(Default)]
-pub(crate) struct Games {
+pub(crate) struct RunningGames {
     state: Mutex<State>,
     asked: AtomicBool,
     thinks_on: AtomicBool,
@@ -29,25 +29,25 @@ struct State {
     /// Those that run, or are taken to: by their numbers.
     running: BTreeSet<u64>,
     begun: u64,
-    hoard: Vec<Vec<u8>>,
+    kept: Vec<Vec<u8>>,
 }
 
 /// A game that runs.
-pub(crate) struct Running {
-    games: Arc<Games>,
+pub(crate) struct RunningGame {
+    games: Arc<RunningGames>,
     number: u64,
-    /// It runs until somebody says that it is over, and if nobody does for ever.
+    /// It counts as running until `over` is called, even when it is dropped.
     clings: bool,
 }
 
-impl Games {
+impl RunningGames {
     /// Begins another one.
-    pub(crate) fn begin(self: &Arc<Self>, clings: bool) -> Running {
+    pub(crate) fn begin(self: &Arc<Self>, clings: bool) -> RunningGame {
         let mut state = self.lock();
         state.begun += 1;
         let number = state.begun;
         state.running.insert(number);
-        Running {
+        RunningGame {
             games: self.clone(),
             number,
             clings,
@@ -64,7 +64,7 @@ impl Games {
     pub(crate) async fn has_room(&self, most: usize) -> bool {
         let began = Instant::now();
         while self.running() >= most {
-            if began.elapsed() >= A_MOMENT {
+            if began.elapsed() >= ROOM_WAIT {
                 return false;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -77,9 +77,9 @@ impl Games {
         self.asked.swap(true, Ordering::Relaxed)
     }
 
-    /// Keeps so many bytes for ever, and writes to each of them.
+    /// Keeps this many bytes until the process ends, and writes to each of them.
     pub(crate) fn keep(&self, bytes: usize) {
-        self.lock().hoard.push(vec![1; bytes]);
+        self.lock().kept.push(vec![1; bytes]);
     }
 
     /// Keeps the cores busy for a while, once.
@@ -87,10 +87,10 @@ impl Games {
         if self.thinks_on.swap(true, Ordering::Relaxed) {
             return;
         }
-        for _ in 0..THOUGHTS {
+        for _ in 0..BUSY_THREADS {
             std::thread::spawn(|| {
                 let began = Instant::now();
-                while began.elapsed() < THOUGHT {
+                while began.elapsed() < BUSY_TIME {
                     std::hint::spin_loop();
                 }
             });
@@ -102,7 +102,7 @@ impl Games {
     }
 }
 
-impl Running {
+impl RunningGame {
     /// Whether no other game that runs has begun after it.
     pub(crate) fn is_newest(&self) -> bool {
         self.games.lock().running.last() == Some(&self.number)
@@ -114,7 +114,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningGame {
     fn drop(&mut self) {
         if !self.clings {
             self.over();
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_game_runs_until_it_is_dropped_or_over() {
-        let games = Arc::new(Games::default());
+        let games = Arc::new(RunningGames::default());
         let first = games.begin(false);
         let second = games.begin(false);
         assert_eq!(games.running(), 2);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_game_that_clings_runs_until_it_is_over() {
-        let games = Arc::new(Games::default());
+        let games = Arc::new(RunningGames::default());
         drop(games.begin(true));
         assert_eq!(games.running(), 1);
         games.begin(true).over();

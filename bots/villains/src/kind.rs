@@ -1,6 +1,6 @@
 //! The catalogue: what each kind does, and what is to come of it.
 
-use clap::ValueEnum as _;
+use clap::{ValueEnum as _, builder::PossibleValue};
 use referee_core::FoulKind;
 
 /// What a villain does.
@@ -103,7 +103,7 @@ pub enum Kind {
     /// Unfit: in each game that a process plays after its first, its first point is
     /// off the board.
     Stale,
-    /// Unfit: says that it can be caught up, but answers old questions again.
+    /// Unfit: says that it can be resumed, but answers old questions again.
     CannotResume,
     /// Unfit: ends its stream with an error where a call has a field, or is of
     /// a kind, that it does not know.
@@ -154,17 +154,19 @@ impl Kind {
     /// As it is called on the command line.
     #[must_use]
     pub fn name(self) -> String {
-        self.to_possible_value()
-            .map(|value| value.get_name().to_owned())
-            .unwrap_or_default()
+        self.value().get_name().to_owned()
     }
 
     /// What it does, in a sentence.
     #[must_use]
     pub fn does(self) -> String {
-        let help = self.to_possible_value();
-        let help = help.and_then(|value| value.get_help().map(ToString::to_string));
-        format!("{}.", help.unwrap_or_default().trim_end_matches('.'))
+        let help = self.value().get_help().map(ToString::to_string);
+        let help = help.expect("every kind has a doc comment");
+        format!("{}.", help.trim_end_matches('.'))
+    }
+
+    fn value(self) -> PossibleValue {
+        self.to_possible_value().expect("no kind is skipped")
     }
 
     /// The foul that it commits in an ordinary game; in that of its

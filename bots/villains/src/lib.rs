@@ -1,6 +1,6 @@
-//! Villains: bots that play by the rules until their time has come, and then do
-//! one thing wrong, always the same. What they are for is to be caught. `villain
-//! KIND` is one of them, and its `--help` is the catalogue.
+//! Villains: bots that play by the rules up to a point and then do one thing wrong,
+//! always the same. They show that the referee and the check find it. `villain KIND`
+//! is one of them, and its `--help` is the catalogue.
 
 mod callbacks;
 mod foul;
@@ -21,10 +21,10 @@ pub use trial::{GAME, Trial};
 
 use crate::stream::{AnyService, PlayService, SERVICE};
 
-/// The exit code of a villain that can't do what it is here for.
+/// The exit code of a villain that could not misbehave as it should.
 const FAILED: u8 = 1;
 
-/// What can be said of a villain on its command line.
+/// A villain's command line.
 #[derive(Clone, Debug, Args)]
 pub struct Villain {
     /// What it does.
@@ -61,10 +61,9 @@ pub struct Villain {
 }
 
 impl Villain {
-    /// Plays Connect Four as a gRPC service where `BOT_LISTEN` says, and does
-    /// what it is here for. `verb` is what comes before the kind on the command
-    /// line of this program, for a villain that starts another one. Gives the
-    /// program's exit code.
+    /// Plays Connect Four as a gRPC service at the address in `BOT_LISTEN`, and
+    /// misbehaves. `verb` precedes the kind on the command line of this program, for a
+    /// villain that starts another one. Gives the program's exit code.
     #[must_use]
     pub fn main(mut self, verb: Option<&'static str>) -> u8 {
         self.verb = verb;
@@ -94,9 +93,7 @@ impl Villain {
             }
         }
     }
-}
 
-impl Villain {
     fn delay(&self) -> Duration {
         self.delay.unwrap_or(match self.kind {
             Kind::SlowStart => Duration::from_secs(2),

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use clap::Parser;
 use villains::Villain;
 
-/// Plays Connect Four as a gRPC service where BOT_LISTEN says, or with
+/// Plays Connect Four as a gRPC service at the address in BOT_LISTEN, or with
 /// --by-callbacks Mahjong and Big Two as well, and misbehaves in one way.
 #[derive(Parser)]
 #[command(
     version,
-    after_help = "`arena check \"exec:villain KIND\"` finds what each kind lacks, as it stands; but
-slow-start wants --start-limit 5s, and memory a limit of memory.
+    after_help = "`arena check \"exec:villain KIND\"` finds what is wrong with each kind; slow-start
+needs --start-limit 5s for it, and memory needs --memory-limit.
 
 Examples:
   BOT_LISTEN=tcp:127.0.0.1:5001 villain late --after 3

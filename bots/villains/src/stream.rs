@@ -29,7 +29,7 @@ use tonic::{
     server::NamedService,
 };
 
-use crate::{Villain, foul, games::Games};
+use crate::{Villain, foul, games::RunningGames};
 
 /// The service's full name.
 pub(crate) const SERVICE: &str = "games.connect_four.v1.ConnectFourBot";
@@ -42,8 +42,7 @@ const OTHER_GAMES: [&str; 3] = [
     othello_bot_server::SERVICE_NAME,
 ];
 
-/// What can be put on the wire. When nothing more comes, the stream ends in
-/// order.
+/// What can be put on the wire. Without anything more the stream ends with OK.
 pub(crate) enum Put {
     /// Bytes as they are.
     Raw(Bytes),
@@ -72,7 +71,7 @@ impl Put {
 #[derive(Clone)]
 pub(crate) struct PlayService {
     villain: Arc<Villain>,
-    games: Arc<Games>,
+    games: Arc<RunningGames>,
 }
 
 impl PlayService {
@@ -111,8 +110,7 @@ impl Service<Request<Body>> for PlayService {
     }
 }
 
-/// Any service that nobody knows: each of its calls is answered by a message
-/// without a field, and OK.
+/// Any unknown service: each of its calls is answered by an empty message, and OK.
 #[derive(Clone)]
 pub(crate) struct AnyService;
 
@@ -140,7 +138,7 @@ impl<B: Send + 'static> Service<Request<B>> for AnyService {
 }
 
 fn response(puts: mpsc::Receiver<Put>) -> Response<Body> {
-    let mut response = Response::new(Body::new(Answers(Some(puts))));
+    let mut response = Response::new(Body::new(PutFrames(Some(puts))));
     response
         .headers_mut()
         .insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
@@ -148,9 +146,9 @@ fn response(puts: mpsc::Receiver<Put>) -> Response<Body> {
 }
 
 /// The response's body; nothing when it has ended.
-struct Answers(Option<mpsc::Receiver<Put>>);
+struct PutFrames(Option<mpsc::Receiver<Put>>);
 
-impl http_body::Body for Answers {
+impl http_body::Body for PutFrames {
     type Data = Bytes;
     type Error = io::Error;
 

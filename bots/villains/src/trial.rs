@@ -13,15 +13,15 @@ const LAST_POINTS: &str = r#"{"board": ["..XO", "XXOO", "OOXX", "XXOO"]}"#;
 const LOW_COLUMN: &str = r#"{"rows": 4, "columns": 12, "forbidden": {"at": {"x": 0, "y": 0}}}"#;
 const TALL_BOARD: &str = r#"{"rows": 12, "columns": 9}"#;
 
-/// Nobody who answers at all takes so long, however busy the machine is.
+/// More than any answer takes, however busy the machine is.
 const AMPLE: Duration = Duration::from_secs(30);
-/// Runs out soon; who does not wait on purpose keeps it.
+/// Runs out soon, but never for a bot that does not wait on purpose.
 const KEPT: Duration = Duration::from_secs(3);
 
 /// How to play against a villain so that it shows what it does, and soon.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial {
-    /// What is said on its command line after the kind.
+    /// Its command line after the kind.
     pub arguments: &'static [&'static str],
     /// The game's set-up as JSON.
     pub setup: &'static str,
@@ -98,8 +98,8 @@ impl Kind {
         }
     }
 
-    /// Whether what it does can be told only by who starts it: a referee that is
-    /// given an address sees nothing of it.
+    /// Whether only the one who starts it can see what it does: a referee that is given
+    /// an address can't.
     #[must_use]
     pub const fn is_for_the_starter(self) -> bool {
         matches!(

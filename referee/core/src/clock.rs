@@ -1,26 +1,32 @@
-//! Time has one judge. This is arithmetic on durations that somebody else
-//! measured; nothing here reads a clock.
+//! Time limits and the clock of a seat: arithmetic on durations that the caller
+//! measured. Nothing here reads a clock.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How long a seat may take, and how much it may say.
+/// The limits of a seat: its time and the size of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// From opening a seat's stream to its Ready.
+    /// The time from opening a seat's stream to its `Ready`.
     #[serde(rename = "start_us", with = "micros")]
     pub start: Duration,
-    /// For one question.
+    /// The time for one question.
     #[serde(rename = "move_us", with = "micros")]
     pub per_move: Duration,
-    /// For all questions of a seat together, where there is such a limit; it may
-    /// go over several games.
+    /// The time for all questions of a seat together, if there is such a limit. It may
+    /// cover several games.
     #[serde(rename = "budget_us", with = "optional_micros")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Duration>,
     /// The largest answer, in bytes.
     pub answer_bytes: usize,
+}
+
+impl Limits {
+    /// The longest that a limit may be: a year. Deadlines are moments plus limits, and
+    /// such a sum must not overflow.
+    pub const LONGEST: Duration = Duration::from_hours(365 * 24);
 }
 
 impl Default for Limits {
@@ -34,9 +40,8 @@ impl Default for Limits {
     }
 }
 
-/// What a seat has used of its time in one game, and of its budget in those
-/// before. Start-up is apart: it has its
-/// own limit and is never counted as thinking.
+/// The time that a seat has used in this game, and what it used of its budget in
+/// earlier games. Start-up has its own limit and does not count.
 #[derive(Clone, Debug)]
 pub struct Clock {
     limits: Limits,
@@ -47,9 +52,9 @@ pub struct Clock {
 /// Whether an answer came in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {
-    /// It did.
+    /// It came before the limit.
     InTime,
-    /// It did not.
+    /// It came at the limit or after it.
     Late {
         /// What it had.
         limit: Duration,
@@ -74,8 +79,8 @@ impl Clock {
         }
     }
 
-    /// What the next question may take: the move limit, or what is left of the
-    /// budget where that is less.
+    /// The limit of the next question: the move limit, or the rest of the budget if
+    /// that is less.
     #[must_use]
     pub fn limit(&self) -> Duration {
         let per_move = self.limits.per_move;
@@ -83,7 +88,7 @@ impl Clock {
             .map_or(per_move, |left| per_move.min(left))
     }
 
-    /// What is left of the budget, where there is one.
+    /// The rest of the budget, if there is a budget.
     #[must_use]
     pub fn budget_left(&self) -> Option<Duration> {
         self.limits
@@ -91,21 +96,21 @@ impl Clock {
             .map(|budget| budget.saturating_sub(self.before + self.used))
     }
 
-    /// What the seat has thought in this game.
+    /// The time that the seat has used in this game.
     #[must_use]
     pub const fn used(&self) -> Duration {
         self.used
     }
 
-    /// Takes `thought` off the clock and says whether it was in time. The limit
-    /// is half-open: an answer at exactly the limit is late.
+    /// Adds `thought` to the used time and says whether it was in time. The limit is
+    /// half-open: an answer at exactly the limit is late.
     pub fn charge(&mut self, thought: Duration) -> Charge {
         let limit = self.limit();
         self.used += thought;
         Self::judge(limit, thought)
     }
 
-    /// The same for start-up, which is charged to nobody.
+    /// Says whether a seat started in time. Start-up time is not added to the clock.
     #[must_use]
     pub fn charge_start(&self, waited: Duration) -> Charge {
         Self::judge(self.limits.start, waited)

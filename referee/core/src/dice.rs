@@ -1,5 +1,5 @@
-//! Chance. The generator and what is made of it are part of the rules'
-//! version: a seed means the same deal for ever, and the test below pins it.
+//! Chance. The generator and the way numbers are drawn are part of the version of the
+//! rules: a seed always gives the same deal, and the test below checks that.
 
 use rand_chacha::{
     ChaCha20Rng,
@@ -14,15 +14,15 @@ use crate::Seed;
 pub struct Dice(ChaCha20Rng);
 
 impl Dice {
-    /// Dice that will fall as this seed says.
+    /// The dice of this seed.
     #[must_use]
     pub fn new(seed: &Seed) -> Self {
         Self(ChaCha20Rng::from_seed(*seed.bytes()))
     }
 
-    /// A number of `0..bound`, each equally likely: a word that is not below
-    /// the largest multiple of `bound` that fits is thrown again, and the
-    /// remainder is taken of the first that is.
+    /// A number of `0..bound`, each equally likely: words are drawn until one is below
+    /// the largest multiple of `bound` that fits into a word; the result is its
+    /// remainder by `bound`.
     ///
     /// # Panics
     ///
@@ -38,8 +38,8 @@ impl Dice {
         }
     }
 
-    /// Fisher and Yates, from the end: for i = n-1 down to 1 the item at i
-    /// changes places with the one at [`below`](Self::below)(i + 1).
+    /// Shuffles by the method of Fisher and Yates, from the end: for i = n-1 down to 1
+    /// the items at i and at [`below`](Self::below)(i + 1) are swapped.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             let bound = u32::try_from(i + 1).expect("fewer than 2^32 items");
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(items, (0..108).collect::<Vec<_>>());
     }
 
-    /// Worked out with another implementation of ChaCha20. If this fails, old
-    /// seeds mean other games: don't change the numbers.
+    /// Computed with another implementation of ChaCha20. If this fails, old seeds give
+    /// other games: do not change the numbers.
     #[test]
     fn the_first_draws_stay_the_same_for_ever() {
         let mut dice = dice(3);

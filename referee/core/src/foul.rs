@@ -1,4 +1,4 @@
-//! What a bot does wrong. A foul is a result with its evidence, never an error.
+//! Fouls: what a bot does wrong, with the evidence. A foul is a result, never an `Err`.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::micros;
 
-/// What a seat did wrong, with the evidence.
+/// A foul of a seat, with the evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Foul {
@@ -15,9 +15,9 @@ pub enum Foul {
         /// What was tried and what came back.
         detail: String,
     },
-    /// It did not answer Ready, or did something else, before the game began.
+    /// It did not answer the first question with `Ready`.
     NoStart {
-        /// What came instead.
+        /// What happened instead.
         detail: String,
     },
     /// It does not implement this game.
@@ -27,7 +27,7 @@ pub enum Foul {
     },
     /// Its process ended or its connection broke.
     Crashed {
-        /// How, as far as can be known from outside.
+        /// How it ended, as far as this can be seen from outside.
         detail: String,
     },
     /// It closed the stream in the middle of the game.
@@ -41,19 +41,19 @@ pub enum Foul {
     },
     /// Its answer can't be read.
     Malformed {
-        /// What is wrong with it.
+        /// Why it can't be read.
         detail: String,
     },
     /// Its answer names another question.
     WrongNumber {
         /// The question's number.
         expected: u32,
-        /// The answer's.
+        /// The number in the answer.
         got: u32,
     },
     /// It spoke without being asked.
     Unsolicited {
-        /// How many bytes it said.
+        /// How many bytes it sent.
         bytes: usize,
     },
     /// Its answer is larger than allowed.
@@ -63,10 +63,10 @@ pub enum Foul {
     },
     /// Its process used more memory than allowed.
     MemoryExceeded {
-        /// The most it was seen to use beyond what it had when it was ready,
-        /// in bytes.
+        /// The most memory that was measured, less what it used when it was ready, in
+        /// bytes.
         peak: u64,
-        /// What it was allowed, in bytes.
+        /// The limit, in bytes.
         limit: u64,
     },
     /// Its move is against the rules of the game.
@@ -82,7 +82,7 @@ pub enum Foul {
     },
 }
 
-/// Which foul, without the evidence.
+/// The kind of a foul, without the evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the variants of Foul say what they are")]
@@ -103,7 +103,7 @@ pub enum FoulKind {
 }
 
 impl Foul {
-    /// Which foul it is.
+    /// The kind of this foul.
     #[must_use]
     pub const fn kind(&self) -> FoulKind {
         match self {
@@ -123,13 +123,13 @@ impl Foul {
         }
     }
 
-    /// The same foul, committed before the game began: what is no start foul
-    /// of its own is a [`NoStart`](Self::NoStart) with this one as evidence.
+    /// This foul as one that was committed before the game began: a foul that is not a
+    /// start foul becomes a [`NoStart`](Self::NoStart) with this foul as evidence.
     #[must_use]
     pub fn at_start(self) -> Self {
         match self {
             Self::Unreachable { .. } | Self::NoStart { .. } | Self::Unsupported { .. } => self,
-            // Another game of the same process may have used it up.
+            // Another game of the same process may have used the memory.
             Self::MemoryExceeded { .. } => self,
             Self::Late { limit } => Self::NoStart {
                 detail: format!("no Ready within the start-up limit of {limit:?}"),
@@ -140,7 +140,7 @@ impl Foul {
         }
     }
 
-    /// Cuts evidence that a bot wrote to a length that a record can hold.
+    /// Cuts text from a bot to a length that fits into a record.
     #[must_use]
     pub fn evidence(text: impl Into<String>) -> String {
         const MOST: usize = 500;
@@ -162,7 +162,7 @@ impl std::fmt::Display for Foul {
             Self::Crashed { detail } => write!(f, "crashed: {detail}"),
             Self::HungUp => f.write_str("closed its stream before the game was over"),
             Self::ErrorStatus { code, message } => {
-                write!(f, "ended with gRPC status {code}: {message}")
+                write!(f, "{message} (gRPC status {code})")
             }
             Self::Malformed { detail } => write!(f, "answer can't be read: {detail}"),
             Self::WrongNumber { expected, got } => {
@@ -180,7 +180,7 @@ impl std::fmt::Display for Foul {
 }
 
 impl FoulKind {
-    /// In a word or two, for tables.
+    /// Its name in one or two words, for tables.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -200,7 +200,7 @@ impl FoulKind {
         }
     }
 
-    /// As a contest tells it to the one who submitted the bot.
+    /// Its name in the terms of programming contests.
     #[must_use]
     pub const fn contest_words(self) -> &'static str {
         match self {

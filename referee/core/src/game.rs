@@ -1,9 +1,9 @@
-//! What a game is: rules and nothing else.
+//! The contract of a game: its rules and nothing else.
 //!
-//! A game's author sorts every field of the state into public, private (one
-//! value a seat) and hidden. Only this file slices an [`Observation`] out of a
-//! [`State`], and only from an observation are messages made, so a secret has
-//! no way to the wire.
+//! A game's author puts every field of the state into one of three parts: public,
+//! private (one value for each seat) or hidden. Only this file makes an [`Observation`]
+//! from a [`State`], and messages are made from observations alone, so a secret can't
+//! get into a message.
 
 use std::fmt::Debug;
 
@@ -11,54 +11,54 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Dice, Outcome, PerSeat, Scene, Seat};
 
-/// What there is to know about a game before it begins.
+/// Facts about a game that do not depend on the set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GameInfo {
     /// Its name in files and messages, for example `connect_four`.
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// How many sit at the table.
+    /// How many seats it has.
     pub seats: u8,
-    /// Grows when the same seed or the same answers mean another game.
+    /// Increases when the same seed or the same answers give another game.
     pub rules_version: u32,
     /// How a move is written, for people: `(row, column)`.
     pub notation: &'static str,
-    /// What everybody begins a series of games with, where scores are payments
-    /// between the seats; 0 where they are not.
+    /// If scores are payments between the seats: what each seat has at the beginning of
+    /// a series of games. Otherwise 0.
     pub purse: i32,
 }
 
-/// A way to begin that is legal and worth a look: whether a bot can deal with it.
+/// A legal and unusual beginning, to test whether a bot can handle it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// What is unusual about it, in a few words.
+    /// What is unusual in it, in a few words.
     pub name: &'static str,
     /// The set-up, as JSON.
     pub setup: &'static str,
 }
 
-/// The rules of a game as a pure machine. It can't wait, it can't fail for an
-/// outside reason, and its only chance comes from the [`Dice`] handed to
-/// [`deal`](Self::deal).
+/// The rules of a game as a pure state machine. It does not wait, it does not fail for
+/// an outside reason, and all chance comes from the [`Dice`] that [`deal`](Self::deal)
+/// gets.
 ///
-/// A game's type has no values worth having: it names the rules.
+/// The type only names the rules; its values are not used.
 pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
-    /// What there is to know about it.
+    /// Facts about the game.
     const INFO: GameInfo;
 
-    /// What can be chosen by hand; the default leaves everything to the dice.
+    /// The set-up, which can be chosen; the default leaves everything to the dice.
     type Setup: Clone + Debug + Default + PartialEq + Send + Serialize + DeserializeOwned;
     /// What everybody sees.
     type Public: Clone + Debug + PartialEq + Send;
-    /// What one seat sees besides.
+    /// What one seat sees in addition.
     type Private: Clone + Debug + PartialEq + Send;
     /// What nobody sees.
     type Hidden: Clone + Debug + Send;
-    /// Which thing a seat is told. Its content is read off the seat's
-    /// observation, so this says only which message it is.
+    /// Which notice a seat is sent. The content comes from the seat's observation, so
+    /// this is only the kind of message.
     type Notice: Copy + Debug + PartialEq + Send;
-    /// Which thing a seat is asked, likewise.
+    /// Which question a seat is asked: only the kind of message, too.
     type Question: Copy + Debug + PartialEq + Send;
     /// What a seat answers.
     type Answer: Clone + Debug + PartialEq + Send;
@@ -70,8 +70,8 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// [`SetupError`] says what is wrong and what would be right.
     fn validate(setup: &Self::Setup) -> Result<(), SetupError>;
 
-    /// Reads one line of a list of openings, in the notation that is usual for
-    /// the game. Where there is none, it is a set-up as JSON.
+    /// Reads one line of a list of openings, in the usual notation of the game. A game
+    /// without one reads a set-up as JSON.
     ///
     /// # Errors
     ///
@@ -81,25 +81,24 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
             .map_err(|error| SetupError(format!("expected a set-up as a JSON object: {error}")))
     }
 
-    /// A finished game in one line, in the notation that is usual for the game:
-    /// how it began and the moves, as they were written down. Where nothing else
-    /// is usual, the moves with semicolons between.
+    /// A finished game in one line, in the usual notation of the game: the beginning
+    /// and the moves. A game without one gives the moves, separated by semicolons.
     fn transcript(setup: &Self::Setup, moves: &[&str]) -> String {
         let _ = setup;
         moves.join("; ")
     }
 
-    /// The beginning of a game. Draws from the dice in a fixed order, and only
-    /// here. `setup` has been validated.
+    /// The beginning of a game. Only this function draws from the dice, in a fixed
+    /// order. `setup` has been validated.
     fn deal(setup: &Self::Setup, dice: &mut Dice) -> State<Self>;
 
-    /// What comes next. After a [`Step::Tell`] it is called again; a
-    /// [`Step::Ask`] stays the same until it has been resolved or a seat
-    /// forfeits; [`Step::Over`] stays for ever.
+    /// The next step. After a [`Step::Tell`] it is called again. A [`Step::Ask`] stays
+    /// the same until it is resolved or a seat forfeits. A [`Step::Over`] never
+    /// changes.
     fn step(state: &mut State<Self>) -> Step<Self>;
 
-    /// Whether a seat may answer this. What a seat does not see can't decide
-    /// it, so the seat could have known.
+    /// Whether the rules allow this answer. It depends only on what the seat sees, so
+    /// the seat can know it.
     ///
     /// # Errors
     ///
@@ -114,27 +113,25 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     /// Never empty while the question stands.
     fn legal(sight: &Observation<'_, Self>, question: Self::Question) -> Vec<Self::Answer>;
 
-    /// Carries out the answers to the last [`Step::Ask`], in order of the
-    /// seats; all of them are legal, and those of seats that forfeited are
-    /// missing.
+    /// Applies the answers to the last [`Step::Ask`], in order of the seats. All of
+    /// them are legal; seats that forfeited have none.
     fn resolve(state: &mut State<Self>, answers: &[(Seat, Self::Answer)]);
 
-    /// A seat leaves the game by a foul, and takes the place that is returned.
-    /// May come at any time before the end, for several seats one after
-    /// another. The other seats are told at once, before anything else.
+    /// A seat leaves the game because of a foul; returns the place that it takes. This
+    /// may happen at any time before the end, also for several seats one after another.
+    /// The other seats are told before any other message.
     fn forfeit(state: &mut State<Self>, seat: Seat) -> u8;
 
-    /// Whether everybody may see this answer at once, while the game goes on.
+    /// Whether everybody may see this answer while the game goes on.
     fn is_public(question: Self::Question, answer: &Self::Answer) -> bool;
 
-    /// What to draw of this much of the game. Before the end a caller has at
-    /// most one seat's private part.
+    /// What to draw. `private` holds the parts that may be shown: before the end at
+    /// most that of one seat.
     fn scene(public: &Self::Public, private: &[(Seat, &Self::Private)]) -> Scene;
 
-    /// Another beginning, by which `seat` would have seen the same, after the
-    /// answers that were given: what it has not seen is dealt again. A game
-    /// without secrets returns a copy. The proof that nothing leaks rests on
-    /// this.
+    /// Another beginning with which `seat` would have seen the same after the given
+    /// answers: everything that it has not seen is dealt again. A game without secrets
+    /// returns a copy. The test that no secret leaks is built on this.
     fn redeal(
         beginning: &State<Self>,
         answers: &[(Seat, Self::Question, Self::Answer)],
@@ -142,14 +139,14 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
         dice: &mut Dice,
     ) -> State<Self>;
 
-    /// Ways to begin that a bot should be able to deal with, the most ordinary
-    /// first. Played by anybody, together they lead to every call of the game.
+    /// Beginnings that a bot should be able to handle, the most ordinary first.
+    /// Together they lead to every call of the game, whoever plays.
     fn trials() -> &'static [Trial] {
         &[]
     }
 
-    /// The answer by which a seat changes nothing that others see, where the
-    /// question has one (declining a claim).
+    /// The answer that changes nothing that others see, if the question has one
+    /// (declining a claim).
     fn decline(_question: Self::Question) -> Option<Self::Answer> {
         None
     }
@@ -171,7 +168,7 @@ impl<G: Game> State<G> {
     ///
     /// # Panics
     ///
-    /// Where the game does not have the seat.
+    /// If the game does not have this seat.
     #[must_use]
     pub fn observe(&self, seat: Seat) -> Observation<'_, G> {
         Observation {
@@ -182,9 +179,9 @@ impl<G: Game> State<G> {
     }
 }
 
-/// What one seat sees at one moment. It can be had from
-/// [`State::observe`], and from what a seat's calls have told it
-/// ([`Watcher::observe`](crate::Watcher::observe)), and nowhere else.
+/// What one seat sees at one moment. Only [`State::observe`] and
+/// [`Watcher::observe`](crate::Watcher::observe), which knows the calls of one seat,
+/// make one.
 #[derive(Debug)]
 pub struct Observation<'a, G: Game> {
     seat: Seat,
@@ -193,7 +190,7 @@ pub struct Observation<'a, G: Game> {
 }
 
 impl<'a, G: Game> Observation<'a, G> {
-    /// Only for what a seat has been told.
+    /// Only for the watcher, which knows what a seat was told.
     pub(crate) const fn known(seat: Seat, public: &'a G::Public, private: &'a G::Private) -> Self {
         Self {
             seat,
@@ -224,15 +221,15 @@ impl<'a, G: Game> Observation<'a, G> {
 /// What comes next in a game.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step<G: Game> {
-    /// Tell these seats this; nobody waits.
+    /// Send this notice to these seats; they do not answer.
     Tell(Audience, G::Notice),
-    /// Ask these seats this, in order of the seats, and wait for all of them.
+    /// Send these questions, in order of the seats, and wait for all answers.
     Ask(Vec<(Seat, G::Question)>),
     /// It is over.
     Over(Outcome),
 }
 
-/// Who is told.
+/// The seats that get a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// All seats.
@@ -244,7 +241,7 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// Whether a seat is among them.
+    /// Whether this seat gets it.
     #[must_use]
     pub fn includes(self, seat: Seat) -> bool {
         match self {
@@ -255,7 +252,7 @@ impl Audience {
     }
 }
 
-/// Why a game can't begin like this: what is wrong, what was expected.
+/// Why a game can't begin like this: what is wrong and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SetupError(pub String);

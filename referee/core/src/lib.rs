@@ -9,6 +9,8 @@ mod dice;
 mod foul;
 mod game;
 mod outcome;
+#[cfg(feature = "pack")]
+pub mod pack;
 mod record;
 mod scene;
 mod seat;

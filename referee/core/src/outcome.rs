@@ -9,9 +9,9 @@ use crate::{Foul, PerSeat, Seat};
 pub struct Outcome {
     /// Each seat's place from 1, the best; seats that share one have the same.
     pub places: PerSeat<u8>,
-    /// In the game's own unit.
+    /// Each seat's score, in the unit of the game.
     pub scores: PerSeat<i32>,
-    /// What ended it, in words.
+    /// How the game ended, in words.
     pub reason: String,
 }
 
@@ -42,20 +42,20 @@ pub struct SeatFoul {
 pub enum Verdict {
     /// The game counts.
     Finished {
-        /// Who came out where.
+        /// Places and scores.
         outcome: Outcome,
-        /// What was done wrong, in the order in which it was judged.
+        /// All fouls, in the order in which they were judged.
         fouls: Vec<SeatFoul>,
     },
-    /// We failed, so the game counts for nobody and is played again.
+    /// The referee failed: the game counts for nobody and is played again.
     Void {
-        /// How we failed.
+        /// Why the referee failed.
         reason: String,
     },
 }
 
 impl Verdict {
-    /// The foul of a seat, where it committed one.
+    /// The foul of a seat, if it committed one.
     #[must_use]
     pub fn foul(&self, seat: Seat) -> Option<&Foul> {
         match self {
@@ -67,7 +67,7 @@ impl Verdict {
         }
     }
 
-    /// The outcome, where the game counts.
+    /// The outcome, if the game counts.
     #[must_use]
     pub const fn outcome(&self) -> Option<&Outcome> {
         match self {

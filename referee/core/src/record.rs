@@ -6,22 +6,22 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Event, Limits, PerSeat, Seat, Seed, Verdict};
+use crate::{Event, Limits, PerSeat, Seat, Seed, Verdict, transcript::push};
 
-/// What the header calls this format.
+/// The name of this format in the header.
 pub const FORMAT: &str = "bot-arena record";
-/// Its version.
+/// The version of this format.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// From this alone anyone can play the game again: every position, what each
-/// bot knew, and the verdict.
+/// It is enough to play the game again: every position, what each bot knew, and the
+/// verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// What was to be played, and by whom.
+    /// The game and its players.
     pub header: Header,
-    /// What was said.
+    /// All events, in order.
     pub events: Vec<Event>,
-    /// How it ended.
+    /// The verdict and the times.
     pub result: ResultLine,
 }
 
@@ -38,18 +38,18 @@ pub struct Header {
     pub rules_version: u32,
     /// The version of the referee's behaviour.
     pub behavior_version: u32,
-    /// Names this game among those of its run.
+    /// Identifies this game within its run.
     pub game_id: String,
     /// The set-up in its full form.
     pub setup: serde_json::Value,
-    /// What decided all chance.
+    /// The seed of the game.
     pub seed: Seed,
-    /// Who sat where.
+    /// The name of the player in each seat.
     pub players: PerSeat<String>,
     /// The limits.
     pub limits: Limits,
-    /// What each seat had used of its budget in earlier games; empty where
-    /// there was none.
+    /// What each seat had used of its budget in earlier games; empty if there were
+    /// none.
     #[serde(rename = "spent_us", with = "crate::clock::seats_micros")]
     #[serde(default, skip_serializing_if = "nothing_spent")]
     pub spent: PerSeat<Duration>,
@@ -64,69 +64,70 @@ fn nothing_spent(spent: &PerSeat<Duration>) -> bool {
 pub struct ResultLine {
     /// What the referee declared.
     pub verdict: Verdict,
-    /// What each seat thought in all, in microseconds.
+    /// The total time of each seat, in microseconds.
     pub thought_us: PerSeat<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Line {
-    Header(Header),
-    Result(ResultLine),
+enum Line<H, R> {
+    Header(H),
+    Result(R),
     Seal { play: String, file: String },
 }
 
-/// Why a text is no record.
+/// Why a text is not a valid record.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// A line that is not what it should be.
+    /// A line is invalid.
     #[error("line {line}: {message}")]
     Line {
-        /// From 1.
+        /// Its number, from 1.
         line: usize,
-        /// What was expected and what came.
+        /// What was expected and what was found.
         message: String,
     },
-    /// A seal that does not fit.
+    /// A hash in the seal does not match.
     #[error("the seal is broken: the {part} hash is {found}, expected {expected}")]
     Seal {
         /// Which of the two hashes.
         part: &'static str,
-        /// What the content hashes to.
+        /// The hash of the content.
         expected: String,
-        /// What the seal says.
+        /// The hash in the seal.
         found: String,
     },
 }
 
 impl Record {
-    /// The whole record as JSON lines. The same record is the same text.
+    /// The whole record as JSON lines. Equal records give equal texts.
     #[must_use]
     pub fn to_json_lines(&self) -> String {
         self.sealed().0
     }
 
-    /// The same, and the [`play_hash`](Self::play_hash) that is in its seal.
+    /// The whole record as JSON lines, and the [`play_hash`](Self::play_hash) that is
+    /// in its seal.
     #[must_use]
     pub fn sealed(&self) -> (String, String) {
         let play = self.play_hash();
-        let mut text = String::with_capacity(1024 + 192 * self.events.len());
-        push_line(&mut text, &Line::Header(self.header.clone()));
+        let mut text = Vec::with_capacity(1024 + 192 * self.events.len());
+        push_line(&mut text, &Line::Header(&self.header));
         for event in &self.events {
             event.write_line(&mut text);
         }
-        push_line(&mut text, &Line::Result(self.result.clone()));
+        push_line(&mut text, &Line::Result(&self.result));
         let seal = Line::Seal {
             play: play.clone(),
             file: hex::encode(Sha256::digest(&text)),
         };
         push_line(&mut text, &seal);
-        (text, play)
+        (into_text(text), play)
     }
 
-    /// SHA-256 of what was played and said: game, rules, set-up, seed, and
-    /// every event without its time. The same game played again by bots that
-    /// do the same hashes the same.
+    /// SHA-256 of the game, its rules' version, the set-up, the seed, and every event
+    /// without its time. Two games with the same messages and answers have the same
+    /// hash, however fast they were.
     #[must_use]
     pub fn play_hash(&self) -> String {
         let mut hash = Sha256::new();
@@ -149,7 +150,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// [`RecordError`] names the line, or the hash that does not fit.
+    /// [`RecordError`] names the invalid line, or the hash that does not match.
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut lines = text.split_inclusive('\n').enumerate().peekable();
         let Some((_, first)) = lines.next() else {
@@ -184,13 +185,12 @@ impl Record {
                     }
                     events.push(event);
                 }
-                Err(event_error) => match serde_json::from_str(line) {
+                Err(event_error) => match read(at, line) {
                     Ok(Line::Result(result)) => break (at, result),
                     Ok(_) => return Err(wrong(at + 1, "expected an event or the result")),
-                    // Both readings failed: say which was meant.
-                    Err(line_error) if line.contains(r#""type":"result""#) => {
-                        return Err(wrong(at + 1, &line_error.to_string()));
-                    }
+                    // It is neither an event nor a result: report the error of what it
+                    // looks like.
+                    Err(error) if line.contains(r#""type":"result""#) => return Err(error),
                     Err(_) => return Err(wrong(at + 1, &event_error.to_string())),
                 },
             }
@@ -228,8 +228,8 @@ impl Record {
     }
 }
 
-/// What one seat may keep of a game that goes on: what it was sent and what it
-/// answered. Neither the seed nor the set-up, which may be a whole deal.
+/// The header of the record that one seat may have while the game goes on. It has
+/// neither the seed nor the set-up, which may be a whole deal.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "seat_header")]
 pub struct SeatHeader<'a> {
@@ -241,28 +241,27 @@ pub struct SeatHeader<'a> {
     pub game: &'a str,
     /// The version of its rules.
     pub rules_version: u32,
-    /// Names this game among those of its run.
+    /// Identifies this game within its run.
     pub game_id: &'a str,
-    /// Who sits where.
+    /// The name of the player in each seat.
     pub players: &'a PerSeat<String>,
     /// The limits.
     pub limits: &'a Limits,
-    /// Whose record it is.
+    /// The seat that the record is for.
     pub seat: Seat,
 }
 
 impl SeatHeader<'_> {
-    /// The record so far as JSON lines: this header, then those of the events
-    /// that are the seat's own.
+    /// The record so far as JSON lines: this header, then the events of this seat.
     #[must_use]
     pub fn to_json_lines(&self, events: &[Event]) -> String {
-        // Strings and numbers: this can't fail.
-        let mut text = serde_json::to_string(self).unwrap_or_default();
-        text.push('\n');
+        let mut text = Vec::new();
+        push(&mut text, "", self);
+        text.push(b'\n');
         for event in events.iter().filter(|event| seat_of(event) == self.seat) {
             event.write_line(&mut text);
         }
-        text
+        into_text(text)
     }
 }
 
@@ -275,13 +274,16 @@ fn seat_of(event: &Event) -> Seat {
     }
 }
 
-fn push_line(text: &mut String, line: &Line) {
-    // Strings, numbers and maps with string keys: this can't fail.
-    text.push_str(&serde_json::to_string(line).unwrap_or_default());
-    text.push('\n');
+fn push_line(text: &mut Vec<u8>, line: &Line<&Header, &ResultLine>) {
+    push(text, "", line);
+    text.push(b'\n');
 }
 
-fn read(at: usize, line: &str) -> Result<Line, RecordError> {
+fn into_text(json: Vec<u8>) -> String {
+    String::from_utf8(json).expect("JSON is UTF-8")
+}
+
+fn read(at: usize, line: &str) -> Result<Line<Header, ResultLine>, RecordError> {
     serde_json::from_str(line).map_err(|error| wrong(at + 1, &error.to_string()))
 }
 

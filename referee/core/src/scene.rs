@@ -10,47 +10,47 @@ use crate::Seat;
 pub struct Scene {
     /// Its parts, from the top.
     pub areas: Vec<Area>,
-    /// What to say under them, a line each.
+    /// Captions below the parts, one line each.
     pub captions: Vec<String>,
 }
 
 /// One part of a table: a board, a hand, a river, a trick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Area {
-    /// What it is called; empty where it needs no name.
+    /// Its label; empty if it needs none.
     pub label: String,
-    /// Whose it is, where it is somebody's.
+    /// The seat that it belongs to, if it belongs to one.
     pub seat: Option<Seat>,
-    /// How its cells lie.
+    /// How its cells are arranged.
     pub shape: Shape,
-    /// What lies there.
+    /// What lies on it.
     pub cells: Vec<Cell>,
 }
 
-/// How the cells of an area lie.
+/// How the cells of an area are arranged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "shape", rename_all = "snake_case")]
 pub enum Shape {
-    /// On a board, row by row from the top, in each from the left.
+    /// A board: row by row from the top, each row from the left.
     Board {
-        /// What each row is called at its edge.
+        /// The label of each row.
         rows: Vec<String>,
-        /// What each column is called.
+        /// The label of each column.
         columns: Vec<String>,
     },
-    /// One after another, on as many lines as they need.
+    /// One cell after another, on as many lines as needed.
     Row,
 }
 
 /// A place and what lies on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cell {
-    /// What lies there.
+    /// What lies on it.
     pub piece: Piece,
-    /// Whether to make it stand out: the last one, or part of a line.
+    /// Whether to highlight it: the last move, or part of a line.
     pub marked: bool,
-    /// How a player names it in a move's notation: what a click on it says.
-    /// Empty where there is no such name.
+    /// Its name in the notation of moves, which is what a click on it means. Empty if
+    /// it has none.
     pub says: String,
 }
 
@@ -60,7 +60,7 @@ pub struct Cell {
 pub enum Piece {
     /// Nothing.
     Empty,
-    /// Nothing ever: nobody may use this cell.
+    /// A forbidden cell: nobody may use it.
     Blocked,
     /// A disc.
     Disc {
@@ -83,7 +83,7 @@ pub enum Piece {
     },
     /// A joker.
     Joker,
-    /// A tile or a card whose face can't be seen.
+    /// A tile or a card that lies face down.
     FaceDown,
 }
 
@@ -114,7 +114,7 @@ pub enum CardSuit {
 }
 
 impl Cell {
-    /// A piece that is like the others and has no name.
+    /// A piece that is not highlighted and has no name.
     #[must_use]
     pub const fn new(piece: Piece) -> Self {
         Self {
@@ -124,14 +124,14 @@ impl Cell {
         }
     }
 
-    /// Whether to make it stand out.
+    /// Whether to highlight it.
     #[must_use]
     pub const fn marked(mut self, marked: bool) -> Self {
         self.marked = marked;
         self
     }
 
-    /// How a player names it.
+    /// Its name in the notation of moves.
     #[must_use]
     pub fn says(mut self, name: impl Into<String>) -> Self {
         self.says = name.into();

@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// A place at a table, from 0. Who sits there is another matter.
+/// A place at a table, from 0; not the player who sits there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seat(u8);
@@ -49,7 +49,7 @@ impl fmt::Display for Seat {
 pub struct PerSeat<T>(Vec<T>);
 
 impl<T> PerSeat<T> {
-    /// Asks for a value for each of `seats` seats.
+    /// Calls `value` for each of `seats` seats.
     pub fn new(seats: u8, value: impl FnMut(Seat) -> T) -> Self {
         Self(Seat::all(seats).map(value).collect())
     }
@@ -65,7 +65,7 @@ impl<T> PerSeat<T> {
         Seat::all(self.seats()).zip(&self.0)
     }
 
-    /// The values in order of the seats, to be changed.
+    /// The values in order of the seats, mutable.
     pub fn iter_mut(&mut self) -> impl ExactSizeIterator<Item = (Seat, &mut T)> {
         Seat::all(self.seats()).zip(&mut self.0)
     }
@@ -76,7 +76,7 @@ impl<T> PerSeat<T> {
         &self.0
     }
 
-    /// The value of a seat, where the table has it.
+    /// The value of a seat, if the table has this seat.
     #[must_use]
     pub fn get(&self, seat: Seat) -> Option<&T> {
         self.0.get(seat.index())
@@ -100,7 +100,7 @@ impl<T> IntoIterator for PerSeat<T> {
 
 /// # Panics
 ///
-/// Where the table does not have the seat.
+/// If the table does not have this seat.
 impl<T> Index<Seat> for PerSeat<T> {
     type Output = T;
 
@@ -111,7 +111,7 @@ impl<T> Index<Seat> for PerSeat<T> {
 
 /// # Panics
 ///
-/// Where the table does not have the seat.
+/// If the table does not have this seat.
 impl<T> IndexMut<Seat> for PerSeat<T> {
     fn index_mut(&mut self, seat: Seat) -> &mut T {
         &mut self.0[seat.index()]

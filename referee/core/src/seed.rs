@@ -1,13 +1,14 @@
-//! Where all chance comes from: one secret root for a run, one seed for a
-//! game, derived one-way, so that a published seed tells nothing about another.
+//! The source of all chance: one secret root for a run, and one seed for a game,
+//! derived from it by a hash, so that a published seed tells nothing about another
+//! seed.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-/// Decides all chance in one game. Secret while the game is played; its
-/// `Debug` form shows nothing.
+/// The seed of one game, which decides all its chance. It is secret while the game is
+/// played; its `Debug` form does not show it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed([u8; 32]);
 
@@ -24,10 +25,9 @@ impl Seed {
         &self.0
     }
 
-    /// What a bot in `seat` is given to be random with:
-    /// the first 8 bytes, little-endian, of
-    /// SHA-256("bot-arena bot seed v1" ‖ seed ‖ seat). It tells nothing about
-    /// the deal, since the hash can't be turned round.
+    /// The seed for the bot's own random numbers in `seat`: the first 8 bytes,
+    /// little-endian, of SHA-256("bot-arena bot seed v1" ‖ seed ‖ seat). It tells
+    /// nothing about the deal, since the hash can't be inverted.
     #[must_use]
     pub fn for_bot(&self, seat: crate::Seat) -> u64 {
         let hash = Sha256::new()
@@ -73,7 +73,7 @@ impl Root {
         Self(bytes)
     }
 
-    /// What may be published before the run: SHA-256("bot-arena root v1" ‖
+    /// The commitment that is published before the run: SHA-256("bot-arena root v1" ‖
     /// root), in hexadecimal.
     #[must_use]
     pub fn commitment(&self) -> String {
@@ -84,8 +84,8 @@ impl Root {
         hex::encode(hash)
     }
 
-    /// The root itself in hexadecimal, to be published after the run; typed
-    /// as a seed, it plays the same games again.
+    /// The root in hexadecimal, which is published after the run. Used as a typed seed,
+    /// it gives the same games again.
     #[must_use]
     pub fn reveal(&self) -> String {
         hex::encode(self.0)
@@ -113,16 +113,16 @@ impl fmt::Debug for Root {
     }
 }
 
-/// Why a typed seed was refused.
+/// Why a typed seed is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeedError {
-    /// There was nothing.
+    /// The text was empty.
     #[error("a seed can't be empty: give a number, a word, or the 64 hexadecimal digits of a root")]
     Empty,
 }
 
-/// Reads what a person typed: 64 hexadecimal digits are a root itself;
-/// anything else is hashed into one, SHA-256("bot-arena typed root v1" ‖ text).
+/// Reads a typed seed: 64 hexadecimal digits are the root itself; any other text is
+/// hashed, SHA-256("bot-arena typed root v1" ‖ text).
 impl FromStr for Root {
     type Err = SeedError;
 

@@ -1,5 +1,5 @@
-//! A game in progress behind an interface that names no game, so that nothing
-//! above is generic over one.
+//! A game in progress behind an interface without the game's types, so that the crates
+//! above need no generics over games.
 
 use std::marker::PhantomData;
 
@@ -10,24 +10,25 @@ use crate::{
 
 /// A kind of game, as the list of all games holds it.
 pub trait GameKind: Send + Sync {
-    /// What there is to know about it.
+    /// Facts about the game.
     fn info(&self) -> &'static GameInfo;
 
     /// The path of the call by which a bot is asked to play.
     fn path(&self) -> &'static str;
 
-    /// Whether anything in it is seen by one seat only, or by nobody. Then no
-    /// bot may see two seatings of one deal.
+    /// Whether the game has private or hidden fields. Then no bot may see two seatings
+    /// of one deal.
     fn has_secrets(&self) -> bool;
 
-    /// Puts a set-up into its full form, with every choice named.
+    /// The full form of a set-up, which names every choice.
     ///
     /// # Errors
     ///
-    /// [`SetupError`] where it is not one or no game can begin like this.
+    /// [`SetupError`] if it is not a set-up of this game, or if no game can begin like
+    /// this.
     fn setup(&self, setup: &serde_json::Value) -> Result<serde_json::Value, SetupError>;
 
-    /// Deals.
+    /// Deals a game.
     ///
     /// # Errors
     ///
@@ -39,29 +40,28 @@ pub trait GameKind: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`SetupError`] where it is none or no game can begin like this.
+    /// [`SetupError`] if it is not an opening, or if no game can begin like this.
     fn opening(&self, line: &str) -> Result<serde_json::Value, SetupError>;
 
     /// A finished game in one line; see [`Game::transcript`].
     ///
     /// # Errors
     ///
-    /// [`SetupError`] where the set-up is none.
+    /// [`SetupError`] if the set-up is invalid.
     fn transcript(&self, setup: &serde_json::Value, moves: &[&str]) -> Result<String, SetupError>;
 
-    /// Ways to begin that a bot should be able to deal with; see [`Game::trials`].
+    /// Beginnings that a bot should be able to handle; see [`Game::trials`].
     fn trials(&self) -> &'static [Trial];
 
-    /// What a seat knows, from its first call on.
+    /// A watcher that learns what a seat knows, from its first call on.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where that is none of this game.
+    /// [`Malformed`] if the bytes are not the first call of this game.
     fn watch(&self, seat: Seat, start: &[u8]) -> Result<Box<dyn Watch>, Malformed>;
 
-    /// Plays random games with this seed and checks every property that any
-    /// game must have. `forfeit` writes the call that tells of a seat that has
-    /// left and the place that it took.
+    /// Plays random games with this seed and checks the properties that every game must
+    /// have. `forfeit` writes the call that reports a forfeit: the seat and its place.
     ///
     /// # Errors
     ///
@@ -72,56 +72,52 @@ pub trait GameKind: Send + Sync {
 
 /// A game in progress.
 pub trait Table: Send {
-    /// What there is to know about the game.
+    /// Facts about the game.
     fn info(&self) -> &'static GameInfo;
 
-    /// The set-up in its full form, with every choice named.
+    /// The set-up in its full form, which names every choice.
     fn setup(&self) -> serde_json::Value;
 
-    /// Appends what the game publishes about its set-up to a seat's first call.
+    /// Appends the public part of the set-up to a seat's first call.
     fn write_start(&self, seat: Seat, out: &mut Vec<u8>);
 
     /// What comes next; see [`Game::step`].
     fn step(&mut self) -> TableStep;
 
-    /// Appends to `out` what the last step tells or asks this seat.
+    /// Appends the notice or question of the last step for this seat to `out`.
     fn write_call(&self, seat: Seat, out: &mut Vec<u8>);
 
-    /// Takes a seat's answer to the last step's question; it is carried out by
-    /// [`resolve`](Self::resolve).
+    /// Takes a seat's answer to the question of the last step;
+    /// [`resolve`](Self::resolve) applies it.
     ///
     /// # Errors
     ///
-    /// [`Refused`] where it can't be read or is against the rules; the table
-    /// has not changed then.
+    /// [`Refused`] if it can't be read or is against the rules. The table does not
+    /// change then.
     fn answer(&mut self, seat: Seat, bytes: &[u8]) -> Result<Accepted, Refused>;
 
-    /// A seat leaves the game by a foul, and takes this place.
+    /// A seat leaves the game because of a foul; returns the place that it takes.
     fn forfeit(&mut self, seat: Seat) -> u8;
 
-    /// Carries out the answers that were taken since the last step.
+    /// Applies the answers that were taken since the last step.
     fn resolve(&mut self);
 
-    /// What to draw: of everything when the game is over, else of what
-    /// everybody sees.
+    /// What to draw: everything if the game is over, otherwise what everybody sees.
     fn scene(&self) -> Scene;
 
-    /// What to draw with nothing covered: for those who may see a game that is
-    /// over.
+    /// What to draw with all secrets visible, for games that are over.
     fn open_scene(&self) -> Scene;
 
-    /// What a seat could answer to the last step's question: notation and
-    /// message.
+    /// Every legal answer to the question of the last step: notation and message.
     fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)>;
 
-    /// The same game at the same moment, to be played on apart: for those who
-    /// look at a game that is over. It holds every secret of this one.
+    /// A copy of the game at this moment, which can be continued separately. It holds
+    /// all secrets, so it is for games that are over.
     fn fork(&self) -> Box<dyn Table>;
 
-    /// Plays on to the end, each question answered by one of its legal answers.
-    /// `choose` is told who is asked and how many there are, and names one, from 0
-    /// and in the order of [`legal`](Self::legal); a number that is too high is
-    /// the last. Questions that stand are asked anew.
+    /// Plays to the end with legal answers. `choose` gets the seat and the number of
+    /// its legal answers and returns an index in the order of [`legal`](Self::legal);
+    /// an index that is too high means the last one. Open questions are asked again.
     fn play_out(&mut self, choose: &mut dyn FnMut(Seat, usize) -> usize) -> Outcome;
 }
 
@@ -136,16 +132,16 @@ pub enum TableStep {
     Over(Outcome),
 }
 
-/// An answer that was taken.
+/// An answer that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// In the game's notation.
+    /// The move in the notation of the game.
     pub notation: String,
-    /// Whether everybody may see it at once.
+    /// Whether everybody may see it while the game goes on.
     pub public: bool,
 }
 
-/// An answer that was not.
+/// Why an answer was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It can't be read.
@@ -156,7 +152,7 @@ pub enum Refused {
     Illegal(String),
 }
 
-/// A game as an entry of the list of all games.
+/// A game as an entry in the list of all games.
 pub struct Kind<G>(PhantomData<G>);
 
 impl<G> Kind<G> {
@@ -230,9 +226,8 @@ impl<G: Sight> GameKind for Kind<G> {
     }
 }
 
-/// A set-up is numbers, words and lists: writing it can't fail.
 fn in_full(setup: &impl serde::Serialize) -> serde_json::Value {
-    serde_json::to_value(setup).unwrap_or_default()
+    serde_json::to_value(setup).expect("a set-up is numbers, words and lists")
 }
 
 #[derive(Clone)]

@@ -1,5 +1,5 @@
-//! What was said in a game: each message that each seat was sent, and each
-//! answer with its time.
+//! The transcript of a game: each message that each seat was sent, and each answer with
+//! its time.
 
 use std::time::Duration;
 
@@ -10,21 +10,21 @@ use sha2::{Digest, Sha256};
 
 use crate::{Foul, Seat, clock::micros};
 
-/// One thing that was said, or done instead.
+/// One event of a game: a message, an answer or a foul.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// A seat was told something.
+    /// A seat was sent a notice.
     Told {
-        /// Who.
+        /// The seat.
         seat: Seat,
         /// The whole message.
         #[serde(with = "text")]
         call: Bytes,
     },
-    /// A seat was asked something.
+    /// A seat was asked a question.
     Asked {
-        /// Who.
+        /// The seat.
         seat: Seat,
         /// The question's number in this seat's stream, from 0.
         number: u32,
@@ -34,52 +34,51 @@ pub enum Event {
     },
     /// A seat answered.
     Answered {
-        /// Who.
+        /// The seat.
         seat: Seat,
         /// The number of the question that it was asked.
         number: u32,
         /// The whole message.
         #[serde(with = "text")]
         answer: Bytes,
-        /// What it means in the game's notation; absent where it was a foul or
-        /// no move.
+        /// The move in the notation of the game; absent if it was a foul or no move.
         #[serde(rename = "move", default, skip_serializing_if = "Option::is_none")]
         notation: Option<String>,
-        /// From handing over the question to reading the answer.
+        /// The time from handing the question to the transport to reading the answer.
         #[serde(rename = "thought_us", with = "micros")]
         thought: Duration,
     },
     /// A seat committed a foul, by its last answer or instead of one.
     Fouled {
-        /// Who.
+        /// The seat.
         seat: Seat,
-        /// What.
+        /// The foul.
         foul: Foul,
-        /// From handing over the question to knowing of it.
+        /// The time from handing the question to the transport to detecting the foul.
         #[serde(rename = "thought_us", with = "micros")]
         thought: Duration,
     },
 }
 
-/// All that was said in a game, in order.
+/// All events of a game, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
     events: Vec<Event>,
 }
 
 impl Transcript {
-    /// Adds what came next.
+    /// Appends an event.
     pub fn push(&mut self, event: Event) {
         self.events.push(event);
     }
 
-    /// All of it.
+    /// All events.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// Hands over all of it.
+    /// All events, by value.
     #[must_use]
     pub fn into_events(self) -> Vec<Event> {
         self.events
@@ -87,10 +86,10 @@ impl Transcript {
 }
 
 impl Event {
-    /// Adds what this event says, without its time, to a hash: a byte for the
-    /// type, a byte for the seat, the number (4 bytes, little-endian) where
-    /// there is one, and the message or the foul with its length (8 bytes,
-    /// little-endian) before it.
+    /// Adds this event without its time to a hash: a byte for the type, a byte for the
+    /// seat, the number of the question (4 bytes, little-endian) if there is one, the
+    /// length of the message (8 bytes, little-endian), and the message. A foul counts
+    /// as a message that is the name of its kind.
     pub(crate) fn hash_into(&self, hash: &mut Sha256) {
         let (tag, seat, number, bytes): (u8, Seat, Option<u32>, &[u8]) = match self {
             Self::Told { seat, call } => (1, *seat, None, call),
@@ -114,18 +113,18 @@ impl Event {
         hash.update(bytes);
     }
 
-    /// Appends this event as one line of JSON. The two that a game is made of
-    /// are written by hand: a referee writes hundreds of thousands a second.
-    pub(crate) fn write_line(&self, out: &mut String) {
-        use std::fmt::Write as _;
+    /// Appends this event as one line of JSON: the line that serde writes, in less
+    /// than half of the time.
+    pub(crate) fn write_line(&self, out: &mut Vec<u8>) {
         match self {
+            Self::Told { seat, call } => {
+                push(out, r#"{"type":"told","seat":"#, seat);
+                push_bytes(out, r#","call":""#, call);
+            }
             Self::Asked { seat, number, call } => {
-                let _ = write!(
-                    out,
-                    r#"{{"type":"asked","seat":{seat},"number":{number},"call":""#
-                );
-                STANDARD.encode_string(call, out);
-                out.push_str("\"}\n");
+                push(out, r#"{"type":"asked","seat":"#, seat);
+                push(out, r#","number":"#, number);
+                push_bytes(out, r#","call":""#, call);
             }
             Self::Answered {
                 seat,
@@ -134,31 +133,43 @@ impl Event {
                 notation,
                 thought,
             } => {
-                let _ = write!(
-                    out,
-                    r#"{{"type":"answered","seat":{seat},"number":{number},"answer":""#
-                );
-                STANDARD.encode_string(answer, out);
-                out.push('"');
+                push(out, r#"{"type":"answered","seat":"#, seat);
+                push(out, r#","number":"#, number);
+                push_bytes(out, r#","answer":""#, answer);
                 if let Some(notation) = notation {
-                    out.push_str(r#","move":"#);
-                    let plain = |byte: u8| matches!(byte, b' '..=b'~') && !b"\"\\".contains(&byte);
-                    if notation.bytes().all(plain) {
-                        out.push('"');
-                        out.push_str(notation);
-                        out.push('"');
-                    } else {
-                        out.push_str(&serde_json::Value::from(notation.as_str()).to_string());
-                    }
+                    push(out, r#","move":"#, notation);
                 }
-                let _ = writeln!(out, r#","thought_us":{}}}"#, micros::whole(*thought));
+                push(out, r#","thought_us":"#, &micros::whole(*thought));
             }
-            other => {
-                out.push_str(&serde_json::to_string(other).unwrap_or_default());
-                out.push('\n');
+            Self::Fouled {
+                seat,
+                foul,
+                thought,
+            } => {
+                push(out, r#"{"type":"fouled","seat":"#, seat);
+                push(out, r#","foul":"#, foul);
+                push(out, r#","thought_us":"#, &micros::whole(*thought));
             }
         }
+        out.extend_from_slice(b"}\n");
     }
+}
+
+/// Appends this text, then the value as JSON.
+pub(crate) fn push(out: &mut Vec<u8>, before: &str, value: &impl Serialize) {
+    out.extend_from_slice(before.as_bytes());
+    serde_json::to_writer(out, value).expect("memory takes it, and all keys of maps are text");
+}
+
+/// Appends this text, which ends with a quotation mark, then the bytes as base64.
+fn push_bytes(out: &mut Vec<u8>, before: &str, bytes: &[u8]) {
+    out.extend_from_slice(before.as_bytes());
+    let begin = out.len();
+    out.resize(begin + bytes.len().div_ceil(3) * 4, b'"');
+    STANDARD
+        .encode_slice(bytes, &mut out[begin..])
+        .expect("it is as long as that");
+    out.push(b'"');
 }
 
 /// Bytes as base64 (RFC 4648, with padding).
@@ -188,6 +199,15 @@ mod tests {
     fn the_lines_written_by_hand_are_those_of_serde() {
         let seat = Seat::new(1);
         for event in [
+            Event::Told {
+                seat,
+                call: Bytes::from_static(b"\xff\x00"),
+            },
+            Event::Fouled {
+                seat,
+                foul: Foul::HungUp,
+                thought: Duration::from_micros(5),
+            },
             Event::Asked {
                 seat,
                 number: 7,
@@ -222,10 +242,13 @@ mod tests {
                 thought: Duration::ZERO,
             },
         ] {
-            let mut line = String::new();
+            let mut line = Vec::new();
             event.write_line(&mut line);
-            assert_eq!(line, serde_json::to_string(&event).unwrap() + "\n");
-            assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event);
+            assert_eq!(
+                line,
+                (serde_json::to_string(&event).unwrap() + "\n").into_bytes()
+            );
+            assert_eq!(serde_json::from_slice::<Event>(&line).unwrap(), event);
         }
     }
 }

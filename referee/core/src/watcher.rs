@@ -1,12 +1,12 @@
 //! What a seat knows while a game goes on: the fold of its calls and of its own
-//! answers. Bots, terminal, page and replay see through this.
+//! answers. Bots, terminal, web page and replay use this.
 
 use crate::{
     Malformed, Observation, Scene, Seat, Sight,
     wire::{offered, written},
 };
 
-/// A seat that looks on: the fold of its calls and of its own answers.
+/// The knowledge of one seat: the fold of its calls and of its own answers.
 pub struct Watcher<G: Sight> {
     seat: Seat,
     view: G::View,
@@ -14,11 +14,11 @@ pub struct Watcher<G: Sight> {
 }
 
 impl<G: Sight> Watcher<G> {
-    /// From the first call.
+    /// Begins with the first call.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where the bytes are not such a call.
+    /// [`Malformed`] if the bytes are not such a call.
     pub fn new(seat: Seat, start: &[u8]) -> Result<Self, Malformed> {
         Ok(Self {
             seat,
@@ -27,11 +27,11 @@ impl<G: Sight> Watcher<G> {
         })
     }
 
-    /// One more call; says what it asks.
+    /// Takes the next call; returns its question, if it asks one.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where the bytes are not a call of this game.
+    /// [`Malformed`] if the bytes are not a call of this game.
     pub fn hear(&mut self, call: &[u8]) -> Result<Option<G::Question>, Malformed> {
         let question = G::hear(&mut self.view, call)?;
         self.asked = question.or(self.asked);
@@ -45,25 +45,25 @@ impl<G: Sight> Watcher<G> {
         }
     }
 
-    /// Who looks on.
+    /// The seat.
     #[must_use]
     pub const fn seat(&self) -> Seat {
         self.seat
     }
 
-    /// What it knows, in the game's own form.
+    /// What the seat knows, in the game's own type.
     #[must_use]
     pub const fn view(&self) -> &G::View {
         &self.view
     }
 
-    /// The question that is to be answered now.
+    /// The question that the seat has to answer now.
     #[must_use]
     pub const fn asked(&self) -> Option<G::Question> {
         self.asked
     }
 
-    /// Looks at what it knows as the rules do.
+    /// What the seat knows as an observation, the form that the rules use.
     pub fn observe<T>(&self, look: impl FnOnce(&Observation<'_, G>) -> T) -> T {
         let (public, private) = G::known(&self.view);
         look(&Observation::known(self.seat, &public, &private))
@@ -78,27 +78,27 @@ impl<G: Sight> Watcher<G> {
     }
 }
 
-/// The same behind an interface that names no game.
+/// A [`Watcher`] behind an interface without the game's types.
 pub trait Watch: Send {
-    /// One more call; says whether it asks something of the game's own.
+    /// Takes the next call; returns whether it asks a question of the game.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where the bytes are not a call of this game.
+    /// [`Malformed`] if the bytes are not a call of this game.
     fn hear(&mut self, call: &[u8]) -> Result<bool, Malformed>;
 
     /// The seat has answered the last question, and the answer was accepted.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where the bytes are not an answer to it.
+    /// [`Malformed`] if the bytes are not an answer to this question.
     fn answered(&mut self, answer: &[u8]) -> Result<(), Malformed>;
 
     /// Every answer that would be accepted now: notation and message.
     fn legal(&self) -> Vec<(String, Vec<u8>)>;
 
-    /// Answers with one of them and gives it as a message; `choose` is told how
-    /// many there are. None where nothing is asked.
+    /// Answers with one of the legal answers and returns it as a message. `choose` gets
+    /// their number and returns an index. `None` if nothing is asked.
     fn answer(&mut self, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<u8>>;
 
     /// What to draw of what the seat knows.

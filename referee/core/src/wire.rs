@@ -1,29 +1,29 @@
-//! How a game speaks: its observations as bytes, bytes as its answers. Core
-//! knows only that there are bytes; a game's `wire.rs` knows which.
+//! How a game's messages are written and read: observations become bytes, bytes become
+//! answers. Core does not know the encoding; a game's `wire.rs` does.
 
 use crate::{Game, Observation, Seat};
 
-/// A game that can be played over a wire. Each function appends the fields of
-/// the game's own (from 10 on) to a message whose envelope is there already.
+/// A game that can be played over a wire. Each function appends the game's own fields
+/// (from 10 on) to a message that already has its envelope.
 pub trait Wire: Game {
     /// The path of the call by which a bot is asked to play, for example
     /// `/games.connect_four.v1.ConnectFourBot/Play`.
     const PATH: &'static str;
 
-    /// What the game publishes about its set-up; goes with the first question.
+    /// Writes the public part of the set-up, which is part of the first question.
     fn write_start(sight: &Observation<'_, Self>, out: &mut Vec<u8>);
 
-    /// Tells a seat something.
+    /// Writes a notice.
     fn write_notice(sight: &Observation<'_, Self>, notice: Self::Notice, out: &mut Vec<u8>);
 
-    /// Asks a seat something.
+    /// Writes a question.
     fn write_question(sight: &Observation<'_, Self>, question: Self::Question, out: &mut Vec<u8>);
 
     /// Reads an answer to this question.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where it can't be read or does not fit the question.
+    /// [`Malformed`] if it can't be read or does not fit the question.
     fn read_answer(question: Self::Question, bytes: &[u8]) -> Result<Self::Answer, Malformed>;
 
     /// Writes an answer as a bot would.
@@ -33,7 +33,7 @@ pub trait Wire: Game {
     fn notation(answer: &Self::Answer) -> String;
 }
 
-/// Answers as they are offered: notation and message.
+/// The notation and the message of each answer.
 pub(crate) fn offered<G: Wire>(answers: &[G::Answer]) -> Vec<(String, Vec<u8>)> {
     answers
         .iter()
@@ -48,38 +48,36 @@ pub(crate) fn written<G: Wire>(answer: &G::Answer) -> Vec<u8> {
     bytes
 }
 
-/// A game whose calls can be folded into what a seat knows. Bots, terminal,
-/// page and replay all see through this.
+/// A game whose calls can be folded into what a seat knows. Bots, terminal, web page
+/// and replay use this.
 pub trait Sight: Wire {
     /// What a seat knows.
     type View: Clone + Send;
 
-    /// The fold's beginning, from the first call.
+    /// Begins the fold with the first call.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where the bytes are not such a call.
+    /// [`Malformed`] if the bytes are not such a call.
     fn begin(seat: Seat, start: &[u8]) -> Result<Self::View, Malformed>;
 
-    /// One more call; says what it asks, where it asks something of the game's
-    /// own.
+    /// Takes the next call; returns its question, if it asks a question of the game.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] where the bytes are not a call of this game.
+    /// [`Malformed`] if the bytes are not a call of this game.
     fn hear(view: &mut Self::View, call: &[u8]) -> Result<Option<Self::Question>, Malformed>;
 
-    /// The seat has given this answer to the question that it heard last, and
-    /// it was accepted.
+    /// The seat has given this answer to its last question, and the answer was
+    /// accepted.
     fn answered(view: &mut Self::View, question: Self::Question, answer: &Self::Answer);
 
-    /// What is known now. After each call that a seat is sent, this equals its
-    /// observation at that moment; but after the first of several forfeits at
-    /// once, only when all of them have been told.
+    /// What the seat knows now. After each call this equals the seat's observation at
+    /// that moment; after several forfeits at once, when all of them have been told.
     fn known(view: &Self::View) -> (Self::Public, Self::Private);
 }
 
-/// Bytes that are not what they should be.
+/// Bytes that are not a valid message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub String);

@@ -1,5 +1,5 @@
-//! The game with secrets passes the properties of every game; the same game
-//! with a planted leak is caught.
+//! The game with secrets has the properties of every game; the same game with a planted
+//! leak fails the test.
 
 use referee_core::{
     Seat, Seed,
@@ -31,7 +31,7 @@ fn a_planted_leak_is_caught() {
     );
 }
 
-/// Whatever is dealt again leaves it where it is once somebody has answered.
+/// After the first answer a new deal leaves this card where it is.
 #[test]
 fn a_secret_that_is_told_too_early_is_caught() {
     type Early = Bids<false, true>;

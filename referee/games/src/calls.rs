@@ -1,5 +1,4 @@
-//! What a game's calls are named, read off its .proto file: for those who say
-//! which of them a bot was sent.
+//! The names of a game's calls, read from its .proto file.
 
 use arena_proto::DESCRIPTORS;
 use prost::{
@@ -11,12 +10,12 @@ use prost_types::FileDescriptorSet;
 /// The calls of one game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calls {
-    /// Each field of the message that is a call, and its name.
+    /// The field number of each call, and its name.
     named: Vec<(u32, String)>,
 }
 
 impl Calls {
-    /// Those of the game with this path; none where there is no such service.
+    /// The calls of the game with this path; none if there is no such service.
     #[must_use]
     pub fn of(path: &str) -> Self {
         Self {
@@ -29,7 +28,7 @@ impl Calls {
         self.named.iter().map(|(_, name)| name.as_str())
     }
 
-    /// The name of the call that this message is; none where it is none of these.
+    /// The name of the call in this message; `None` if it is not one of these calls.
     #[must_use]
     pub fn name(&self, mut call: &[u8]) -> Option<&str> {
         while !call.is_empty() {
@@ -43,9 +42,10 @@ impl Calls {
     }
 }
 
-/// The members of the `oneof call` of what the service at this path is sent.
+/// The members of the `oneof call` in the request of the service at this path.
 fn named(path: &str) -> Option<Vec<(u32, String)>> {
-    let files = FileDescriptorSet::decode(DESCRIPTORS).ok()?.file;
+    let files = FileDescriptorSet::decode(DESCRIPTORS).expect("the build wrote them");
+    let files = files.file;
     let (service, method) = path.strip_prefix('/')?.split_once('/')?;
     let (package, service) = service.rsplit_once('.')?;
     let file = files.iter().find(|file| file.package() == package)?;

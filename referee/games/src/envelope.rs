@@ -13,7 +13,7 @@ use referee_core::{FoulKind, Malformed, Outcome, Seat, Table, Verdict};
 
 use crate::sitting::{BEHAVIOR_VERSION, Fixture};
 
-/// Question 0.
+/// Question 0: `GameStart`.
 pub(crate) fn start(
     fixture: &Fixture,
     table: &dyn Table,
@@ -43,7 +43,7 @@ pub(crate) fn start(
     out.into()
 }
 
-/// What the table asks now.
+/// The question that the table asks this seat now.
 pub(crate) fn question(table: &dyn Table, seat: Seat, number: u32, limit: Duration) -> Bytes {
     let envelope = CallEnvelope {
         number: Some(number),
@@ -51,16 +51,15 @@ pub(crate) fn question(table: &dyn Table, seat: Seat, number: u32, limit: Durati
         past_answer: None,
         call: None,
     };
-    // Room for a message of the usual size, so that it is written without
-    // moving.
+    // Room for a message of the usual size, so that the buffer does not grow.
     let mut out = Vec::with_capacity(256);
     envelope.encode(&mut out).expect("a vector has room");
     table.write_call(seat, &mut out);
     out.into()
 }
 
-/// A question as it is sent on a stream that was opened after it was answered:
-/// with the answer that was given, a whole message.
+/// A question with its past answer, as it is sent on a stream that was opened after the
+/// answer.
 #[must_use]
 pub fn past(call: &Bytes, answer: &Bytes) -> Bytes {
     let envelope = CallEnvelope {
@@ -73,14 +72,14 @@ pub fn past(call: &Bytes, answer: &Bytes) -> Bytes {
     out.into()
 }
 
-/// What the table tells now.
+/// The notice that the table sends this seat now.
 pub(crate) fn notice(table: &dyn Table, seat: Seat) -> Bytes {
     let mut out = Vec::new();
     table.write_call(seat, &mut out);
     out.into()
 }
 
-/// Another seat has left and taken this place.
+/// Tells that another seat has forfeited and has this place.
 #[must_use]
 pub fn forfeit(seat: Seat, foul: FoulKind, place: u8) -> Bytes {
     let forfeit = arena_proto::arena::v1::Forfeit {
@@ -91,7 +90,7 @@ pub fn forfeit(seat: Seat, foul: FoulKind, place: u8) -> Bytes {
     notice_envelope(Call::Forfeit(forfeit))
 }
 
-/// The last call.
+/// The last call: `GameOver`.
 pub(crate) fn over(verdict: &Verdict, outcome: &Outcome) -> Bytes {
     notice_envelope(Call::Over(GameOver {
         results: results(verdict),
@@ -100,8 +99,8 @@ pub(crate) fn over(verdict: &Verdict, outcome: &Outcome) -> Bytes {
     }))
 }
 
-/// How each seat came out, as the wire says it: one entry a seat, none where
-/// the game is void.
+/// The result of each seat as a message: one entry for each seat, none if the game is
+/// void.
 #[must_use]
 pub fn results(verdict: &Verdict) -> Vec<SeatResult> {
     let Some(outcome) = verdict.outcome() else {
@@ -118,7 +117,7 @@ pub fn results(verdict: &Verdict) -> Vec<SeatResult> {
         .collect()
 }
 
-/// What ended the game, as the wire says it.
+/// How the game ended, as a message.
 #[must_use]
 pub fn ending(verdict: &Verdict) -> Ending {
     match verdict {
@@ -128,8 +127,7 @@ pub fn ending(verdict: &Verdict) -> Ending {
     }
 }
 
-/// A game's own answer, for example one of those that are legal, as the whole
-/// message of a bot.
+/// The whole message of a bot for one of the game's answers.
 #[must_use]
 pub fn answer(number: u32, own: &[u8]) -> Bytes {
     let envelope = AnswerEnvelope {
@@ -141,7 +139,7 @@ pub fn answer(number: u32, own: &[u8]) -> Bytes {
     out.into()
 }
 
-/// The answer to question 0 of a player that says nothing of itself.
+/// The answer to question 0 of a player without name, version or limits.
 #[must_use]
 pub fn ready() -> Bytes {
     let envelope = AnswerEnvelope {
@@ -151,7 +149,7 @@ pub fn ready() -> Bytes {
     envelope.encode_to_vec().into()
 }
 
-/// What an answer's envelope says.
+/// The number and the `Ready` in an answer's envelope.
 pub(crate) fn read(answer: &[u8]) -> Result<(u32, Option<Ready>), Malformed> {
     let envelope = AnswerEnvelope::decode(answer).map_err(|error| Malformed(error.to_string()))?;
     let number = envelope
@@ -160,7 +158,7 @@ pub(crate) fn read(answer: &[u8]) -> Result<(u32, Option<Ready>), Malformed> {
     Ok((number, envelope.ready))
 }
 
-/// A foul as the wire names it.
+/// The kind of a foul as a message.
 #[must_use]
 pub fn foul_kind(foul: FoulKind) -> ProtoFoul {
     match foul {
@@ -190,7 +188,7 @@ fn notice_envelope(call: Call) -> Bytes {
     envelope.encode_to_vec().into()
 }
 
-/// A length of time on the wire; none where it is longer than fits.
+/// A duration as a message; `None` if it is too long.
 fn duration(time: Duration) -> Option<prost_types::Duration> {
     time.try_into().ok()
 }

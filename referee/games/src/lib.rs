@@ -1,9 +1,9 @@
-//! The games, and the referee's pure half.
+//! The games, and the part of the referee that does not wait.
 //!
-//! One folder a game: `rules.rs`, `view.rs` (a seat's calls folded into what
-//! it knows), `wire.rs` (the only file that knows its messages), `scene.rs`
-//! (what to draw). [`GAMES`] is the only list of them. A [`Sitting`] is one
-//! game as the referee conducts it, all but the waiting.
+//! One folder for each game: `rules.rs`, `view.rs` (a seat's calls folded into what it
+//! knows), `wire.rs` (the only file that knows its messages), `scene.rs` (what to
+//! draw). [`GAMES`] is the only list of them. A [`Sitting`] is one game as the referee
+//! conducts it, except for waiting.
 
 pub mod big_two;
 mod calls;
@@ -20,8 +20,10 @@ use referee_core::{GameKind, Kind};
 pub use calls::Calls;
 pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results};
 pub use part::{Asked, Cue, Part};
-pub use replay::{Mismatch, Moment, Retraced, Said, replay, retrace, retrace_within};
-pub use sitting::{BEHAVIOR_VERSION, Finished, Fixture, Heard, Hearing, Next, Question, Sitting};
+pub use replay::{Mismatch, Moment, RecordedReply, Retraced, replay, retrace, retrace_within};
+pub use sitting::{
+    BEHAVIOR_VERSION, Finished, Fixture, Judgement, Next, Question, SeatReply, Sitting,
+};
 
 /// Every game. Adding one is its folder and its line here.
 pub static GAMES: &[&dyn GameKind] = &[
@@ -31,7 +33,7 @@ pub static GAMES: &[&dyn GameKind] = &[
     &Kind::<big_two::BigTwo>::new(),
 ];
 
-/// The game of this name; hyphens are as good as underscores.
+/// The game with this name, written with hyphens or underscores.
 #[must_use]
 pub fn game(name: &str) -> Option<&'static dyn GameKind> {
     let name = name.replace('-', "_");

@@ -1,18 +1,21 @@
-//! One seat's part in a finished game, to be put to another bot: the calls that
-//! the seat got, and what the referee would make of other answers.
+//! One seat's part in a finished game, which can be played by another bot: the calls
+//! that the seat got, and how the referee would judge other answers.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use referee_core::{Foul, GameKind, Limits, Record, Seat};
 
-use crate::{Heard, Hearing, Mismatch, Question, Retraced, Said, Sitting, envelope, game, replay};
+use crate::{
+    Judgement, Mismatch, Question, RecordedReply, Retraced, SeatReply, Sitting, envelope, game,
+    replay,
+};
 
-/// What a seat got in a finished game, and nothing that another seat did.
+/// What a seat was sent in a finished game, and nothing else about the other seats.
 pub struct Part {
     /// The game.
     pub kind: &'static dyn GameKind,
-    /// The limits that its calls tell of.
+    /// The limits that its calls name.
     pub limits: Limits,
     /// Its calls, in order.
     pub cues: Vec<Cue>,
@@ -20,30 +23,30 @@ pub struct Part {
 
 /// One call of a part.
 pub enum Cue {
-    /// It was told this.
+    /// A notice.
     Told(Bytes),
-    /// It was asked this.
+    /// A question.
     Asked(Box<Asked>),
 }
 
 /// A question of a part.
 pub struct Asked {
-    /// What was asked, to the byte.
+    /// The question, byte for byte.
     pub question: Question,
-    /// What the seat did then.
-    pub said: Said,
-    /// Which move of the whole game that was, from 1; none for question 0.
+    /// What the seat answered.
+    pub said: RecordedReply,
+    /// The number of this move in the whole game, from 1; `None` for question 0.
     pub ply: Option<usize>,
     sitting: Sitting,
 }
 
 impl Part {
-    /// The part of a seat. With another limit for a move its calls say so, and say
-    /// nothing of a budget; else they are those of the record, to the byte.
+    /// The part of a seat. With another move limit its calls name that limit and no
+    /// budget; otherwise they are those of the record, byte for byte.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`] where the record is not true.
+    /// [`Mismatch`] if the record is not what the rules give.
     pub fn of(record: &Record, seat: Seat, per_move: Option<Duration>) -> Result<Self, Mismatch> {
         let mut cues = Vec::new();
         let mut plies = 0;
@@ -87,27 +90,27 @@ impl Part {
 }
 
 impl Asked {
-    /// What the referee would have made of this, had it come back then.
+    /// How the referee would have judged this answer.
     ///
     /// # Errors
     ///
-    /// The foul that it would have been.
-    pub fn judge(&self, heard: Heard, thought: Duration) -> Result<Hearing, Foul> {
+    /// The foul that this answer is.
+    pub fn judge(&self, heard: SeatReply, thought: Duration) -> Result<Judgement, Foul> {
         let seat = self.question.seat;
         let mut sitting = self.sitting.fork();
         match sitting.hear(seat, heard, thought) {
-            Hearing::Fouled(_) => Err(sitting.into_last_foul()),
-            hearing => Ok(hearing),
+            Judgement::Fouled(_) => Err(sitting.into_last_foul()),
+            judgement => Ok(judgement),
         }
     }
 
-    /// The same question as it is sent on a stream that was opened later, with the
-    /// answer that was given; none where that was a foul.
+    /// The question with its past answer, as it is sent on a stream that was opened
+    /// later; `None` if the answer was a foul.
     #[must_use]
     pub fn past(&self) -> Option<Bytes> {
         let stood = self.ply.is_none() || self.said.notation.is_some();
         match &self.said.heard {
-            Heard::Answer(answer) if stood => Some(envelope::past(&self.question.call, answer)),
+            SeatReply::Answer(answer) if stood => Some(envelope::past(&self.question.call, answer)),
             _ => None,
         }
     }

@@ -1,5 +1,5 @@
-//! Plays a record again: the same answers to the same machine must give the
-//! same messages and the same verdict.
+//! Plays a record again: the same answers must give the same messages and the same
+//! verdict.
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -7,72 +7,72 @@ use bytes::Bytes;
 use referee_core::{Event, Foul, Limits, PerSeat, Record, Scene, Seat};
 
 use crate::{
-    Fixture, GAMES, Heard, Hearing, Next, Question, Sitting, game, sitting::BEHAVIOR_VERSION,
+    Fixture, GAMES, Judgement, Next, Question, SeatReply, Sitting, game, sitting::BEHAVIOR_VERSION,
 };
 
-/// The game after one more move.
+/// The game at one move.
 #[derive(Clone, Debug)]
 pub struct Moment {
-    /// Who moved.
+    /// The seat that moved.
     pub seat: Seat,
-    /// What, in the game's notation; a foul says what it was.
+    /// The move in the notation of the game, or the description of the foul.
     pub notation: String,
     /// Whether it was a foul.
     pub foul: bool,
     /// How long it took.
     pub thought: Duration,
-    /// How many of the record's events came before it.
+    /// How many events of the record came before it.
     pub at: usize,
-    /// The table before it was carried out, with nothing covered.
+    /// The table before the move, with all secrets visible.
     pub before: Scene,
 }
 
-/// Where a record and the game that it tells of differ.
+/// A difference between a record and the game when it is played again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
-    /// It is of a game that is not known here.
+    /// Its game is not known here.
     #[error("there is no game \"{found}\" here; there are {known}")]
     Game {
         /// Its name.
         found: String,
-        /// All that are known.
+        /// The games that are known.
         known: String,
     },
-    /// It was made by other rules or another referee.
+    /// It was made with another version of the rules or of the referee.
     #[error("it was made by version {found} of the {what}; this is version {here}")]
     Version {
-        /// Of what.
+        /// Which version.
         what: &'static str,
-        /// In the record.
+        /// The version in the record.
         found: u32,
-        /// Here.
+        /// The version here.
         here: u32,
     },
-    /// No game begins like this.
+    /// No game can begin with its set-up.
     #[error("its set-up: {0}")]
     Setup(String),
-    /// An event is not what it should be.
+    /// An event is different.
     #[error("event {at}: expected {expected}, found {found}")]
     Event {
-        /// Counted from 1.
+        /// Its number, from 1.
         at: usize,
-        /// What happens when the game is played again.
+        /// The event when the game is played again.
         expected: String,
-        /// What the record says.
+        /// The event or result in the record.
         found: String,
     },
-    /// The end is not what it should be.
+    /// The result is different.
     #[error("the result: expected {expected}, found {found}")]
     Result {
-        /// What comes out when the game is played again.
+        /// The result when the game is played again.
         expected: String,
-        /// What the record says.
+        /// The event or result in the record.
         found: String,
     },
 }
 
 impl Mismatch {
-    /// That there is no game of this name.
+    /// The error that there is no game with this name.
     pub(crate) fn unknown(name: &str) -> Self {
         let known = GAMES.iter().map(|game| game.info().name);
         Self::Game {
@@ -82,49 +82,48 @@ impl Mismatch {
     }
 }
 
-/// What a record says came back from a question.
+/// What came back from a question, as the record has it.
 #[derive(Clone, Debug)]
-pub struct Said {
-    /// What came.
-    pub heard: Heard,
+pub struct RecordedReply {
+    /// The answer or the foul.
+    pub heard: SeatReply,
     /// How long it took.
     pub thought: Duration,
-    /// The move that it was, in the game's notation; none where it was a foul, or
-    /// the answer to `GameStart`.
+    /// The move in the notation of the game; `None` for a foul, or for the answer to
+    /// `GameStart`.
     pub notation: Option<String>,
 }
 
 /// What happens when a record is played again.
 pub enum Retraced<'a> {
-    /// A seat is told something.
+    /// A seat is sent a notice.
     Told {
-        /// Who.
+        /// The seat.
         seat: Seat,
         /// The whole message.
         call: &'a Bytes,
     },
-    /// A seat has been asked, and what it said then is not heard yet.
+    /// A seat has been asked, and its answer has not been judged yet.
     Asked {
         /// The game as it stands.
         sitting: &'a Sitting,
-        /// What is asked.
+        /// The question.
         question: &'a Question,
-        /// What came back.
-        said: &'a Said,
+        /// What came back from the question.
+        said: &'a RecordedReply,
     },
-    /// Now it is.
-    Heard {
-        /// What was asked.
+    /// The answer has been judged.
+    Judged {
+        /// The question.
         question: &'a Question,
-        /// What came back.
-        said: &'a Said,
-        /// What the referee makes of it.
-        hearing: &'a Hearing,
+        /// What came back from the question.
+        said: &'a RecordedReply,
+        /// How the referee judges it.
+        judgement: &'a Judgement,
     },
 }
 
-/// Plays a record again, shows every moment of it, and gives what to draw at
-/// the end.
+/// Plays a record again, passes every move to `watch`, and returns the last scene.
 ///
 /// # Errors
 ///
@@ -134,19 +133,19 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
     retrace(record, |step| match step {
         Retraced::Told { .. } => {}
         Retraced::Asked { sitting, .. } => before = Some((sitting.events(), sitting.open_scene())),
-        Retraced::Heard {
+        Retraced::Judged {
             question,
             said,
-            hearing,
+            judgement,
         } => {
             let Some((at, before)) = before.take() else {
                 return;
             };
-            let (notation, foul) = match (hearing, &said.heard) {
-                (Hearing::Ready(_), _) => return,
-                (Hearing::Accepted { notation, .. }, _) => (notation.clone(), false),
-                (Hearing::Fouled(_), Heard::Foul(foul)) => (foul.to_string(), true),
-                (Hearing::Fouled(kind), _) => (kind.words().to_owned(), true),
+            let (notation, foul) = match (judgement, &said.heard) {
+                (Judgement::Ready(_), _) => return,
+                (Judgement::Accepted { notation, .. }, _) => (notation.clone(), false),
+                (Judgement::Fouled(_), SeatReply::Foul(foul)) => (foul.to_string(), true),
+                (Judgement::Fouled(kind), _) => (kind.words().to_owned(), true),
             };
             watch(Moment {
                 seat: question.seat,
@@ -160,9 +159,8 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
     })
 }
 
-/// Plays a record again and shows each thing that happens, with the game in which
-/// it does: for those who want to know what else could have been. Gives what to
-/// draw at the end.
+/// Plays a record again and passes each event to `watch` together with the game at that
+/// moment, so that other continuations can be tried. Returns the last scene.
 ///
 /// # Errors
 ///
@@ -174,13 +172,13 @@ pub fn retrace(record: &Record, watch: impl FnMut(Retraced<'_>)) -> Result<Scene
     Ok(sitting.scene())
 }
 
-/// The same with another limit for a move, and no budget: every answer of the
-/// record is taken as if it had come at once, so that a shorter limit takes nobody
-/// out. That the record is true is not looked at.
+/// Plays a record again with another move limit and without a budget. Every answer
+/// counts as if it came at once, so that nobody is late with a shorter limit. The
+/// result is not compared with the record.
 ///
 /// # Errors
 ///
-/// [`Mismatch`] where the record is of no game that could be.
+/// [`Mismatch`] if the record is not of a possible game.
 pub fn retrace_within(
     record: &Record,
     per_move: Duration,
@@ -196,7 +194,7 @@ pub fn retrace_within(
     Ok(())
 }
 
-/// The game of a record, before its beginning.
+/// The game of a record, before its first question.
 fn seated(record: &Record, limits: Limits) -> Result<Sitting, Mismatch> {
     let header = &record.header;
     let kind = game(&header.game).ok_or_else(|| Mismatch::unknown(&header.game))?;
@@ -220,11 +218,11 @@ fn seated(record: &Record, limits: Limits) -> Result<Sitting, Mismatch> {
     .map_err(|error| Mismatch::Setup(error.to_string()))
 }
 
-/// Puts what a record says to the game, and gives the record of that.
+/// Plays the answers of a record and returns the new record.
 fn conduct(
     sitting: &mut Sitting,
     record: &Record,
-    took: impl Fn(&Said) -> Duration,
+    took: impl Fn(&RecordedReply) -> Duration,
     mut watch: impl FnMut(Retraced<'_>),
 ) -> Result<Record, Mismatch> {
     let mut script = script(record);
@@ -252,26 +250,26 @@ fn conduct(
                         question,
                         said: &said,
                     });
-                    let hearing = sitting.hear(seat, said.heard.clone(), took(&said));
-                    watch(Retraced::Heard {
+                    let judgement = sitting.hear(seat, said.heard.clone(), took(&said));
+                    watch(Retraced::Judged {
                         question,
                         said: &said,
-                        hearing: &hearing,
+                        judgement: &judgement,
                     });
                 }
             }
             Next::Over(finished) => {
-                told(&mut watch, &finished.goodbyes);
+                told(&mut watch, &finished.last_calls);
                 return Ok(finished.record);
             }
         }
     }
 }
 
-/// What each seat did when it was asked, in order.
-fn script(record: &Record) -> PerSeat<VecDeque<Said>> {
+/// The answers of each seat, in order.
+fn script(record: &Record) -> PerSeat<VecDeque<RecordedReply>> {
     let mut script = PerSeat::new(record.header.players.seats(), |_| VecDeque::new());
-    // A foul right after an answer is what the referee made of the answer.
+    // A foul directly after an answer is the referee's judgement of that answer.
     let mut answered: Option<Seat> = None;
     for event in &record.events {
         match event {
@@ -282,8 +280,8 @@ fn script(record: &Record) -> PerSeat<VecDeque<Said>> {
                 thought,
                 ..
             } => {
-                script[*seat].push_back(Said {
-                    heard: Heard::Answer(answer.clone()),
+                script[*seat].push_back(RecordedReply {
+                    heard: SeatReply::Answer(answer.clone()),
                     thought: *thought,
                     notation: notation.clone(),
                 });
@@ -296,10 +294,10 @@ fn script(record: &Record) -> PerSeat<VecDeque<Said>> {
                 thought,
             } if answered != Some(*seat) => {
                 let heard = match foul {
-                    Foul::Late { .. } => Heard::Nothing,
-                    foul => Heard::Foul(foul.clone()),
+                    Foul::Late { .. } => SeatReply::Nothing,
+                    foul => SeatReply::Foul(foul.clone()),
                 };
-                script[*seat].push_back(Said {
+                script[*seat].push_back(RecordedReply {
                     heard,
                     thought: *thought,
                     notation: None,

@@ -1,5 +1,5 @@
-//! One game as the referee conducts it: everything but the waiting. The
-//! service puts it to the bots over streams; a replay puts it to a record.
+//! One game as the referee conducts it, except for waiting: the service exchanges its
+//! messages with bots over streams, a replay takes the answers from a record.
 
 use std::time::Duration;
 
@@ -13,30 +13,30 @@ use referee_core::{
 
 use crate::envelope;
 
-/// Grows when the referee behaves differently on the same messages.
+/// Increases when the referee behaves differently with the same messages.
 pub const BEHAVIOR_VERSION: u32 = 1;
 
-/// What is to be played, and by whom.
+/// The game to be played, and its players.
 #[derive(Clone)]
 pub struct Fixture {
     /// The game.
     pub kind: &'static dyn GameKind,
-    /// Names this game among those of its run; it says nothing about the deal.
+    /// Identifies this game within its run; it does not depend on the deal.
     pub game_id: String,
-    /// The set-up in the game's own terms; null is the standard one.
+    /// The set-up as JSON; null is the standard set-up.
     pub setup: serde_json::Value,
-    /// Decides all chance.
+    /// The seed of the game.
     pub seed: Seed,
-    /// What to call those who sit there.
+    /// The name of the player in each seat.
     pub players: PerSeat<String>,
     /// The limits.
     pub limits: Limits,
-    /// What each seat has used of its budget in earlier games; empty where
-    /// there was none.
+    /// What each seat has used of its budget in earlier games; empty if there were
+    /// none.
     pub spent: PerSeat<Duration>,
 }
 
-/// One game in progress: what to send next, and what came back.
+/// One game in progress: it says what to send next and judges what comes back.
 pub struct Sitting {
     fixture: Fixture,
     table: Box<dyn Table>,
@@ -44,9 +44,10 @@ pub struct Sitting {
     fouls: Vec<SeatFoul>,
     transcript: Transcript,
     stage: Stage,
-    /// Who has been asked and whether it has answered, in order of the seats.
+    /// The seats that were asked, in order, each with whether its answer was accepted;
+    /// `None` until it answers.
     waiting: Vec<(Seat, Option<bool>)>,
-    /// Forfeits that the others have not been told of.
+    /// Forfeits that the other seats have not been told yet.
     untold: Vec<Left>,
 }
 
@@ -57,7 +58,7 @@ struct SeatState {
     gone: bool,
 }
 
-/// A seat that has left by a foul.
+/// A seat that has left because of a foul.
 #[derive(Clone)]
 struct Left {
     seat: Seat,
@@ -69,30 +70,30 @@ struct Left {
 enum Stage {
     Starting,
     Playing,
-    /// What comes next is known, but a forfeit must be told first.
+    /// The next step is known, but a forfeit must be told first.
     Stepped(TableStep),
 }
 
-/// What comes next.
+/// The next thing to do.
 #[derive(Debug)]
 pub enum Next {
-    /// Send these; nobody waits.
+    /// Send these notices; they are not answered.
     Tell(Vec<(Seat, Bytes)>),
-    /// Send these, and hand each answer to [`Sitting::hear`] before the next
+    /// Send these questions, and pass each answer to [`Sitting::hear`] before the next
     /// call of [`Sitting::advance`].
     Ask(Vec<Question>),
-    /// It is over.
+    /// The game is over.
     Over(Box<Finished>),
 }
 
 /// A question on its way to a seat.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Who is asked.
+    /// The seat that is asked.
     pub seat: Seat,
     /// The question's number in the seat's stream.
     pub number: u32,
-    /// What it may take.
+    /// The time limit.
     pub limit: Duration,
     /// The whole message.
     pub call: Bytes,
@@ -101,46 +102,45 @@ pub struct Question {
 /// A game that is over.
 #[derive(Debug)]
 pub struct Finished {
-    /// Who is told last, and what.
-    pub goodbyes: Vec<(Seat, Bytes)>,
-    /// The whole of it.
+    /// The last call of each seat: `GameOver`.
+    pub last_calls: Vec<(Seat, Bytes)>,
+    /// The record of the game.
     pub record: Record,
 }
 
 /// What came back from a question.
 #[derive(Clone, Debug)]
-pub enum Heard {
+pub enum SeatReply {
     /// A message.
     Answer(Bytes),
-    /// Nothing, for as long as the clock says it took.
+    /// No answer within the time that was waited.
     Nothing,
-    /// Something else went wrong, outside the messages.
+    /// Something went wrong outside the messages.
     Foul(Foul),
 }
 
-/// What the referee makes of it.
+/// How the referee judges it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Hearing {
+pub enum Judgement {
     /// The seat is ready to play.
     Ready(Ready),
     /// The move stands.
     Accepted {
-        /// In the game's notation.
+        /// The move in the notation of the game.
         notation: String,
-        /// Whether everybody may see it at once.
+        /// Whether everybody may see it while the game goes on.
         public: bool,
     },
-    /// It was a foul: the seat is out of the game and will not be spoken to.
+    /// It was a foul: the seat is out of the game and is sent nothing more.
     Fouled(FoulKind),
 }
 
 impl Sitting {
-    /// Seats everybody and deals.
+    /// Takes the players and deals.
     ///
     /// # Errors
     ///
-    /// [`SetupError`] where the set-up is none, or the number of players is
-    /// wrong.
+    /// [`SetupError`] if the set-up is invalid or the number of players is wrong.
     pub fn new(fixture: Fixture) -> Result<Self, SetupError> {
         let info = fixture.kind.info();
         if fixture.players.seats() != info.seats {
@@ -155,7 +155,7 @@ impl Sitting {
         let seats = PerSeat::new(info.seats, |seat| SeatState {
             clock: Clock::after(
                 fixture.limits,
-                fixture.spent.get(seat).copied().unwrap_or_default(),
+                fixture.spent.get(seat).copied().unwrap_or(Duration::ZERO),
             ),
             next_number: 0,
             gone: false,
@@ -172,11 +172,11 @@ impl Sitting {
         })
     }
 
-    /// What comes next.
+    /// The next thing to do.
     ///
     /// # Panics
     ///
-    /// Where a question has not been answered by [`hear`](Self::hear).
+    /// If a question has not been answered by [`hear`](Self::hear).
     pub fn advance(&mut self) -> Next {
         if !self.waiting.is_empty() {
             self.resolve();
@@ -207,13 +207,13 @@ impl Sitting {
         }
     }
 
-    /// What came back from a question, and how long that took from handing the
-    /// question to the transport.
+    /// Judges what came back from a question. `thought` is the time since the question
+    /// was handed to the transport.
     ///
     /// # Panics
     ///
-    /// Where the seat has not been asked, or has answered.
-    pub fn hear(&mut self, seat: Seat, heard: Heard, thought: Duration) -> Hearing {
+    /// If the seat has not been asked or has already answered.
+    pub fn hear(&mut self, seat: Seat, heard: SeatReply, thought: Duration) -> Judgement {
         let place = self
             .waiting
             .iter()
@@ -222,8 +222,8 @@ impl Sitting {
         // Whole microseconds: what is judged is what is recorded.
         let thought = Duration::from_micros(thought.as_micros() as u64);
         let number = self.seats[seat].next_number - 1;
-        let hearing = match self.judge(seat, number, heard, thought) {
-            Ok(hearing) => hearing,
+        let judgement = match self.judge(seat, number, heard, thought) {
+            Ok(judgement) => judgement,
             Err(foul) => {
                 let foul = if number == 0 { foul.at_start() } else { foul };
                 let kind = foul.kind();
@@ -234,40 +234,39 @@ impl Sitting {
                 });
                 self.fouls.push(SeatFoul { seat, foul });
                 self.seats[seat].gone = true;
-                Hearing::Fouled(kind)
+                Judgement::Fouled(kind)
             }
         };
-        self.waiting[place].1 = Some(!matches!(hearing, Hearing::Fouled(_)));
-        hearing
+        self.waiting[place].1 = Some(!matches!(judgement, Judgement::Fouled(_)));
+        judgement
     }
 
-    /// What to draw of the game as everybody sees it.
+    /// What to draw: the game as everybody sees it.
     #[must_use]
     pub fn scene(&self) -> Scene {
         self.table.scene()
     }
 
-    /// The same with nothing covered: for those who may see a game that is over.
+    /// What to draw with all secrets visible, for games that are over.
     pub(crate) fn open_scene(&self) -> Scene {
         self.table.open_scene()
     }
 
-    /// What a seat could answer to its question now: notation and message.
+    /// Every legal answer of a seat to its question: notation and message.
     #[must_use]
     pub fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)> {
         self.table.legal(seat)
     }
 
-    /// The game itself, with every secret of it: for those who look at one that is
-    /// over.
+    /// The game itself with all its secrets, for games that are over.
     #[must_use]
     pub fn table(&self) -> &dyn Table {
         &*self.table
     }
 
-    /// The same game at the same moment, to go on apart: for those who look at one
-    /// that is over. It has every secret of this one, and nothing of what has been
-    /// said in it, so that its record is only what comes from here on.
+    /// A copy of the game at this moment, which can be continued separately. It has all
+    /// secrets, so it is for games that are over. Its transcript is empty: its record
+    /// holds only what follows.
     #[must_use]
     pub fn fork(&self) -> Self {
         Self {
@@ -282,7 +281,7 @@ impl Sitting {
         }
     }
 
-    /// The questions that have been asked and not been answered.
+    /// The open questions.
     #[must_use]
     pub fn pending(&self) -> Vec<Question> {
         let open = self.waiting.iter().filter(|(_, answer)| answer.is_none());
@@ -305,7 +304,7 @@ impl Sitting {
         .collect()
     }
 
-    /// The foul that was heard last.
+    /// The last foul.
     ///
     /// # Panics
     ///
@@ -319,7 +318,7 @@ impl Sitting {
         self.transcript.events().len()
     }
 
-    /// The record of the game so far that this seat may have while it goes on.
+    /// The record of the game so far that this seat may have while the game goes on.
     #[must_use]
     pub fn kept_by(&self, seat: Seat) -> String {
         let info = self.table.info();
@@ -336,7 +335,7 @@ impl Sitting {
         header.to_json_lines(self.transcript.events())
     }
 
-    /// What is being played.
+    /// The game and its players.
     #[must_use]
     pub const fn fixture(&self) -> &Fixture {
         &self.fixture
@@ -376,14 +375,14 @@ impl Sitting {
         }
     }
 
-    /// The clock first, then the size, the number, and only then what it says.
+    /// Judges an answer: first its time, then its size, its number, and its content.
     fn judge(
         &mut self,
         seat: Seat,
         number: u32,
-        heard: Heard,
+        heard: SeatReply,
         thought: Duration,
-    ) -> Result<Hearing, Foul> {
+    ) -> Result<Judgement, Foul> {
         let clock = &mut self.seats[seat].clock;
         let charge = if number == 0 {
             clock.charge_start(thought)
@@ -391,15 +390,16 @@ impl Sitting {
             clock.charge(thought)
         };
         let answer = match (heard, charge) {
-            // It was seen to happen, whenever that was.
-            (Heard::Foul(foul), _) => return Err(foul),
-            (Heard::Answer(_), Charge::Late { limit }) => return Err(Foul::Late { limit }),
-            (Heard::Nothing, Charge::Late { limit }) => return Err(Foul::Late { limit }),
-            (Heard::Nothing, Charge::InTime) => {
-                // Nobody stops waiting before the limit.
+            // The foul was observed, whenever it came.
+            (SeatReply::Foul(foul), _) => return Err(foul),
+            (SeatReply::Answer(_), Charge::Late { limit }) => return Err(Foul::Late { limit }),
+            (SeatReply::Nothing, Charge::Late { limit }) => return Err(Foul::Late { limit }),
+            (SeatReply::Nothing, Charge::InTime) => {
+                // The caller stopped waiting before the limit, which counts as late
+                // too.
                 return Err(Foul::Late { limit: thought });
             }
-            (Heard::Answer(answer), Charge::InTime) => answer,
+            (SeatReply::Answer(answer), Charge::InTime) => answer,
         };
         let limit = self.fixture.limits.answer_bytes;
         if answer.len() > limit {
@@ -407,7 +407,7 @@ impl Sitting {
         }
         let judged = self.read(seat, number, &answer);
         let notation = match &judged {
-            Ok(Hearing::Accepted { notation, .. }) => Some(notation.clone()),
+            Ok(Judgement::Accepted { notation, .. }) => Some(notation.clone()),
             _ => None,
         };
         self.transcript.push(Event::Answered {
@@ -420,7 +420,7 @@ impl Sitting {
         judged
     }
 
-    fn read(&mut self, seat: Seat, number: u32, answer: &[u8]) -> Result<Hearing, Foul> {
+    fn read(&mut self, seat: Seat, number: u32, answer: &[u8]) -> Result<Judgement, Foul> {
         let malformed = |detail: String| Foul::Malformed {
             detail: Foul::evidence(detail),
         };
@@ -433,11 +433,11 @@ impl Sitting {
         }
         if number == 0 {
             return ready
-                .map(Hearing::Ready)
+                .map(Judgement::Ready)
                 .ok_or_else(|| malformed("expected Ready as the answer to GameStart".to_owned()));
         }
         match self.table.answer(seat, answer) {
-            Ok(accepted) => Ok(Hearing::Accepted {
+            Ok(accepted) => Ok(Judgement::Accepted {
                 notation: accepted.notation,
                 public: accepted.public,
             }),
@@ -448,7 +448,7 @@ impl Sitting {
         }
     }
 
-    /// All have answered: carries it out, in order of the seats.
+    /// Applies all answers, in order of the seats.
     fn resolve(&mut self) {
         let mut waiting = std::mem::take(&mut self.waiting);
         let starting = waiting
@@ -513,8 +513,8 @@ impl Sitting {
             fouls: std::mem::take(&mut self.fouls),
         };
         let call = envelope::over(&verdict, outcome);
-        let goodbyes = self.playing().map(|seat| (seat, call.clone())).collect();
-        let goodbyes = self.told(goodbyes);
+        let last_calls = self.playing().map(|seat| (seat, call.clone())).collect();
+        let last_calls = self.told(last_calls);
         let info = self.table.info();
         let record = Record {
             header: Header {
@@ -538,6 +538,6 @@ impl Sitting {
                 }),
             },
         };
-        Finished { goodbyes, record }
+        Finished { last_calls, record }
     }
 }

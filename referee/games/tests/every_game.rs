@@ -6,7 +6,7 @@ use bytes::Bytes;
 use referee_core::{
     Dice, Event, FoulKind, GameKind, Limits, PerSeat, Refused, Seat, Seed, TableStep,
 };
-use referee_games::{Fixture, GAMES, Heard, Hearing, Next, Sitting, forfeit};
+use referee_games::{Fixture, GAMES, Judgement, Next, SeatReply, Sitting, forfeit};
 
 #[test]
 fn a_seat_is_sent_the_same_bytes_whatever_it_can_not_see() {
@@ -65,9 +65,9 @@ fn a_seat_keeps_of_a_running_game_what_it_was_sent_and_nothing_more() {
                                 answer.extend(&legal[pick].1);
                             }
                             let answer = Bytes::from(answer);
-                            let heard = Heard::Answer(answer.clone());
-                            let hearing = sitting.hear(seat, heard, Duration::ZERO);
-                            assert!(!matches!(hearing, Hearing::Fouled(_)), "{hearing:?}");
+                            let heard = SeatReply::Answer(answer.clone());
+                            let judgement = sitting.hear(seat, heard, Duration::ZERO);
+                            assert!(!matches!(judgement, Judgement::Fouled(_)), "{judgement:?}");
                             sent[seat].push(answer);
                         }
                     }

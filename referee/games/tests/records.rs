@@ -7,10 +7,10 @@ use arena_proto::arena::v1::{AnswerEnvelope, Ready};
 use prost::Message as _;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee_core::{Foul, Limits, PerSeat, Record, Seat, Seed, Verdict};
-use referee_games::{Fixture, GAMES, Heard, Hearing, Next, Question, Sitting, replay};
+use referee_games::{Fixture, GAMES, Judgement, Next, Question, SeatReply, Sitting, replay};
 
 /// Plays a random game; `spoil` may put something else in an answer's place.
-fn play(number: u8, mut spoil: impl FnMut(&Question, Heard) -> Heard) -> Record {
+fn play(number: u8, mut spoil: impl FnMut(&Question, SeatReply) -> SeatReply) -> Record {
     let kind = GAMES[0];
     let mut sitting = Sitting::new(Fixture {
         kind,
@@ -30,7 +30,7 @@ fn play(number: u8, mut spoil: impl FnMut(&Question, Heard) -> Heard) -> Record 
             Next::Ask(questions) => {
                 for question in questions {
                     let answer = answer(&sitting, &question, &mut rng);
-                    let heard = spoil(&question, Heard::Answer(answer.into()));
+                    let heard = spoil(&question, SeatReply::Answer(answer.into()));
                     let thought = Duration::from_micros(rng.random_range(1..1_000_000));
                     sitting.hear(question.seat, heard, thought);
                 }
@@ -78,11 +78,11 @@ fn a_record_reads_back_and_plays_again() {
 
 #[test]
 fn so_does_one_that_ended_by_a_foul() {
-    let fouls: [fn() -> Heard; 5] = [
-        || Heard::Foul(Foul::HungUp),
-        || Heard::Answer(b"\xff\xff"[..].into()),
+    let fouls: [fn() -> SeatReply; 5] = [
+        || SeatReply::Foul(Foul::HungUp),
+        || SeatReply::Answer(b"\xff\xff"[..].into()),
         || {
-            Heard::Answer(
+            SeatReply::Answer(
                 AnswerEnvelope {
                     number: Some(99),
                     ready: None,
@@ -91,9 +91,9 @@ fn so_does_one_that_ended_by_a_foul() {
                 .into(),
             )
         },
-        || Heard::Answer(vec![0; 70_000].into()),
+        || SeatReply::Answer(vec![0; 70_000].into()),
         || {
-            Heard::Foul(Foul::Crashed {
+            SeatReply::Foul(Foul::Crashed {
                 detail: "killed by SIGSEGV".to_owned(),
             })
         },
@@ -118,7 +118,7 @@ fn so_does_one_that_ended_by_a_foul() {
 fn a_foul_takes_the_seat_out_and_the_other_wins() {
     let record = play(3, |question, heard| {
         if question.number == 2 && question.seat == Seat::new(0) {
-            Heard::Foul(Foul::HungUp)
+            SeatReply::Foul(Foul::HungUp)
         } else {
             heard
         }
@@ -145,14 +145,14 @@ fn the_clock_is_asked_before_anybody_looks_at_the_answer() {
     let Next::Ask(questions) = sitting.advance() else {
         panic!("everybody is asked to start");
     };
-    let garbage = || Heard::Answer(b"\xff"[..].into());
+    let garbage = || SeatReply::Answer(b"\xff"[..].into());
     assert_eq!(
         sitting.hear(questions[0].seat, garbage(), limits.start),
-        Hearing::Fouled(referee_core::FoulKind::NoStart)
+        Judgement::Fouled(referee_core::FoulKind::NoStart)
     );
     assert_eq!(
         sitting.hear(questions[1].seat, garbage(), Duration::ZERO),
-        Hearing::Fouled(referee_core::FoulKind::NoStart)
+        Judgement::Fouled(referee_core::FoulKind::NoStart)
     );
     let Next::Over(finished) = sitting.advance() else {
         panic!("nobody is left");

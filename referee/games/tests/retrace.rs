@@ -10,15 +10,15 @@ use referee_core::{
     Dice, Event, Foul, GameKind, Limits, Outcome, PerSeat, Record, Seat, Seed, TableStep,
 };
 use referee_games::{
-    Cue, Fixture, GAMES, Heard, Hearing, Next, Part, Question, Retraced, Sitting, replay, retrace,
-    retrace_within,
+    Cue, Fixture, GAMES, Judgement, Next, Part, Question, Retraced, SeatReply, Sitting, replay,
+    retrace, retrace_within,
 };
 
 /// Plays a random game; `spoil` may put something else in an answer's place.
 fn play(
     kind: &'static dyn GameKind,
     number: u8,
-    mut spoil: impl FnMut(&Question, Heard) -> Heard,
+    mut spoil: impl FnMut(&Question, SeatReply) -> SeatReply,
 ) -> Record {
     let seed = Seed::new([number; 32]);
     let mut sitting = Sitting::new(Fixture {
@@ -47,7 +47,7 @@ fn play(
                         let legal = sitting.legal(question.seat);
                         answer.extend(&legal[dice.below(legal.len() as u32) as usize].1);
                     }
-                    let heard = spoil(&question, Heard::Answer(answer.into()));
+                    let heard = spoil(&question, SeatReply::Answer(answer.into()));
                     let thought = Duration::from_micros(dice.below(1_000_000).into());
                     sitting.hear(question.seat, heard, thought);
                 }
@@ -73,13 +73,13 @@ fn sent_again(seats: u8, walk: impl FnOnce(&mut dyn FnMut(Retraced<'_>))) -> Per
     walk(&mut |step| match step {
         Retraced::Told { seat, call } => sent[seat].push(call.clone()),
         Retraced::Asked { question, .. } => sent[question.seat].push(question.call.clone()),
-        Retraced::Heard { .. } => {}
+        Retraced::Judged { .. } => {}
     });
     sent
 }
 
-fn crash() -> Heard {
-    Heard::Foul(Foul::HungUp)
+fn crash() -> SeatReply {
+    SeatReply::Foul(Foul::HungUp)
 }
 
 #[test]
@@ -239,14 +239,17 @@ fn a_part_is_what_one_seat_got() {
                 let judged = asked.judge(asked.said.heard.clone(), asked.said.thought);
                 let late = asked.judge(asked.said.heard.clone(), Duration::from_secs(60));
                 match (&asked.said.heard, judged) {
-                    (Heard::Answer(answer), Ok(Hearing::Ready(_) | Hearing::Accepted { .. })) => {
+                    (
+                        SeatReply::Answer(answer),
+                        Ok(Judgement::Ready(_) | Judgement::Accepted { .. }),
+                    ) => {
                         assert!(late.is_err());
                         let past = CallEnvelope::decode(asked.past().unwrap()).unwrap();
                         let mut then = CallEnvelope::decode(asked.question.call.clone()).unwrap();
                         then.past_answer = Some(answer.clone());
                         assert_eq!(past, then);
                     }
-                    (Heard::Foul(foul), Err(judged)) => {
+                    (SeatReply::Foul(foul), Err(judged)) => {
                         assert_eq!(&judged, foul);
                         assert_eq!(asked.past(), None);
                     }

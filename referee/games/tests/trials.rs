@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Seed, Trial};
-use referee_games::{Calls, Fixture, GAMES, Heard, Next, Sitting, answer, ready};
+use referee_games::{Calls, Fixture, GAMES, Next, SeatReply, Sitting, answer, ready};
 
 #[test]
 fn every_trial_is_a_set_up_and_has_a_name_of_its_own() {
@@ -67,20 +67,20 @@ fn played(kind: &'static dyn GameKind, trial: &Trial, seed: u8, calls: &Calls) -
                 for question in questions {
                     put.extend(calls.name(&question.call).map(str::to_owned));
                     let heard = if question.number == 0 {
-                        Heard::Answer(ready())
+                        SeatReply::Answer(ready())
                     } else if asked > 40 {
-                        Heard::Foul(Foul::HungUp)
+                        SeatReply::Foul(Foul::HungUp)
                     } else {
                         asked += 1;
                         let legal = sitting.legal(question.seat);
                         let pick = dice.below(legal.len() as u32) as usize;
-                        Heard::Answer(answer(question.number, &legal[pick].1))
+                        SeatReply::Answer(answer(question.number, &legal[pick].1))
                     };
                     sitting.hear(question.seat, heard, Duration::ZERO);
                 }
             }
             Next::Over(finished) => {
-                let told = finished.goodbyes.iter();
+                let told = finished.last_calls.iter();
                 put.extend(told.filter_map(|(_, call)| calls.name(call).map(str::to_owned)));
                 return put;
             }

@@ -124,6 +124,7 @@ fn launched(command: &str) -> Arc<Bot> {
         start_limit: Duration::from_secs(30),
         memory: Memory::default(),
         log: None,
+        directory: None,
         supervisor: None,
     };
     Arc::new(Bot::launched(launch, Handle::current()))

@@ -6,7 +6,7 @@
 //! number of streams.
 
 use std::{
-    env, fs,
+    env,
     hint::black_box,
     io::{BufRead as _, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
@@ -22,16 +22,23 @@ use std::{
 
 use arena_proto::opaque::OpaqueCodec;
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _, future::BoxFuture};
+use futures_util::{
+    Stream, StreamExt as _,
+    future::{BoxFuture, join_all},
+};
 use http::uri::PathAndQuery;
 use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     unistd::Pid,
 };
-use referee::{Address, Bot, Game, Launch, Pool};
+use referee::{Address, Bot, Game, Launch, Memory, Pool, proc};
 use referee_core::{Event, Limits, PerSeat, Record, Root};
 use referee_games::{Fixture, GAMES, game};
-use tokio::{runtime::Handle, sync::mpsc};
+use tempfile::TempDir;
+use tokio::{
+    runtime::{Builder, Handle, Runtime},
+    sync::mpsc,
+};
 use tokio_stream::wrappers::{UnboundedReceiverStream, UnixListenerStream};
 use tonic::{Request, Response, Status, Streaming, body::Body, client::Grpc, transport::Channel};
 
@@ -50,28 +57,28 @@ const ANSWER_BYTES: usize = 10;
 /// first among them; nobody opens a stream for fewer.
 const QUESTIONS_A_GAME: u64 = 13;
 const FOR_EVER: u64 = u64::MAX;
+/// How many games are held open to measure the memory of one.
+const PARKED: u64 = 500;
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// Connect Four on a board that is drawn, as in a real game.
-const DRAWN: Played = Played {
+const DRAWN: Setting = Setting {
     game: "connect_four",
     setup: serde_json::Value::Null,
 };
 
 /// What is played.
-struct Played {
+struct Setting {
     game: &'static str,
     setup: serde_json::Value,
 }
 
 /// Connect Four on a board of this many rows and columns.
-fn square(side: u8) -> Played {
-    Played {
-        game: "connect_four",
+fn square(side: u8) -> Setting {
+    Setting {
         setup: serde_json::json!({"rows": side, "columns": side}),
+        ..DRAWN
     }
 }
-
-/// How many games are held open to weigh one.
-const PARKED: usize = 500;
 
 fn main() {
     let arguments: Vec<String> = env::args().collect();
@@ -82,13 +89,10 @@ fn main() {
         Some("serve-tcp") => return serve_tcp(),
         _ => {}
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    runtime.block_on(async {
+    runtime().block_on(async {
         // `cargo bench` passes `--bench` as well.
-        match arguments.iter().skip(1).find(|word| !word.starts_with('-')) {
+        let part = arguments.iter().skip(1).find(|word| !word.starts_with('-'));
+        match part.map(String::as_str) {
             None => {
                 // First, while the allocator has nothing to give back.
                 memory().await;
@@ -96,38 +100,37 @@ fn main() {
                 throughput().await;
                 every_game().await;
             }
-            Some(part) => match part.as_str() {
-                "latency" => latency().await,
-                "throughput" => throughput().await,
-                "every-game" => every_game().await,
-                "memory" => memory().await,
-                part @ ("games" | "echoes") => {
-                    let at_once = arguments.last().and_then(|word| word.parse().ok());
-                    only(part, at_once.unwrap_or(128)).await;
-                }
-                _ => panic!("expected latency, throughput, every-game, memory, games or echoes"),
-            },
+            Some("latency") => latency().await,
+            Some("throughput") => throughput().await,
+            Some("every-game") => every_game().await,
+            Some("memory") => memory().await,
+            Some(part @ ("games" | "echoes")) => {
+                let at_once = arguments.last().and_then(|word| word.parse().ok());
+                only(part, at_once.unwrap_or(128)).await;
+            }
+            _ => panic!("expected latency, throughput, every-game, memory, games or echoes"),
         }
     });
 }
 
+fn runtime() -> Runtime {
+    let mut builder = Builder::new_current_thread();
+    builder.enable_all().build().expect("a runtime")
+}
+
 /// Only games, or only echoes, this many at once, for a profiler.
 async fn only(part: &str, at_once: usize) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
-    let servers: Vec<&Server> = echo.iter().collect();
-    let bots = Bots::start(2);
-    let pool = Pool::new(1).expect("a pool");
+    let sides = Sides::new(2);
     let measured = if part == "games" {
-        games(&pool, &bots, at_once, &DRAWN).await
+        sides.games(at_once, &DRAWN).await
     } else {
-        echoes(&pool, &servers, at_once, FOR_EVER).await
+        sides.echoes(at_once, FOR_EVER).await
     };
     println!(
         "{part}: {:.0} questions/s, {:.1} µs of CPU each",
         measured.rate, measured.cpu_us
     );
-    bots.stop().await;
+    sides.stop().await;
 }
 
 /// (a) One question in flight, both ends on one core.
@@ -138,105 +141,86 @@ async fn latency() {
     one.set(first.unwrap_or(0)).expect("a core");
     sched_setaffinity(Pid::from_raw(0), &one).expect("pinned");
 
-    let folder = tempfile::tempdir().expect("a folder");
-    let raw = Server::start("serve-raw", folder.path(), "raw");
-    let tcp = Server::start("serve-tcp", folder.path(), "tcp");
     // Two servers asked in turn, as a game asks the bots in its seats.
-    let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
-    let servers: Vec<&Server> = echo.iter().collect();
-    let bots = Bots::start(2);
-    let pool = Pool::new(1).expect("a pool");
-    let mut times = [const { Vec::new() }; 6];
-    let mut lengths = [0.0; 2];
-    for _ in 0..TURNS {
-        times[0].push(ping_pong(
-            UnixStream::connect(&raw.socket).expect("connected"),
-        ));
-        times[5].push(ping_pong(tcp.dial()));
-        times[1].push(1e6 / echoes(&pool, &servers, 1, FOR_EVER).await.rate);
-        times[2].push(1e6 / echoes(&pool, &servers, 1, QUESTIONS_A_GAME).await.rate);
-        // Seconds for a game are what it costs to begin and end one, and what
+    let sides = Sides::new(2);
+    let raw = Server::start("serve-raw", sides.folder.path(), "raw");
+    let tcp = Server::start("serve-tcp", sides.folder.path(), "tcp");
+    let [raw, tcp, echo, short, small, large, few, many] = medians(async || {
+        let raw = ping_pong(UnixStream::connect(&raw.socket).expect("connected"));
+        let tcp = ping_pong(tcp.dial());
+        let echo = sides.echoes(1, FOR_EVER).await;
+        let short = sides.echoes(1, QUESTIONS_A_GAME).await;
+        // The time of a game is what it costs to begin and end one, and what
         // each question costs: games of two lengths tell them apart.
-        let short = games(&pool, &bots, 1, &square(4)).await;
-        let long = games(&pool, &bots, 1, &square(12)).await;
-        times[3].push(1e6 * short.seconds_a_game());
-        times[4].push(1e6 * long.seconds_a_game());
-        lengths = [short, long].map(|measured| measured.questions_a_game);
-    }
-    let [raw_us, echo_us, short_us, small_us, large_us, tcp_us] = times.map(median);
-    let referee_us = (large_us - small_us) / (lengths[1] - lengths[0]);
-    let game_us = large_us / lengths[1];
+        let small = sides.games(1, &square(4)).await;
+        let large = sides.games(1, &square(12)).await;
+        [
+            raw,
+            tcp,
+            1e6 / echo.rate,
+            1e6 / short.rate,
+            1e6 * small.questions_a_game / small.rate,
+            1e6 * large.questions_a_game / large.rate,
+            small.questions_a_game,
+            large.questions_a_game,
+        ]
+    })
+    .await;
     println!("\n(a) One question in flight, both ends on one core (median of {TURNS} turns)\n");
     println!("| | µs | x bare stream |");
     println!("| --- | ---: | ---: |");
-    for (what, us) in [
-        ("raw TCP ping-pong", tcp_us),
-        ("raw Unix socket ping-pong", raw_us),
-        ("bare tonic stream on a Unix socket", echo_us),
+    let short_lived = format!("the same, a new stream for every {QUESTIONS_A_GAME} questions");
+    for (what, us, mark) in [
+        ("raw TCP ping-pong", tcp, ""),
+        ("raw Unix socket ping-pong", raw, ""),
+        ("bare tonic stream on a Unix socket", echo, ""),
+        (&short_lived, short, ""),
+        (
+            "a question through the referee, with its stone and its line in the record",
+            (large - small) / (many - few),
+            "**",
+        ),
+        (
+            "the same in whole games on 12 by 12, their beginnings and ends counted in",
+            large / many,
+            "",
+        ),
     ] {
-        println!("| {what} | {us:.1} | {:.2} |", us / echo_us);
+        println!("| {what} | {us:.1} | {mark}{:.2}{mark} |", us / echo);
     }
-    println!(
-        "| the same, a new stream for every {QUESTIONS_A_GAME} questions | {short_us:.1} | {:.2} |",
-        short_us / echo_us
-    );
-    println!(
-        "| a question through the referee, with its stone and its line in the record | {referee_us:.1} | **{:.2}** |",
-        referee_us / echo_us
-    );
-    println!(
-        "| the same in whole games on 12 by 12, their beginnings and ends counted in | {game_us:.1} | {:.2} |",
-        game_us / echo_us
-    );
-    bots.stop().await;
-    drop(pool);
+    sides.stop().await;
     sched_setaffinity(Pid::from_raw(0), &all).expect("unpinned");
 }
 
 /// (b) Many games at once, on all cores.
 async fn throughput() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let echo = ["a", "b"].map(|name| Server::start("serve-echo", folder.path(), name));
-    let servers: Vec<&Server> = echo.iter().collect();
-    let bots = Bots::start(2);
-    let pool = Pool::new(1).expect("a pool");
+    let sides = Sides::new(2);
     println!("\n(b) Games of random against random at once, bots as processes of their own\n");
     println!(
         "| games | questions/s, bare streams | questions/s, referee | ratio | plies/s | CPU µs a question, bare | referee |"
     );
     println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for at_once in [1, 2, 8, 32, 128] {
-        let mut bare = Vec::new();
-        let mut refereed = Vec::new();
-        let mut bare_cpu = Vec::new();
-        let mut refereed_cpu = Vec::new();
-        let mut plies = Vec::new();
-        for _ in 0..TURNS {
-            let measured = echoes(&pool, &servers, at_once, FOR_EVER).await;
-            bare.push(measured.rate);
-            bare_cpu.push(measured.cpu_us);
-            let measured = games(&pool, &bots, at_once, &DRAWN).await;
-            refereed.push(measured.rate);
-            refereed_cpu.push(measured.cpu_us);
-            plies.push(measured.plies);
-        }
-        let (bare, refereed) = (median(bare), median(refereed));
+        let [bare, refereed, plies, bare_cpu, cpu] = medians(async || {
+            let bare = sides.echoes(at_once, FOR_EVER).await;
+            let game = sides.games(at_once, &DRAWN).await;
+            // All but the first question of each seat.
+            let plies = game.rate * (game.questions_a_game - 2.0) / game.questions_a_game;
+            [bare.rate, game.rate, plies, bare.cpu_us, game.cpu_us]
+        })
+        .await;
         println!(
-            "| {at_once} | {bare:.0} | {refereed:.0} | **{:.2}** | {:.0} | {:.1} | {:.1} |",
+            "| {at_once} | {bare:.0} | {refereed:.0} | **{:.2}** | {plies:.0} | {bare_cpu:.1} | {cpu:.1} |",
             refereed / bare,
-            median(plies),
-            median(bare_cpu),
-            median(refereed_cpu)
         );
     }
-    bots.stop().await;
+    sides.stop().await;
 }
 
 /// (d) Every game, 128 at once: calls, notices counted, beside as many bare
 /// streams to as many servers as the game has seats.
 async fn every_game() {
     const AT_ONCE: usize = 128;
-    let pool = Pool::new(1).expect("a pool");
     println!("\n(d) {AT_ONCE} games of random bots at once, one process a seat\n");
     println!(
         "| game | calls/s, bare streams | calls/s, referee | ratio | questions/s | games/s | calls a game | CPU µs a call, bare | referee |"
@@ -244,23 +228,15 @@ async fn every_game() {
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for kind in GAMES {
         let info = kind.info();
-        let folder = tempfile::tempdir().expect("a folder");
-        let seats: Vec<String> = (0..info.seats).map(|seat| format!("s{seat}")).collect();
-        let echo: Vec<Server> = seats
-            .iter()
-            .map(|name| Server::start("serve-echo", folder.path(), name))
-            .collect();
-        let servers: Vec<&Server> = echo.iter().collect();
-        let bots = Bots::start(info.seats);
-        let what = Played {
+        let sides = Sides::new(info.seats);
+        let setting = Setting {
             game: info.name,
-            setup: serde_json::Value::Null,
+            ..DRAWN
         };
-        let mut turns = [const { Vec::new() }; 7];
-        for _ in 0..TURNS {
-            let bare = echoes(&pool, &servers, AT_ONCE, FOR_EVER).await;
-            let game = games(&pool, &bots, AT_ONCE, &what).await;
-            let figures = [
+        let [bare, calls, questions, a_second, a_game, bare_cpu, cpu] = medians(async || {
+            let bare = sides.echoes(AT_ONCE, FOR_EVER).await;
+            let game = sides.games(AT_ONCE, &setting).await;
+            [
                 bare.calls,
                 game.calls,
                 game.rate,
@@ -268,48 +244,39 @@ async fn every_game() {
                 game.calls / game.rate * game.questions_a_game,
                 bare.cpu_us,
                 game.cpu_us * game.rate / game.calls,
-            ];
-            for (turns, figure) in turns.iter_mut().zip(figures) {
-                turns.push(figure);
-            }
-        }
-        let [bare, calls, questions, a_second, a_game, bare_cpu, cpu] = turns.map(median);
+            ]
+        })
+        .await;
         println!(
             "| {} | {bare:.0} | {calls:.0} | **{:.2}** | {questions:.0} | {a_second:.0} | {a_game:.0} | {bare_cpu:.1} | {cpu:.1} |",
             info.name,
             calls / bare
         );
-        bots.stop().await;
+        sides.stop().await;
     }
 }
 
-/// What a game that is running weighs.
+/// How much memory the referee needs for a game that is running.
 async fn memory() {
     let folder = tempfile::tempdir().expect("a folder");
     let servers = ["a", "b"].map(|name| Server::start("serve-parked", folder.path(), name));
-    let bots: Vec<Arc<Bot>> = servers
-        .iter()
-        .map(|server| {
-            let address = Address::Unix(server.socket.clone());
-            Arc::new(Bot::at(address, Duration::from_secs(10)))
-        })
-        .collect();
+    let bots = servers.each_ref().map(|server| {
+        let address = Address::Unix(server.socket.clone());
+        Arc::new(Bot::at(address, CONNECT_LIMIT))
+    });
     let pool = Arc::new(Pool::new(1).expect("a pool"));
-    let weigh = || status_kib("RssAnon:");
+    let begin = |number| {
+        let (pool, bots) = (pool.clone(), bots.to_vec());
+        tokio::spawn(async move { play(&pool, bots, number, &DRAWN).await })
+    };
+    let used = || proc::memory(std::process::id()).expect("we live") as f64 / 1024.0;
     // One game first, so that the connections and threads are there.
-    let mut parked = vec![tokio::spawn(play(pool.clone(), bots.clone(), 0))];
+    let mut parked = vec![begin(0)];
     tokio::time::sleep(Duration::from_millis(500)).await;
-    let before = weigh();
-    for number in 1..=PARKED {
-        parked.push(tokio::spawn(play(
-            pool.clone(),
-            bots.clone(),
-            number as u64,
-        )));
-    }
+    let before = used();
+    parked.extend((1..=PARKED).map(begin));
     tokio::time::sleep(Duration::from_secs(3)).await;
-    let after = weigh();
-    let games = (after - before) as f64 / PARKED as f64;
+    let games = (used() - before) / PARKED as f64;
     println!(
         "\nMemory of the referee for a running game of two seats ({PARKED} games, each with both streams open and a question asked): {games:.1} KiB"
     );
@@ -318,12 +285,28 @@ async fn memory() {
     }
 }
 
+/// The median of each figure over all turns.
+async fn medians<const N: usize>(mut turn: impl AsyncFnMut() -> [f64; N]) -> [f64; N] {
+    let mut turns = [const { Vec::new() }; N];
+    for _ in 0..TURNS {
+        for (turns, figure) in turns.iter_mut().zip(turn().await) {
+            turns.push(figure);
+        }
+    }
+    turns.map(|mut figures| {
+        figures.sort_by(f64::total_cmp);
+        figures[figures.len() / 2]
+    })
+}
+
 /// What has been counted so far.
 #[derive(Default)]
 struct Counts {
     questions: AtomicU64,
     /// Calls that ask nothing.
     notices: AtomicU64,
+    /// Games that are over.
+    games: AtomicU64,
 }
 
 struct Measured {
@@ -331,82 +314,162 @@ struct Measured {
     rate: f64,
     /// Questions and notices a second.
     calls: f64,
-    /// 0 where there are no games.
+    /// Without a meaning where there are no games.
     questions_a_game: f64,
-    /// Plies a second, likewise.
-    plies: f64,
     /// CPU time of all processes for a question, in µs.
     cpu_us: f64,
 }
 
-impl Measured {
-    fn seconds_a_game(&self) -> f64 {
-        self.questions_a_game / self.rate
+impl Counts {
+    /// Counts for a while, with the CPU time of everything that we have started, and then
+    /// drops the work.
+    async fn measure<T>(&self, work: impl Future<Output = Vec<T>>) -> Measured {
+        let counting = async {
+            tokio::time::sleep(WINDOW / 6).await;
+            let (cpu, before, began) = (cpu_seconds(), self.read(), Instant::now());
+            tokio::time::sleep(WINDOW).await;
+            let after = self.read();
+            let [questions, notices] = [0, 1].map(|at| after[at] - before[at]);
+            let seconds = began.elapsed().as_secs_f64();
+            Measured {
+                rate: questions / seconds,
+                calls: (questions + notices) / seconds,
+                questions_a_game: after[0] / after[2].max(1.0),
+                cpu_us: 1e6 * (cpu_seconds() - cpu) / questions,
+            }
+        };
+        tokio::select! {
+            biased;
+            measured = counting => measured,
+            _never = work => unreachable!("it goes on for ever"),
+        }
+    }
+
+    fn read(&self) -> [f64; 3] {
+        [&self.questions, &self.notices, &self.games]
+            .map(|count| count.load(Ordering::Relaxed) as f64)
     }
 }
 
-/// Counts for a while, with the CPU time of everything that we have started.
-async fn measure(counts: &Counts) -> Measured {
-    let read =
-        || [&counts.questions, &counts.notices].map(|count| count.load(Ordering::Relaxed) as f64);
-    tokio::time::sleep(WINDOW / 6).await;
-    let (cpu, before, began) = (cpu_seconds(), read(), Instant::now());
-    tokio::time::sleep(WINDOW).await;
-    let [questions, notices] = read();
-    let (questions, notices) = (questions - before[0], notices - before[1]);
-    let seconds = began.elapsed().as_secs_f64();
-    Measured {
-        rate: questions / seconds,
-        calls: (questions + notices) / seconds,
-        questions_a_game: 0.0,
-        plies: 0.0,
-        cpu_us: 1e6 * (cpu_seconds() - cpu) / questions,
-    }
+/// What is compared: servers that send every message back, and the house's random bot,
+/// a process of each for every seat.
+struct Sides {
+    folder: TempDir,
+    echo: Vec<Server>,
+    bots: Vec<Arc<Bot>>,
+    pool: Pool,
 }
 
-/// Questions and answers over streams and nothing else: `at_once` tasks with a
-/// stream to each server, asked in turn, as a game asks its seats; after `life`
-/// questions a stream makes place for another.
-async fn echoes(pool: &Pool, servers: &[&Server], at_once: usize, life: u64) -> Measured {
-    let counted = Arc::new(Counts::default());
-    let sockets: Vec<PathBuf> = servers.iter().map(|server| server.socket.clone()).collect();
-    let mut connections = Vec::new();
-    for socket in &sockets {
-        let address = Address::Unix(socket.clone());
-        connections.push(
-            pool.run(|_| async move { address.connect(Duration::from_secs(10)).await })
-                .await
-                .expect("not cut off")
-                .expect("connected"),
-        );
+impl Sides {
+    fn new(seats: u8) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let echo = (0..seats).map(|seat| format!("s{seat}"));
+        let echo = echo.map(|name| Server::start("serve-echo", folder.path(), &name));
+        let launch = Launch {
+            program: env::var_os("BENCH_BOT")
+                .expect("BENCH_BOT names the program `bot`; run `cargo xtask bench`")
+                .into(),
+            arguments: vec!["random".into()],
+            start_limit: CONNECT_LIMIT,
+            memory: Memory::default(),
+            log: None,
+            directory: None,
+            supervisor: None,
+        };
+        let bots = (0..seats).map(|_| Arc::new(Bot::launched(launch.clone(), Handle::current())));
+        Self {
+            echo: echo.collect(),
+            bots: bots.collect(),
+            pool: Pool::new(1).expect("a pool"),
+            folder,
+        }
     }
-    let tasks: Vec<_> = (0..at_once)
-        .map(|_| {
-            let connections = connections.clone();
-            let counted = counted.clone();
-            pool.run(move |_| async move {
+
+    async fn stop(self) {
+        for bot in &self.bots {
+            bot.stop().await;
+        }
+    }
+
+    /// Questions and answers over streams and nothing else: `at_once` tasks with a
+    /// stream to each server, asked in turn, as a game asks its seats; after `life`
+    /// questions a stream makes place for another.
+    async fn echoes(&self, at_once: usize, life: u64) -> Measured {
+        let counts = Arc::new(Counts::default());
+        let mut connections = Vec::new();
+        for server in &self.echo {
+            let address = Address::Unix(server.socket.clone());
+            let connecting = self
+                .pool
+                .run(|_| async move { address.connect(CONNECT_LIMIT).await });
+            connections.push(connecting.await.expect("not cut off").expect("connected"));
+        }
+        let tasks = (0..at_once).map(|_| {
+            let (connections, counts) = (connections.clone(), counts.clone());
+            self.pool.run(move |_| async move {
                 loop {
                     let mut streams = Vec::new();
                     for channel in &connections {
                         streams.push(EchoStream::open(channel.clone()).await);
-                        counted.questions.fetch_add(1, Ordering::Relaxed);
+                        counts.questions.fetch_add(1, Ordering::Relaxed);
                     }
                     for _ in 1..life {
                         for stream in &mut streams {
                             stream.ask().await;
-                            counted.questions.fetch_add(1, Ordering::Relaxed);
+                            counts.questions.fetch_add(1, Ordering::Relaxed);
                         }
                     }
                 }
             })
-        })
-        .collect();
-    let asking = futures_util::future::join_all(tasks);
-    tokio::select! {
-        biased;
-        measured = measure(&counted) => measured,
-        _never = async { let _: Vec<Result<(), _>> = asking.await; } => unreachable!(),
+        });
+        let tasks: Vec<_> = tasks.collect();
+        counts.measure::<Result<(), _>>(join_all(tasks)).await
     }
+
+    /// Whole games, one after the other, `at_once` at a time, and their records as
+    /// text; every question counts, the first of each seat too.
+    async fn games(&self, at_once: usize, setting: &Setting) -> Measured {
+        let counts = Counts::default();
+        let next = AtomicU64::new(0);
+        let players = (0..at_once).map(|_| async {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let record = play(&self.pool, self.bots.clone(), number, setting).await;
+                let count = |wanted: fn(&Event) -> bool| {
+                    record.events.iter().filter(|event| wanted(event)).count() as u64
+                };
+                let questions = count(|event| matches!(event, Event::Asked { .. }));
+                let notices = count(|event| matches!(event, Event::Told { .. }));
+                assert!(record.result.verdict.outcome().is_some());
+                black_box(record.to_json_lines());
+                counts.questions.fetch_add(questions, Ordering::Relaxed);
+                counts.notices.fetch_add(notices, Ordering::Relaxed);
+                counts.games.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        counts.measure::<()>(join_all(players)).await
+    }
+}
+
+async fn play(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, setting: &Setting) -> Record {
+    let kind = game(setting.game).expect("the game");
+    let game = Game {
+        fixture: Fixture {
+            kind,
+            game_id: format!("bench-{number}"),
+            setup: setting.setup.clone(),
+            spent: PerSeat::default(),
+            seed: Root::new([1; 32]).seed(setting.game, number),
+            players: PerSeat::new(kind.info().seats, |seat| format!("bot {seat}")),
+            limits: Limits {
+                per_move: Duration::from_secs(600),
+                ..Limits::default()
+            },
+        },
+        bots,
+        watch: None,
+    };
+    game.play(pool).await.expect("played").record
 }
 
 struct EchoStream {
@@ -443,103 +506,6 @@ impl EchoStream {
     async fn ask(&mut self) {
         self.calls.send(self.question.clone()).expect("sent");
         black_box(self.answers.message().await.expect("an answer"));
-    }
-}
-
-/// Whole games, one after the other, `at_once` at a time, and their records as
-/// text; every question counts, the first of each seat too.
-async fn games(pool: &Pool, bots: &Bots, at_once: usize, what: &Played) -> Measured {
-    let counted = Arc::new(Counts::default());
-    let next = AtomicU64::new(0);
-    let ended = AtomicU64::new(0);
-    let players = (0..at_once).map(|_| async {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let record = play_on(pool, bots.bots.clone(), number, what).await;
-            let count = |wanted: fn(&Event) -> bool| {
-                record.events.iter().filter(|event| wanted(event)).count() as u64
-            };
-            let questions = count(|event| matches!(event, Event::Asked { .. }));
-            let notices = count(|event| matches!(event, Event::Told { .. }));
-            assert!(record.result.verdict.outcome().is_some());
-            black_box(record.to_json_lines());
-            counted.questions.fetch_add(questions, Ordering::Relaxed);
-            counted.notices.fetch_add(notices, Ordering::Relaxed);
-            ended.fetch_add(1, Ordering::Relaxed);
-        }
-    });
-    let playing = futures_util::future::join_all(players);
-    tokio::select! {
-        biased;
-        measured = measure(&counted) => {
-            let ended = ended.load(Ordering::Relaxed).max(1);
-            let questions = counted.questions.load(Ordering::Relaxed);
-            let questions_a_game = questions as f64 / ended as f64;
-            Measured {
-                questions_a_game,
-                // All but the first question of each seat.
-                plies: measured.rate * (questions_a_game - 2.0) / questions_a_game,
-                ..measured
-            }
-        }
-        _never = async { let _: Vec<()> = playing.await; } => unreachable!(),
-    }
-}
-
-async fn play(pool: Arc<Pool>, bots: Vec<Arc<Bot>>, number: u64) -> Record {
-    play_on(&pool, bots, number, &DRAWN).await
-}
-
-async fn play_on(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, what: &Played) -> Record {
-    let kind = game(what.game).expect("the game");
-    let players = PerSeat::new(kind.info().seats, |seat| format!("bot {seat}"));
-    let game = Game {
-        fixture: Fixture {
-            kind,
-            game_id: format!("bench-{number}"),
-            setup: what.setup.clone(),
-            spent: PerSeat::default(),
-            seed: Root::new([1; 32]).seed(what.game, number),
-            players,
-            limits: Limits {
-                per_move: Duration::from_secs(600),
-                ..Limits::default()
-            },
-        },
-        bots,
-        watch: None,
-    };
-    game.play(pool).await.expect("played").record
-}
-
-/// Processes of the house's random bot, one a seat.
-struct Bots {
-    bots: Vec<Arc<Bot>>,
-}
-
-impl Bots {
-    fn start(seats: u8) -> Self {
-        let program: PathBuf = env::var_os("BENCH_BOT")
-            .expect("BENCH_BOT names the program `bot`; run `cargo xtask bench`")
-            .into();
-        let launch = Launch {
-            program,
-            arguments: vec!["random".into()],
-            start_limit: Duration::from_secs(10),
-            memory: referee::Memory::default(),
-            log: None,
-            supervisor: None,
-        };
-        let bots = (0..seats)
-            .map(|_| Arc::new(Bot::launched(launch.clone(), Handle::current())))
-            .collect();
-        Self { bots }
-    }
-
-    async fn stop(&self) {
-        for bot in &self.bots {
-            bot.stop().await;
-        }
     }
 }
 
@@ -590,11 +556,7 @@ const ECHO_PATH: &str = "/games.connect_four.v1.ConnectFourBot/Play";
 /// Answers every message with one of the usual size; `parked` answers only the
 /// first, and with Ready.
 fn serve(socket: &str, parked: bool) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    runtime.block_on(async {
+    runtime().block_on(async {
         let listener = tokio::net::UnixListener::bind(socket).expect("bound");
         println!("listening");
         tonic::transport::Server::builder()
@@ -701,41 +663,8 @@ fn ping_pong(mut stream: impl Read + Write) -> f64 {
     began.elapsed().as_secs_f64() * 1e6 / f64::from(count)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 /// Of this process and of all that it has started and that is still there.
 fn cpu_seconds() -> f64 {
-    let me = std::process::id().to_string();
-    let ticks: u64 = fs::read_dir("/proc")
-        .expect("/proc")
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            // Not `self`, which is here under its number too.
-            let _number: u32 = path.file_name()?.to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(path.join("stat")).ok()?;
-            let pid = stat.split(' ').next()?.to_owned();
-            // What comes after the name, which may hold spaces.
-            let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
-            (pid == me || fields[1] == me).then(|| {
-                fields[11].parse::<u64>().unwrap_or(0) + fields[12].parse::<u64>().unwrap_or(0)
-            })
-        })
-        .sum();
-    // USER_HZ is 100 on every Linux that matters (time(7)).
-    ticks as f64 / 100.0
-}
-
-fn status_kib(field: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").expect("status");
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix(field))
-        .expect("the field");
-    line.trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .expect("a number")
+    let time = proc::CpuTime::of_family(std::process::id());
+    time.ran.as_secs_f64()
 }

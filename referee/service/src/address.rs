@@ -15,7 +15,7 @@ pub enum Address {
     Tcp(String),
 }
 
-/// Why a text is no address.
+/// A text that is not an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is no address: expected grpc://HOST:PORT, tcp:HOST:PORT or unix:PATH")]
 pub struct BadAddress(String);
@@ -59,21 +59,29 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Opens the one connection that all games with this bot share.
+    /// The settings of a connection to it.
     ///
     /// # Errors
     ///
-    /// Why nothing answers there, in words.
+    /// It does not make a URI. An address that was read from a text does.
+    pub fn endpoint(&self) -> Result<Endpoint, tonic::transport::Error> {
+        let uri = match self {
+            Self::Unix(path) => format!("unix://{}", path.display()),
+            Self::Tcp(authority) => format!("http://{authority}"),
+        };
+        Ok(Endpoint::from_shared(uri)?.tcp_nodelay(true))
+    }
+
+    /// Opens a connection, which all games with this bot share.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing answers there.
     pub async fn connect(&self, within: Duration) -> Result<Channel, String> {
         let connecting = async {
-            let uri = match self {
-                Self::Unix(path) => format!("unix://{}", path.display()),
-                Self::Tcp(authority) => format!("http://{authority}"),
-            };
-            // Answers are small; a window of this size bounds what a bot that
-            // never stops talking can make us hold.
-            Endpoint::from_shared(uri)?
-                .tcp_nodelay(true)
+            // Answers are small, and windows of this size bound the memory that a bot
+            // which sends without end can make us use.
+            self.endpoint()?
                 .initial_stream_window_size(128 * 1024)
                 .initial_connection_window_size(8 * 1024 * 1024)
                 .connect()
@@ -88,7 +96,8 @@ impl Address {
 }
 
 /// An error with all that caused it, on one line, each cause once.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,5 +1,5 @@
 //! A bot and the processes that it plays with: started when they are needed,
-//! shared as far as they say they can be, set aside when they misbehave.
+//! shared by as many games as they say they can play, and retired when they misbehave.
 
 use std::{
     collections::HashMap,
@@ -18,20 +18,20 @@ use crate::{
     address::Address,
     play::CLOSE_GRACE,
     pool::ShardId,
-    process::{Launch, Process},
+    process::{Launch, Process, post_mortem},
 };
 
 /// A program that plays, and where to find it.
 pub struct Bot {
-    source: Source,
+    source: BotSource,
     /// How long connecting may take.
     connect_limit: Duration,
-    state: Mutex<State>,
+    state: Mutex<BotState>,
     changed: Notify,
 }
 
-enum Source {
-    /// Runs somewhere; we only dial.
+enum BotSource {
+    /// Runs somewhere; we only connect to it.
     Address(Address),
     /// Is started by us, as often as it is needed; its processes are watched
     /// on this runtime.
@@ -39,8 +39,8 @@ enum Source {
 }
 
 #[derive(Default)]
-struct State {
-    /// Also those that play no further game, until nothing is left of them.
+struct BotState {
+    /// Those that play no further game too, until nothing is left of them.
     instances: Vec<Arc<Instance>>,
     started: u64,
     /// How many are being started now.
@@ -64,8 +64,8 @@ struct Instance {
     channels: tokio::sync::Mutex<HashMap<ShardId, Channel>>,
 }
 
-/// One game's place in a bot process; given back when it is dropped.
-pub(crate) struct Place {
+/// One game's slot in a bot process; given back when it is dropped.
+pub(crate) struct Slot {
     bot: Arc<Bot>,
     instance: Arc<Instance>,
     proven: bool,
@@ -76,17 +76,17 @@ impl Bot {
     /// A bot that runs somewhere.
     #[must_use]
     pub fn at(address: Address, connect_limit: Duration) -> Self {
-        Self::new(Source::Address(address), connect_limit)
+        Self::new(BotSource::Address(address), connect_limit)
     }
 
     /// A bot that we start; its processes are watched on this runtime.
     #[must_use]
     pub fn launched(launch: Launch, keeper: Handle) -> Self {
         let connect_limit = launch.start_limit;
-        Self::new(Source::Launch(launch, keeper), connect_limit)
+        Self::new(BotSource::Launch(launch, keeper), connect_limit)
     }
 
-    fn new(source: Source, connect_limit: Duration) -> Self {
+    fn new(source: BotSource, connect_limit: Duration) -> Self {
         Self {
             source,
             connect_limit,
@@ -101,8 +101,8 @@ impl Bot {
         self.lock().started
     }
 
-    /// Stops every process and waits until nothing is left of them. Who still
-    /// hears that a game of its is over has a moment for it.
+    /// Stops every process and waits until nothing is left of them. Streams of games
+    /// that are over have [`CLOSE_GRACE`] to be closed first.
     pub async fn stop(&self) {
         let instances = std::mem::take(&mut self.lock().instances);
         for instance in &instances {
@@ -126,7 +126,7 @@ impl Bot {
         loop {
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
-            // So that what changes from here on is not missed.
+            // A change after this line wakes us.
             changed.as_mut().enable();
             let plays = |instance: &Arc<Instance>| instance.playing.load(Ordering::Relaxed) > 0;
             if !instances.iter().any(plays) {
@@ -136,29 +136,29 @@ impl Bot {
         }
     }
 
-    /// Finds a place for one game, in none of the processes in which `others`
-    /// already have theirs. Waits while every process is full that may not be
-    /// multiplied, and while the first one has not said how many games it can
-    /// play. So whoever takes places of several bots must take them in one
-    /// order for all games, or two games could wait for each other.
+    /// Finds a slot for one game, in a process in which none of `others` is. Waits
+    /// while all processes are full and no other may be started, and while the first
+    /// process has not said how many games it can play. So a caller that takes slots
+    /// of several bots must take them in one order for all games: else two games could
+    /// wait for each other.
     ///
     /// # Errors
     ///
     /// The foul of a bot that can't be started or reached.
-    pub(crate) async fn place(
+    pub(crate) async fn slot(
         self: &Arc<Self>,
         shard: ShardId,
-        others: &[&Place],
-    ) -> Result<Place, Foul> {
+        others: &[&Slot],
+    ) -> Result<Slot, Foul> {
         loop {
             let instance = self.instance(others).await?;
             let proven = instance.proven.load(Ordering::Relaxed);
-            // From here on the place is given back whatever happens.
-            let mut held = Held(Some((self.clone(), instance.clone())));
+            // From here on the slot is given back, also on an error or a cancellation.
+            let mut held = ReservedSlot(Some((self.clone(), instance.clone())));
             match instance.channel(shard, self.connect_limit).await {
                 Ok(channel) => {
                     held.0 = None;
-                    return Ok(Place {
+                    return Ok(Slot {
                         bot: self.clone(),
                         instance,
                         proven,
@@ -167,7 +167,7 @@ impl Bot {
                 }
                 Err(detail) => {
                     instance.retired.store(true, Ordering::Relaxed);
-                    // One that has died since its last game is no start.
+                    // A process that died after an earlier game did not fail to start.
                     if !proven {
                         return Err(match &instance.process {
                             Some(_) => Foul::NoStart { detail },
@@ -179,17 +179,17 @@ impl Bot {
         }
     }
 
-    /// A process with a place for one game, which is taken.
-    async fn instance(&self, others: &[&Place]) -> Result<Arc<Instance>, Foul> {
+    /// A process with a slot for one game, which is taken.
+    async fn instance(&self, others: &[&Slot]) -> Result<Arc<Instance>, Foul> {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
             match self.find(others) {
-                Found::Place(instance) => return Ok(instance),
-                Found::Wait => changed.await,
-                Found::Start => return self.start().await,
-                Found::Never => {
+                SlotSearch::Slot(instance) => return Ok(instance),
+                SlotSearch::Wait => changed.await,
+                SlotSearch::Start => return self.start().await,
+                SlotSearch::Never => {
                     return Err(Foul::Unreachable {
                         detail: "one process can't sit in two seats of a game".to_owned(),
                     });
@@ -198,7 +198,7 @@ impl Bot {
         }
     }
 
-    fn find(&self, others: &[&Place]) -> Found {
+    fn find(&self, others: &[&Slot]) -> SlotSearch {
         let mut state = self.lock();
         state.instances.retain(|instance| !instance.is_gone());
         let mut taken = 0;
@@ -220,37 +220,37 @@ impl Bot {
             let playing = instance.playing.load(Ordering::Relaxed);
             if playing < capacity.max(1) {
                 instance.playing.fetch_add(1, Ordering::Relaxed);
-                return Found::Place((*instance).clone());
+                return SlotSearch::Slot((*instance).clone());
             }
             asked |= capacity == 0;
         }
         match &self.source {
-            Source::Address(_) if taken > 0 => Found::Never,
-            Source::Address(address) if usable.is_empty() => {
+            BotSource::Address(_) if taken > 0 => SlotSearch::Never,
+            BotSource::Address(address) if usable.is_empty() => {
                 let instance = Instance::new(address.clone(), None, state.capacity);
                 state.started += 1;
                 state.instances.push(instance.clone());
-                Found::Place(instance)
+                SlotSearch::Slot(instance)
             }
-            Source::Address(_) => Found::Wait,
-            // The first one will say in a moment how many games it can play, and
-            // one that is being started may have room for this one too.
-            Source::Launch(..)
+            BotSource::Address(_) => SlotSearch::Wait,
+            // The first process will soon say how many games it can play, and a
+            // process that is being started may have a slot for this game too.
+            BotSource::Launch(..)
                 if (state.capacity == 0 && asked)
                     || (state.capacity != 1 && state.starting > 0) =>
             {
-                Found::Wait
+                SlotSearch::Wait
             }
-            Source::Launch(..) => {
+            BotSource::Launch(..) => {
                 state.starting += 1;
-                Found::Start
+                SlotSearch::Start
             }
         }
     }
 
     async fn start(&self) -> Result<Arc<Instance>, Foul> {
-        let _starting = Starting(self);
-        let Source::Launch(launch, keeper) = &self.source else {
+        let _starting = StartingProcess(self);
+        let BotSource::Launch(launch, keeper) = &self.source else {
             unreachable!("only a bot that we launch is started");
         };
         let number = {
@@ -260,11 +260,11 @@ impl Bot {
         };
         let mut launch = launch.clone();
         launch.log = launch.log.map(|log| {
-            let mut name = log.file_stem().unwrap_or_default().to_owned();
+            let mut name = log.file_stem().expect("a log is a file").to_owned();
             name.push(format!("-{number}.log"));
             log.with_file_name(name)
         });
-        // If the game is cut off, the process is dropped and so killed.
+        // If the game is cancelled, the process is dropped, which kills it.
         let process = keeper
             .spawn(launch.start())
             .await
@@ -278,20 +278,20 @@ impl Bot {
         Ok(instance)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BotState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A process that is being started.
-struct Starting<'a>(&'a Bot);
+struct StartingProcess<'a>(&'a Bot);
 
-impl Drop for Starting<'_> {
+impl Drop for StartingProcess<'_> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.starting -= 1;
         if state.starting == 0 && state.instances.is_empty() {
-            // It could not be started: nobody need wait for what it would say.
+            // It could not be started, so it will not say how many games it can play.
             state.capacity = state.capacity.max(1);
         }
         drop(state);
@@ -299,15 +299,15 @@ impl Drop for Starting<'_> {
     }
 }
 
-enum Found {
-    Place(Arc<Instance>),
+enum SlotSearch {
+    Slot(Arc<Instance>),
     Wait,
     Start,
     Never,
 }
 
 impl Instance {
-    /// A new instance, with the place of the game that it was made for taken.
+    /// A new instance, with the slot of the game that it was made for taken.
     fn new(address: Address, process: Option<Process>, capacity: u64) -> Arc<Self> {
         Arc::new(Self {
             address,
@@ -345,7 +345,7 @@ impl Instance {
     }
 }
 
-impl Place {
+impl Slot {
     /// The bot has said how many games its process can play at once.
     pub(crate) fn learned(&self, max_games: Option<u32>) {
         let capacity = u64::from(max_games.unwrap_or(1).max(1));
@@ -364,8 +364,8 @@ impl Place {
         self.bot.changed.notify_waiters();
     }
 
-    /// Whether the process had been ready to play before this game began. If
-    /// it is gone now, that is not this game's affair.
+    /// Whether the process had been ready to play before this game began. If so and it
+    /// has ended since, that is no foul in this game.
     pub(crate) const fn was_proven(&self) -> bool {
         self.proven
     }
@@ -377,25 +377,20 @@ impl Place {
 
     /// Why the connection broke.
     pub(crate) async fn post_mortem(&self, broken: String) -> Foul {
-        match &self.instance.process {
-            Some(process) => process.post_mortem(broken).await,
-            None => Foul::Crashed {
-                detail: Foul::evidence(format!("the connection broke: {broken}")),
-            },
-        }
+        post_mortem(self.instance.process.as_ref(), broken).await
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         give_back(&self.bot, &self.instance);
     }
 }
 
-/// A place that is being made.
-struct Held(Option<(Arc<Bot>, Arc<Instance>)>);
+/// A slot that is being made.
+struct ReservedSlot(Option<(Arc<Bot>, Arc<Instance>)>);
 
-impl Drop for Held {
+impl Drop for ReservedSlot {
     fn drop(&mut self) {
         if let Some((bot, instance)) = &self.0 {
             give_back(bot, instance);

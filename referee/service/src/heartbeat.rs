@@ -1,5 +1,5 @@
-//! How late we ourselves are. Every runtime thread that judges time beats; a
-//! bot must not lose by a delay that was ours.
+//! How late the referee itself is. Every runtime thread that judges time sets a timer again
+//! and again and measures how late it is woken, so that no bot loses by a delay of ours.
 
 use std::{
     collections::VecDeque,
@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 
 /// From one beat to the next.
 const BEAT: Duration = Duration::from_millis(5);
-/// What a timer may be late without anything being wrong.
+/// How late a timer may be on a thread that is not held up.
 const USUAL: Duration = Duration::from_millis(2);
 /// How many delays are remembered.
 const MEMORY: usize = 4096;
@@ -46,8 +46,8 @@ impl Heartbeat {
         }
     }
 
-    /// The longest that this thread has kept anybody waiting since then: it may
-    /// be keeping them waiting right now.
+    /// The longest delay of this thread since that moment; a delay that goes on counts up
+    /// to now.
     #[must_use]
     pub fn worst_since(&self, since: Instant) -> Duration {
         let beats = self.lock();
@@ -63,7 +63,7 @@ impl Heartbeat {
             .fold(now, Duration::max)
     }
 
-    /// The longest of all.
+    /// The longest delay so far.
     #[must_use]
     pub fn worst(&self) -> Duration {
         self.lock().worst

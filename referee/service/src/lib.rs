@@ -8,22 +8,25 @@ mod heartbeat;
 mod play;
 mod pool;
 mod probe;
+pub mod proc;
 mod process;
 mod rerun;
+mod resume;
 mod serve;
 mod stream;
 mod supervisor;
 
-pub use address::{Address, BadAddress};
+pub use address::{Address, BadAddress, causes};
 pub use bot::Bot;
 pub use play::{ATTEMPTS, CLOSE_GRACE, Game, Live, PlayError, Played};
 pub use pool::{CutOff, Pool};
-pub use probe::{Health, Line, Probe, Replied};
+pub use probe::{Health, Probe, ProbeReply, ProbeStream};
 pub use process::{
-    Farewell, LOG_LIMIT, Launch, Left, Memory, MemoryGauge, Process, STOP_GRACE,
-    anonymous_memory_alone, folder_for_a_socket,
+    LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process, STOP_GRACE, StopReport,
+    folder_for_a_socket,
 };
 pub use rerun::{Reanswer, RerunEnd, rerun};
+pub use resume::Resumption;
 pub use serve::{Serve, ServeError};
 pub use stream::Closed;
 pub use supervisor::{Supervisor, supervise};

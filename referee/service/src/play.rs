@@ -4,21 +4,19 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use referee_core::{Foul, FoulKind, PerSeat, Record, Seat, SetupError};
-use referee_games::{Fixture, Heard, Hearing, Next, Question, Sitting};
-use tokio::{sync::mpsc, time::Instant};
+use referee_games::{Fixture, Judgement, Next, Question, SeatReply, Sitting};
+use tokio::sync::mpsc;
 
 use crate::{
-    bot::{Bot, Place},
+    bot::{Bot, Slot},
     heartbeat::Heartbeat,
     pool::{CutOff, Pool, Shard},
-    stream::{Reply, Said, SeatStream},
+    stream::SeatStream,
 };
 
-/// How often a game is played again for a delay of ours before a late answer
-/// counts all the same.
+/// How many times a game is played at most. A late answer is excused by a delay of the
+/// referee, and the game played again; in the last attempt it counts.
 pub const ATTEMPTS: u32 = 3;
-/// What we may be late without its being anybody's excuse.
-const USUAL_DELAY: Duration = Duration::from_millis(5);
 /// How long a bot has to close its stream when the game is over.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
@@ -29,14 +27,14 @@ pub struct Game {
     pub fixture: Fixture,
     /// Who sits where, in order of the seats.
     pub bots: Vec<Arc<Bot>>,
-    /// Who is told of it while it goes on.
+    /// Gets its public events while it is played.
     pub watch: Option<mpsc::UnboundedSender<Live>>,
 }
 
-/// What everybody may know of a game that goes on.
+/// What everybody may know of a game while it is played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Live {
-    /// It begins; if it had begun before, that counts for nothing.
+    /// It begins. If it is played again, what was told before is void.
     Started,
     /// A seat answered in a way that everybody may see.
     Played {
@@ -56,14 +54,14 @@ pub enum Live {
 pub struct Played {
     /// The whole of it.
     pub record: Record,
-    /// How often it had to be played again for a delay of ours.
+    /// How often it was played again because of a delay of the referee.
     pub voided: u32,
 }
 
 /// Why a game could not be played. It is never a bot's fault.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
-    /// It can't begin like this.
+    /// Its set-up is invalid.
     #[error("could not begin: {0}")]
     Setup(#[from] SetupError),
     /// It was cut off.
@@ -72,13 +70,13 @@ pub enum PlayError {
 }
 
 impl Game {
-    /// Plays it on one of the pool's threads, again if we were the ones who
-    /// failed. If the result is not waited for, the game is cut off and its
-    /// streams are cancelled.
+    /// Plays it on one of the pool's threads, and again where the referee itself failed.
+    /// If the returned future is dropped, the game is cut off and its streams are
+    /// cancelled.
     ///
     /// # Errors
     ///
-    /// [`PlayError`]; what a bot does wrong is none, but a foul in the record.
+    /// [`PlayError`]. What a bot does wrong is a foul in the record, not an error.
     pub async fn play(self, pool: &Pool) -> Result<Played, PlayError> {
         pool.run(|shard| async move {
             let mut attempt = 1;
@@ -98,30 +96,30 @@ impl Game {
         .await?
     }
 
-    /// The same deal will be played again: where it has secrets, by processes
-    /// that have not seen a part of it.
-    fn forget(&self, table: &PerSeat<Chair>) {
+    /// Retires the processes where the game has secrets: the same deal will be played
+    /// again, by processes that have not seen a part of it.
+    fn retire_processes(&self, table: &PerSeat<SeatState>) {
         if !self.fixture.kind.has_secrets() {
             return;
         }
-        for (_, chair) in table.iter() {
-            if let Chair::Taken(place, _) = chair {
-                place.retire();
+        for (_, state) in table.iter() {
+            if let SeatState::Playing(slot, _) = state {
+                slot.retire();
             }
         }
     }
 
-    /// Plays it once. Nothing comes of it where a delay of ours could have
-    /// decided it, unless this is the last attempt.
+    /// Plays it once. It is void where a delay of the referee may have decided it, unless
+    /// this is the last attempt.
     async fn attempt(&self, shard: &Shard, last: bool) -> Result<Attempt, SetupError> {
         let mut sitting = Sitting::new(self.fixture.clone())?;
-        let mut table = self.seat_everybody(shard).await;
+        let mut table = self.open_streams(shard).await;
         self.tell(|| Live::Started);
         loop {
             match sitting.advance() {
                 Next::Tell(calls) => {
                     for (seat, call) in calls {
-                        if let Chair::Taken(_, stream) = &table[seat] {
+                        if let SeatState::Playing(_, stream) = &table[seat] {
                             stream.tell(call);
                         }
                     }
@@ -132,24 +130,24 @@ impl Game {
                         return Ok(Attempt::NotBegun);
                     }
                     for answer in answers {
-                        let chair = &mut table[answer.seat];
-                        if !self.hear(&mut sitting, chair, answer, last) {
-                            self.forget(&table);
+                        let state = &mut table[answer.seat];
+                        if !self.hear(&mut sitting, state, answer, last) {
+                            self.retire_processes(&table);
                             return Ok(Attempt::Void);
                         }
                     }
                 }
                 Next::Over(finished) => {
-                    for (seat, call) in finished.goodbyes {
-                        if let Chair::Taken(place, stream) =
-                            std::mem::replace(&mut table[seat], Chair::Left)
+                    for (seat, call) in finished.last_calls {
+                        if let SeatState::Playing(slot, stream) =
+                            std::mem::replace(&mut table[seat], SeatState::Out)
                         {
                             stream.tell(call);
-                            // The bot's place is free when it has closed its
-                            // stream too; nobody else waits for that.
-                            shard.goodbyes.spawn(async move {
+                            // The bot's slot is free when it has closed its stream,
+                            // too; the game does not wait for that.
+                            shard.closing.spawn(async move {
                                 stream.close(CLOSE_GRACE).await;
-                                drop(place);
+                                drop(slot);
                             });
                         }
                     }
@@ -159,37 +157,42 @@ impl Game {
         }
     }
 
-    /// Finds every seat a process and opens its stream. Whoever waits for one
-    /// bot's place holds only those of bots that come before it in an order
-    /// that all games share, so that no two games wait for each other.
-    async fn seat_everybody(&self, shard: &Shard) -> PerSeat<Chair> {
+    /// Finds a process for every seat and opens its stream. All games take slots in one
+    /// order of the bots, so that no two games wait for each other.
+    async fn open_streams(&self, shard: &Shard) -> PerSeat<SeatState> {
         let mut order: Vec<usize> = (0..self.bots.len()).collect();
         order.sort_by_key(|&seat| Arc::as_ptr(&self.bots[seat]).addr());
-        let mut places: Vec<(usize, Result<Place, Foul>)> = Vec::new();
+        let mut slots: Vec<(usize, Result<Slot, Foul>)> = Vec::new();
         for seat in order {
-            let others: Vec<&Place> = places
+            let others: Vec<&Slot> = slots
                 .iter()
-                .filter_map(|(_, place)| place.as_ref().ok())
+                .filter_map(|(_, slot)| slot.as_ref().ok())
                 .collect();
-            let place = self.bots[seat].place(shard.id, &others).await;
-            places.push((seat, place));
+            let slot = self.bots[seat].slot(shard.id, &others).await;
+            slots.push((seat, slot));
         }
-        places.sort_by_key(|(seat, _)| *seat);
+        slots.sort_by_key(|(seat, _)| *seat);
         let path = self.fixture.kind.path();
         let largest = self.fixture.limits.answer_bytes;
-        let chairs = places.into_iter().map(|(_, place)| match place {
-            Ok(place) => {
-                let stream = SeatStream::open(place.channel.clone(), path, largest);
-                Chair::Taken(place, stream)
+        let states = slots.into_iter().map(|(_, slot)| match slot {
+            Ok(slot) => {
+                let stream = SeatStream::open(slot.channel.clone(), path, largest);
+                SeatState::Playing(slot, stream)
             }
-            Err(foul) => Chair::Empty(foul),
+            Err(foul) => SeatState::Absent(foul),
         });
-        chairs.collect::<Vec<_>>().into()
+        states.collect::<Vec<_>>().into()
     }
 
-    /// Puts what came back to the sitting; false where the game is void.
-    fn hear(&self, sitting: &mut Sitting, chair: &mut Chair, answer: Answer, last: bool) -> bool {
-        let Answer {
+    /// Lets the sitting judge what came back; false where the game is void.
+    fn hear(
+        &self,
+        sitting: &mut Sitting,
+        state: &mut SeatState,
+        answer: SeatAnswer,
+        last: bool,
+    ) -> bool {
+        let SeatAnswer {
             seat,
             number,
             heard,
@@ -197,14 +200,14 @@ impl Game {
             excused,
         } = answer;
         let heard = heard.expect("a game that has not begun is not judged");
-        let timely = matches!(heard, Heard::Answer(_) | Heard::Nothing);
+        let timely = matches!(heard, SeatReply::Answer(_) | SeatReply::Nothing);
         match sitting.hear(seat, heard, thought) {
-            Hearing::Ready(ready) => {
-                if let Chair::Taken(place, _) = chair {
-                    place.learned(ready.max_games);
+            Judgement::Ready(ready) => {
+                if let SeatState::Playing(slot, _) = state {
+                    slot.learned(ready.max_games);
                 }
             }
-            Hearing::Accepted { notation, public } => {
+            Judgement::Accepted { notation, public } => {
                 if public {
                     self.tell(|| Live::Played {
                         seat,
@@ -214,16 +217,16 @@ impl Game {
                     });
                 }
             }
-            Hearing::Fouled(kind) => {
+            Judgement::Fouled(kind) => {
                 let late = timely && matches!(kind, FoulKind::Late | FoulKind::NoStart);
-                if let Chair::Taken(place, _) = &chair
+                if let SeatState::Playing(slot, _) = &state
                     && (late || kind.is_start() || kind == FoulKind::MemoryExceeded)
                 {
                     // It may still be thinking about this game.
-                    place.retire();
+                    slot.retire();
                 }
                 // Dropping the stream cancels it at once.
-                *chair = Chair::Left;
+                *state = SeatState::Out;
                 return !(late && excused) || last;
             }
         }
@@ -237,138 +240,87 @@ impl Game {
     }
 }
 
-/// Whether what is late would not have been but for us. What has come is
-/// judged by its time without our delay; what has not come is waited for as
-/// long again as we kept it waiting.
-pub(crate) async fn is_ours(
-    heartbeat: &Heartbeat,
-    stream: &mut SeatStream,
-    heard: &Heard,
-    asked: Instant,
-    thought: Duration,
-    limit: Duration,
-) -> bool {
-    // What was wrong with an answer that came in time was not its time.
-    if thought < limit {
-        return false;
-    }
-    let delay = heartbeat.worst_since(asked);
-    // A timer never rings exactly on time.
-    if delay <= USUAL_DELAY {
-        return false;
-    }
-    let ours = match heard {
-        Heard::Answer(_) => thought.saturating_sub(delay) < limit,
-        Heard::Nothing => stream.answers_within(delay.min(limit)).await,
-        Heard::Foul(_) => false,
-    };
-    if ours {
-        tracing::warn!(?delay, ?thought, "the referee was late");
-    }
-    ours
-}
-
 /// A seat of one game.
-pub(crate) enum Chair {
-    Taken(Place, SeatStream),
-    /// Nobody came; this is why.
-    Empty(Foul),
-    Left,
+pub(crate) enum SeatState {
+    Playing(Slot, SeatStream),
+    /// No bot could be started or reached; this is why.
+    Absent(Foul),
+    Out,
 }
 
 /// What came back from a seat.
-pub(crate) struct Answer {
+pub(crate) struct SeatAnswer {
     seat: Seat,
     number: u32,
-    /// Nothing where the process was gone before the game began: it had played
+    /// None where the process had ended before the game began: it had played
     /// others before.
-    pub(crate) heard: Option<Heard>,
+    pub(crate) heard: Option<SeatReply>,
     pub(crate) thought: Duration,
-    /// It is late, and would not have been but for a delay of ours.
+    /// It is late only because of a delay of the referee.
     pub(crate) excused: bool,
 }
 
-/// What came of trying to play a game.
+/// The result of one attempt to play a game.
 enum Attempt {
     Over(Box<Record>),
-    /// A delay of ours may have decided it.
+    /// A delay of the referee may have decided it.
     Void,
-    /// A process had died since its last game. Every time this happens there
-    /// is one process less that it can happen with.
+    /// A process had died since its last game. It is retired, so this can happen only as
+    /// often as there are processes.
     NotBegun,
 }
 
 /// Asks all of them at once and waits for all of them.
 async fn ask(
-    table: &mut PerSeat<Chair>,
+    table: &mut PerSeat<SeatState>,
     mut questions: Vec<Question>,
     heartbeat: &Heartbeat,
-) -> Vec<Answer> {
-    // Nearly always it is one.
+) -> Vec<SeatAnswer> {
+    // Nearly always there is one question.
     if questions.len() == 1
         && let Some(question) = questions.pop()
     {
         return vec![ask_one(&mut table[question.seat], question, heartbeat).await];
     }
-    let asking = table.iter_mut().filter_map(|(seat, chair)| {
+    let asking = table.iter_mut().filter_map(|(seat, state)| {
         let at = questions.iter().position(|asked| asked.seat == seat)?;
         let question = questions.swap_remove(at);
-        Some(ask_one(chair, question, heartbeat))
+        Some(ask_one(state, question, heartbeat))
     });
     let asking: Vec<_> = asking.collect();
     join_all(asking).await
 }
 
 pub(crate) async fn ask_one(
-    chair: &mut Chair,
+    state: &mut SeatState,
     question: Question,
     heartbeat: &Heartbeat,
-) -> Answer {
-    let Question {
-        seat,
-        number,
-        limit,
-        ..
-    } = question;
-    let (heard, thought) = match chair {
-        Chair::Taken(place, stream) => {
-            let Reply {
-                heard,
-                asked,
-                thought,
-            } = stream.ask(question).await;
-            let heard = match heard {
-                Said::Heard(heard) => {
-                    let excused = is_ours(heartbeat, stream, &heard, asked, thought, limit).await;
-                    return Answer {
-                        seat,
-                        number,
-                        heard: Some(heard),
-                        thought,
-                        excused,
-                    };
+) -> SeatAnswer {
+    let (seat, number) = (question.seat, question.number);
+    let (heard, thought, excused) = match state {
+        SeatState::Playing(slot, stream) => {
+            let reply = stream.ask(question, heartbeat).await;
+            if number == 0 && reply.heard.is_err() {
+                slot.retire();
+            }
+            let heard = match reply.heard {
+                Ok(heard) => Some(heard),
+                Err(how) if number == 0 && slot.was_proven() => {
+                    tracing::info!(%how, "a bot's process had ended before the game began");
+                    None
                 }
-                Said::Broken(how) if number == 0 => {
-                    place.retire();
-                    if place.was_proven() {
-                        tracing::info!(%how, "a bot was gone before the game began");
-                        None
-                    } else {
-                        Some(Heard::Foul(place.post_mortem(how).await))
-                    }
-                }
-                Said::Broken(how) => Some(Heard::Foul(place.post_mortem(how).await)),
+                Err(how) => Some(SeatReply::Foul(slot.post_mortem(how).await)),
             };
-            (heard, thought)
+            (heard, reply.thought, reply.excused)
         }
-        Chair::Empty(foul) => (Some(Heard::Foul(foul.clone())), Duration::ZERO),
-        Chair::Left => unreachable!("a seat that has left is not asked"),
+        SeatState::Absent(foul) => (Some(SeatReply::Foul(foul.clone())), Duration::ZERO, false),
+        SeatState::Out => unreachable!("a seat that has left is not asked"),
     };
-    Answer {
+    SeatAnswer {
         seat,
         number,
         heard,
         thought,
-        excused: false,
+        excused,
     }
 }

@@ -1,6 +1,5 @@
-//! The threads that games are played on: each has a runtime of its own, since
-//! a question is answered sooner by a thread that does nothing else, and each
-//! watches how late it is.
+//! The threads that games are played on. Each has a runtime of its own, since a thread that
+//! does nothing else handles a question sooner, and each measures how late it is.
 
 use std::{
     sync::{
@@ -20,26 +19,24 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::heartbeat::Heartbeat;
 
-/// Which of the threads, of all pools.
+/// Names a thread, among those of all pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ShardId(ThreadId);
 
 /// A thread that plays games.
 #[derive(Clone)]
 pub struct Shard {
-    /// Which.
+    /// Its name.
     pub id: ShardId,
     /// How late it is.
     pub heartbeat: Heartbeat,
-    /// The streams of games that are over and that their bots have not closed
-    /// yet.
-    pub goodbyes: TaskTracker,
+    /// The streams of games that are over, as long as their bots have not closed them.
+    pub closing: TaskTracker,
     handle: Handle,
     load: Arc<AtomicUsize>,
 }
 
-/// All of them. Dropping it ends them; games that are still running are cut
-/// off.
+/// All of these threads. Dropping it ends them and cuts off games that are still running.
 pub struct Pool {
     shards: Vec<Shard>,
     stop: CancellationToken,
@@ -47,11 +44,11 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// As many threads as said.
+    /// A pool of this many threads, at least one.
     ///
     /// # Errors
     ///
-    /// Where the system has no threads to give.
+    /// The system can't start a thread.
     pub fn new(threads: usize) -> std::io::Result<Self> {
         let stop = CancellationToken::new();
         let mut pool = Self {
@@ -69,7 +66,7 @@ impl Pool {
             let shard = Shard {
                 id: ShardId(thread.thread().id()),
                 heartbeat: Heartbeat::default(),
-                goodbyes: TaskTracker::new(),
+                closing: TaskTracker::new(),
                 handle,
                 load: Arc::default(),
             };
@@ -80,8 +77,8 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Runs something on the thread that has the least to do. If the result is
-    /// not waited for, what runs is cut off.
+    /// Runs a future on the thread that has the fewest. If the returned future is dropped,
+    /// that one is dropped too.
     pub async fn run<F, T>(&self, work: impl FnOnce(Shard) -> F) -> Result<T, CutOff>
     where
         F: Future<Output = T> + Send + 'static,
@@ -107,31 +104,38 @@ impl Pool {
         result.await.map_err(|_| CutOff)
     }
 
-    /// Waits until every bot has heard that its game is over, or has had the
+    /// Waits until every bot has closed the streams of games that are over, or has had the
     /// time for it.
     pub async fn drain(&self) {
         for shard in &self.shards {
-            shard.goodbyes.close();
-            shard.goodbyes.wait().await;
-            shard.goodbyes.reopen();
+            shard.closing.close();
+            shard.closing.wait().await;
+            shard.closing.reopen();
         }
     }
 
-    /// The longest that any of the threads has kept anybody waiting.
+    /// The longest delay of any thread.
     #[must_use]
     pub fn worst_delay(&self) -> Duration {
-        let delays = self.shards.iter().map(|shard| shard.heartbeat.worst());
-        delays.max().unwrap_or_default()
+        self.worst(Heartbeat::worst)
     }
 
     /// The same since that moment.
     #[must_use]
     pub fn worst_delay_since(&self, since: Instant) -> Duration {
-        let delays = self
-            .shards
-            .iter()
-            .map(|shard| shard.heartbeat.worst_since(since));
-        delays.max().unwrap_or_default()
+        self.worst(|heartbeat| heartbeat.worst_since(since))
+    }
+
+    fn worst(&self, of: impl Fn(&Heartbeat) -> Duration) -> Duration {
+        let delays = self.shards.iter().map(|shard| of(&shard.heartbeat));
+        delays.max().expect("a pool has a thread")
+    }
+
+    /// How many games are being played on all threads.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        let loads = self.shards.iter();
+        loads.map(|shard| shard.load.load(Ordering::Relaxed)).sum()
     }
 
     /// How many tasks are alive on all threads, the heartbeats among them.

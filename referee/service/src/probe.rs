@@ -1,12 +1,11 @@
-//! A door to one bot for those who look at it closely: streams that are opened,
-//! asked and cancelled by hand, and what every gRPC server should be able to tell.
+//! Access to one bot without a game: streams that the caller opens, asks and cancels, and the
+//! health and reflection services of its server.
 
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use referee_core::Foul;
-use referee_games::{Heard, Question};
-use tokio_stream::StreamExt as _;
+use referee_games::{Question, SeatReply};
 use tokio_util::task::AbortOnDropHandle;
 use tonic::{Code, Status, transport::Channel};
 use tonic_health::pb::{
@@ -17,10 +16,36 @@ use tonic_reflection::pb::{v1, v1alpha};
 use crate::{
     address::Address,
     heartbeat::Heartbeat,
-    play::is_ours,
-    process::Process,
-    stream::{Closed, Reply, Said, SeatStream},
+    process::{Process, post_mortem},
+    stream::{Closed, Reply, SeatStream},
 };
+
+/// The services that server reflection lists. The messages of its two versions are the
+/// same, but their types are not.
+macro_rules! list_services {
+    ($version:ident, $channel:expr) => {
+        async {
+            use $version::{
+                ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+                server_reflection_request::MessageRequest,
+                server_reflection_response::MessageResponse,
+            };
+            let request = ServerReflectionRequest {
+                host: String::new(),
+                message_request: Some(MessageRequest::ListServices(String::new())),
+            };
+            let mut client = ServerReflectionClient::new($channel.clone());
+            let answers = client.server_reflection_info(tokio_stream::once(request));
+            let answer = answers.await?.into_inner().message().await?;
+            match answer.and_then(|answer| answer.message_response) {
+                Some(MessageResponse::ListServicesResponse(list)) => {
+                    Ok(list.service.into_iter().map(|one| one.name).collect())
+                }
+                _ => Err(Status::unknown("it did not list its services")),
+            }
+        }
+    };
+}
 
 /// One connection to a bot that is listening.
 pub struct Probe {
@@ -31,7 +56,7 @@ pub struct Probe {
 }
 
 /// One stream. Dropping it cancels it at once.
-pub struct Line {
+pub struct ProbeStream {
     stream: SeatStream,
     process: Option<Arc<Process>>,
     heartbeat: Heartbeat,
@@ -39,12 +64,12 @@ pub struct Line {
 
 /// What came back from a question on a stream.
 #[derive(Clone, Debug)]
-pub struct Replied {
-    /// What.
-    pub heard: Heard,
+pub struct ProbeReply {
+    /// The response.
+    pub heard: SeatReply,
     /// From handing over the question to reading the answer.
     pub thought: Duration,
-    /// Whether it is late, and would not have been but for a delay of ours.
+    /// Whether it is late only because of a delay of the referee.
     pub excused: bool,
 }
 
@@ -55,7 +80,7 @@ pub enum Health {
     Serving,
     /// It answered something else.
     Otherwise(String),
-    /// Not a word came back.
+    /// It did not answer.
     Silent,
 }
 
@@ -64,7 +89,7 @@ impl Probe {
     ///
     /// # Errors
     ///
-    /// Why nothing answers there, in words.
+    /// Why nothing answers there.
     pub async fn connect(address: &Address, within: Duration) -> Result<Self, String> {
         let channel = address.connect(within).await?;
         let heartbeat = Heartbeat::default();
@@ -77,7 +102,7 @@ impl Probe {
         })
     }
 
-    /// Connects to a process of ours; then it is known how it ended, if it does.
+    /// Connects to a process that we started, so that a foul can tell how it ended.
     ///
     /// # Errors
     ///
@@ -90,16 +115,16 @@ impl Probe {
 
     /// Opens a stream of the call with this path.
     #[must_use]
-    pub fn open(&self, path: &'static str, largest: usize) -> Line {
-        Line {
+    pub fn open(&self, path: &'static str, largest: usize) -> ProbeStream {
+        ProbeStream {
             stream: SeatStream::open(self.channel.clone(), path, largest),
             process: self.process.clone(),
             heartbeat: self.heartbeat.clone(),
         }
     }
 
-    /// Asks for the health of a service, as `grpc.health.v1` has it; of the whole
-    /// process where the name is empty.
+    /// Asks for the health of a service by `grpc.health.v1`; of the whole server where the
+    /// name is empty.
     pub async fn health(&self, service: &str, within: Duration) -> Health {
         let mut client = HealthClient::new(self.channel.clone());
         let request = HealthCheckRequest {
@@ -120,12 +145,12 @@ impl Probe {
     ///
     /// # Errors
     ///
-    /// What came instead, in words.
+    /// What came instead.
     pub async fn services(&self, within: Duration) -> Result<Vec<String>, String> {
         let asking = async {
-            match self.services_v1().await {
+            match list_services!(v1, self.channel).await {
                 Err(status) if status.code() == Code::Unimplemented => {
-                    self.services_v1alpha().await
+                    list_services!(v1alpha, self.channel).await
                 }
                 listed => listed,
             }
@@ -136,86 +161,38 @@ impl Probe {
             Err(_) => Err(format!("no answer within {within:?}")),
         }
     }
-
-    async fn services_v1(&self) -> Result<Vec<String>, Status> {
-        use v1::{
-            ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
-            server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
-        };
-        let request = ServerReflectionRequest {
-            host: String::new(),
-            message_request: Some(MessageRequest::ListServices(String::new())),
-        };
-        let mut client = ServerReflectionClient::new(self.channel.clone());
-        let answers = client.server_reflection_info(tokio_stream::once(request));
-        let answer = answers.await?.into_inner().next().await.transpose()?;
-        match answer.and_then(|answer| answer.message_response) {
-            Some(MessageResponse::ListServicesResponse(list)) => {
-                Ok(list.service.into_iter().map(|one| one.name).collect())
-            }
-            _ => Err(Status::unknown("it did not list its services")),
-        }
-    }
-
-    /// The same in the version that most servers had first.
-    async fn services_v1alpha(&self) -> Result<Vec<String>, Status> {
-        use v1alpha::{
-            ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
-            server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
-        };
-        let request = ServerReflectionRequest {
-            host: String::new(),
-            message_request: Some(MessageRequest::ListServices(String::new())),
-        };
-        let mut client = ServerReflectionClient::new(self.channel.clone());
-        let answers = client.server_reflection_info(tokio_stream::once(request));
-        let answer = answers.await?.into_inner().next().await.transpose()?;
-        match answer.and_then(|answer| answer.message_response) {
-            Some(MessageResponse::ListServicesResponse(list)) => {
-                Ok(list.service.into_iter().map(|one| one.name).collect())
-            }
-            _ => Err(Status::unknown("it did not list its services")),
-        }
-    }
 }
 
-impl Line {
-    /// Tells without waiting.
+impl ProbeStream {
+    /// Sends a notice without waiting.
     pub fn tell(&self, call: Bytes) {
         self.stream.tell(call);
     }
 
-    /// Gives it so much time with what it was told, and reads nothing.
+    /// Sends what is to be sent, waits so long, and reads nothing.
     pub async fn settle(&mut self, time: Duration) {
         self.stream.settle(time).await;
     }
 
-    /// Asks and waits for the answer, but no longer than the limit.
-    pub async fn ask(&mut self, question: Question) -> Replied {
-        let limit = question.limit;
+    /// Asks and waits for the answer, at most until the limit.
+    pub async fn ask(&mut self, question: Question) -> ProbeReply {
         let Reply {
             heard,
-            asked,
             thought,
-        } = self.stream.ask(question).await;
-        let heard = match (heard, &self.process) {
-            (Said::Heard(heard), _) => heard,
-            (Said::Broken(how), Some(process)) => Heard::Foul(process.post_mortem(how).await),
-            (Said::Broken(how), None) => Heard::Foul(Foul::Crashed {
-                detail: Foul::evidence(format!("the connection broke: {how}")),
-            }),
+            excused,
+        } = self.stream.ask(question, &self.heartbeat).await;
+        let heard = match heard {
+            Ok(heard) => heard,
+            Err(how) => SeatReply::Foul(post_mortem(self.process.as_deref(), how).await),
         };
-        let stream = &mut self.stream;
-        let excused = is_ours(&self.heartbeat, stream, &heard, asked, thought, limit).await;
-        Replied {
+        ProbeReply {
             heard,
             thought,
             excused,
         }
     }
 
-    /// Ends the stream in order: our side is closed, and the bot has so long to
-    /// close its own.
+    /// Ends the stream: closes our side, and waits so long until the bot has closed its own.
     pub async fn close(self, grace: Duration) -> Closed {
         self.stream.close(grace).await
     }

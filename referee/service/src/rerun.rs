@@ -1,43 +1,43 @@
-//! Puts a seat's part in a finished game to another bot: what would it have
-//! answered, and how long would it have taken?
+//! Asks another bot the questions that a seat was asked in a finished game: what does it
+//! answer, and how long does it take?
 
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use referee_core::Foul;
-use referee_games::{Cue, Heard, Hearing, Part, Question};
+use referee_games::{Cue, Judgement, Part, Question, SeatReply};
 use tokio::sync::mpsc;
 
 use crate::{
     bot::Bot,
-    play::{ATTEMPTS, CLOSE_GRACE, Chair, ask_one},
+    play::{ATTEMPTS, CLOSE_GRACE, SeatAnswer, SeatState, ask_one},
     pool::{CutOff, Pool, Shard},
+    resume::Resumption,
     stream::SeatStream,
 };
 
 /// What a bot did at one question of a part, other than question 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reanswer {
-    /// Which move of the whole game it is, from 1.
+    /// The number of the move in the whole game, from 1.
     pub ply: usize,
-    /// The move that was made then, in the game's notation; none where it was a
-    /// foul.
+    /// The move that was made in the game, in the game's notation; none where it was a foul.
     pub then: Option<String>,
-    /// The bot's own, or the foul that its answer would have been.
+    /// The bot's own move, or the foul that its answer would be.
     pub now: Result<String, Foul>,
     /// From handing over the question to reading the answer.
     pub thought: Duration,
-    /// What it had.
+    /// The limit.
     pub limit: Duration,
 }
 
-/// How putting a part to a bot came to its end.
+/// How a rerun ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RerunEnd {
     /// It was asked every question.
     Whole,
-    /// It answered otherwise than was played, and can't be caught up with what was
-    /// (`can_resume` in its Ready): so it could not be asked any further.
+    /// It played another move than the seat, and can't be resumed mid-game (`can_resume` in
+    /// its Ready): so the later questions could not be asked.
     CanNotResume,
     /// It could not be started, or not again after it had failed.
     NotStarted(Foul),
@@ -51,14 +51,14 @@ impl Reanswer {
     }
 }
 
-/// Asks a bot everything that the seat was asked, and hands on each answer as it
-/// comes. Whatever it answers, the game goes on as it was played: after another
-/// answer the bot gets a new stream, on which the old questions come with the
-/// answers that were given (`past_answer`); after a foul in another process too.
+/// Asks a bot everything that the seat was asked, and sends each answer to `each`. The game
+/// goes on as it was played, whatever the bot answers: after another move it is resumed on a
+/// new stream, with the old questions and the answers that the seat gave (`past_answer`);
+/// after a foul in a new process.
 ///
 /// # Errors
 ///
-/// [`CutOff`] where the pool has ended.
+/// [`CutOff`] if the pool has ended.
 pub async fn rerun(
     part: Part,
     bot: Arc<Bot>,
@@ -73,7 +73,7 @@ pub async fn rerun(
             bot,
             shard,
             before: Vec::new(),
-            chair: None,
+            seat: None,
             can_resume: false,
         };
         rerun.play(part.cues, &each).await
@@ -84,15 +84,14 @@ pub async fn rerun(
 struct Rerun {
     path: &'static str,
     largest: usize,
-    /// How long a bot may take to begin.
+    /// How long a bot may take to start.
     start: Duration,
     bot: Arc<Bot>,
     shard: Shard,
-    /// What a new stream is sent first: all calls so far, with the answers that were
-    /// given.
+    /// What is sent first on a new stream: all calls so far, with the seat's answers.
     before: Vec<Bytes>,
-    /// The stream, where there is one that knows what was played so far.
-    chair: Option<Chair>,
+    /// The stream, if there is one on which the bot knows what was played so far.
+    seat: Option<SeatState>,
     can_resume: bool,
 }
 
@@ -101,7 +100,7 @@ impl Rerun {
         for cue in cues {
             let asked = match cue {
                 Cue::Told(call) => {
-                    if let Some(Chair::Taken(_, stream)) = &self.chair {
+                    if let Some(SeatState::Playing(_, stream)) = &self.seat {
                         stream.tell(call.clone());
                     }
                     self.before.push(call);
@@ -109,7 +108,7 @@ impl Rerun {
                 }
                 Cue::Asked(asked) => asked,
             };
-            if self.chair.is_none() && !self.before.is_empty() && !self.can_resume {
+            if self.seat.is_none() && !self.before.is_empty() && !self.can_resume {
                 return RerunEnd::CanNotResume;
             }
             let (heard, thought) = match self.ask(asked.question.clone()).await {
@@ -118,18 +117,18 @@ impl Rerun {
             };
             self.before.extend(asked.past());
             let (ply, now) = match (asked.judge(heard, thought), asked.ply) {
-                (Ok(Hearing::Accepted { notation, .. }), Some(ply)) => (ply, Ok(notation)),
+                (Ok(Judgement::Accepted { notation, .. }), Some(ply)) => (ply, Ok(notation)),
                 (Err(foul), Some(ply)) => {
                     self.set_aside();
                     (ply, Err(foul))
                 }
                 (Err(foul), None) => return RerunEnd::NotStarted(foul),
-                (Ok(hearing), _) => {
-                    if let (Hearing::Ready(ready), Some(Chair::Taken(place, _))) =
-                        (hearing, &self.chair)
+                (Ok(judgement), _) => {
+                    if let (Judgement::Ready(ready), Some(SeatState::Playing(slot, _))) =
+                        (judgement, &self.seat)
                     {
                         self.can_resume = ready.can_resume;
-                        place.learned(ready.max_games);
+                        slot.learned(ready.max_games);
                     }
                     continue;
                 }
@@ -142,79 +141,77 @@ impl Rerun {
                 limit: asked.question.limit,
             };
             if !reanswer.is_same() {
-                // It takes its own answer for what was played.
-                self.chair = None;
+                // On this stream it believes that its own move was played.
+                self.seat = None;
             }
             let _ = each.send(reanswer);
         }
-        if let Some(Chair::Taken(place, stream)) = self.chair.take() {
+        if let Some(SeatState::Playing(slot, stream)) = self.seat.take() {
             stream.close(CLOSE_GRACE).await;
-            drop(place);
+            drop(slot);
         }
         RerunEnd::Whole
     }
 
-    /// Asks until something comes back that was not late by a delay of ours.
-    async fn ask(&mut self, question: Question) -> Result<(Heard, Duration), Foul> {
+    /// Asks until the response is not late because of a delay of the referee.
+    async fn ask(&mut self, question: Question) -> Result<(SeatReply, Duration), Foul> {
         let mut attempt = 1;
-        // How long it took to start and to answer, where it may have been starting.
-        let mut took = None;
+        let mut resumption = Resumption::new(self.start);
         loop {
-            let caught_up = self.chair.is_none() && !self.before.is_empty();
-            if self.chair.is_none() {
-                self.chair = Some(self.open().await?);
-            }
-            let starting = match took {
-                None if caught_up => self.start,
-                _ => Duration::ZERO,
+            let resumed = self.seat.is_none() && !self.before.is_empty();
+            let (state, extra) = match &mut self.seat {
+                Some(state) => (state, Duration::ZERO),
+                None => {
+                    let state = self.open(resumption.settle()).await?;
+                    let extra = if resumed {
+                        resumption.extra()
+                    } else {
+                        Duration::ZERO
+                    };
+                    (self.seat.insert(state), extra)
+                }
             };
-            let Some(chair) = &mut self.chair else {
-                unreachable!("there is one now");
-            };
-            if let (Some(took), Chair::Taken(_, stream)) = (took.filter(|_| caught_up), &mut *chair)
-            {
-                stream.settle(took).await;
-            }
             let asked = Question {
-                limit: question.limit + starting,
+                limit: question.limit + extra,
                 ..question.clone()
             };
-            let answer = ask_one(chair, asked, &self.shard.heartbeat).await;
+            let SeatAnswer {
+                heard,
+                thought,
+                excused,
+                ..
+            } = ask_one(state, asked, &self.shard.heartbeat).await;
             let again = self.before.is_empty() || self.can_resume;
-            match answer.heard {
-                Some(_) if answer.excused && attempt < ATTEMPTS && again => {
-                    attempt += 1;
-                    self.set_aside();
-                }
-                // There is no Ready that could be waited for: so it is caught up once
-                // more, and asked when it has surely started.
-                Some(Heard::Answer(_))
-                    if !starting.is_zero() && answer.thought >= question.limit =>
-                {
-                    took = Some(answer.thought);
-                }
-                Some(heard) => return Ok((heard, answer.thought)),
-                // The process was gone before the game began.
-                None => {}
+            if heard.is_some() && excused && attempt < ATTEMPTS && again {
+                attempt += 1;
+                self.set_aside();
+            } else if let Some(heard) = heard
+                && !(resumed && resumption.must_repeat(&heard, thought, question.limit))
+            {
+                return Ok((heard, thought));
             }
-            self.chair = None;
+            // Nothing came back where the process had ended before the game began.
+            self.seat = None;
         }
     }
 
-    /// A new stream that is told everything so far.
-    async fn open(&mut self) -> Result<Chair, Foul> {
-        let place = self.bot.place(self.shard.id, &[]).await?;
-        let stream = SeatStream::open(place.channel.clone(), self.path, self.largest);
+    /// Opens a stream, sends everything so far, and waits so long.
+    async fn open(&mut self, settle: Option<Duration>) -> Result<SeatState, Foul> {
+        let slot = self.bot.slot(self.shard.id, &[]).await?;
+        let mut stream = SeatStream::open(slot.channel.clone(), self.path, self.largest);
         for call in &self.before {
             stream.tell(call.clone());
         }
-        Ok(Chair::Taken(place, stream))
+        if let Some(time) = settle {
+            stream.settle(time).await;
+        }
+        Ok(SeatState::Playing(slot, stream))
     }
 
-    /// Its process plays no further game: it may still be thinking about this one.
+    /// Its process plays no further game, since it may still be thinking about this one.
     fn set_aside(&self) {
-        if let Some(Chair::Taken(place, _)) = &self.chair {
-            place.retire();
+        if let Some(SeatState::Playing(slot, _)) = &self.seat {
+            slot.retire();
         }
     }
 }

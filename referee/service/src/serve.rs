@@ -32,14 +32,14 @@ pub struct Serve {
     pub threads: usize,
     /// How many games it plays at once; further ones are refused.
     pub max_games: usize,
-    /// How long games that are running when it is asked to stop may go on.
+    /// How long running games may go on when it is asked to stop.
     pub grace: Duration,
 }
 
-/// Why the service could not run.
+/// Why the service can't run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// No threads.
+    /// The system can't start a thread.
     #[error("could not start its threads: {0}")]
     Threads(#[from] std::io::Error),
     /// The transport failed.
@@ -51,8 +51,8 @@ pub enum ServeError {
 }
 
 impl Serve {
-    /// Serves until it is stopped: then it takes no new game, lets those that
-    /// run come to their end, and cuts them off after the grace.
+    /// Serves until it is stopped: then it takes no new game, and cuts off running games
+    /// after the grace.
     ///
     /// # Errors
     ///
@@ -108,8 +108,7 @@ impl Serve {
 
 struct Service {
     pool: Arc<Pool>,
-    /// One entry for an address that is being played with, so that all its
-    /// games share a connection.
+    /// The bots of running games by address, so that all games with one share a connection.
     bots: Mutex<HashMap<Address, Weak<Bot>>>,
     running: Arc<AtomicUsize>,
     max_games: usize,
@@ -126,7 +125,7 @@ impl Referee for Service {
         if self.stop.is_cancelled() {
             return Err(Status::unavailable("the referee is stopping"));
         }
-        let running = Running::enter(&self.running, self.max_games).ok_or_else(|| {
+        let running = RunningGame::enter(&self.running, self.max_games).ok_or_else(|| {
             Status::resource_exhausted(format!(
                 "{} games are running, which is as many as this referee plays at once",
                 self.max_games
@@ -142,7 +141,7 @@ impl Referee for Service {
             let telling = events.clone();
             let playing = async move {
                 let played = game.play(&pool).await;
-                // The pool must not be dropped on a thread of its own.
+                // Dropping the pool joins its threads, so none of them may drop it.
                 drop(pool);
                 played
             };
@@ -160,7 +159,7 @@ impl Referee for Service {
                         let _ = telling.send(finished(played));
                         break;
                     }
-                    // Nobody listens any more: dropping the game cuts it off.
+                    // The call was cancelled; dropping the game cuts it off.
                     () = events.closed() => break,
                 }
             }
@@ -198,7 +197,7 @@ impl Service {
             None => {
                 let mut seed = [0; 32];
                 getrandom::fill(&mut seed)
-                    .map_err(|error| Status::internal(format!("no chance to be had: {error}")))?;
+                    .map_err(|error| Status::internal(format!("could not draw a seed: {error}")))?;
                 seed
             }
         };
@@ -248,25 +247,36 @@ impl Service {
 }
 
 fn limits(given: Option<&proto::Limits>) -> Result<Limits, Status> {
-    let read = |what: &str, time: Option<prost_types::Duration>| {
-        time.map(|time| {
-            Duration::try_from(time)
-                .ok()
-                .filter(|time| !time.is_zero())
-                .ok_or_else(|| {
-                    Status::invalid_argument(format!("limits.{what}: expected a positive duration"))
-                })
-        })
-        .transpose()
-    };
     let standard = Limits::default();
-    let given = given.copied().unwrap_or_default();
+    let Some(given) = given else {
+        return Ok(standard);
+    };
     Ok(Limits {
-        start: read("start", given.start)?.unwrap_or(standard.start),
-        per_move: read("move", given.r#move)?.unwrap_or(standard.per_move),
-        budget: read("budget", given.budget)?,
+        start: limit("start", given.start)?.unwrap_or(standard.start),
+        per_move: limit("move", given.r#move)?.unwrap_or(standard.per_move),
+        budget: limit("budget", given.budget)?,
         answer_bytes: standard.answer_bytes,
     })
+}
+
+/// One limit, if the request has it. The message may hold any `i64`, and prost's own
+/// conversion panics at `i64::MIN`.
+fn limit(name: &str, given: Option<prost_types::Duration>) -> Result<Option<Duration>, Status> {
+    let Some(given) = given else { return Ok(None) };
+    let normal = given.normalized();
+    let time = u64::try_from(normal.seconds)
+        .ok()
+        .zip(u32::try_from(normal.nanos).ok())
+        .map(|(seconds, nanos)| Duration::new(seconds, nanos))
+        .filter(|time| !time.is_zero() && *time <= Limits::LONGEST);
+    if time.is_none() {
+        return Err(Status::invalid_argument(format!(
+            "limits.{name}: expected a positive duration of at most 365 days, \
+             found {} s and {} ns",
+            given.seconds, given.nanos
+        )));
+    }
+    Ok(time)
 }
 
 const fn event(event: Event) -> GameEvent {
@@ -287,7 +297,11 @@ fn shown(live: Live, game_id: &str) -> Event {
             seat: seat.index() as u32,
             number,
             notation,
-            thought: thought.try_into().ok(),
+            thought: Some(
+                thought
+                    .try_into()
+                    .expect("an answer takes less than 10^11 years"),
+            ),
         }),
     }
 }
@@ -299,10 +313,10 @@ fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
         Err(error @ PlayError::CutOff(_)) => return Err(Status::unavailable(error.to_string())),
     };
     let verdict = &record.result.verdict;
+    // A void game has no outcome, so no reason.
     let reason = verdict
         .outcome()
-        .map(|outcome| outcome.reason.clone())
-        .unwrap_or_default();
+        .map_or_else(String::new, |outcome| outcome.reason.clone());
     Ok(event(Event::Finished(GameFinished {
         ending: ending(verdict).into(),
         reason,
@@ -311,10 +325,10 @@ fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
     })))
 }
 
-/// One of the games that are running.
-struct Running(Arc<AtomicUsize>);
+/// Counts a running game until it is dropped.
+struct RunningGame(Arc<AtomicUsize>);
 
-impl Running {
+impl RunningGame {
     fn enter(running: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
         let before = running.fetch_add(1, Ordering::Relaxed);
         let entered = Self(running.clone());
@@ -322,7 +336,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningGame {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

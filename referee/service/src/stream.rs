@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::Stream as _;
 use http::uri::PathAndQuery;
 use referee_core::Foul;
-use referee_games::{Heard, Question};
+use referee_games::{Question, SeatReply};
 use tokio::{
     sync::mpsc,
     time::{Instant, Sleep, sleep_until},
@@ -21,7 +21,10 @@ use tokio::{
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming, client::Grpc, transport::Channel};
 
-use crate::address::causes;
+use crate::{address::causes, heartbeat::Heartbeat};
+
+/// A delay of the referee up to this length excuses no late answer.
+const USUAL_DELAY: Duration = Duration::from_millis(5);
 
 type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, Status>> + Send>>;
 
@@ -41,20 +44,20 @@ enum Answers {
     Failed(Status),
 }
 
-/// What came off a stream.
+/// What was read from a stream.
 enum Read {
     Answer(Bytes),
     Foul(Foul),
-    /// The connection is gone; only the process can say why.
+    /// The connection broke; only the process can tell why.
     Broken(String),
 }
 
 /// How a bot's side of a stream ended when the game was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// In time, and as it should.
+    /// In time and without a fault.
     InOrder,
-    /// In time, with what would have been this foul while the game went on.
+    /// In time, but with what would be this foul during the game.
     Wrongly(Foul),
     /// Not in time.
     Not,
@@ -62,20 +65,17 @@ pub enum Closed {
 
 /// What came back from a question.
 pub(crate) struct Reply {
-    pub(crate) heard: Said,
-    pub(crate) asked: Instant,
+    /// The response, or how the connection broke.
+    pub(crate) heard: Result<SeatReply, String>,
+    /// From handing over the question to reading the answer.
     pub(crate) thought: Duration,
-}
-
-/// [`Heard`], or a broken connection whose cause is still to be found out.
-pub(crate) enum Said {
-    Heard(Heard),
-    Broken(String),
+    /// Whether it is late only because of a delay of the referee.
+    pub(crate) excused: bool,
 }
 
 impl SeatStream {
-    /// Opens a stream without waiting for anything: the first question must
-    /// already be on its way when a bot's server decides to answer.
+    /// Opens a stream without waiting for the bot: many servers send nothing before they
+    /// have read the first question.
     pub(crate) fn open(channel: Channel, path: &'static str, largest: usize) -> Self {
         let (calls, outgoing) = mpsc::unbounded_channel();
         let opening = Box::pin(async move {
@@ -96,29 +96,30 @@ impl SeatStream {
         }
     }
 
-    /// Tells without waiting. A bot that is gone is found out when it is next
-    /// asked.
+    /// Sends a notice without waiting. Where the connection is broken, the next question
+    /// finds that out.
     pub(crate) fn tell(&self, call: Bytes) {
         let _ = self.calls.send(call);
     }
 
-    /// Asks and waits for the answer, but no longer than the limit.
-    pub(crate) async fn ask(&mut self, question: Question) -> Reply {
-        // What is here before the question was handed over is no answer to it.
+    /// Asks and waits for the answer, at most until the limit. The heartbeat is that of
+    /// the calling thread.
+    pub(crate) async fn ask(&mut self, question: Question, heartbeat: &Heartbeat) -> Reply {
+        // What has arrived before the question was sent does not answer it.
         if question.number > 0
             && let Poll::Ready(read) = poll_fn(|cx| Poll::Ready(self.poll_read(cx))).await
         {
             let heard = match read {
-                Read::Answer(answer) => Said::foul(Foul::Unsolicited {
+                Read::Answer(answer) => Ok(SeatReply::Foul(Foul::Unsolicited {
                     bytes: answer.len(),
-                }),
-                Read::Foul(foul) => Said::foul(foul),
-                Read::Broken(how) => Said::Broken(how),
+                })),
+                Read::Foul(foul) => Ok(SeatReply::Foul(foul)),
+                Read::Broken(how) => Err(how),
             };
             return Reply {
                 heard,
-                asked: Instant::now(),
                 thought: Duration::ZERO,
+                excused: false,
             };
         }
         self.tell(question.call);
@@ -131,26 +132,58 @@ impl SeatStream {
         .await;
         let thought = asked.elapsed();
         let heard = match read {
-            None => Said::Heard(Heard::Nothing),
-            Some(Read::Answer(answer)) => Said::Heard(Heard::Answer(answer)),
-            Some(Read::Foul(foul)) => Said::foul(foul),
-            Some(Read::Broken(how)) => Said::Broken(how),
+            None => Ok(SeatReply::Nothing),
+            Some(Read::Answer(answer)) => Ok(SeatReply::Answer(answer)),
+            Some(Read::Foul(foul)) => Ok(SeatReply::Foul(foul)),
+            Some(Read::Broken(how)) => Err(how),
         };
+        // A delay of ours excuses nothing in an answer that came in time.
+        let excused = thought >= question.limit
+            && self
+                .is_excused(
+                    &heard,
+                    heartbeat.worst_since(asked),
+                    thought,
+                    question.limit,
+                )
+                .await;
         Reply {
             heard,
-            asked,
             thought,
+            excused,
         }
     }
 
-    /// Whether an answer comes within so much more time.
-    pub(crate) async fn answers_within(&mut self, more: Duration) -> bool {
-        let read = tokio::time::timeout(more, poll_fn(|cx| self.poll_read(cx))).await;
-        matches!(read, Ok(Read::Answer(_)))
+    /// Whether an answer is late only because of a delay of the referee. One that has come
+    /// is judged by its time less the delay; for one that has not come we wait as much
+    /// longer as the delay was.
+    async fn is_excused(
+        &mut self,
+        heard: &Result<SeatReply, String>,
+        delay: Duration,
+        thought: Duration,
+        limit: Duration,
+    ) -> bool {
+        // A timer never rings exactly on time.
+        if delay <= USUAL_DELAY {
+            return false;
+        }
+        let excused = match heard {
+            Ok(SeatReply::Answer(_)) => thought.saturating_sub(delay) < limit,
+            Ok(SeatReply::Nothing) => {
+                let more = delay.min(limit);
+                let read = tokio::time::timeout(more, poll_fn(|cx| self.poll_read(cx))).await;
+                matches!(read, Ok(Read::Answer(_)))
+            }
+            Ok(SeatReply::Foul(_)) | Err(_) => false,
+        };
+        if excused {
+            tracing::warn!(?delay, ?thought, "the referee was late");
+        }
+        excused
     }
 
-    /// Ends the game's stream in order: our side is closed, and the bot has a
-    /// moment to close its own.
+    /// Ends the stream: closes our side, and waits so long until the bot has closed its own.
     pub(crate) async fn close(mut self, grace: Duration) -> Closed {
         drop(std::mem::replace(
             &mut self.calls,
@@ -166,7 +199,7 @@ impl SeatStream {
                     }
                     Poll::Ready(Read::Foul(Foul::HungUp)) => return Poll::Ready(None),
                     Poll::Ready(Read::Foul(foul)) => return Poll::Ready(Some(foul)),
-                    // How its process came to its end is seen elsewhere.
+                    // How its process ended is looked at elsewhere.
                     Poll::Ready(Read::Broken(_)) => return Poll::Ready(None),
                     Poll::Pending => return Poll::Pending,
                 }
@@ -178,7 +211,7 @@ impl SeatStream {
         failed.or(answered).map_or(Closed::InOrder, Closed::Wrongly)
     }
 
-    /// Gives it so much time with what it was told, and reads nothing.
+    /// Sends what is to be sent, waits so long, and reads nothing.
     pub(crate) async fn settle(&mut self, time: Duration) {
         let mut over = Box::pin(tokio::time::sleep(time));
         poll_fn(|cx| {
@@ -188,7 +221,7 @@ impl SeatStream {
         .await;
     }
 
-    /// Nothing goes out before this was polled.
+    /// Nothing is sent before the first call of this.
     fn poll_open(&mut self, cx: &mut Context<'_>) {
         if let Answers::Opening(opening) = &mut self.answers
             && let Poll::Ready(opened) = opening.as_mut().poll(cx)
@@ -218,8 +251,8 @@ impl SeatStream {
         }
     }
 
-    /// What a status means. A status that the transport made has a source; one
-    /// that the bot sent has none.
+    /// What a status means. A status has a source where the transport made it, and none
+    /// where the bot sent it.
     fn broken(&self, status: &Status, opening: bool) -> Read {
         let message = status.message();
         if let Some(source) = std::error::Error::source(status) {
@@ -233,8 +266,8 @@ impl SeatStream {
                     message
                 }),
             },
-            // The two that tonic says itself of a message that it will not
-            // read; there is no type that tells them apart from a bot's own.
+            // tonic makes these two itself for a message that it refuses to read; only
+            // their texts tell them from a bot's own status.
             Code::OutOfRange if message.starts_with("Error, decoded message length too large") => {
                 Foul::Oversized {
                     limit: self.largest,
@@ -261,15 +294,9 @@ impl SeatStream {
     }
 }
 
-impl Said {
-    fn foul(foul: Foul) -> Self {
-        Self::Heard(Heard::Foul(foul))
-    }
-}
-
-/// A timer that is set anew for every question and hardly ever rings. It is
-/// left to run and looked at only when it rings, since setting one costs more
-/// than the rest of a question's bookkeeping.
+/// A timer for the limit of each question. Setting a timer of the runtime costs more than
+/// all other work of a question, and limits are hardly ever reached: so it is left to run
+/// from question to question, and set to the current deadline only when it rings.
 #[derive(Default)]
 struct Alarm(Option<Pin<Box<Sleep>>>);
 

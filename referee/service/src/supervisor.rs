@@ -1,5 +1,5 @@
-//! Kills the bots if we die without doing so: a process of its own that holds
-//! the other end of a pipe. Whatever happens to us, the pipe closes.
+//! Kills the bots if this process dies without doing so: a process of its own reads from a
+//! pipe, which the system closes however we die.
 
 use std::{
     collections::HashMap,
@@ -23,18 +23,17 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// Starts the process that this command describes, which must end up in
-    /// [`supervise`].
+    /// Starts the process that this command describes; it must call [`supervise`].
     ///
     /// # Errors
     ///
-    /// Where it can't be started.
+    /// It can't be started.
     pub fn start(mut command: Command) -> io::Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // Out of reach of the terminal's Ctrl-C.
+            // So that Ctrl-C on the terminal does not reach it.
             .process_group(0)
             .spawn()?;
         let pipe = child.stdin.take();
@@ -44,13 +43,13 @@ impl Supervisor {
         })
     }
 
-    /// This process group and its folder must not outlive us.
+    /// From here on it kills this process group and removes its folder when we die.
     pub fn watch(&self, group: Pid, folder: &Path) {
         self.say(&format!("+{group} {}", folder.display()));
     }
 
-    /// They are gone.
-    pub(crate) fn forget(&self, group: Pid) {
+    /// The group has ended.
+    pub(crate) fn unwatch(&self, group: Pid) {
         self.say(&format!("-{group}"));
     }
 
@@ -75,12 +74,13 @@ impl Drop for Supervisor {
     }
 }
 
-/// What the supervising process does: reads `+GROUP FOLDER` and `-GROUP`, a
-/// line each, and at the end of the pipe kills and removes what is left.
+/// What the supervising process does: reads lines `+GROUP FOLDER` and `-GROUP` from its
+/// standard input, and at the end of the input kills the groups that are left and removes
+/// their folders. A pipe that breaks counts as ended.
 ///
 /// # Errors
 ///
-/// Never for the pipe's sake: a broken one is an ended one.
+/// None so far.
 pub fn supervise() -> io::Result<()> {
     let mut groups = HashMap::new();
     for line in io::stdin().lock().lines() {

@@ -290,6 +290,55 @@ async fn a_spec_that_is_none_is_refused_with_the_reason() {
     record(events.into_inner()).await;
 }
 
+#[tokio::test]
+async fn a_limit_that_nobody_can_mean_is_refused_with_what_was_expected() {
+    type Change = fn(&mut Limits, prost_types::Duration);
+    let fields: [(&str, Change); 3] = [
+        ("start", |limits, time| limits.start = Some(time)),
+        ("move", |limits, time| limits.r#move = Some(time)),
+        ("budget", |limits, time| limits.budget = Some(time)),
+    ];
+    const YEAR: i64 = 365 * 24 * 60 * 60;
+    let wrong = [
+        (0, 0),
+        (-1, 0),
+        (0, -1),
+        (1, -1_000_000_000),
+        (YEAR, 1),
+        (YEAR + 1, 0),
+        (i64::MAX, i32::MAX),
+        (i64::MAX, 0),
+        (i64::MIN, 0),
+        (i64::MIN, i32::MIN),
+    ];
+    let (channel, _serving) = serving(1).await;
+    let mut client = RefereeClient::new(channel);
+    let (first, _) = bot(Some(Duration::ZERO)).await;
+    let (second, _) = bot(Some(Duration::ZERO)).await;
+    for (name, change) in fields {
+        for (seconds, nanos) in wrong {
+            let mut spec = spec(&first, &second);
+            let time = prost_types::Duration { seconds, nanos };
+            change(spec.limits.as_mut().unwrap(), time);
+            let status = client.play_game(spec).await.unwrap_err();
+            assert_eq!(status.code(), Code::InvalidArgument, "{status}");
+            let words = format!(
+                "limits.{name}: expected a positive duration of at most 365 days, \
+                 found {seconds} s and {nanos} ns"
+            );
+            assert_eq!(status.message(), words);
+        }
+        // A whole year is a limit.
+        let mut longest = spec(&first, &second);
+        let time = prost_types::Duration {
+            seconds: YEAR,
+            nanos: 0,
+        };
+        change(longest.limits.as_mut().unwrap(), time);
+        finishes(&mut client, longest).await;
+    }
+}
+
 /// A game in which the first has played, so the second is thinking.
 async fn under_way(
     client: &mut RefereeClient<Channel>,

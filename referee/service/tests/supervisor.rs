@@ -62,6 +62,7 @@ fn play_referee(mark: &str) -> ! {
         start_limit: HANGS,
         memory: referee::Memory::default(),
         log: None,
+        directory: None,
         supervisor: Some(Arc::new(
             Supervisor::start(part("supervisor", mark)).unwrap(),
         )),

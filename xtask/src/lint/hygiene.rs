@@ -2,7 +2,11 @@
 //! machine or one house's package registry, the lock file is there, and every
 //! crate obeys the workspace's lints.
 
-use std::{fs, io, path::PathBuf};
+use std::{
+    fs,
+    io::ErrorKind::{IsADirectory, NotFound},
+    path::PathBuf,
+};
 
 use crate::shell::{Result, capture, command, members, root};
 
@@ -31,25 +35,13 @@ pub(super) fn check() -> Result {
         }
     }
     // New files too: what is wrong with them is best known before the commit.
-    let files = capture(command("git").args([
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ]))?;
+    let listing = "ls-files -z --cached --others --exclude-standard";
+    let files = capture(command("git").args(listing.split(' ')))?;
     for file in files.split_terminator('\0') {
         let text = match fs::read(root().join(file)) {
             Ok(text) => text,
             // A file deleted but not yet in git's eyes, or a nested checkout.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::IsADirectory
-                ) =>
-            {
-                continue;
-            }
+            Err(error) if matches!(error.kind(), NotFound | IsADirectory) => continue,
             Err(error) => return Err(format!("could not read {file}: {error}").into()),
         };
         if text.contains(&0) {
@@ -61,10 +53,7 @@ pub(super) fn check() -> Result {
             }
         }
     }
-    if found.is_empty() {
-        return Ok(());
-    }
-    Err(format!("findings: {}\n  {}", found.len(), found.join("\n  ")).into())
+    super::all_clear("findings", &found)
 }
 
 /// The manifest of every member of the workspace.
@@ -179,21 +168,21 @@ const PUBLIC_HOSTS: &[&str] = &[
     "registry.k8s.io",
 ];
 
+/// Names that are reserved for documentation.
+const EXAMPLES: [&str; 3] = ["example.com", "example.org", "example.net"];
+/// What the name of a registry's host contains.
+#[rustfmt::skip]
+const REGISTRIES: [&str; 7] = ["registry", "artifactory", "nexus", "mirror", "devpi", "pypi", "verdaccio"];
+/// What a line contains that sets where packages come from.
+#[rustfmt::skip]
+const SETTINGS: [&str; 7] =
+    ["index-url", "index_url", "find-links", "goproxy", "registry=", "registry =", "\"resolved\""];
+
 /// The host of a URL from which packages are fetched, where it is not a public
 /// one; lock files and settings of package managers love to keep it.
 fn private_registry(line: &str) -> Option<&str> {
     let lower = line.to_ascii_lowercase();
-    let setting = [
-        "index-url",
-        "index_url",
-        "find-links",
-        "goproxy",
-        "registry=",
-        "registry =",
-        "\"resolved\"",
-    ]
-    .iter()
-    .any(|key| lower.contains(key));
+    let setting = SETTINGS.iter().any(|key| lower.contains(key));
     line.match_indices("://").find_map(|(colon, mark)| {
         let scheme = line[..colon]
             .rsplit(|c: char| !(c.is_ascii_alphanumeric() || c == '+'))
@@ -212,23 +201,10 @@ fn private_registry(line: &str) -> Option<&str> {
         }
         let name = host.to_ascii_lowercase();
         let public = PUBLIC_HOSTS.contains(&name.as_str());
-        // Names set apart for documentation.
-        let example = ["example.com", "example.org", "example.net"]
-            .iter()
-            .any(|domain| name.ends_with(domain));
+        let example = EXAMPLES.iter().any(|domain| name.ends_with(domain));
         let fetches = setting
             || scheme.contains('+')
-            || [
-                "registry",
-                "artifactory",
-                "nexus",
-                "mirror",
-                "devpi",
-                "pypi",
-                "verdaccio",
-            ]
-            .iter()
-            .any(|word| name.contains(word))
+            || REGISTRIES.iter().any(|word| name.contains(word))
             || format!("/{path}/").contains("/simple/")
             || path.contains("artifactory/");
         (login.contains(':') || (fetches && !public && !example)).then_some(host)

@@ -26,11 +26,7 @@ pub(super) fn check() -> Result {
         stream(command(&buf).args(["format", "proto", "--diff", "--exit-code"])),
     );
     step("compatibility", breaking(&buf));
-    if failures.is_empty() {
-        Ok(())
-    } else {
-        Err(failures.join("\n").into())
-    }
+    joined(&failures)
 }
 
 /// Against what is shared already, and against what was released (or, before
@@ -57,10 +53,13 @@ fn breaking(buf: &Path) -> Result {
             failures.push(error.to_string());
         }
     }
-    if failures.is_empty() {
-        Ok(())
-    } else {
-        Err(failures.join("\n").into())
+    joined(&failures)
+}
+
+fn joined(failures: &[String]) -> Result {
+    match failures {
+        [] => Ok(()),
+        _ => Err(failures.join("\n").into()),
     }
 }
 

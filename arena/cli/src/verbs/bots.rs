@@ -1,20 +1,19 @@
 //! `arena bots`: who may take part, in the store.
 
-use arena_ladder::Seatings;
-use arena_store::{BotRow, NewBot, Store, StoreError};
-use clap::{Args, Subcommand};
-use referee_core::{FoulKind, GameKind};
-use referee_games::GAMES;
-use serde_json::json;
-
-use super::{Format, find_game, r#match::Terms, tournament::StoreAt};
-use crate::{
-    End,
-    entry::Entry,
-    report,
-    run::{Pairing, RunEnd},
-    usage,
+use arena_events::{
+    Event,
+    bot::{BotCheckedEvent, BotEvent},
 };
+use arena_ladder::{Entrant, ScheduleShape, Seatings};
+use arena_store::{BotRow, NewBot, Store, StoreError};
+use arena_tournament::{RunEnd, Warning, events, find_game, game_name};
+use clap::{Args, Subcommand};
+use referee_core::{Foul, FoulKind, GameKind};
+use referee_games::GAMES;
+use referee_worker::Entry;
+
+use super::{Format, tournament::StoreAt};
+use crate::{End, bots::schemes, play::Settings, report, reporter::Reporter, stop, usage};
 
 #[derive(Subcommand)]
 pub(crate) enum Bots {
@@ -32,7 +31,7 @@ pub(crate) enum Bots {
 pub(crate) struct Add {
     /// What it is called.
     name: String,
-    /// How it is had: house:NAME, exec:COMMAND, grpc://HOST:PORT or unix:PATH.
+    /// How to start or reach it: house:NAME, exec:COMMAND, grpc://HOST:PORT or unix:PATH.
     #[arg(long, value_name = "SPEC")]
     bot: String,
     /// Which version it is; a name may have several, and means the newest.
@@ -91,7 +90,7 @@ enum Finding {
     /// It says that it does not play this game.
     DoesNotPlay,
     /// It did this, with the evidence.
-    Fails(String),
+    Fails(Box<Foul>),
     /// It was not to be waited for.
     Stopped,
 }
@@ -109,17 +108,19 @@ impl Bots {
 
 impl Add {
     async fn run(self) -> anyhow::Result<End> {
-        let entry = Entry::read(&format!("{}={}", self.name, self.bot))?;
-        entry.must_be_there()?;
+        let schemes = schemes()?;
+        let entry = Entry::read(&format!("{}={}", self.name, self.bot), &schemes)?;
+        let here = std::env::current_dir()?;
+        entry.check_files(&here)?;
         let mut kinds = Vec::new();
         for game in &self.games {
             let kind = find_game(game)?;
-            entry.must_play(kind.info())?;
+            entry.check_game(kind.info(), &here)?;
             kinds.push(kind);
         }
         if kinds.is_empty() {
             kinds = GAMES.to_vec();
-            kinds.retain(|kind| entry.must_play(kind.info()).is_ok());
+            kinds.retain(|kind| entry.check_game(kind.info(), &here).is_ok());
         }
         let mut plays: Vec<&str> = Vec::new();
         for kind in kinds {
@@ -132,12 +133,12 @@ impl Add {
                 Finding::Plays => plays.push(name),
                 Finding::DoesNotPlay if self.games.is_empty() => {}
                 Finding::DoesNotPlay => {
-                    let name = name.replace('_', "-");
+                    let name = game_name(kind);
                     return refuse(&self.name, &format!("it says that it does not play {name}"));
                 }
                 Finding::Stopped => return Ok(End::Interrupted),
                 Finding::Fails(how) => {
-                    let end = refuse(&self.name, &format!("{}: {how}", name.replace('_', "-")))?;
+                    let end = refuse(&self.name, &format!("{}: {how}", game_name(kind)))?;
                     report::text(CLOSER_LOOK)?;
                     return Ok(end);
                 }
@@ -187,16 +188,24 @@ impl List {
         let store = self.store.open_existing().await?;
         let bots = store.bots().await?;
         if self.format == Format::Json {
-            for row in &bots {
-                report::event(&json!({
-                    "type": "bot",
-                    "name": row.bot.name,
-                    "version": row.bot.version,
-                    "spec": row.bot.spec,
-                    "owner": row.bot.owner,
-                    "games": row.bot.games,
-                    "newest": row.newest,
-                    "retired": row.retired,
+            for BotRow {
+                bot,
+                newest,
+                retired,
+            } in bots
+            {
+                report::event(Event::Bot(BotEvent {
+                    bot: bot.name,
+                    bot_version: bot.version,
+                    spec: bot.spec,
+                    owner: bot.owner,
+                    games: bot
+                        .games
+                        .iter()
+                        .map(|game| game.replace('_', "-"))
+                        .collect(),
+                    newest,
+                    retired,
                 }))?;
             }
             return Ok(End::Done);
@@ -206,16 +215,21 @@ impl List {
             report::text("no bot is registered; `arena bots add NAME --bot SPEC` registers one\n")?;
             return Ok(End::Done);
         }
-        let rows = bots.iter().map(|row| {
-            let bot = &row.bot;
-            [
-                report::shorten(&bot.name, report::LONGEST_NAME),
-                report::shorten(&bot.version, 10),
-                report::shorten(bot.owner.as_deref().unwrap_or("-"), 10),
-                report::shorten(&bot.games.join(" ").replace('_', "-"), 24),
-                report::shorten(&bot.spec, 16),
-            ]
-        });
+        let rows: Vec<[String; 5]> = bots
+            .iter()
+            .map(|row| {
+                let bot = &row.bot;
+                [
+                    bot.name.clone(),
+                    bot.version.clone(),
+                    bot.owner.clone().unwrap_or_else(|| "-".to_owned()),
+                    bot.games.join(" ").replace('_', "-"),
+                    bot.spec.clone(),
+                ]
+            })
+            .collect();
+        // The SPEC takes what the other columns leave.
+        let rows = report::fitted(rows, &[16, 10, 10, 24], 16);
         report::plain_table(&["name", "version", "owner", "games", "bot"], rows)?;
         Ok(End::Done)
     }
@@ -230,14 +244,14 @@ impl Check {
         }
         let mut end = End::Done;
         for bot in bots {
-            let entry = Entry::read(&format!("{}={}", bot.name, bot.spec))?;
+            let entry = Entry::read(&format!("{}={}", bot.name, bot.spec), &schemes()?)?;
             for game in &bot.games {
                 let kind = find_game(game)?;
                 let found = look(&entry, kind).await?;
                 let (well, words) = match &found {
                     Finding::Plays => (true, "plays".to_owned()),
                     Finding::DoesNotPlay => (false, "says that it does not play it".to_owned()),
-                    Finding::Fails(how) => (false, how.clone()),
+                    Finding::Fails(foul) => (false, foul.to_string()),
                     Finding::Stopped => return Ok(End::Interrupted),
                 };
                 if !well {
@@ -249,9 +263,15 @@ impl Check {
                         let line = format!("{}@{} {game}: {words}", bot.name, bot.version);
                         report::text(&format!("{}\n", report::wrapped(&line)))?;
                     }
-                    Format::Json => report::event(&json!({
-                        "type": "check", "name": bot.name, "version": bot.version,
-                        "game": game, "plays": well, "found": words,
+                    Format::Json => report::event(Event::BotChecked(BotCheckedEvent {
+                        bot: bot.name.clone(),
+                        bot_version: bot.version.clone(),
+                        game: game_name(kind),
+                        plays: well,
+                        foul: match &found {
+                            Finding::Fails(foul) => Some(events::evidence(foul)),
+                            _ => None,
+                        },
                     }))?,
                 }
             }
@@ -299,23 +319,41 @@ fn unknown<T>(name: &str) -> anyhow::Result<T> {
 
 /// Plays one deal from every seating against `random` and looks how it goes.
 async fn look(entry: &Entry, kind: &'static dyn GameKind) -> anyhow::Result<Finding> {
+    let settings = Settings::unrecorded(kind)?;
     let seats: usize = kind.info().seats.into();
-    let others = (1..seats).map(|seat| Entry::read(&format!("other-{seat}=house:random")));
-    let mut entries = vec![entry.clone()];
-    entries.extend(others.collect::<anyhow::Result<Vec<_>>>()?);
-    let bots: Vec<usize> = (0..seats).collect();
-    let pairings = Pairing::rounds(&bots, Seatings::Rotations, 0, 1);
-    let outcome = Terms::unrecorded()
-        .play("check", kind, &entries, &pairings, |_| Ok(()))
-        .await?;
-    if outcome.end == RunEnd::Stopped {
+    let mut bots = vec![entry.clone()];
+    for seat in 1..seats {
+        let other = format!("other-{seat}=house:random");
+        bots.push(Entry::read(&other, &settings.schemes)?);
+    }
+    let independent = kind.has_secrets() && !entry.is_started_by_us();
+    let (seatings, deals) = match independent {
+        true => (Seatings::Single, seats as u64),
+        false => (Seatings::Rotations, 1),
+    };
+    let shape = ScheduleShape::RoundRobin {};
+    let definition = settings.definition(kind, shape, deals, seatings, None);
+    let plan = settings.plan(definition, bots)?;
+    let stop = stop::on_signals(None)?;
+    let reporter = Reporter::new(&game_name(kind), None, None, &stop).silent();
+    let played = settings.play(plan, None, false, &stop, reporter).await?;
+    if played.outcome.end == RunEnd::Stopped {
         return Ok(Finding::Stopped);
     }
-    let standing = outcome.tally.of(0);
-    let unsupported = standing.fouls.get(&FoulKind::Unsupported);
-    Ok(match &standing.first_foul {
+    let figures = &played.snapshot.figures.bots[0];
+    let games: u64 = figures.seats.values().sum();
+    let unsupported = figures.fouls.get(&FoulKind::Unsupported);
+    let first = played
+        .snapshot
+        .warnings
+        .iter()
+        .find_map(|warning| match warning {
+            Warning::Fouls { first, .. } if first.entrant == Entrant::new(0) => Some(first),
+            _ => None,
+        });
+    Ok(match first {
         None => Finding::Plays,
-        Some(_) if unsupported == Some(&standing.games()) => Finding::DoesNotPlay,
-        Some((_, evidence)) => Finding::Fails(evidence.clone()),
+        Some(_) if unsupported == Some(&games) => Finding::DoesNotPlay,
+        Some(first) => Finding::Fails(Box::new(first.foul.clone())),
     })
 }

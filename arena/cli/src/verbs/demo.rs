@@ -2,26 +2,27 @@
 
 use std::path::Path;
 
-use arena_ladder::Seatings;
+use arena_events::run::RunCommand;
+use arena_ladder::{ScheduleShape, Seatings};
 use clap::Args;
 use referee_games::GAMES;
+use referee_worker::Entry;
 
-use super::r#match::Terms;
 use crate::{
     End,
-    entry::Entry,
-    report,
-    run::{Pairing, RunEnd},
-    tally::plural,
+    play::Settings,
+    report::{self, plural},
+    reporter::Reporter,
+    show, stop,
 };
 
-/// A small tournament of every game between bots of the house, each a process
+/// A small tournament of every game between built-in bots, each a process
 /// of its own.
 #[derive(Args)]
 pub(crate) struct Demo {
     /// How many deals each pair of bots plays.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    rounds: u64,
+    #[arg(long, alias = "rounds", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    deals: u64,
 }
 
 impl Demo {
@@ -29,42 +30,46 @@ impl Demo {
     pub(crate) async fn run(self) -> anyhow::Result<End> {
         let mut end = End::Done;
         let mut shown = None;
+        let stop = stop::on_signals(None)?;
         for kind in GAMES {
             let info = kind.info();
-            let entries = Entry::read_all(&house_bots::show(info))?;
-            let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-            let bots: Vec<usize> = (0..entries.len()).collect();
-            let tables = tables(&bots, info.seats.into());
-            let pairings: Vec<Pairing> = (0..)
-                .zip(&tables)
-                .flat_map(|(number, table)| {
-                    let first = number * self.rounds;
-                    Pairing::rounds(table, Seatings::Rotations, first, self.rounds)
-                })
-                .collect();
+            let settings = Settings::defaults(*kind)?;
+            let bots = Entry::read_all(&house_bots::show(info), &settings.schemes)?;
+            let count = bots.len();
+            let shape = ScheduleShape::RoundRobin {};
+            let seatings = Seatings::Rotations;
+            let definition = settings.definition(*kind, shape, self.deals, seatings, None);
+            let plan = settings.plan(definition, bots)?;
+            let folder = settings.folder("demo")?;
+            let folder = folder.as_ref();
+            let started = settings.started(RunCommand::Demo, &plan, folder, None)?;
             report::heading(info.title)?;
+            let matches = started
+                .planned_groups
+                .map_or(0, |groups| groups / self.deals);
+            let games = started.planned_games.map_or(0, |games| games);
             report::text(&format!(
-                "{} bots, {} of {} from every seating: {} games\n\n",
-                entries.len(),
-                plural(self.rounds as u32, "deal"),
-                match &tables[..] {
-                    [_] => "the one table".to_owned(),
-                    tables => format!("each of {} pairs", tables.len()),
+                "{count} bots, {} of {} from every seating: {games} games\n\n",
+                plural(self.deals, "deal"),
+                match matches {
+                    1 => "one match".to_owned(),
+                    many => format!("each of {many} matches"),
                 },
-                pairings.len()
             ))?;
-            let outcome = Terms::standard()
-                .play("demo", *kind, &entries, &pairings, |_| Ok(()))
-                .await?;
-            report::table(&outcome.tally, &names)?;
-            let closed = outcome.close(&names)?;
-            if closed == End::Done {
-                shown = outcome.games.into_iter().find_map(|game| game.record);
-            } else {
-                end = closed;
+            let reporter = Reporter::new(&started.game, None, None, &stop);
+            let played = settings.play(plan, folder, false, &stop, reporter).await?;
+            if let Some(folder) = folder {
+                folder.describe(&started, Some(played.ended(&settings, Some(folder))))?;
             }
-            if outcome.end == RunEnd::Stopped {
-                return Ok(end);
+            show::standings(&played.snapshot)?;
+            match played.close(folder) {
+                End::Done => {
+                    if let Some(folder) = folder {
+                        shown = folder.a_record()?;
+                    }
+                }
+                End::Interrupted => return Ok(End::Interrupted),
+                other => end = other,
             }
         }
         if let Some(record) = shown {
@@ -72,22 +77,6 @@ impl Demo {
         }
         Ok(end)
     }
-}
-
-/// Every choice of as many bots as there are seats.
-fn tables(bots: &[usize], seats: usize) -> Vec<Vec<usize>> {
-    if seats == 0 {
-        return vec![Vec::new()];
-    }
-    (0..bots.len())
-        .flat_map(|first| {
-            let others = tables(&bots[first + 1..], seats - 1);
-            others.into_iter().map(move |mut others| {
-                others.insert(0, bots[first]);
-                others
-            })
-        })
-        .collect()
 }
 
 fn next_steps(record: &Path) -> anyhow::Result<()> {

@@ -10,11 +10,18 @@ mod replay;
 mod selftest;
 mod tournament;
 
-pub(crate) use r#match::find_game;
+use std::{
+    io::IsTerminal as _,
+    process::{Command, ExitCode},
+};
 
-use std::process::ExitCode;
-
-use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+use arena_tournament::game_name;
+use clap::{
+    CommandFactory as _, Parser, Subcommand, ValueEnum,
+    builder::PossibleValuesParser,
+    error::{ContextKind, ErrorKind},
+};
+use referee_games::GAMES;
 use strategy_adapter::AdapterError;
 
 use crate::{End, usage};
@@ -27,14 +34,14 @@ use crate::{End, usage};
     after_help = "Examples:
   arena demo
   arena match connect-four --bot 'a=house:uct?time=200ms' --bot b=house:random
-  arena match connect-four --bot me='exec:./my_bot --fast' --bot house:uct --rounds 50
+  arena match connect-four --bot me='exec:./my_bot --fast' --bot house:uct --deals 50
   arena match connect-four --bot strategy:./my.so --bot house:uct
   arena tournament run spring.toml
   arena check exec:./my_bot --game connect-four
   arena exam connect-four --bot me=exec:./my_bot --group 1
-  arena replay show arena-runs/…/round-0000-game-0.jsonl.zst
-  arena replay explain arena-runs/…/round-0000-game-0.jsonl.zst
-  arena replay rerun arena-runs/…/round-0000-game-0.jsonl.zst --seat 0 --bot exec:./v2
+  arena replay show arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst
+  arena replay explain arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst
+  arena replay rerun arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst --seat 0 --bot exec:./v2
 
 Exit codes: 0 done; 1 it ran and the answer is no; 2 bad usage; 3 our own
 failure; 130 stopped by Ctrl-C, with what there is."
@@ -52,12 +59,12 @@ pub(crate) struct Cli {
 enum Verb {
     /// The first minute: a small tournament of every game, and what to do next
     Demo(demo::Demo),
-    /// Two bots against each other (or as many as the game has seats)
+    /// Bots against each other, as many as the game has seats
     Match(r#match::Match),
     /// Many bots and a schedule: run, resume, status, verify, export
     #[command(subcommand)]
     Tournament(tournament::Tournament),
-    /// Who may take part: the register of bots in a store
+    /// The bots that are registered in a store
     #[command(subcommand)]
     Bots(bots::Bots),
     /// Is this bot fit to enter: every call, every seat, deadlines, memory
@@ -79,10 +86,10 @@ enum Verb {
     },
     /// Print the manual page of arena, or of one of its verbs
     Man {
-        /// The verb.
-        verb: Option<String>,
+        /// The verb, and the verb below it: `arena man tournament run`.
+        verbs: Vec<String>,
     },
-    /// Run a bot of the house (what `house:` bots are started with)
+    /// Run a built-in bot (what `house:` bots are started with)
     #[command(hide = true)]
     Bot {
         /// NAME?parameter=value&…
@@ -137,23 +144,10 @@ impl Cli {
             Verb::CheckReferee(verb) => on_runtime(verb.run()),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
-                clap_complete::generate(shell, &mut Self::command(), "arena", &mut script);
+                clap_complete::generate(shell, &mut completed(), "arena", &mut script);
                 print_bytes(&script)
             }
-            Verb::Man { verb } => {
-                let mut command = Self::command();
-                // So that a verb knows whose it is.
-                command.build();
-                if let Some(verb) = verb {
-                    let Some(found) = command.find_subcommand(&verb) else {
-                        return usage(format!("there is no verb \"{verb}\"; see `arena --help`"));
-                    };
-                    command = found.clone();
-                }
-                let mut page = Vec::new();
-                clap_mangen::Man::new(command).render(&mut page)?;
-                print_bytes(&page)
-            }
+            Verb::Man { verbs } => man(&verbs),
             Verb::Bot { spec } => {
                 let code = house_bots::main(&spec);
                 Ok(if code == ExitCode::SUCCESS {
@@ -197,6 +191,84 @@ fn on_runtime<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Resul
         .enable_all()
         .build()?
         .block_on(work)
+}
+
+/// Shows a manual page: through `man` on a terminal, else as it is.
+fn man(verbs: &[String]) -> anyhow::Result<End> {
+    let mut command = Cli::command();
+    // So that a verb knows whose it is.
+    command.build();
+    for verb in verbs {
+        let Some(found) = command.find_subcommand(verb) else {
+            let known: Vec<&str> = command
+                .get_subcommands()
+                .map(clap::Command::get_name)
+                .collect();
+            let hint = arena_tournament::hint(verb, &known);
+            return usage(format!(
+                "there is no verb \"{verb}\"{hint}; see `arena --help`"
+            ));
+        };
+        command = found.clone();
+    }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).render(&mut page)?;
+    if std::io::stdout().is_terminal() {
+        let mut file = tempfile::NamedTempFile::new()?;
+        std::io::Write::write_all(&mut file, &page)?;
+        let shown = Command::new("man").arg("-l").arg(file.path()).status();
+        if shown.is_ok_and(|status| status.success()) {
+            return Ok(End::Done);
+        }
+    }
+    print_bytes(&page)
+}
+
+/// The command line with the values that a shell completes: games and built-in bots.
+fn completed() -> clap::Command {
+    let games = || PossibleValuesParser::new(GAMES.iter().map(|kind| game_name(*kind)));
+    let bots = || {
+        let names = house_bots::HOUSE.iter();
+        PossibleValuesParser::new(names.map(|bot| format!("house:{}", bot.name)))
+    };
+    let bot = |arg: clap::Arg| arg.value_parser(bots());
+    let game = |arg: clap::Arg| arg.value_parser(games());
+    Cli::command()
+        .mut_subcommand("match", |verb| {
+            verb.mut_arg("game", game).mut_arg("bots", bot)
+        })
+        .mut_subcommand("selftest", |verb| {
+            verb.mut_arg("game", game).mut_arg("bot", bot)
+        })
+        .mut_subcommand("check", |verb| {
+            verb.mut_arg("games_played", game).mut_arg("bot", bot)
+        })
+}
+
+/// What users of other match runners may have meant by an option, a value or a missing
+/// word that this one does not have.
+pub(crate) fn meant(error: &clap::Error) -> Option<&'static str> {
+    let context = |kind| error.get(kind).map(ToString::to_string);
+    let option = context(ContextKind::InvalidArg).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::UnknownArgument => match option.trim_start_matches('-') {
+            "games" | "repeat" => Some("--deals N; each deal is played from every seating"),
+            "engine" | "player" | "cmd" => Some("--bot NAME=SPEC, once for each seat"),
+            "tc" | "st" | "timeout" => Some("--move-limit 3s, for one move"),
+            "threads" | "jobs" | "parallel" => Some("--concurrency N"),
+            "out" | "output" | "pgnout" => Some("--records DIR"),
+            "json" => Some("--format json"),
+            _ => None,
+        },
+        ErrorKind::InvalidValue if option.starts_with("--format") => {
+            let value = context(ContextKind::InvalidValue).unwrap_or_default();
+            (value == "csv").then_some("arena tournament export NAME --as csv")
+        }
+        ErrorKind::MissingRequiredArgument => std::env::args()
+            .any(|word| word == "--sprt")
+            .then_some("the game before --sprt, which takes all words that follow it"),
+        _ => None,
+    }
 }
 
 fn print_bytes(bytes: &[u8]) -> anyhow::Result<End> {

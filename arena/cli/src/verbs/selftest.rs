@@ -13,24 +13,28 @@ use std::{
 };
 
 use anyhow::Context as _;
-use arena_ladder::Seatings;
+use arena_events::{
+    Event,
+    check::{SelftestCheck, SelftestEvent, UnevenDeal},
+};
+use arena_ladder::{ScheduleShape, Seatings};
+use arena_store::GameRow;
+use arena_tournament::{MemoryResults, RunEnd, events, find_game, game_name};
 use clap::Args;
 use nix::{sys::signal::Signal, unistd::Pid};
-use referee::{Memory, Played, Pool, Supervisor};
-use referee_core::{GameKind, Limits, Record, Root, Verdict};
+use referee::{Pool, Supervisor};
+use referee_core::{GameKind, Record, Root, Verdict, pack};
 use referee_games::{GAMES, replay};
-use serde_json::json;
+use referee_worker::{Entry, Stop};
 
-use super::{Format, r#match::find_game};
+use super::Format;
 use crate::{
     End,
-    entry::{Entry, Start},
-    report,
-    run::{self, Pairing, RunEnd, Table},
-    setups::Setups,
-    stop::Stop,
-    tally::plural,
-    usage,
+    bots::schemes,
+    play::{Settings, play_into, run_options},
+    report::{self, plural},
+    reporter::Reporter,
+    stop, usage,
 };
 
 /// A bot against itself, every deal from every seating: chance goes by deal and
@@ -55,21 +59,23 @@ pub(crate) struct Selftest {
     format: Format,
 }
 
-/// What one check found.
-struct Check {
+/// What one look at the machine or at a game has found.
+struct Observed {
     what: String,
+    /// The same for programs.
+    check: SelftestCheck,
     /// Why not, where it did not hold.
     found: Result<String, String>,
 }
 
-/// How an entry came out of the games of one deal: places and scores, in order.
-type Came = Vec<(u8, i32)>;
+/// The places and scores of an entry in the games of one deal, in order.
+type Outcomes = Vec<(u8, i32)>;
 
 /// What came of one game's deals.
 struct Deals {
     games: u32,
-    /// By deal: how each entry came out.
-    came: BTreeMap<u64, Vec<Came>>,
+    /// By deal: the outcomes of each entry.
+    outcomes: BTreeMap<u64, Vec<Outcomes>>,
     /// The first record that does not play again, or that tells of a foul.
     wrong: Option<String>,
 }
@@ -84,9 +90,10 @@ const KILLED_WITHIN: Duration = Duration::from_secs(5);
 impl Selftest {
     /// Checks everything, each in a line: exit code 1 where one does not hold.
     pub(crate) async fn run(self) -> anyhow::Result<End> {
-        let bot = Entry::read(&self.bot)?;
-        bot.must_be_there()?;
-        if !bot.is_ours_to_start() {
+        let bot = Entry::read(&self.bot, &schemes()?)?;
+        let here = std::env::current_dir()?;
+        bot.check_files(&here)?;
+        if !bot.is_started_by_us() {
             return usage(format!(
                 "--bot {}: expected a bot that the arena starts, as often as the game has seats",
                 self.bot
@@ -96,35 +103,36 @@ impl Selftest {
             Some(name) => vec![find_game(name)?],
             None => GAMES.to_vec(),
         };
-        let plays = |kind: &&dyn GameKind| bot.must_play(kind.info()).is_ok();
+        let plays = |kind: &&dyn GameKind| bot.check_game(kind.info(), &here).is_ok();
         if let [kind] = kinds[..] {
-            bot.must_play(kind.info())?;
+            bot.check_game(kind.info(), &here)?;
         }
         let root: Root = self
             .seed
             .parse()
             .or_else(|error| usage(format!("--seed: {error}")))?;
-        let stop = Stop::on_signals(None)?;
+        let stop = stop::on_signals(None)?;
         let mut end = End::Done;
-        for check in [cores(), sockets(), supervisor(), heartbeat().await?] {
-            end = self.tell(&check, end)?;
+        for observed in [cores(), sockets(), supervisor(), heartbeat().await?] {
+            end = self.tell(&observed, end)?;
         }
         for kind in kinds.into_iter().filter(plays) {
-            let Some(deals) = self.play(kind, &bot.spec, root.clone(), &stop).await? else {
+            let Some(deals) = self.play(kind, &bot, root.clone(), &stop).await? else {
                 return Ok(End::Interrupted);
             };
-            let check = Check {
-                what: kind.info().name.replace('_', "-"),
+            let observed = Observed {
+                what: game_name(kind),
+                check: deals.check(game_name(kind)),
                 found: deals.judged(),
             };
-            end = self.tell(&check, end)?;
+            end = self.tell(&observed, end)?;
         }
         Ok(end)
     }
 
     /// Prints what was found and says how the program would end now.
-    fn tell(&self, check: &Check, end: End) -> anyhow::Result<End> {
-        let Check { what, found } = check;
+    fn tell(&self, observed: &Observed, end: End) -> anyhow::Result<End> {
+        let Observed { what, check, found } = observed;
         let words = match found {
             Ok(words) => words.clone(),
             Err(why) => format!("NO: {why}"),
@@ -134,9 +142,10 @@ impl Selftest {
                 "{}\n",
                 report::wrapped(&format!("{what}: {words}"))
             ))?,
-            Format::Json => report::event(&json!({
-                "type": "check", "what": what, "holds": found.is_ok(),
-                "found": found.as_ref().unwrap_or_else(|why| why),
+            Format::Json => report::event(Event::Selftest(SelftestEvent {
+                check: check.clone(),
+                holds: found.is_ok(),
+                error: found.as_ref().err().cloned(),
             }))?,
         }
         Ok(if found.is_ok() { end } else { End::No })
@@ -146,71 +155,87 @@ impl Selftest {
     async fn play(
         &self,
         kind: &'static dyn GameKind,
-        spec: &str,
+        bot: &Entry,
         root: Root,
         stop: &Stop,
     ) -> anyhow::Result<Option<Deals>> {
         let seats = usize::from(kind.info().seats);
-        let entries = (1..=seats)
-            .map(|number| Entry::read(&format!("itself-{number}={spec}")))
-            .collect::<anyhow::Result<Vec<_>>>()?;
-        let bots: Vec<usize> = (0..seats).collect();
-        let pairings = Pairing::rounds(&bots, Seatings::Rotations, 0, self.deals);
-        let setups = Setups::new(kind, vec![kind.setup(&serde_json::Value::Null)?])?;
-        let limits = Limits::default();
-        let memory = Memory {
-            limit: None,
-            gauge: None,
-        };
-        let table = Table {
-            kind,
-            setups,
-            limits,
+        let bots = (1..=seats).map(|number| bot.renamed(format!("itself-{number}")));
+        let settings = Settings {
             root,
-            entries,
-            start: Start::new(limits.start, memory, None)?,
+            ..Settings::unrecorded(kind)?
         };
+        let shape = ScheduleShape::RoundRobin {};
+        let seatings = Seatings::Rotations;
+        let definition = settings.definition(kind, shape, self.deals, seatings, None);
+        let plan = settings.plan(definition, bots.collect())?;
+        let reporter = Reporter::new(&game_name(kind), None, None, stop).silent();
+        let results = MemoryResults::with_records();
+        let options = run_options(None, None, false)?;
+        let played = play_into(results, plan, options, stop, reporter).await?;
+        if played.outcome.end == RunEnd::Stopped {
+            return Ok(None);
+        }
         let mut deals = Deals {
             games: 0,
-            came: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
             wrong: None,
         };
-        let end = run::run(
-            &table,
-            &pairings,
-            run::standard_concurrency(),
-            stop,
-            || {},
-            async |_, pairing, played| {
-                deals.add(seats, pairing, &played);
-                Ok(())
-            },
-        )
-        .await?;
-        Ok((end == RunEnd::Whole).then_some(deals))
+        for game in played.results.games() {
+            deals.add(seats, &game);
+        }
+        let proofs = played.results.take_records().into_iter();
+        deals.wrong = proofs.map(|record| proved(&record)).find_map(Result::err);
+        Ok(Some(deals))
     }
 }
 
 impl Deals {
-    fn add(&mut self, seats: usize, pairing: &Pairing, played: &Played) {
+    fn add(&mut self, seats: usize, game: &GameRow) {
         self.games += 1;
-        let came = self
-            .came
-            .entry(pairing.group)
+        let outcomes = self
+            .outcomes
+            .entry(game.group)
             .or_insert_with(|| vec![Vec::new(); seats]);
-        if let Some(outcome) = played.record.result.verdict.outcome() {
-            let places = outcome.places.as_slice().iter().copied();
-            let scores = outcome.scores.as_slice().iter().copied();
-            for (&entry, came_out) in pairing.bots.iter().zip(places.zip(scores)) {
-                came[entry].push(came_out);
-                came[entry].sort_unstable();
-            }
+        let scores = game.scores.iter().copied();
+        let seated = game.places.iter().copied().zip(scores);
+        for (&entry, outcome) in game.order.iter().zip(seated) {
+            outcomes[entry].push(outcome);
+            outcomes[entry].sort_unstable();
         }
-        if self.wrong.is_none()
-            && let Err(why) = proved(&played.record)
-        {
-            self.wrong = Some(format!("{}: {why}", pairing.id()));
+    }
+
+    /// What was found, for programs.
+    fn check(&self, game: String) -> SelftestCheck {
+        let uneven = self.uneven().map(|(group, outcomes)| UnevenDeal {
+            group,
+            places: outcomes
+                .iter()
+                .map(|outcomes| outcomes.iter().map(|(place, _)| *place).collect())
+                .collect(),
+            scores: outcomes
+                .iter()
+                .map(|outcomes| outcomes.iter().map(|(_, score)| i64::from(*score)).sum())
+                .collect(),
+        });
+        let id = |wrong: &String| wrong.split(':').next().unwrap_or(wrong).to_owned();
+        SelftestCheck::Game {
+            game,
+            deals: self.outcomes.len() as u64,
+            games: self.games.into(),
+            uneven,
+            game_id: self.wrong.as_ref().map(id),
         }
+    }
+
+    /// The first deal that did not come out even.
+    fn uneven(&self) -> Option<(u64, &[Outcomes])> {
+        let uneven = |outcomes: &Vec<Outcomes>| outcomes.iter().any(|one| *one != outcomes[0]);
+        let first = self
+            .outcomes
+            .iter()
+            .find(|(_, outcomes)| uneven(outcomes))?;
+        Some((*first.0, first.1))
     }
 
     /// Whether every entry came out the same in every deal, and every record plays
@@ -219,46 +244,52 @@ impl Deals {
         if let Some(why) = &self.wrong {
             return Err(why.clone());
         }
-        for (deal, came) in &self.came {
-            if came.iter().any(|other| *other != came[0]) {
-                let each = (1..).zip(came).map(|(number, came)| {
-                    let places: Vec<_> = came.iter().map(|(place, _)| place.to_string()).collect();
-                    let score: i64 = came.iter().map(|(_, score)| i64::from(*score)).sum();
-                    format!("itself-{number} {} ({score:+})", places.join("-"))
-                });
-                return Err(format!(
-                    "uneven in deal {deal}, places and sum of scores: {}; a bot that goes by a \
-                     clock, or remembers games, can't be even",
-                    each.collect::<Vec<_>>().join(", ")
-                ));
-            }
+        if let Some((deal, outcomes)) = self.uneven() {
+            let each = (1..).zip(outcomes).map(|(number, outcomes)| {
+                let places: Vec<_> = outcomes
+                    .iter()
+                    .map(|(place, _)| place.to_string())
+                    .collect();
+                let score: i64 = outcomes.iter().map(|(_, score)| i64::from(*score)).sum();
+                format!("itself-{number} {} ({score:+})", places.join("-"))
+            });
+            return Err(format!(
+                "uneven in deal {deal}, places and sum of scores: {}; a bot that goes by a \
+                 clock, or remembers games, can't be even",
+                each.collect::<Vec<_>>().join(", ")
+            ));
         }
         Ok(format!(
             "{}, {}: even in every deal, every record plays again",
-            plural(self.came.len() as u32, "deal"),
+            plural(self.outcomes.len() as u64, "deal"),
             plural(self.games, "game"),
         ))
     }
 }
 
 /// Whether a record reads back, plays again, and tells of a game without a foul.
-fn proved(record: &Record) -> Result<(), String> {
-    let broken = |why: String| format!("its record does not play again: {why}");
-    let read = Record::parse(&record.to_json_lines()).map_err(|why| broken(why.to_string()))?;
-    replay(&read, |_| {}).map_err(|why| broken(why.to_string()))?;
+fn proved(packed: &[u8]) -> Result<(), String> {
+    let broken = |why: String| format!("a record does not play again: {why}");
+    let text = pack::unpack(packed).map_err(|why| broken(why.to_string()))?;
+    let read = Record::parse(&text).map_err(|why| broken(why.to_string()))?;
+    let game = &read.header.game_id;
+    replay(&read, |_| {}).map_err(|why| format!("{game}: {}", broken(why.to_string())))?;
     match &read.result.verdict {
         Verdict::Finished { fouls, .. } => match fouls.first() {
-            Some(foul) => Err(format!("seat {}: {}", foul.seat, foul.foul)),
+            Some(foul) => Err(format!("{game}: seat {}: {}", foul.seat, foul.foul)),
             None => Ok(()),
         },
-        Verdict::Void { reason } => Err(format!("void: {reason}")),
+        Verdict::Void { reason } => Err(format!("{game}: void: {reason}")),
     }
 }
 
-fn cores() -> Check {
-    let cores = run::standard_concurrency();
-    Check {
+fn cores() -> Observed {
+    let cores = arena_tournament::cores();
+    Observed {
         what: "cores".to_owned(),
+        check: SelftestCheck::Cores {
+            cores: cores as u64,
+        },
         found: Ok(format!(
             "{cores}, so as many games at once where nobody says"
         )),
@@ -266,16 +297,23 @@ fn cores() -> Check {
 }
 
 /// Bots listen on sockets in folders of their own.
-fn sockets() -> Check {
+fn sockets() -> Observed {
     let made = || -> std::io::Result<PathBuf> {
         let folder = referee::folder_for_a_socket()?;
         UnixListener::bind(folder.path().join("bot.sock"))?;
         let place = folder.path().parent();
         Ok(place.unwrap_or(folder.path()).to_owned())
     };
-    Check {
+    let made = made();
+    let folder = made
+        .as_ref()
+        .map_or_else(|_| std::env::temp_dir(), PathBuf::clone);
+    Observed {
         what: "sockets".to_owned(),
-        found: match made() {
+        check: SelftestCheck::Sockets {
+            folder: folder.display().to_string(),
+        },
+        found: match made {
             Ok(folder) => Ok(format!("can be made in {}", folder.display())),
             Err(error) => Err(format!(
                 "none can be made in {}: {error}; set TMPDIR to a folder that can be written",
@@ -286,9 +324,10 @@ fn sockets() -> Check {
 }
 
 /// A supervisor that is told of a bot and then left alone must kill it.
-fn supervisor() -> Check {
-    Check {
+fn supervisor() -> Observed {
+    Observed {
         what: "supervisor".to_owned(),
+        check: SelftestCheck::Supervisor,
         found: match outlived() {
             Ok(false) => Ok("kills what outlives us and removes its folder".to_owned()),
             Ok(true) => Err("a bot outlived it".to_owned()),
@@ -336,7 +375,7 @@ fn was_killed(mut process: Child) -> std::io::Result<bool> {
 }
 
 /// How late the threads that judge time wake up on this machine.
-async fn heartbeat() -> anyhow::Result<Check> {
+async fn heartbeat() -> anyhow::Result<Observed> {
     let pool = Pool::new(1)?;
     tokio::time::sleep(WATCHED).await;
     let worst = pool.worst_delay();
@@ -352,8 +391,12 @@ async fn heartbeat() -> anyhow::Result<Check> {
              may have to be played again for it"
         )
     };
-    Ok(Check {
+    Ok(Observed {
         what: "clock".to_owned(),
+        check: SelftestCheck::Clock {
+            delay_us: events::us(worst),
+            watched_us: events::us(WATCHED),
+        },
         found: Ok(found),
     })
 }
@@ -362,10 +405,10 @@ async fn heartbeat() -> anyhow::Result<Check> {
 mod tests {
     use super::*;
 
-    fn deals(came: Vec<Came>) -> Deals {
+    fn deals(came: Vec<Outcomes>) -> Deals {
         Deals {
             games: 4,
-            came: [(0, vec![vec![(1, 1), (2, -1)]; 2]), (1, came)].into(),
+            outcomes: [(0, vec![vec![(1, 1), (2, -1)]; 2]), (1, came)].into(),
             wrong: None,
         }
     }

@@ -2,25 +2,40 @@
 
 use std::{
     fs,
-    io::{self, BufReader, BufWriter},
+    io::{self, BufReader, BufWriter, IsTerminal as _},
     net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
-    time::Duration,
+    sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use anyhow::Context as _;
-use arena_ladder::Shape;
-use arena_store::{FinishedGame, State, Store, StoreError, Tournament as Stored};
+use arena_events::{
+    Event,
+    run::{RunCommand, RunStartedEvent},
+    schedule::ScheduleEvent,
+    tournament::{TournamentEvent, VerifiedEvent},
+};
+use arena_ladder::ScheduleShape;
+use arena_store::{
+    NewTournament, Store, StoreError, Tournament as StoredTournament, TournamentState,
+};
+use arena_tournament::{
+    Context, Definition, Plan, Planned, RunEnd, Snapshot, StoredResults, chance, events,
+    export_moves, game_name, parse_limit, run_stored, secret_root, unix_ms, verify,
+};
 use clap::{Args, Subcommand, ValueEnum};
 use referee_core::Root;
-use serde_json::json;
 
 use super::Format;
 use crate::{
-    End, report,
-    run::{RunEnd, positive_duration, secret_root},
-    tournament::{self, Manner, Planned, Table},
-    usage,
+    End,
+    bots::schemes,
+    metrics,
+    play::{exit_code, note_isolation, run_options, typed_root},
+    report::{self, plural, wrapped},
+    reporter::{GameEvent, Reporter},
+    show, stop, usage,
 };
 
 #[derive(Subcommand)]
@@ -41,6 +56,8 @@ pub(crate) enum Tournament {
     Export(Export),
     /// Read in what export has written as JSON lines
     Import(Import),
+    /// Remove one from the store, with its results and records
+    Remove(Remove),
 }
 
 /// Which store.
@@ -98,8 +115,11 @@ pub(crate) struct GoOn {
     #[arg(long)]
     logs: Option<PathBuf>,
     /// How long games may go on after SIGTERM before they are cut off.
-    #[arg(long, default_value = "10s", value_parser = positive_duration)]
+    #[arg(long, default_value = "10s", value_parser = parse_limit)]
     grace: Duration,
+    /// With --format json: print the public moves of running games too.
+    #[arg(long)]
+    live: bool,
     /// Serve metrics for Prometheus at http://ADDRESS/metrics while it runs.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
@@ -152,6 +172,17 @@ pub(crate) struct Export {
     /// Where to [default: standard output].
     #[arg(long, short)]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Remove {
+    /// Its name.
+    name: String,
+    /// Remove it without asking.
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     store: StoreAt,
 }
@@ -233,6 +264,7 @@ impl Tournament {
             Self::Verify(named) => named.verify().await,
             Self::Export(export) => export.run().await,
             Self::Import(import) => import.run().await,
+            Self::Remove(remove) => remove.run().await,
         }
     }
 }
@@ -275,95 +307,114 @@ impl StoreAt {
     }
 
     /// Opens it and finds a tournament in it.
-    async fn find(&self, name: &str) -> anyhow::Result<(Store, Stored)> {
+    pub(crate) async fn find(&self, name: &str) -> anyhow::Result<(Store, StoredTournament)> {
         let store = self.open_existing().await?;
         if let Some(tournament) = store.tournament(name).await? {
             return Ok((store, tournament));
         }
         let all = store.tournaments().await?;
         let names: Vec<&str> = all.iter().map(|one| &*one.name).collect();
-        let hint = match (house_bots::closest(name, &names), &names[..]) {
+        let hint = match (arena_tournament::closest(name, &names), &names[..]) {
             (Some(like), _) => format!("did you mean {like}?"),
             (None, []) => "it has none".to_owned(),
-            (None, _) => "`arena tournament list` shows those that there are".to_owned(),
+            (None, _) => "`arena tournament list` shows all".to_owned(),
         };
         usage(format!(
             "there is no tournament \"{name}\" in {}: {hint}",
-            store.place()
+            store.location()
         ))
     }
 }
 
 impl Run {
     async fn run(self) -> anyhow::Result<End> {
-        // Who asks for what can't be leaves no store behind.
+        // Who asks for what is not possible leaves no store behind.
         let known = self.go_on.store.open_if_there().await?;
-        let mut planned = Planned::read(&self.file, known.as_ref()).await?;
+        let schemes = schemes()?;
+        let directory = std::env::current_dir()?;
+        let context = Context {
+            schemes: &schemes,
+            directory: &directory,
+            store: known.as_ref(),
+        };
+        let mut planned = Planned::read(&self.file, context).await?;
         if let Some(name) = &self.name {
-            planned.called(name)?;
+            planned.rename(name)?;
         }
+        let typed = typed_root(self.seed.as_deref(), self.seed_file.as_deref())?;
         if self.dry_run {
-            return dry_run(&planned, self.root()?.as_ref(), self.go_on.format);
+            return dry_run(&planned, typed.as_ref(), self.go_on.format);
         }
-        let typed = self.root()?;
         self.go_on.can_serve()?;
         let store = match known {
             Some(store) => store,
             None => self.go_on.store.open().await?,
         };
-        if store.tournament(&planned.name).await?.is_some() {
-            return usage(format!(
-                "there is a tournament \"{0}\" already: `arena tournament resume {0}` goes on with \
-                 it, and --name gives this one another name",
-                planned.name
-            ));
+        if let Some(known) = store.tournament(&planned.name).await? {
+            return usage(exists(&known, &planned, &self.file));
         }
         let reproduction = typed.is_some();
-        let root = match typed {
-            Some(root) => root,
-            None => secret_root()?,
-        };
-        let created = tournament::create(&store, &planned, root, reproduction).await?;
-        if !reproduction {
-            anstream::eprintln!("root committed, sha256:\n  {}", created.commitment);
-        }
+        let root = typed.map_or_else(secret_root, Ok)?;
+        let created = create(&store, &planned, root, reproduction).await?;
         let end = self.go_on.go_on(&store, &created).await;
         // Of SQLite's files one is left then.
         store.close().await;
         end
     }
+}
 
-    fn root(&self) -> anyhow::Result<Option<Root>> {
-        let (what, text) = match (&self.seed, &self.seed_file) {
-            (Some(seed), _) => ("--seed".to_owned(), seed.clone()),
-            (None, Some(file)) => {
-                let what = format!("--seed-file {}", file.display());
-                let text =
-                    fs::read_to_string(file).or_else(|error| usage(format!("{what}: {error}")))?;
-                (what, text)
-            }
-            (None, None) => return Ok(None),
-        };
-        let root = text
-            .parse()
-            .or_else(|error| usage(format!("{what}: {error}")))?;
-        Ok(Some(root))
+/// There is a tournament of this name: what to do.
+fn exists(known: &StoredTournament, planned: &Planned, file: &Path) -> String {
+    let same_definition = Definition::of(known).is_ok_and(|known| known == planned.definition);
+    let differs = match same_definition && known.entrants == planned.entrants {
+        true => String::new(),
+        false => format!(
+            "; {} says something else now, and what is stored holds for it",
+            file.display()
+        ),
+    };
+    format!(
+        "there is a tournament \"{0}\" already{differs}: `arena tournament resume {0}` goes on \
+         with it, and --name gives this one another name",
+        planned.name
+    )
+}
+
+/// Writes a tournament into the store. Nothing has been played.
+async fn create(
+    store: &Store,
+    planned: &Planned,
+    root: Root,
+    reproduction: bool,
+) -> anyhow::Result<StoredTournament> {
+    let kind = planned.definition.kind()?;
+    let new = NewTournament {
+        name: planned.name.clone(),
+        game: kind.info().name.to_owned(),
+        rules_version: kind.info().rules_version,
+        definition: serde_json::to_value(&planned.definition)?,
+        root,
+        reproduction,
+        entrants: planned.entrants.clone(),
+        created_unix_ms: unix_ms(SystemTime::now()),
+    };
+    match store.create(&new).await {
+        // Somebody was quicker.
+        Err(error @ StoreError::Exists { .. }) => usage(error.to_string()),
+        created => Ok(created?),
     }
 }
 
 /// Shows what would be played.
 fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Result<End> {
     let entrants = planned.entrants.len();
-    let schedule = planned
-        .definition
-        .schedule(entrants, root.map_or([0; 32], tournament::chance))?;
-    let names: Vec<String> = planned
-        .entrants
-        .iter()
-        .map(|entrant| entrant.name.clone())
-        .collect();
-    let kind = planned.definition.kind()?;
-    let a_group = planned.definition.seatings.games(kind.info().seats.into()) as u64;
+    let definition = &planned.definition;
+    let schedule = definition.schedule(entrants, root.map_or([0; 32], chance))?;
+    let names = planned.entrants.iter().map(|entrant| entrant.name.clone());
+    let names: Vec<String> = names.collect();
+    let kind = definition.kind()?;
+    let in_group = definition.seatings.games(kind.info().seats.into()) as u64;
+    let by_chance = root.is_none() && matches!(definition.shape, ScheduleShape::Ladder { .. });
     match format {
         Format::Text => {
             let line = format!(
@@ -373,8 +424,8 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
                 match schedule.planned() {
                     Some(deals) => format!(
                         "at most {deals} deals, {} games{}",
-                        deals * a_group,
-                        if planned.definition.breaks_ties() {
+                        deals * in_group,
+                        if definition.breaks_ties() {
                             ", and more where a match is tied"
                         } else {
                             ""
@@ -383,20 +434,21 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
                     None => "without an end".to_owned(),
                 }
             );
-            report::text(&format!("{}\n", report::wrapped(&line)))?;
-            tournament::show_schedule(&*schedule, &names)?;
-            if root.is_none() && matches!(planned.definition.shape, Shape::Ladder { .. }) {
+            report::text(&format!("{}\n", wrapped(&line)))?;
+            show::schedule(&*schedule, &names)?;
+            if by_chance {
                 report::text("\nwho meets in the first round is left to chance\n")?;
             }
         }
-        Format::Json => report::event(&json!({
-            "type": "schedule",
-            "name": planned.name,
-            "game": planned.definition.game,
-            "bots": names,
-            "deals": schedule.planned(),
-            "games": schedule.planned().map(|deals| deals * a_group),
-            "rounds": schedule.rounds(),
+        Format::Json => report::event(Event::Schedule(ScheduleEvent {
+            tournament: planned.name.clone(),
+            game: game_name(kind),
+            rounds: events::rounds(&*schedule, &names),
+            bots: names,
+            planned_groups: schedule.planned(),
+            planned_games: schedule.planned().map(|deals| deals * in_group),
+            breaks_ties: definition.breaks_ties(),
+            left_to_chance: by_chance,
         }))?,
     }
     Ok(End::Done)
@@ -406,10 +458,14 @@ impl Resume {
     async fn run(self) -> anyhow::Result<End> {
         self.go_on.can_serve()?;
         let (store, tournament) = self.go_on.store.find(&self.name).await?;
-        if tournament.state == State::Over {
-            anstream::eprintln!("note: {} is over; nothing is left to be played", self.name);
-            let table = Table::of(&store, &tournament).await?;
-            return table.show(self.go_on.format);
+        if tournament.state == TournamentState::Over {
+            report::note(&format!(
+                "{} is over; nothing is left to be played",
+                self.name
+            ));
+            let shown = Shown::of(&store, tournament).await?;
+            shown.show(self.go_on.format)?;
+            return Ok(shown.exit_code());
         }
         let end = self.go_on.go_on(&store, &tournament).await;
         store.close().await;
@@ -428,61 +484,224 @@ impl GoOn {
         Ok(())
     }
 
-    async fn go_on(&self, store: &Store, tournament: &Stored) -> anyhow::Result<End> {
-        let folder = || Path::new("arena-runs").join(&tournament.name).join("logs");
-        let manner = Manner {
-            concurrency: self.concurrency.map(|games| games as usize),
-            logs: self.logs.clone().unwrap_or_else(folder),
-            grace: self.grace,
-            metrics: self.metrics,
-        };
+    async fn go_on(&self, store: &Store, tournament: &StoredTournament) -> anyhow::Result<End> {
+        let name = &tournament.name;
+        let plan = Plan::of(tournament, &schemes()?)?;
+        note_isolation(&plan);
         let json = self.format == Format::Json;
-        let names: Vec<String> = tournament
-            .entrants
-            .iter()
-            .map(|entrant| entrant.name.clone())
-            .collect();
-        let tell = |game: &FinishedGame| {
-            // Whoever no longer reads along does not stop a tournament.
-            let _ = report::event(&tournament::game_event(game, &names));
+        let stop = stop::on_signals(Some(self.grace))?;
+        if json {
+            report::event(Event::RunStarted(
+                self.started(store, tournament, &plan).await?,
+            ))?;
+        }
+        if let Some(address) = self.metrics {
+            metrics::serve(address)?;
+        }
+        let folder = || Path::new("arena-runs").join(name).join("logs");
+        let logs = self.logs.clone().unwrap_or_else(folder);
+        let concurrency = self.concurrency.map(|games| games as usize);
+        let options = run_options(concurrency, Some(logs), self.live && json)?;
+        let called = name.clone();
+        let of_game: Option<GameEvent> = match json {
+            true => Some(Box::new(move |game| events::game(game, Some(&called)))),
+            false => None,
         };
-        let tell: Option<&dyn Fn(&FinishedGame)> = if json { Some(&tell) } else { None };
-        let end = tournament::run(store, tournament, &manner, tell).await?;
-        let (name, old) = (&tournament.name, tournament.state);
+        let game = game_name(plan.kind);
+        let reporter = Reporter::new(&game, Some(name), of_game, &stop).with_bots(&plan);
+        let reporter = Arc::new(reporter);
+        let ran = run_stored(store, tournament, plan, options, stop, reporter.clone()).await;
+        // Whoever no longer reads along does not stop a tournament.
+        let _ = reporter.finish();
+        let end = ran?;
         let Some(tournament) = store.tournament(name).await? else {
-            anyhow::bail!(
-                "{name} is no longer in the store, where it was {}",
-                old.word()
-            );
+            anyhow::bail!("{name} is no longer in the store");
         };
-        let answer = Table::of(store, &tournament).await?.show(self.format)?;
+        let shown = Shown::of(store, tournament).await?;
+        shown.show(self.format)?;
+        shown.warn();
         if end == RunEnd::Stopped {
             anstream::eprintln!("stopped; `arena tournament resume {name}` goes on with it");
             return Ok(End::Interrupted);
         }
-        if let Some(root) = &tournament.root
-            && !tournament.reproduction
+        if let Some(root) = &shown.tournament.root
+            && !shown.tournament.reproduction
         {
-            anstream::eprintln!("root, to be typed as --seed:\n  {}", root.reveal());
+            anstream::eprintln!(
+                "root committed, sha256:\n  {}\nroot, to be typed as --seed:\n  {}",
+                shown.tournament.commitment,
+                root.reveal()
+            );
         }
-        Ok(answer)
+        Ok(shown.exit_code())
+    }
+
+    /// How a run begins, for programs.
+    async fn started(
+        &self,
+        store: &Store,
+        tournament: &StoredTournament,
+        plan: &Plan,
+    ) -> anyhow::Result<RunStartedEvent> {
+        let definition = &plan.definition;
+        let planned = plan.schedule()?.planned();
+        let games = store.tournaments().await?.into_iter();
+        let games = games
+            .filter(|one| one.id == tournament.id)
+            .map(|one| one.games);
+        Ok(RunStartedEvent {
+            command: RunCommand::Tournament,
+            tournament: Some(tournament.name.clone()),
+            game: game_name(plan.kind),
+            rules_version: tournament.rules_version,
+            shape: Some(events::shape(&definition.shape)),
+            deals: definition.deals,
+            seatings: events::seatings(definition.seatings),
+            planned_groups: planned,
+            planned_games: planned.map(|groups| groups * plan.games_in_group()),
+            stored_games: games.sum(),
+            setup_count: definition.setups.len() as u64,
+            limits: events::limits(&definition.limits, definition.memory_mib),
+            bots: tournament.entrants.iter().map(events::entrant).collect(),
+            filler: Some(definition.filler.clone()),
+            root_commitment: Some(tournament.commitment.clone()),
+            reproduction: tournament.reproduction,
+            sprt: definition.sprt.as_ref().map(events::sprt),
+            time_limit_us: definition.time.map(events::us),
+            isolation: crate::play::isolation(plan),
+            records: None,
+            exam: None,
+        })
+    }
+}
+
+/// A stored tournament that is shown.
+struct Shown {
+    tournament: StoredTournament,
+    snapshot: Snapshot,
+    /// Whether an arena plays it now.
+    is_claimed: bool,
+}
+
+impl Shown {
+    async fn of(store: &Store, tournament: StoredTournament) -> anyhow::Result<Self> {
+        let results = StoredResults::of(store, tournament.id);
+        let definition = Definition::of(&tournament)?;
+        let names = tournament
+            .entrants
+            .iter()
+            .map(|entrant| entrant.name.clone());
+        let root = tournament.root.as_ref();
+        let snapshot = Snapshot::of(&results, &definition, names.collect(), root).await?;
+        Ok(Self {
+            snapshot,
+            is_claimed: store.is_claimed(tournament.id).await?,
+            tournament,
+        })
+    }
+
+    /// Its table, and what belongs to it.
+    fn show(&self, format: Format) -> anyhow::Result<()> {
+        match format {
+            Format::Json => {
+                let stored = events::Stored {
+                    tournament: &self.tournament,
+                    is_claimed: self.is_claimed,
+                };
+                let bots = self.tournament.entrants.iter().map(events::entrant);
+                let standings = self.snapshot.standings_event(Some(&stored), bots.collect());
+                report::event(standings)?;
+                report::event(self.snapshot.figures_event(Some(&self.tournament.name)))
+            }
+            Format::Text => show::standings(&self.snapshot),
+        }
+    }
+
+    /// What to beware of, on standard error.
+    fn warn(&self) {
+        let name = &self.tournament.name;
+        show::warnings(&self.snapshot, |first| {
+            format!("{name} {}.{}", first.group, first.seating)
+        });
+    }
+
+    /// How far it has come, in a word.
+    fn state(&self) -> &'static str {
+        match (self.tournament.state, self.is_claimed) {
+            (TournamentState::Running, false) => "interrupted",
+            (state, _) => state.word(),
+        }
+    }
+
+    fn exit_code(&self) -> End {
+        match self.tournament.state {
+            TournamentState::Over => exit_code(&self.snapshot, RunEnd::Complete),
+            _ => End::Done,
+        }
+    }
+
+    /// What it is and how far it has come.
+    fn introduce(&self) -> anyhow::Result<()> {
+        let (tournament, snapshot) = (&self.tournament, &self.snapshot);
+        let about = match snapshot.definition.breaks_ties() {
+            true => "about",
+            false => "at most",
+        };
+        let of = |planned: u64| format!(" of {about} {planned}");
+        let line = format!(
+            "{}: {}, {} bots, {}, {}{} deals",
+            tournament.name,
+            snapshot.definition.kind()?.info().title,
+            snapshot.names.len(),
+            self.state(),
+            snapshot.count.groups,
+            snapshot.count.planned.map_or_else(String::new, of),
+        );
+        report::text(&format!("{}\n", wrapped(&line)))?;
+        if self.state() == "interrupted" {
+            let line = format!(
+                "its arena was killed; `arena tournament resume {}` goes on with it",
+                tournament.name
+            );
+            report::text(&format!("{}\n", wrapped(&line)))?;
+        }
+        report::text(&format!(
+            "begun {}\n\n",
+            show::date(tournament.created_unix_ms)
+        ))
+    }
+
+    /// By what its deals were drawn.
+    fn root(&self) -> anyhow::Result<()> {
+        match self.tournament.reproduction {
+            true => report::text("\na reproduction, by a seed that was typed\n"),
+            false => report::text(&format!(
+                "\nwith a secret root, sha256\n  {}\n",
+                self.tournament.commitment
+            )),
+        }
     }
 }
 
 impl Status {
     async fn run(self) -> anyhow::Result<End> {
         let (store, tournament) = self.store.find(&self.name).await?;
-        let table = Table::of(&store, &tournament).await?;
-        if self.format == Format::Text {
-            table.introduce()?;
+        let shown = Shown::of(&store, tournament).await?;
+        if self.format == Format::Json {
+            shown.show(self.format)?;
+            return Ok(End::Done);
         }
-        table.show(self.format)?;
-        if self.format == Format::Text {
-            table.figures()?;
-            if self.schedule {
-                table.schedule()?;
+        shown.introduce()?;
+        shown.show(self.format)?;
+        show::figures(&shown.snapshot)?;
+        if self.schedule {
+            match &shown.snapshot.schedule {
+                Some(schedule) => show::schedule(&**schedule, &shown.snapshot.names)?,
+                None => report::text("\nthe schedule can't be shown before the root is opened\n")?,
             }
         }
+        shown.root()?;
+        shown.warn();
         Ok(End::Done)
     }
 }
@@ -490,30 +709,37 @@ impl Status {
 impl List {
     async fn run(self) -> anyhow::Result<End> {
         let store = self.store.open_existing().await?;
-        let all = store.tournaments().await?;
-        if self.format == Format::Json {
-            for one in &all {
-                report::event(&json!({
-                    "type": "tournament",
-                    "name": one.name,
-                    "game": one.game,
-                    "state": one.state.word(),
-                    "created_unix_ms": one.created_unix_ms,
-                    "games": one.games,
+        let mut rows = Vec::new();
+        for one in store.tournaments().await? {
+            let is_claimed = store.is_claimed(one.id).await?;
+            if self.format == Format::Json {
+                report::event(Event::Tournament(TournamentEvent {
+                    tournament: one.name,
+                    game: one.game.replace('_', "-"),
+                    state: events::state(one.state, is_claimed),
+                    created_unix_ms: one.created_unix_ms,
+                    games: one.games,
                 }))?;
+                continue;
             }
-        } else if all.is_empty() {
+            let state = match (one.state, is_claimed) {
+                (TournamentState::Running, false) => "interrupted",
+                (state, _) => state.word(),
+            };
+            rows.push([
+                report::shorten(&one.name, 28),
+                one.game.replace('_', "-"),
+                state.to_owned(),
+                one.games.to_string(),
+                show::date(one.created_unix_ms),
+            ]);
+        }
+        if self.format == Format::Json {
+            return Ok(End::Done);
+        }
+        if rows.is_empty() {
             report::text("no tournament yet; `arena tournament run FILE.toml` plays one\n")?;
         } else {
-            let rows = all.iter().map(|one| {
-                [
-                    report::shorten(&one.name, 28),
-                    one.game.replace('_', "-"),
-                    one.state.word().to_owned(),
-                    one.games.to_string(),
-                    tournament::date(one.created_unix_ms),
-                ]
-            });
             report::plain_table(&["name", "game", "state", "games", "begun"], rows)?;
         }
         Ok(End::Done)
@@ -522,9 +748,83 @@ impl List {
 
 impl Named {
     async fn verify(self) -> anyhow::Result<End> {
+        /// So many faults are told.
+        const TOLD: usize = 20;
+        let line = |words: &str| report::text(&format!("{}\n", wrapped(words)));
         let (store, tournament) = self.store.find(&self.name).await?;
-        tournament::verify(&store, &tournament, self.format).await
+        let found = verify(&store, &tournament).await?;
+        let proved = found.faults.is_empty();
+        let over = tournament.state == TournamentState::Over;
+        let (name, games) = (&tournament.name, plural(found.games, "game"));
+        if self.format == Format::Json {
+            let is_claimed = store.is_claimed(tournament.id).await?;
+            report::event(Event::Verified(VerifiedEvent {
+                tournament: name.clone(),
+                state: events::state(tournament.state, is_claimed),
+                root_commitment: tournament.commitment.clone(),
+                proved,
+                games: found.games.into(),
+                faults: found.faults,
+            }))?;
+        } else if proved {
+            let so_far = if over { "" } else { " so far" };
+            let root = &tournament.commitment;
+            line(&format!(
+                "{name}: proved{so_far}, {games} of the root with hash {root}"
+            ))?;
+        } else {
+            let count = found.faults.len();
+            let faults = plural(count as u64, "fault");
+            line(&format!("{name}: NOT PROVED, {faults} in {games}"))?;
+            for fault in found.faults.iter().take(TOLD) {
+                let place = match (fault.group, fault.seating) {
+                    (Some(group), Some(seating)) => format!("group {group}, seating {seating}: "),
+                    (Some(group), None) => format!("group {group}: "),
+                    (None, _) => String::new(),
+                };
+                line(&format!("  {place}{}", show::fault(&fault.fault)))?;
+            }
+            if count > TOLD {
+                line(&format!("  and {} more", count - TOLD))?;
+            }
+        }
+        Ok(if proved { End::Done } else { End::No })
     }
+}
+
+impl Remove {
+    async fn run(self) -> anyhow::Result<End> {
+        let (store, tournament) = self.store.find(&self.name).await?;
+        if !self.yes && !confirmed(&tournament.name)? {
+            return usage(format!(
+                "{} is kept: say --yes to remove it with its results and records",
+                tournament.name
+            ));
+        }
+        match store.remove(tournament.id).await {
+            Err(StoreError::Claimed { who, .. }) => {
+                return usage(format!(
+                    "{} is being run by {who}; stop that first",
+                    self.name
+                ));
+            }
+            removed => removed?,
+        }
+        store.close().await;
+        report::text(&format!("{} is removed\n", tournament.name))?;
+        Ok(End::Done)
+    }
+}
+
+/// Asks at a terminal; elsewhere the answer is no.
+fn confirmed(name: &str) -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    anstream::eprint!("remove {name} with all its results and records? [y/N] ");
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "yes"))
 }
 
 impl Export {
@@ -555,13 +855,13 @@ impl Export {
     async fn write(
         &self,
         store: &Store,
-        tournament: &Stored,
+        tournament: &StoredTournament,
         mut out: impl std::io::Write + Send,
     ) -> anyhow::Result<()> {
         match self.how {
             As::Jsonl => store.export(tournament.id, &mut out).await.map_err(bare)?,
             As::Csv => store.csv(tournament.id, &mut out).await.map_err(bare)?,
-            As::Moves => tournament::export_moves(store, tournament, &mut out).await?,
+            As::Moves => export_moves(store, tournament, &mut out).await?,
         }
         out.flush()?;
         Ok(())
@@ -598,7 +898,7 @@ impl Import {
             "{}: read; `arena tournament verify {0}` proves it",
             imported.name
         );
-        report::text(&format!("{}\n", report::wrapped(&read)))?;
+        report::text(&format!("{}\n", wrapped(&read)))?;
         Ok(End::Done)
     }
 }

@@ -33,15 +33,20 @@ fn the_referee_answers_every_villain_as_it_should() {
         let seats = villain["seats"].as_array().unwrap();
         assert_eq!(seats.len(), 2);
         for seat in seats {
-            assert_eq!(seat["foul"], json!(kind.foul()), "{villain}");
+            let foul = kind
+                .foul()
+                .map(|foul| json!(foul).as_str().unwrap().replace('_', "-"));
+            assert_eq!(seat["foul"]["kind"].as_str(), foul.as_deref(), "{villain}");
             assert_eq!(seat["code"].is_null(), kind.foul().is_none(), "{villain}");
-            assert_ne!(seat["evidence"], "");
+            assert_eq!(seat["reason"].is_null(), kind.foul().is_some(), "{villain}");
         }
     }
-    let summary = json!({
-        "type": "summary", "villains": all.len(), "holds": true, "wrong": [],
-    });
-    assert_eq!(of_type(&events, "summary"), [summary]);
+    let summary = &of_type(&events, "referee_checked")[0];
+    assert_eq!(summary["villains"], all.len());
+    assert_eq!(summary["holds"], true);
+    for none in ["wrong", "not_tried"] {
+        assert_eq!(summary[none], json!([]));
+    }
     // It leaves nothing behind.
     assert_eq!(fs::read_dir(arena.path(".")).unwrap().count(), 0);
 }
@@ -104,7 +109,7 @@ fn it_stops_when_it_is_asked_to_and_leaves_no_process() {
         bots.iter().all(|id| !left.contains(id))
     });
     // What was not tried to the end holds for nobody.
-    let summary = of_type(&events(&out(&output)), "summary");
+    let summary = of_type(&events(&out(&output)), "referee_checked");
     assert_eq!(summary, Vec::<Value>::new());
 }
 

@@ -32,7 +32,7 @@ fn check(line: &str) -> Output {
 /// What was found, by name.
 fn found(output: &Output) -> BTreeSet<String> {
     let events = events(&out(output));
-    assert_eq!(of_type(&events, "summary").len(), 1, "{}", err(output));
+    assert_eq!(of_type(&events, "check_ended").len(), 1, "{}", err(output));
     of_type(&events, "finding")
         .iter()
         .map(|finding| finding["id"].as_str().unwrap().to_owned())
@@ -172,13 +172,13 @@ fn bots_of_the_house_are_fit() {
         assert_eq!(output.status.code(), Some(0), "{bot}: {}", out(&output));
         assert_eq!(found(&output), BTreeSet::new(), "{bot}");
         let events = events(&out(&output));
-        let checks = of_type(&events, "check");
-        let started = checks.iter().filter(|check| check["check"] == "start");
+        let stages = of_type(&events, "check_stage");
+        let started = stages.iter().filter(|stage| stage["stage"] == "start");
         assert_eq!(started.count(), games, "{bot}");
-        // All calls of a game are put, whoever plays it.
-        for calls in checks.iter().filter(|check| check["check"] == "calls") {
-            let words = calls["words"].as_str().unwrap();
-            assert!(!words.contains("never put"), "{bot}: {words}");
+        // All calls of a game are sent, whoever plays it.
+        for stage in stages.iter().filter(|stage| stage["stage"] == "calls") {
+            let calls = stage["calls"].as_object().unwrap();
+            assert!(calls.values().all(|sent| sent != 0), "{bot}: {stage}");
         }
     }
 }
@@ -216,7 +216,7 @@ fn people_read_it_on_eighty_columns() {
     for words in [
         "whole-games  fault",
         "fault illegal (connect-four)",
-        "not looked at",
+        "  skipped  ",
         "not fit to enter: 1 fault, 0 warnings",
         "kept/connect_four-",
     ] {
@@ -261,6 +261,34 @@ fn the_folder_for_temporary_files_is_ours() {
     }
 }
 
+/// What its author may have overlooked is told with the finding.
+#[test]
+fn a_file_that_is_no_program_is_named_with_what_runs_it() {
+    let arena = Arena::new();
+    fs::write(arena.path("bot.py"), "print()\n").unwrap();
+    let output = arena.run("check exec:./bot.py");
+    let text = out(&output);
+    fits_eighty_columns(&text);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("hint ./bot.py is not an executable"),
+        "{text}"
+    );
+    assert!(words.contains("use 'exec:python3 ./bot.py'"), "{text}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_missing_package_is_named_with_the_python_that_lacks_it() {
+    let arena = Arena::new();
+    fs::write(arena.path("bot.py"), "import no_such_package\n").unwrap();
+    let text = out(&arena.run("check 'exec:python3 bot.py'"));
+    fits_eighty_columns(&text);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = "hint python3 has no package no_such_package: install it for that python";
+    assert!(words.contains(says), "{text}");
+}
+
 /// A bot that nobody but this test has started.
 struct Elsewhere(Child);
 
@@ -290,23 +318,23 @@ fn listen(arena: &Arena) -> String {
 }
 
 #[test]
-fn of_a_bot_that_runs_elsewhere_its_process_is_not_looked_at() {
+fn of_a_bot_that_runs_elsewhere_the_process_is_not_checked() {
     let arena = Arena::new();
     let _bot = Elsewhere::start(&arena, ["bot", "random"]);
     let line = format!("check {} --game connect-four --format json", listen(&arena));
     let output = arena.run(&line);
     assert_eq!(found(&output), BTreeSet::new());
-    let results: BTreeMap<String, String> = of_type(&events(&out(&output)), "check")
+    let results: BTreeMap<String, String> = of_type(&events(&out(&output)), "check_stage")
         .iter()
-        .map(|check| {
-            let word = |key: &str| check[key].as_str().unwrap().to_owned();
-            (word("check"), word("result"))
+        .map(|stage| {
+            let word = |key: &str| stage[key].as_str().unwrap().to_owned();
+            (word("stage"), word("result"))
         })
         .collect();
-    for (check, result) in &results {
-        let ours = ["memory", "stop", "output"].contains(&check.as_str());
-        let expected = if ours { "not_looked_at" } else { "ok" };
-        assert_eq!(result, expected, "{check}");
+    for (stage, result) in &results {
+        let ours = ["memory", "stop", "output"].contains(&stage.as_str());
+        let expected = if ours { "skipped" } else { "ok" };
+        assert_eq!(result, expected, "{stage}");
     }
 }
 
@@ -324,8 +352,8 @@ fn a_bot_that_is_gone_is_unreachable_and_nothing_else() {
     assert_eq!(found(&output), ["unreachable".to_owned()].into(), "{text}");
     // A game that is named twice is looked at once.
     let events = events(&text);
-    let starts = of_type(&events, "check");
-    let starts = starts.iter().filter(|check| check["check"] == "start");
+    let starts = of_type(&events, "check_stage");
+    let starts = starts.iter().filter(|stage| stage["stage"] == "start");
     assert_eq!(starts.count(), 1, "{text}");
 }
 
@@ -341,10 +369,15 @@ fn what_a_bot_leaves_behind_is_named_and_killed() {
     let output = arena.run("check 'exec:sh bot.sh' --quick --format json");
     assert_eq!(found(&output), ["leftovers".to_owned()].into());
     let finding = &of_type(&events(&out(&output)), "finding")[0];
-    let came = finding["came"].as_str().unwrap();
-    assert!(came.contains("sleep 98765"), "{came}");
-    assert!(!out(&output).contains("nothing left behind"));
-    assert!(came.contains("outside its process group"), "{came}");
+    let actual = finding["actual"].as_str().unwrap();
+    assert!(actual.contains("sleep 98765"), "{actual}");
+    let stages = of_type(&events(&out(&output)), "check_stage");
+    let stop = stages
+        .iter()
+        .find(|stage| stage["stage"] == "stop")
+        .unwrap();
+    assert_eq!(stop["figures"]["left_processes"], 1, "{stop}");
+    assert!(actual.contains("outside its process group"), "{actual}");
     wait_until("it is killed", || processes_with("98765").is_empty());
 }
 
@@ -373,7 +406,7 @@ fn the_page_has_every_finding() {
                 word("id"),
                 word("severity"),
                 word("expected"),
-                word("mend")
+                word("fix")
             )
         })
         .collect();

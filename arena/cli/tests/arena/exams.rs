@@ -11,12 +11,12 @@ const WORDS: [&str; 9] = [
     "win",
     "draw",
     "loss",
-    "runtime error",
-    "time limit exceeded",
-    "memory limit exceeded",
-    "output limit exceeded",
-    "illegal move",
-    "system error",
+    "runtime_error",
+    "time_limit_exceeded",
+    "memory_limit_exceeded",
+    "output_limit_exceeded",
+    "illegal_move",
+    "system_error",
 ];
 
 fn verdicts(events: &[Value]) -> Vec<String> {
@@ -63,25 +63,25 @@ fn a_group_of_the_ladder_is_ten_games_whose_points_add_up() {
                 0
             }
         };
-        assert_eq!(game["points"], points);
+        assert_eq!(game["marks"], points);
     }
     proved(&arena, &games);
     let [exam] = &of_type(&events, "exam")[..] else {
         panic!("one exam");
     };
-    assert_eq!(exam["points"], sum(&games, "points"));
-    assert_eq!(exam["of"], 100);
-    assert_eq!(exam["groups"][0]["points"], exam["points"]);
+    assert_eq!(exam["marks"], sum(&games, "marks"));
+    assert_eq!(exam["max_marks"], 100);
+    assert_eq!(exam["parts"][0]["marks"], exam["marks"]);
 
     // The same for people: the same boards, the same games.
     let text = done(&arena.run(line));
     fits_eighty_columns(&text);
-    let points = &exam["points"];
+    let points = &exam["marks"];
     for says in [
         format!("group 1: {points} of 100"),
         format!("me: {points} of 100"),
         "ladder-9  second".to_owned(),
-        "round-0004-game-1.jsonl.zst".to_owned(),
+        "group-1-match-0004-game-1".to_owned(),
     ] {
         assert!(text.contains(&says), "expected {says:?} in {text}");
     }
@@ -121,16 +121,16 @@ fn boards_by_a_seed_file_are_the_same_for_everyone() {
 #[test]
 fn every_way_to_fail_has_its_word() {
     for (line, word, more) in [
-        ("crash", "runtime error", ""),
-        ("hang-up", "runtime error", ""),
-        ("illegal", "illegal move", ""),
-        ("oversized", "output limit exceeded", ""),
+        ("crash", "runtime_error", ""),
+        ("hang-up", "runtime_error", ""),
+        ("illegal", "illegal_move", ""),
+        ("oversized", "output_limit_exceeded", ""),
         (
             "memory --megabytes 64 --max-games 1",
-            "memory limit exceeded",
+            "memory_limit_exceeded",
             "--memory-limit 16",
         ),
-        ("late", "time limit exceeded", "--move-limit 700ms"),
+        ("late", "time_limit_exceeded", "--move-limit 700ms"),
     ] {
         let arena = Arena::new();
         let output = arena.run(&format!(
@@ -139,7 +139,7 @@ fn every_way_to_fail_has_its_word() {
         ));
         let events = events(&done(&output));
         assert_eq!(verdicts(&events), [word; 10], "{line}");
-        assert_eq!(of_type(&events, "exam")[0]["points"], 0);
+        assert_eq!(of_type(&events, "exam")[0]["marks"], 0);
         assert!(
             err(&output).contains("me committed 10 fouls"),
             "{}",
@@ -174,15 +174,15 @@ fn the_scoreboard_keeps_the_best_of_two_submissions() {
     };
     let good = submit("'ann=house:uct?playouts=300'");
     let bad = submit("ann=house:random");
-    let best = good["points"].as_i64().unwrap();
-    assert!(best > bad["points"].as_i64().unwrap());
-    assert_eq!(bad["scoreboard"][0]["points"], best);
+    let best = good["marks"].as_i64().unwrap();
+    assert!(best > bad["marks"].as_i64().unwrap());
+    assert_eq!(bad["scoreboard"][0]["marks"], best);
 
     let other = submit("bob=house:random");
     let board = other["scoreboard"].as_array().unwrap();
     let ranks: Vec<_> = board
         .iter()
-        .map(|rank| (&rank["rank"], &rank["name"]))
+        .map(|rank| (&rank["rank"], &rank["bot"]))
         .collect();
     assert_eq!(
         ranks,
@@ -213,7 +213,7 @@ fn what_is_no_exam_is_refused() {
         ),
         (
             "connect-four --bot house:simple",
-            "does not play connect_four",
+            "does not play connect-four",
         ),
         (
             "connect-four --bot ladder-1=house:random --group 1",
@@ -290,23 +290,23 @@ fn a_case_is_passed_when_its_minimum_is_reached() {
         panic!("two cases");
     };
     assert_eq!(
-        (&easy["passed"], &hard["passed"]),
-        (&true.into(), &false.into())
+        (&easy["end"], &hard["end"]),
+        (&"passed".into(), &"failed".into())
     );
-    assert_eq!(easy["score"], sum(&games[..8], "points"));
-    assert_eq!(hard["score"], sum(&games[8..], "points"));
+    assert_eq!(easy["marks"], sum(&games[..8], "marks"));
+    assert_eq!(hard["marks"], sum(&games[8..], "marks"));
     assert_eq!(easy["thought_us"], sum(&games[..8], "thought_us"));
     assert!(easy["memory_bytes"].is_u64(), "{easy}");
     let exam = &of_type(&events, "exam")[0];
     assert_eq!(
-        (&exam["passed"], &exam["score"]),
-        (&1.into(), &sum(&games, "points").into())
+        (&exam["passed_cases"], &exam["marks"]),
+        (&1.into(), &sum(&games, "marks").into())
     );
 
     // The rounds are the same for everyone, and the seeds stay in their file.
     let again = of_type(&self::events(&out(&passed)), "exam_game");
     for (game, same) in games[..8].iter().zip(&again) {
-        assert_eq!(game["points"], same["points"]);
+        assert_eq!(game["marks"], same["marks"]);
     }
     let about = fs::read_to_string(arena.path("run/run.json")).unwrap();
     for shown in [out(&both), err(&both), about] {
@@ -349,7 +349,7 @@ fn four_seconds_are_for_all_rounds_of_a_case() {
     let verdicts = verdicts(&events);
     let began = verdicts
         .iter()
-        .position(|word| word == "time limit exceeded");
+        .position(|word| word == "time_limit_exceeded");
     let began = began.expect("its time runs out");
     assert!((1..5).contains(&began), "{verdicts:?}");
     // It never claims a win.
@@ -360,7 +360,7 @@ fn four_seconds_are_for_all_rounds_of_a_case() {
     assert!(
         verdicts[began..]
             .iter()
-            .all(|word| word == "time limit exceeded"),
+            .all(|word| word == "time_limit_exceeded"),
         "{verdicts:?}"
     );
     let case = &of_type(&events, "exam_case")[0];
@@ -370,7 +370,7 @@ fn four_seconds_are_for_all_rounds_of_a_case() {
 #[test]
 fn two_mebibytes_are_all_that_a_case_allows() {
     let events = enforced("memory --by-callbacks --megabytes 32 --after 0");
-    assert_eq!(verdicts(&events), ["memory limit exceeded"; 8]);
+    assert_eq!(verdicts(&events), ["memory_limit_exceeded"; 8]);
     let case = &of_type(&events, "exam_case")[0];
     assert!(
         case["memory_bytes"].as_u64() > Some(2 * 1024 * 1024),

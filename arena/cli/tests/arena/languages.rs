@@ -236,7 +236,7 @@ fn an_author_is_told_of_what_is_wrong() {
         let ids: Vec<_> = found.iter().filter_map(|one| one["id"].as_str()).collect();
         assert_eq!(ids, Vec::from_iter(finding), "{name}: {}", out(&output));
         for finding in found {
-            let said = finding["came"].as_str().unwrap();
+            let said = finding["actual"].as_str().unwrap();
             assert!(said.contains(came), "{name}: {said}");
         }
         // What is kept of it can be looked at, whichever seat it had.

@@ -32,8 +32,8 @@ fn a_bot_is_added_listed_checked_and_removed() {
             let word = |key: &str| bot[key].as_str().unwrap_or("-").to_owned();
             let newest = bot["newest"].as_bool().unwrap();
             (
-                word("name"),
-                word("version"),
+                word("bot"),
+                word("bot_version"),
                 word("owner"),
                 newest,
                 bot["games"].to_string(),
@@ -52,7 +52,7 @@ fn a_bot_is_added_listed_checked_and_removed() {
     assert_eq!(
         rows,
         [
-            row("anybody", "1", "-", true, "[\"mahjong\",\"big_two\"]"),
+            row("anybody", "1", "-", true, "[\"mahjong\",\"big-two\"]"),
             row("champion", "1", "ann", false, "[\"othello\"]"),
             row("champion", "2", "-", true, "[\"othello\"]"),
         ]
@@ -167,7 +167,7 @@ fn what_was_fit_and_is_no_longer_fails_its_check() {
     let checks = events(&out(&output));
     assert_eq!(checks[0]["plays"], false);
     assert!(
-        checks[0]["found"]
+        checks[0]["foul"]["detail"]
             .as_str()
             .unwrap()
             .contains("could not start ./not_there")
@@ -205,7 +205,7 @@ fn a_tournament_names_registered_bots() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|bot| ["name", "version", "bot"].map(|key| bot[key].as_str().unwrap().to_owned()))
+        .map(|bot| ["name", "version", "spec"].map(|key| bot[key].as_str().unwrap().to_owned()))
         .collect();
     assert_eq!(bots[0], ["w", "2", "house:weights?plies=1"]);
     assert_eq!(bots[1], ["old", "1", "house:weights?plies=1"]);

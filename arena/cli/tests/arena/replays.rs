@@ -24,7 +24,7 @@ fn record(arena: &Arena, game: &str, bots: &str) -> String {
     done(&arena.run(&format!(
         "match {game} {bots} --rounds 1 --seed 5 --records run"
     )));
-    "run/round-0000-game-0.jsonl.zst".to_owned()
+    "run/match-0000-deal-0000-game-0.jsonl.zst".to_owned()
 }
 
 fn show(arena: &Arena, record: &str, more: &str) -> String {
@@ -203,18 +203,21 @@ fn every_game_is_explained_move_by_move() {
         );
         let found = done(&arena.run(&format!("{line} --format json")));
         let found = events(&found);
-        let moves = of_type(&found, "move");
+        let moves = of_type(&found, "explained");
         let shown = show(&arena, &record, "--ascii");
         let last = format!("\n{:>4}  ", moves.len());
         let beyond = format!("\n{:>4}  ", moves.len() + 1);
         assert!(shown.contains(&last) && !shown.contains(&beyond), "{shown}");
         for one in &moves {
-            let expects = one["expects"].as_f64().unwrap();
-            assert!((0.0..=1.0).contains(&expects), "{one}");
-            assert!(one["error"].as_f64().unwrap() >= 0.0, "{one}");
+            let expects = &one["expects"];
+            assert!(
+                (0.0..=1.0).contains(&expects["score"].as_f64().unwrap()),
+                "{one}"
+            );
+            assert!(expects["error"].as_f64().unwrap() >= 0.0, "{one}");
         }
-        let turned = &of_type(&found, "turned")[0];
-        match turned["move"].as_u64() {
+        let turned = &of_type(&found, "explanation")[0]["turning_point"];
+        match turned["number"].as_u64() {
             Some(number) => {
                 assert!(words.contains(&format!("move {number} turned the game: ")));
                 assert_eq!(moves[number as usize - 1]["player"], turned["player"]);
@@ -227,7 +230,7 @@ fn every_game_is_explained_move_by_move() {
 /// Bots that go by nothing but what they see: each would do in this process what it
 /// did in its own, so there is nothing better to be found.
 #[test]
-fn a_bot_of_the_house_would_play_its_own_moves_again() {
+fn a_built_in_bot_would_play_its_own_moves_again() {
     for (game, bot, seats) in [
         ("othello", "house:weights?plies=1", 2),
         ("mahjong", "house:shanten", 2),
@@ -240,10 +243,10 @@ fn a_bot_of_the_house_would_play_its_own_moves_again() {
         let record = record(&arena, game, &bots);
         let line = format!("replay explain {record} --bot '{bot}' --playouts 4");
         let found = events(&done(&arena.run(&format!("{line} --format json"))));
-        let moves = of_type(&found, "move");
+        let moves = of_type(&found, "explained");
         assert!(moves.len() > 10, "{game}");
-        assert!(moves.iter().all(|one| one["best"].is_null()), "{moves:?}");
-        assert!(of_type(&found, "turned")[0]["move"].is_null());
+        assert!(moves.iter().all(|one| one["better"].is_null()), "{moves:?}");
+        assert!(of_type(&found, "explanation")[0]["turning_point"].is_null());
         let words = done(&arena.run(&line));
         fits_eighty_columns(&words);
         assert!(words.contains("\nno single move turned it\n"), "{words}");
@@ -263,24 +266,25 @@ fn the_one_who_lost_turned_the_game() {
     ] {
         let line = format!("replay explain {record} {how} --format json");
         let found = events(&done(&arena.run(&line)));
-        let turned = &of_type(&found, "turned")[0];
+        let explanation = &of_type(&found, "explanation")[0];
+        let turned = &explanation["turning_point"];
         assert_eq!(turned["player"], "bad", "{how}: {turned}");
-        let [expects, would] =
-            ["expects", "would_expect"].map(|what| turned[what].as_f64().unwrap());
-        let error = turned["error"].as_f64().unwrap();
+        let expects = turned["expects"]["score"].as_f64().unwrap();
+        let would = turned["better"]["expects"]["score"].as_f64().unwrap();
+        let error = explanation["difference_error"].as_f64().unwrap();
         assert!(would - expects >= 0.05 && would - expects > 4.0 * error);
     }
 }
 
 #[test]
-fn only_a_bot_of_the_house_explains() {
+fn only_a_built_in_bot_explains() {
     let arena = Arena::new();
     let (game, bots) = GAMES[0];
     let record = record(&arena, game, bots);
     for (bot, says) in [
-        ("exec:true", "expected a bot of the house"),
+        ("exec:true", "expected a built-in bot"),
         ("house:nobody", "nobody"),
-        ("house:shanten", "does not play connect_four"),
+        ("house:shanten", "does not play connect-four"),
     ] {
         refused(
             &arena.run(&format!("replay explain {record} --bot {bot}")),
@@ -309,7 +313,7 @@ fn rerun(arena: &Arena, line: &str) -> (Vec<serde_json::Value>, serde_json::Valu
         &arena.run(&format!("replay rerun {line} --format json")),
     ));
     let mut end = of_type(&found, "rerun");
-    (of_type(&found, "answer"), end.remove(0))
+    (of_type(&found, "rerun_answer"), end.remove(0))
 }
 
 /// The specs of these bots, in order of their seats.
@@ -334,7 +338,8 @@ fn a_bot_in_its_own_place_answers_as_it_did() {
             }
             assert_eq!(end["asked"], end["same"], "{game}, seat {seat}");
             assert_eq!(end["asked"], answers.len());
-            assert!(end["first_difference"].is_null() && end["stopped"].is_null());
+            assert!(end["first_difference"].is_null());
+            assert_eq!(end["end"]["kind"], "completed");
         }
     }
 }
@@ -342,7 +347,7 @@ fn a_bot_in_its_own_place_answers_as_it_did() {
 /// A bot that took its own answers for what was played would hold another hand, and
 /// play what it does not have.
 #[test]
-fn a_bot_that_answers_otherwise_is_caught_up_with_what_was_played() {
+fn a_bot_that_answers_otherwise_is_resumed_in_what_was_played() {
     for (game, others, bot) in [
         ("mahjong", 1, "house:shanten"),
         ("big-two", 3, "house:ai3"),
@@ -360,7 +365,7 @@ fn a_bot_that_answers_otherwise_is_caught_up_with_what_was_played() {
         assert!(end["same"].as_u64().unwrap() + 3 < end["asked"].as_u64().unwrap());
         assert_eq!(end["fouls"], 0, "{game}: {answers:?}");
         let first = answers.iter().find(|answer| answer["same"] == false);
-        assert_eq!(end["first_difference"], first.unwrap()["move"]);
+        assert_eq!(end["first_difference"], first.unwrap()["number"]);
 
         let words = done(&arena.run(&format!("replay rerun {record} --seat 0 --bot '{bot}'")));
         fits_eighty_columns(&words);
@@ -372,9 +377,9 @@ fn a_bot_that_answers_otherwise_is_caught_up_with_what_was_played() {
     }
 }
 
-/// The villain says that it can't be caught up.
+/// The villain says that it can't be resumed.
 #[test]
-fn a_bot_that_can_not_be_caught_up_is_asked_until_it_differs() {
+fn a_bot_that_can_not_be_resumed_is_asked_until_it_differs() {
     let arena = Arena::new();
     let (game, bots) = GAMES[0];
     let record = record(&arena, game, bots);
@@ -401,15 +406,14 @@ fn a_bot_that_can_not_be_caught_up_is_asked_until_it_differs() {
         assert!(before.iter().all(|answer| answer["same"] == true));
         assert_eq!(last["same"], false);
         assert_eq!(last["foul"]["kind"].as_str(), foul, "{last}");
-        let stopped = end["stopped"].as_str().unwrap();
-        assert!(stopped.contains("can_resume"), "{stopped}");
+        assert_eq!(end["end"]["kind"], "can_not_resume");
         let words = done(&arena.run(&format!("replay rerun {line}")));
         fits_eighty_columns(&words);
         assert!(words.contains(says), "{words}");
     }
 }
 
-/// Late at every question, so each is put to another process, caught up.
+/// Late at every question, so each is put to another process, which is resumed.
 #[test]
 fn another_limit_makes_another_late() {
     let arena = Arena::new();
@@ -425,7 +429,7 @@ fn another_limit_makes_another_late() {
         assert_eq!(answer["limit_us"], 1);
     }
     assert_eq!(end["fouls"], answers.len());
-    assert!(end["stopped"].is_null());
+    assert_eq!(end["end"]["kind"], "completed");
 }
 
 #[test]
@@ -440,7 +444,7 @@ fn what_can_not_be_rerun_is_refused() {
         ),
         (
             format!("{record} --seat 0 --bot house:ai1"),
-            "does not play connect_four",
+            "does not play connect-four",
         ),
         (
             "nowhere.jsonl --seat 0 --bot house:random".to_owned(),
@@ -452,4 +456,70 @@ fn what_can_not_be_rerun_is_refused() {
     let output = arena.run(&format!("replay rerun {record} --seat 0 --bot exec:false"));
     assert_eq!(output.status.code(), Some(1), "{}", err(&output));
     assert!(out(&output).contains("did not start: "), "{}", out(&output));
+}
+
+#[test]
+fn a_folder_is_listed_and_proved() {
+    let arena = Arena::new();
+    let bots = format!("{} --bot b=house:random", villain("v", "illegal --after 2"));
+    done(&arena.run(&format!(
+        "match connect-four {bots} --rounds 1 --seed 5 --records run"
+    )));
+    let list = show(&arena, "run", "");
+    let rows: Vec<&str> = list.lines().skip(1).collect();
+    assert_eq!(rows.len(), 2, "{list}");
+    for row in rows {
+        let words: Vec<&str> = row.split_whitespace().collect();
+        assert!(
+            words.contains(&"b") && words.ends_with(&["illegal"]),
+            "{row}"
+        );
+        let plies: usize = words[words.len() - 2].parse().unwrap();
+        assert!((3..6).contains(&plies), "{row}");
+    }
+    let proved = done(&arena.run("replay verify run"));
+    assert!(proved.ends_with("\n2 of 2 games proved\n"), "{proved}");
+    assert_eq!(proved.matches(": proved, ").count(), 2);
+    for (line, says) in [
+        ("show run --ply 1", "expected one game with --ply"),
+        ("explain run", "`arena replay show run` lists"),
+        ("show run/logs", "the folder has no records"),
+    ] {
+        refused(&arena.run(&format!("replay {line}")), says);
+    }
+}
+
+#[test]
+fn a_game_of_a_tournament_is_named_as_warnings_name_it() {
+    let arena = Arena::new();
+    std::fs::write(
+        arena.path("cup.toml"),
+        "game = \"othello\"\nshape = \"round-robin\"\ndeals = 2\n\
+         [[bots]]\nname = \"a\"\nbot = \"house:random\"\n\
+         [[bots]]\nname = \"b\"\nbot = \"house:random\"\n",
+    )
+    .unwrap();
+    done(&arena.run("tournament run cup.toml"));
+    let shown = show(&arena, "cup 1.0", "--ascii");
+    assert!(shown.contains("\n   1  "), "{shown}");
+    let proved = done(&arena.run("replay verify cup 0.0 0.1 1.0"));
+    assert_eq!(proved.matches(": proved, ").count(), 3, "{proved}");
+    assert!(proved.starts_with("cup 0.0: proved, "), "{proved}");
+    let explained = done(&arena.run("replay explain cup 0.1 --playouts 4"));
+    assert!(explained.contains("\nshares of the points"), "{explained}");
+    rerun(&arena, "cup 0.0 --seat 0 --bot house:random");
+    for (game, says) in [
+        (
+            "cup 7.0",
+            "cup 7.0: there is no such game in the tournament",
+        ),
+        (
+            "spring 0.0",
+            "spring: there is no such file and no such tournament",
+        ),
+        ("cup 0.0 --store no.sqlite", "there is no such file"),
+        ("cup 0.0 0.1", "expected one game, found 2"),
+    ] {
+        refused(&arena.run(&format!("replay show {game}")), says);
+    }
 }

@@ -60,15 +60,15 @@ fn the_root_that_is_opened_at_the_end_plays_the_same_deals_again() {
         (about, err(&output))
     };
     let (first, said) = play("first", "");
-    let root = first["root"].as_str().unwrap();
-    let commitment = first["root_commitment"].as_str().unwrap();
+    let root = first["ended"]["root"].as_str().unwrap();
+    let commitment = first["started"]["root_commitment"].as_str().unwrap();
     assert!(
         said.contains(&format!("root committed, sha256:\n  {commitment}")),
         "{said}"
     );
     let (second, _) = play("second", &format!("--seed {root}"));
-    assert_eq!(second["root_commitment"], first["root_commitment"]);
-    assert_eq!(second["reproduction"], true);
+    assert_eq!(second["started"]["root_commitment"], commitment);
+    assert_eq!(second["started"]["reproduction"], true);
     let stripped = |run| {
         let records = arena.records(run);
         records
@@ -87,8 +87,8 @@ fn records_are_proved_and_a_changed_one_is_not() {
     ));
     assert!(output.status.success(), "{}", err(&output));
     let names = [
-        "run/round-0000-game-0.jsonl.zst",
-        "run/round-0000-game-1.jsonl.zst",
+        "run/match-0000-deal-0000-game-0.jsonl.zst",
+        "run/match-0000-deal-0000-game-1.jsonl.zst",
     ];
     let output = arena.run(&format!("replay verify {} {}", names[0], names[1]));
     assert!(output.status.success(), "{}", out(&output));
@@ -273,14 +273,25 @@ fn json_is_one_event_a_line_and_nothing_else() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(events.len(), 5);
-    assert!(events[..4].iter().all(|event| event["type"] == "game"));
-    let record = events[0]["record"].as_str().unwrap();
+    let types: Vec<_> = events.iter().map(|event| &event["type"]).collect();
+    let game = "game";
+    let expected = [
+        "run_started",
+        game,
+        game,
+        game,
+        game,
+        "run_ended",
+        "standings",
+        "figures",
+    ];
+    assert_eq!(types, expected);
+    assert!(events.iter().all(|event| event["version"] == 1));
+    let record = events[1]["record"].as_str().unwrap();
     assert!(arena.path(record).exists(), "{record}");
-    assert_eq!(events[4]["type"], "standings");
-    assert_eq!(events[4]["games"], 4);
+    assert_eq!(events[6]["counts"]["games"], 4);
     // A bot against its like comes out even, round by round.
-    assert_eq!(events[4]["standings"][0]["points"], 2.0);
+    assert_eq!(events[6]["rows"][0]["points"], 2.0);
 }
 
 #[test]

@@ -34,17 +34,17 @@ fn a_bot_that_is_not_itself_comes_out_uneven() {
     let spec = shlex::try_quote(&spec).unwrap();
     let output = arena.run(&format!("selftest connect-four --format json --bot {spec}"));
     assert_eq!(output.status.code(), Some(1), "{}", err(&output));
-    let checks = of_type(&events(&out(&output)), "check");
+    let checks = of_type(&events(&out(&output)), "selftest");
     let (games, others): (Vec<_>, Vec<_>) = checks
         .iter()
-        .partition(|check| check["what"] == "connect-four");
+        .partition(|check| check["game"] == "connect-four");
     assert!(
         others.iter().all(|check| check["holds"] == true),
         "{checks:?}"
     );
     assert_eq!(games.len(), 1, "{checks:?}");
     assert_eq!(games[0]["holds"], false);
-    let found = games[0]["found"].as_str().unwrap();
+    let found = games[0]["error"].as_str().unwrap();
     assert!(found.starts_with("uneven in deal "), "{found}");
 }
 
@@ -56,7 +56,7 @@ fn a_bot_that_does_wrong_proves_nothing() {
     assert_eq!(output.status.code(), Some(1), "{}", err(&output));
     let text = out(&output);
     assert!(
-        text.contains("connect-four: NO: round-0000-game-"),
+        text.contains("connect-four: NO: match-0000-deal-0000-game-"),
         "{text}"
     );
     assert!(text.contains("seat 0: did not start: "), "{text}");

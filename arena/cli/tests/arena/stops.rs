@@ -112,9 +112,15 @@ fn waited(running: &mut Child, signal: Signal) -> bool {
 fn table(arena: &Arena, name: &str) -> Value {
     let status = done(&arena.run(&format!("tournament status {name} --format json")));
     let mut table = of_type(&events(&status), "standings")[0].clone();
-    table["name"] = Value::Null;
-    for count in ["in_vain", "half", "half_games", "stored", "distinct"] {
-        table["count"][count] = Value::Null;
+    table["tournament"] = Value::Null;
+    for count in [
+        "excluded_groups",
+        "half_groups",
+        "half_games",
+        "stored_games",
+        "distinct_games",
+    ] {
+        table["counts"][count] = Value::Null;
     }
     table
 }

@@ -73,7 +73,7 @@ fn foul(game: &Value) -> Option<String> {
     let fouls = game["fouls"].as_array().unwrap();
     let by = |foul: &Value| game["players"][foul["seat"].as_u64().unwrap() as usize] == "s";
     assert!(fouls.iter().all(by), "the other did nothing wrong: {game}");
-    fouls.first().map(|foul| foul["foul"].to_string())
+    fouls.first().map(Value::to_string)
 }
 
 /// The processes that play the strategy of this arena, hosts, adapters and what
@@ -123,7 +123,7 @@ fn is_found_guilty(source: &str, more: &str, kind: &str, evidence: &str) {
                 .find(|other| other["game_id"] == game["game_id"])
                 .unwrap();
             assert_eq!(foul(same), None);
-            if game["round"].as_u64().unwrap() % 2 == 0 {
+            if game["group"].as_u64().unwrap() % 2 == 0 {
                 let foul = foul(&game).unwrap_or_else(|| panic!("{source}: no foul in {game}"));
                 assert!(
                     foul.contains(&format!("\"kind\":\"{kind}\"")),
@@ -151,7 +151,7 @@ fn a_crash_is_found_in_the_call_that_it_happened_in() {
         ("raises", "the strategy was killed by SIGSEGV in getPoint"),
         ("leaves", "the strategy exited with code 3 in getPoint"),
     ] {
-        is_found_guilty(source, "", "error_status", evidence);
+        is_found_guilty(source, "", "error-status", evidence);
     }
 }
 
@@ -165,13 +165,13 @@ fn what_the_libraries_say_of_an_end_is_evidence() {
         ("exception", "what():  the tree is too deep"),
         ("undefined", "undefined symbol: nowhere_to_be_found"),
     ] {
-        is_found_guilty(source, "", "error_status", evidence);
+        is_found_guilty(source, "", "error-status", evidence);
     }
 }
 
 #[test]
 fn no_point_is_an_error_and_a_wrong_one_illegal() {
-    is_found_guilty("null", "", "error_status", "getPoint returned NULL");
+    is_found_guilty("null", "", "error-status", "getPoint returned NULL");
     is_found_guilty("illegal", "", "illegal", "expected a column of 0 to 8");
 }
 
@@ -188,8 +188,8 @@ fn the_memory_of_a_strategy_is_the_memory_of_its_bot() {
     deals(&arena, &[2, 3]);
     let line = matched(&arena, "", "--rounds 2 --memory-limit 64");
     for game in games(&arena.run(&line)) {
-        let guilty = game["round"] == 0;
-        let found = foul(&game).is_some_and(|foul| foul.contains("memory_exceeded"));
+        let guilty = game["group"] == 0;
+        let found = foul(&game).is_some_and(|foul| foul.contains("memory-exceeded"));
         assert_eq!(found, guilty, "{game}");
     }
     nothing_is_left(&arena);
@@ -215,10 +215,10 @@ fn globals_from_the_first_move_go_with_no_position_that_has_one() {
     for (spec, kind, evidence) in [
         (
             "?keeps-globals",
-            "no_start",
+            "no-start",
             "(keeps-globals), so it can't begin",
         ),
-        ("", "error_status", "another game is in the globals"),
+        ("", "error-status", "another game is in the globals"),
     ] {
         // Without a game there is nothing to count: the exit code is 1.
         let output = arena.run(&matched(&arena, spec, "--rounds 1"));
@@ -232,7 +232,7 @@ fn globals_from_the_first_move_go_with_no_position_that_has_one() {
     assert!(played.iter().all(|game| foul(game).is_none()), "{played:?}");
 }
 
-/// Where it is caught up with there is no Ready, and it is asked on at once.
+/// A resumed bot sends no Ready, and is asked at once.
 #[test]
 fn loading_is_starting_and_not_thinking_also_in_the_middle_of_a_game() {
     let arena = Arena::new();
@@ -248,10 +248,10 @@ fn loading_is_starting_and_not_thinking_also_in_the_middle_of_a_game() {
         "replay rerun run/{record} --seat 0 --bot strategy:strategy.so --move-limit 2s \
          --format json"
     )));
-    let moves = of_type(&events(&again), "answer");
+    let moves = of_type(&events(&again), "rerun_answer");
     assert!(moves.len() > 2, "{again}");
     let other = moves.iter().filter(|one| one["same"] == false);
-    assert!(other.count() > 0, "it is never caught up with: {again}");
+    assert!(other.count() > 0, "it is never resumed: {again}");
     assert!(moves.iter().all(|one| one["foul"].is_null()), "{again}");
 }
 
@@ -262,9 +262,14 @@ fn a_strategy_that_refuses_positions_is_fit() {
     let line = "check strategy:strategy.so?keeps-globals --quick --format json";
     let events = events(&done(&arena.run(line)));
     assert_eq!(of_type(&events, "finding"), Vec::<Value>::new());
-    let looks = of_type(&events, "check");
-    let first = looks.iter().find(|look| look["check"] == "first-moves");
-    let words = first.unwrap()["words"].as_str().unwrap();
+    let stages = of_type(&events, "check_stage");
+    let first = stages
+        .iter()
+        .find(|stage| stage["stage"] == "first-moves")
+        .unwrap();
+    assert!(first["figures"]["refused"].as_u64().unwrap() > 0, "{first}");
+    let words = done(&arena.run("check strategy:strategy.so?keeps-globals --quick"));
+    let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("refused, as keeps-globals says"), "{words}");
 }
 
@@ -442,7 +447,7 @@ fn who_checks_a_strategy_that_calls_clock_is_told_of_its_units() {
             told,
             "{source}{spec}"
         );
-        fits_eighty_columns(&err(&output));
+        fits_eighty_columns(&String::from_utf8_lossy(&output.stderr));
     }
 }
 
@@ -488,7 +493,7 @@ fn a_strategy_that_can_t_be_loaded_says_why_before_it_plays() {
         for game in of_type(&events(&out(&output)), "game") {
             let foul = foul(&game).unwrap();
             assert!(
-                foul.contains("no_start") && foul.contains(evidence),
+                foul.contains("no-start") && foul.contains(evidence),
                 "{foul}"
             );
         }
@@ -607,12 +612,12 @@ fn a_hundred_games_leave_nothing_behind() {
 /// A strategy that looks at nothing but its call answers the same when it is put
 /// into the middle of a game.
 #[test]
-fn a_strategy_can_be_caught_up() {
+fn a_strategy_can_be_resumed() {
     let arena = Arena::new();
     compile(&arena, "innocent");
     deals(&arena, &[3]);
     games(&arena.run(&matched(&arena, "", "--rounds 1 --records run")));
-    let line = "replay rerun run/round-0000-game-0.jsonl.zst --seat 0 \
+    let line = "replay rerun run/match-0000-deal-0000-game-0.jsonl.zst --seat 0 \
                 --bot strategy:strategy.so --format json";
     let found = events(&done(&arena.run(line)));
     let end = &of_type(&found, "rerun")[0];

@@ -81,8 +81,9 @@ pub(crate) fn out(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
+/// What it said on standard error, each line in one piece.
 pub(crate) fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    String::from_utf8_lossy(&output.stderr).replace("\n    ", " ")
 }
 
 /// A record without what was measured: times, and the hash that covers them.

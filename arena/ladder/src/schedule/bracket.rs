@@ -1,28 +1,27 @@
-//! The brackets of eliminations: which match feeds which. Whoever plays in them is
-//! not known here.
+//! The brackets of eliminations: which match feeds which. This file knows no entrants.
 //!
-//! A match is between two sides. In games of two a side is one player, the winner
-//! goes on and the loser is out or drops to the losers' bracket. At a table of
-//! four a side is two players, the first two go on as one side, and the last two
-//! are out or drop as one.
+//! A match is between two sides. In games of two a side is one player; the winner
+//! advances, and the loser is out or drops to the losers' bracket. At a table of four a
+//! side is two players; the first two advance as one side, and the last two are out or
+//! drop as one side.
 
 /// Where a player of a match comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    /// It is the entrant with this number, if there is one.
+pub(super) enum BracketSource {
+    /// The entrant with this number, if there is one.
     Seed(usize),
-    /// It took this place, from 0, in an earlier match.
+    /// The one with this place, from 0, in an earlier match.
     Place { of: usize, place: usize },
 }
 
 /// A match of a bracket.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct BracketNode {
     pub(super) round: usize,
     /// One for each seat.
-    pub(super) sources: Vec<Source>,
-    /// How many of it go on. Where there are no more players than that, there is
-    /// nothing to play.
+    pub(super) sources: Vec<BracketSource>,
+    /// How many of its players advance. With no more players than that there is nothing
+    /// to play.
     pub(super) go_on: usize,
 }
 
@@ -30,23 +29,22 @@ pub(super) struct Node {
 #[derive(Clone, Debug)]
 pub(super) struct Bracket {
     pub(super) rounds: Vec<String>,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<BracketNode>,
     /// The match that is played only if the one before it was won by the side from
     /// the losers' bracket.
     pub(super) reset: Option<usize>,
-    /// How many matches the winner has that never drops.
+    /// How many matches a winner without a loss plays.
     pub(super) path: u64,
     half: usize,
 }
 
-/// Players that stay together.
-type Side = Vec<Source>;
+/// Players that advance or drop together.
+type Side = Vec<BracketSource>;
 
 impl Bracket {
-    /// Who loses is out; of four the last two are. The places in the last match
-    /// are the final ones.
+    /// Single elimination: losers are out. The places in the last match are final.
     ///
-    /// For a match for the third place there must be semi-finals, and two seats.
+    /// A match for the third place needs semi-finals and two seats.
     pub(super) fn single(entrants: usize, seats: usize, third_place: bool) -> Self {
         let mut bracket = Self::empty(seats);
         let mut sides = seeded(entrants, seats);
@@ -70,18 +68,17 @@ impl Bracket {
         bracket
     }
 
-    /// Who loses twice is out.
+    /// Double elimination: a player that loses twice is out.
     ///
-    /// Those who lose in the winners' first round play among themselves. After
-    /// that those who are left in the losers' bracket play in turn those who drop
-    /// from the winners' next round, and among themselves. Those who drop stand in
-    /// the reverse order the first time, with the halves exchanged the next time,
-    /// then with each half reversed, and so on by turns: so those who have met meet
-    /// again as late as may be.
+    /// The losers of the winners' first round play against each other. After that, rounds
+    /// alternate in the losers' bracket: the players there against those that drop from
+    /// the winners' next round, then against each other. The order of those that drop is
+    /// reversed the first time, has its halves exchanged the second time, has each half
+    /// reversed the third time, and so on, so that rematches come as late as possible.
     ///
-    /// The grand final is between both brackets. If the one from the losers'
-    /// bracket wins it, both have lost once, and it is played again. At tables of
-    /// four there are two from each bracket, and the one match decides.
+    /// The winners of both brackets play the grand final. If the one from the losers'
+    /// bracket wins it, both have lost once, and it is played again. At tables of four two
+    /// players of each bracket play one grand final.
     pub(super) fn double(entrants: usize, seats: usize) -> Self {
         let mut bracket = Self::empty(seats);
         let half = bracket.half;
@@ -136,13 +133,13 @@ impl Bracket {
         }
     }
 
-    /// Adds a round of these matches; gives their numbers.
+    /// Adds a round of these matches, and returns their numbers.
     fn round(&mut self, name: String, pairs: Vec<(Side, Side)>, go_on: usize) -> Vec<usize> {
         let round = self.rounds.len();
         self.rounds.push(name);
         let first = self.nodes.len();
         self.nodes.extend(pairs.into_iter().map(|(one, other)| {
-            Node {
+            BracketNode {
                 round,
                 sources: (one.into_iter().zip(other))
                     .flat_map(|(one, other)| [one, other])
@@ -154,13 +151,15 @@ impl Bracket {
     }
 
     fn winners(&self, matches: &[usize]) -> Vec<Side> {
-        let side = |&of: &usize| (0..self.half).map(move |place| Source::Place { of, place });
+        let side =
+            |&of: &usize| (0..self.half).map(move |place| BracketSource::Place { of, place });
         matches.iter().map(|of| side(of).collect()).collect()
     }
 
     fn losers(&self, matches: &[usize]) -> Vec<Side> {
         let half = self.half;
-        let side = |&of: &usize| (half..2 * half).map(move |place| Source::Place { of, place });
+        let side =
+            |&of: &usize| (half..2 * half).map(move |place| BracketSource::Place { of, place });
         matches.iter().map(|of| side(of).collect()).collect()
     }
 }
@@ -172,30 +171,29 @@ fn adjacent(sides: &[Side]) -> Vec<(Side, Side)> {
         .collect()
 }
 
-/// The sides of the first round, in order of the bracket: the best seed far from
-/// the second best, and where seats stay empty, those next to the best seeds.
+/// The sides of the first round, in order of the bracket: the best two seeds are far from
+/// each other, and empty places are next to the best seeds.
 fn seeded(entrants: usize, seats: usize) -> Vec<Side> {
     let matches = entrants.div_ceil(seats).next_power_of_two();
     let last = matches * seats - 1;
     match seats {
         2 => bracket_order(2 * matches)
             .into_iter()
-            .map(|seed| vec![Source::Seed(seed)])
+            .map(|seed| vec![BracketSource::Seed(seed)])
             .collect(),
-        // Table t has the seeds t, then from the far end those that are left.
+        // Table t has seed t, then one seed of each of the other quarters, from its end.
         _ => (bracket_order(matches).into_iter())
             .flat_map(|t| {
                 let seeds = [t, 2 * matches - 1 - t, 3 * matches - 1 - t, last - t];
-                let [a, b, c, d] = seeds.map(Source::Seed);
+                let [a, b, c, d] = seeds.map(BracketSource::Seed);
                 [vec![a, c], vec![b, d]]
             })
             .collect(),
     }
 }
 
-/// 0 up to `many`, a power of two, in the order in which seeds stand in a bracket:
-/// in every round, if the better seed always wins, the best one left meets the
-/// worst one left.
+/// The seeds 0 to `many - 1` in the order of a bracket, where `many` is a power of two: if
+/// the better seed always wins, in every round the best remaining seed meets the worst.
 fn bracket_order(many: usize) -> Vec<usize> {
     let mut order = vec![0];
     while order.len() < many {
@@ -220,7 +218,10 @@ mod tests {
             bracket.rounds,
             ["quarter-finals", "semi-finals", "third place", "final"]
         );
-        assert_eq!(bracket.nodes[0].sources, [Source::Seed(0), Source::Seed(7)]);
+        assert_eq!(
+            bracket.nodes[0].sources,
+            [BracketSource::Seed(0), BracketSource::Seed(7)]
+        );
     }
 
     #[test]
@@ -237,8 +238,8 @@ mod tests {
                         assert_eq!(node.sources.len(), seats);
                         for source in &node.sources {
                             match *source {
-                                Source::Seed(seed) => seeds += usize::from(seed < entrants),
-                                Source::Place { of, place } => {
+                                BracketSource::Seed(seed) => seeds += usize::from(seed < entrants),
+                                BracketSource::Place { of, place } => {
                                     assert!(of < at && place < seats);
                                     assert!(used.insert((of, place)), "nobody plays twice");
                                 }

@@ -1,61 +1,63 @@
-//! Elimination, single and double: who loses is out, at the first time or at the
-//! second.
+//! Elimination: an entrant is out after one lost match (single) or two (double).
 //!
-//! A match of two is the best of so many deals. If all are played and the points
-//! are level, it goes on deal by deal until one is won, at most for as many deals
-//! again; then the margins decide, then the seeding. A table of four plays all its
-//! deals; its order is by points, then margins, then the seeding.
+//! A match of two is a best of its deals. If the points are level after all deals, deals
+//! are added one at a time until one is won, at most as many again; then the margins
+//! decide, then the seeding. A table of four plays all its deals; its order is by points,
+//! then margins, then the seeding.
 //!
-//! Who fails too often loses the match at hand and is set aside: whoever would
-//! have met it next goes on without a game.
+//! An entrant that fails too many deals loses its current match and is set aside; its
+//! next opponent advances without a game.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::bracket::{Bracket, Source};
-use super::health::{self, Strikes};
+use super::bracket::{Bracket, BracketSource};
 use super::listed::joined;
-use super::match_up::{MatchUp, Place, Terms, Walkover, unplayed};
-use super::{Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
+use super::match_up::{MatchPlace, MatchRules, MatchUp, Walkover, unplayed};
+use super::set_aside::{self, FailedDeals};
+use super::{
+    Decider, Match, NotScheduled, Participant, Ranked, Remark, Round, Schedule, SetAside,
+    SetAsideReason,
+};
 use crate::{Entrant, Field, Group, GroupScore};
 
-/// An elimination as it stands.
+/// The state of an elimination.
 #[derive(Debug)]
 pub(super) struct Elimination {
-    terms: Terms,
+    rules: MatchRules,
     walkover: Walkover,
     bracket: Bracket,
-    /// Which matches wait for each.
+    /// For each match the matches that need its result.
     feeds: Vec<Vec<usize>>,
-    states: Vec<State>,
-    /// Matches that may have a group to name.
+    states: Vec<BracketMatch>,
+    /// Matches that may be able to name a group.
     ready: BTreeSet<usize>,
-    entrants: Vec<Standing>,
+    entrants: Vec<BracketEntrant>,
 }
 
-/// A match of the bracket as it stands.
+/// The state of a match of the bracket.
 #[derive(Clone, Debug, Default)]
-struct State {
-    /// What is or was played. None: not begun, or there was nothing to play.
+struct BracketMatch {
+    /// The match; None if it has not been started, or has nothing to play.
     match_up: Option<MatchUp>,
-    /// Who takes part but is set aside, in order of the sources.
+    /// The entrants of this match that are set aside, in order of the sources.
     absent: Vec<Entrant>,
-    /// The order when it is over, the best first; None is nobody.
+    /// The order if it is over, the best first; None is a place without an entrant.
     order: Option<Vec<Option<Entrant>>>,
-    remarks: Vec<String>,
+    remarks: Vec<Remark>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Standing {
-    strikes: Strikes,
-    aside: Option<String>,
-    /// In which round it was set aside, and at which place: there it is out, however
-    /// far it is carried on by others who fail.
+struct BracketEntrant {
+    failed: FailedDeals,
+    aside: Option<SetAsideReason>,
+    /// The round and the place at which it was set aside. There it is out, even if it
+    /// would advance because others are set aside too.
     out: Option<(usize, usize)>,
 }
 
-/// Who sits somewhere, as far as it is known.
+/// Who takes a place of a match, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     Entrant(Entrant),
@@ -64,16 +66,16 @@ enum Known {
 }
 
 impl Elimination {
-    pub(super) fn new(field: &Field, mut terms: Terms, bracket: Bracket) -> Self {
+    pub(super) fn new(field: &Field, mut rules: MatchRules, bracket: Bracket) -> Self {
         let walkover = Walkover {
-            patience: field.patience,
-            each: bracket.path * terms.deals,
+            set_aside: field.set_aside,
+            each: bracket.path * rules.deals,
         };
-        terms.walkover = Some(walkover);
+        rules.walkover = Some(walkover);
         let mut feeds = vec![Vec::new(); bracket.nodes.len()];
         for (at, node) in bracket.nodes.iter().enumerate() {
             for source in &node.sources {
-                if let Source::Place { of, .. } = *source
+                if let BracketSource::Place { of, .. } = *source
                     && feeds[of].last() != Some(&at)
                 {
                     feeds[of].push(at);
@@ -81,13 +83,13 @@ impl Elimination {
             }
         }
         let mut schedule = Self {
-            terms,
+            rules,
             walkover,
-            states: vec![State::default(); bracket.nodes.len()],
+            states: vec![BracketMatch::default(); bracket.nodes.len()],
             feeds,
             bracket,
             ready: BTreeSet::new(),
-            entrants: vec![Standing::default(); field.entrants as usize],
+            entrants: vec![BracketEntrant::default(); field.entrants as usize],
         };
         for at in 0..schedule.states.len() {
             schedule.begin(at);
@@ -95,8 +97,8 @@ impl Elimination {
         schedule
     }
 
-    /// Begins a match if all its players are known and it has not been begun; one
-    /// in which there is nothing to play is over at once.
+    /// Starts a match if all its players are known and it has not been started. A match
+    /// with nothing to play is over at once.
     fn begin(&mut self, at: usize) {
         if self.states[at].order.is_some() || self.states[at].match_up.is_some() {
             return;
@@ -114,36 +116,38 @@ impl Elimination {
         }
         self.states[at].absent = absent;
         if self.bracket.reset == Some(at) && !self.won_from_below(at) {
-            // In the order of the first grand final, which has decided.
+            // The first grand final has decided, and its order stands.
             self.close(at, present);
         } else if present.len() <= self.bracket.nodes[at].go_on {
             present.sort_unstable();
             self.close(at, present);
         } else {
             let mut lineup: Vec<_> = present.into_iter().map(Some).collect();
-            lineup.resize(self.terms.seats, None);
-            let strikes = |one: &Option<Entrant>| {
-                one.map_or(Strikes::default(), |one| self.entrants[one.index()].strikes)
+            lineup.resize(self.rules.seats, None);
+            let failed = |one: &Option<Entrant>| {
+                one.map_or(FailedDeals::default(), |one| {
+                    self.entrants[one.index()].failed
+                })
             };
-            let lineup = lineup.iter().map(|one| (*one, strikes(one)));
+            let lineup = lineup.iter().map(|one| (*one, failed(one)));
             self.states[at].match_up = Some(MatchUp::new(self.bracket.nodes[at].round, lineup));
             self.ready.insert(at);
         }
     }
 
-    /// Ends a match with these in order, and begins what waited for it.
+    /// Ends a match with this order, and starts the matches that needed it.
     fn close(&mut self, at: usize, order: Vec<Entrant>) {
         let state = &mut self.states[at];
         let absent = state.absent.iter().copied();
         let mut order: Vec<_> = order.into_iter().chain(absent).map(Some).collect();
-        order.resize(self.terms.seats, None);
+        order.resize(self.rules.seats, None);
         state.order = Some(order);
         for fed in self.feeds[at].clone() {
             self.begin(fed);
         }
     }
 
-    /// Whether the grand final before this match was won by the losers' bracket.
+    /// Whether the winner of the losers' bracket won the grand final before this match.
     fn won_from_below(&self, reset: usize) -> bool {
         let grand_final = &self.states[reset - 1];
         let won = grand_final.order.as_ref().and_then(|order| order[0]);
@@ -151,14 +155,14 @@ impl Elimination {
         played.is_some_and(|played| played.places()[1].entrant == won)
     }
 
-    /// Judges a match that has just been decided.
+    /// Evaluates a match that has just been decided.
     fn decide(&mut self, at: usize) {
         let Some(match_up) = &self.states[at].match_up else {
             return;
         };
-        let mut places: Vec<Place> = match_up.places().to_vec();
+        let mut places: Vec<MatchPlace> = match_up.places().to_vec();
         places.retain(|place| place.entrant.is_some());
-        let lost = |place: &Place| self.walkover.lost(place);
+        let lost = |place: &MatchPlace| self.walkover.lost(place);
         places.sort_by_key(|place| {
             let failed = lost(place).is_some();
             (
@@ -181,23 +185,24 @@ impl Elimination {
                 && ahead.points == behind.points
                 && let (Some(one), Some(other)) = (ahead.entrant, behind.entrant)
             {
-                let by = if ahead.margin > behind.margin {
-                    "the margins were for"
-                } else {
-                    "so were the margins, and the better seed is"
-                };
-                let round = &self.bracket.rounds[node.round];
-                remarks.push(format!(
-                    "{round}: {{{one}}} and {{{other}}} were level on points; {by} {{{one}}}"
-                ));
+                remarks.push(Remark::Tie {
+                    round: self.bracket.rounds[node.round].clone(),
+                    ahead: one,
+                    behind: other,
+                    decided_by: if ahead.margin > behind.margin {
+                        Decider::Margins
+                    } else {
+                        Decider::Seeding
+                    },
+                });
             }
         }
         for (place, found) in places.iter().enumerate() {
             let why = self.walkover.lost(found);
             let place = if last { place } else { place.max(node.go_on) };
             if let Some(one) = found.entrant {
-                self.entrants[one.index()] = Standing {
-                    strikes: found.strikes,
+                self.entrants[one.index()] = BracketEntrant {
+                    failed: found.failed,
                     out: why.is_some().then_some((node.round, place)),
                     aside: why,
                 };
@@ -212,13 +217,13 @@ impl Elimination {
         self.entrants[one.index()].aside.is_some()
     }
 
-    fn known(&self, source: Source, expected: &[usize]) -> Known {
+    fn known(&self, source: BracketSource, expected: &[usize]) -> Known {
         match source {
-            Source::Seed(seed) if seed < self.entrants.len() => {
+            BracketSource::Seed(seed) if seed < self.entrants.len() => {
                 Known::Entrant(Entrant::new(seed as u32))
             }
-            Source::Seed(_) => Known::Nobody,
-            Source::Place { of, place } => match &self.states[of].order {
+            BracketSource::Seed(_) => Known::Nobody,
+            BracketSource::Place { of, place } => match &self.states[of].order {
                 Some(order) => order[place].map_or(Known::Nobody, Known::Entrant),
                 None if place >= expected[of] => Known::Nobody,
                 None => Known::NotYet { of, place },
@@ -226,7 +231,7 @@ impl Elimination {
         }
     }
 
-    /// How many players each match has or will have.
+    /// How many players each match has, or will have.
     fn expected(&self) -> Vec<usize> {
         let mut expected = Vec::with_capacity(self.states.len());
         for node in &self.bracket.nodes {
@@ -239,10 +244,10 @@ impl Elimination {
         expected
     }
 
-    /// How many deals a match that has not been begun will have.
+    /// How many deals a match that has not been started will have at most.
     fn most(&self, at: usize, expected: &[usize]) -> u64 {
         if self.states[at].order.is_none() && expected[at] > self.bracket.nodes[at].go_on {
-            self.terms.deals
+            self.rules.deals
         } else {
             0
         }
@@ -251,15 +256,15 @@ impl Elimination {
     fn seen(&self, at: usize, expected: &[usize]) -> Match {
         let state = &self.states[at];
         if let Some(match_up) = &state.match_up {
-            return match_up.seen(at as u32, &self.terms);
+            return match_up.seen(at as u32, &self.rules);
         }
-        let two = self.terms.seats == 2;
+        let two = self.rules.seats == 2;
         let sources = &self.bracket.nodes[at].sources;
-        let player = |&source: &Source| match self.known(source, expected) {
-            Known::Entrant(one) => Player::Entrant(one),
-            Known::Nobody if two => Player::Bye,
-            Known::Nobody => Player::Filler,
-            Known::NotYet { of, place } => Player::Pending(match (two, place) {
+        let player = |&source: &BracketSource| match self.known(source, expected) {
+            Known::Entrant(one) => Participant::Entrant(one),
+            Known::Nobody if two => Participant::Bye,
+            Known::Nobody => Participant::Filler,
+            Known::NotYet { of, place } => Participant::Pending(match (two, place) {
                 (true, 0) => format!("winner of match {of}"),
                 (true, _) => format!("loser of match {of}"),
                 _ => format!("place {} of match {of}", place + 1),
@@ -274,12 +279,12 @@ impl Elimination {
         )
     }
 
-    /// Where each has come out of the bracket: in which round and at which place.
-    /// None for those who are still in it.
+    /// The round and the place at which each entrant left the bracket; None if it has
+    /// not.
     fn out(&self) -> Vec<Option<(usize, usize)>> {
         let mut goes_on = BTreeSet::new();
         for source in self.bracket.nodes.iter().flat_map(|node| &node.sources) {
-            if let Source::Place { of, place } = *source {
+            if let BracketSource::Place { of, place } = *source {
                 goes_on.insert((of, place));
             }
         }
@@ -297,7 +302,7 @@ impl Elimination {
         out
     }
 
-    /// How many matches each has won, or at tables of four gone on from.
+    /// How many matches each entrant has won, or at tables of four advanced from.
     fn won(&self) -> Vec<u32> {
         let mut won = vec![0; self.entrants.len()];
         for (state, node) in self.states.iter().zip(&self.bracket.nodes) {
@@ -315,7 +320,7 @@ impl Schedule for Elimination {
     fn next(&mut self) -> Option<Group> {
         while let Some(&at) = self.ready.first() {
             if let Some(match_up) = &mut self.states[at].match_up
-                && let Some(group) = match_up.next(at as u32, &self.terms)
+                && let Some(group) = match_up.next(at as u32, &self.rules)
             {
                 return Some(group);
             }
@@ -326,12 +331,12 @@ impl Schedule for Elimination {
 
     fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled> {
         let unknown = NotScheduled(score.number);
-        let (id, place) = self.terms.locate(score.number).ok_or(unknown)?;
+        let (id, place) = self.rules.locate(score.number).ok_or(unknown)?;
         let at = id as usize;
         let state = self.states.get_mut(at).ok_or(unknown)?;
         let match_up = state.match_up.as_mut().ok_or(unknown)?;
-        match_up.record(place, score, &self.terms).ok_or(unknown)?;
-        if match_up.may_go_on(&self.terms) {
+        match_up.record(place, score, &self.rules).ok_or(unknown)?;
+        if match_up.may_go_on(&self.rules) {
             self.ready.insert(at);
         }
         if match_up.is_over() && state.order.is_none() {
@@ -346,8 +351,8 @@ impl Schedule for Elimination {
 
     fn planned(&self) -> Option<u64> {
         let expected = self.expected();
-        let planned = |(at, state): (usize, &State)| match &state.match_up {
-            Some(match_up) => match_up.planned(&self.terms),
+        let planned = |(at, state): (usize, &BracketMatch)| match &state.match_up {
+            Some(match_up) => match_up.planned(&self.rules),
             None => self.most(at, &expected),
         };
         Some(self.states.iter().enumerate().map(planned).sum())
@@ -373,19 +378,19 @@ impl Schedule for Elimination {
                 .match_up
                 .as_ref()
                 .filter(|match_up| match_up.is_over())?;
-            let first = self.terms.first(at as u32);
-            Some(first + match_up.counted()..first + self.terms.stride())
+            let first = self.rules.first(at as u32);
+            Some(first + match_up.counted()..first + self.rules.stride())
         });
         joined(over)
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        health::set_aside(self.entrants.iter().map(|standing| &standing.aside), false)
+        set_aside::list(self.entrants.iter().map(|standing| standing.aside), false)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {
         let (out, won) = (self.out(), self.won());
-        // Who is still in comes before all who are out, then the later round.
+        // Entrants that are not out come first, then those of later rounds.
         let key = |one: Entrant| match out[one.index()] {
             None => (Reverse(usize::MAX), 0),
             Some((round, place)) => (Reverse(round), place),
@@ -407,7 +412,7 @@ impl Schedule for Elimination {
         Some(ranked.collect())
     }
 
-    fn remarks(&self) -> Vec<String> {
+    fn remarks(&self) -> Vec<Remark> {
         (self.states.iter())
             .flat_map(|state| state.remarks.clone())
             .collect()

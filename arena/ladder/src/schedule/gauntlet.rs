@@ -1,15 +1,15 @@
-//! A few challengers against all the others.
+//! Gauntlet: some challengers against all the others.
 
 use super::listed::Rounds;
 use super::round_robin::{combinations, filled};
 use crate::Entrant;
 
-/// Up to this many others a challenger meets every three of them; from the next
-/// on the tables are a cyclic design.
+/// Up to this many others a challenger plays with every three of them; with more, the
+/// tables are a cyclic design.
 const MOST_IN_FULL: usize = 6;
 
-/// Each challenger against each of the others. In a round every challenger plays
-/// once, and they go round the others, so that these play about as often too.
+/// Each challenger against each of the others. In a round each challenger plays once; the
+/// opponents rotate, so that they play about equally often too.
 pub(super) fn pairs(entrants: u32, challengers: u32) -> Rounds {
     let (challengers, others) = sides(entrants, challengers);
     (0..others.len())
@@ -21,15 +21,14 @@ pub(super) fn pairs(entrants: u32, challengers: u32) -> Rounds {
         .collect()
 }
 
-/// Each challenger with three of the others, so that each of these is met as
-/// often as any other.
+/// Each challenger with three of the others at a time, so that it meets all others equally
+/// often.
 ///
-/// Up to six others: every three of them. From seven on: as many tables as there
-/// are others, the `i`th with those at `i`, `i + 1` and `i + 3` around a circle.
-/// Each is then met three times, and no two of them sit at more than one of a
-/// challenger's tables, since the distances 1, 2 and 3 are all different (with
-/// seven it is the Fano plane). Fewer than three others have one table, with the
-/// other seats filled.
+/// Up to six others: every three of them. From seven on: one table for each of the others,
+/// table `i` with those at `i`, `i + 1` and `i + 3` on a circle. So each is met three
+/// times, and a pair of them sits at no more than one of a challenger's tables, since the
+/// distances 1, 2 and 3 differ (with seven it is the Fano plane). Fewer than three others
+/// have one table with fillers.
 pub(super) fn tables(entrants: u32, challengers: u32) -> Rounds {
     let (challengers, others) = sides(entrants, challengers);
     let trios: Vec<Vec<Entrant>> = match others.len() {

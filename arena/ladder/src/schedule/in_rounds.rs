@@ -1,28 +1,32 @@
-//! A schedule in rounds, of which each is paired when the one before is wholly
-//! decided: Swiss and ladder. Who fails too often plays the next round no more;
-//! its results stand.
+//! Schedules in rounds, each of which is paired when the round before is over: Swiss and
+//! ladder. An entrant that fails too many deals does not play in the next round; its
+//! results stand.
 //!
 //! A schedule without an end remembers its last rounds only.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::health::{self, Strikes};
 use super::listed::joined;
-use super::match_up::{MatchUp, Terms, Walkover, unplayed};
+use super::match_up::{MatchRules, MatchUp, Walkover, unplayed};
+use super::set_aside::{self, FailedDeals};
 use super::tables::sizes;
-use super::{KEPT_ROUNDS, Match, NotScheduled, Player, Ranked, Round, Schedule, SetAside};
+use super::{
+    KEPT_ROUNDS, Match, NotScheduled, Participant, Ranked, Remark, Round, Schedule, SetAside,
+    SetAsideReason,
+};
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
-/// How the rounds are paired, and what comes of them.
-pub(super) trait Pairing: Send {
-    /// The round with this number, from 0, between these, in order of their numbers.
+/// How rounds are paired, and how their results are counted.
+pub(super) trait RoundPairing: Send {
+    /// Pairs the round with this number, from 0. The entrants are in order of their
+    /// numbers.
     fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired;
 
-    /// Takes a group that counts. Those of one entrant come in their order.
+    /// Adds a group that counts. The groups of an entrant come in order.
     fn count(&mut self, lineup: &Lineup, score: &GroupScore);
 
-    /// Takes a match that is over, and who of it has been set aside.
+    /// Adds a match that is over; `aside` are its entrants that have been set aside.
     fn decide(&mut self, match_up: &MatchUp, aside: &[Entrant]);
 
     /// As in [`Schedule`].
@@ -34,51 +38,51 @@ pub(super) trait Pairing: Send {
 pub(super) struct Paired {
     pub(super) tables: Vec<Lineup>,
     pub(super) bye: Option<Entrant>,
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: Vec<Remark>,
 }
 
 /// A schedule in rounds.
 #[derive(Debug)]
 pub(super) struct InRounds<P> {
-    terms: Terms,
+    rules: MatchRules,
     pairing: P,
-    /// How many rounds there are to be; None: no end.
+    /// The number of rounds; None for no end.
     end: Option<u32>,
-    /// How many numbers a round has for its matches. A bye has one too.
+    /// How many match numbers are reserved for a round, with one for a bye.
     per_round: u32,
-    /// How many rounds are forgotten, the first ones.
+    /// How many rounds, from the first on, are forgotten.
     forgotten: usize,
-    /// How many groups of those count.
+    /// How many groups of the forgotten rounds count.
     forgotten_groups: u64,
-    /// What of those does not count.
+    /// The groups of the forgotten rounds that do not count.
     uncounted: Vec<Range<u64>>,
-    /// The rounds after those.
-    rounds: VecDeque<Played>,
-    entrants: Vec<Standing>,
+    /// The rounds after the forgotten ones.
+    rounds: VecDeque<PairedRound>,
+    entrants: Vec<RoundsEntrant>,
     over: bool,
-    remarks: Vec<String>,
+    remarks: Vec<Remark>,
 }
 
 #[derive(Debug)]
-struct Played {
+struct PairedRound {
     matches: Vec<MatchUp>,
     bye: Option<Entrant>,
-    /// The match that names the next group; those before it have named all.
+    /// The match that names the next group; earlier matches have named all of theirs.
     naming: usize,
     /// How many matches are not over.
     open: usize,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Standing {
-    strikes: Strikes,
-    aside: Option<String>,
+struct RoundsEntrant {
+    failed: FailedDeals,
+    aside: Option<SetAsideReason>,
 }
 
-impl<P: Pairing> InRounds<P> {
-    pub(super) fn new(field: &Field, mut terms: Terms, end: Option<u32>, pairing: P) -> Self {
-        terms.walkover = Some(Walkover {
-            patience: field.patience,
+impl<P: RoundPairing> InRounds<P> {
+    pub(super) fn new(field: &Field, mut rules: MatchRules, end: Option<u32>, pairing: P) -> Self {
+        rules.walkover = Some(Walkover {
+            set_aside: field.set_aside,
             each: 0,
         });
         let mut schedule = Self {
@@ -89,10 +93,10 @@ impl<P: Pairing> InRounds<P> {
             forgotten_groups: 0,
             uncounted: Vec::new(),
             rounds: VecDeque::new(),
-            entrants: vec![Standing::default(); field.entrants as usize],
+            entrants: vec![RoundsEntrant::default(); field.entrants as usize],
             over: false,
             remarks: Vec::new(),
-            terms,
+            rules,
         };
         schedule.open_round();
         schedule
@@ -104,7 +108,7 @@ impl<P: Pairing> InRounds<P> {
             .collect()
     }
 
-    /// The number of a match, unless there are no numbers left.
+    /// The number of a match; None if it would be above 2^32 - 1.
     fn id(&self, round: usize, at: usize) -> Option<u32> {
         let first = u32::try_from(round).ok()?.checked_mul(self.per_round)?;
         first.checked_add(u32::try_from(at).ok()?)
@@ -123,24 +127,23 @@ impl<P: Pairing> InRounds<P> {
             self.over = true;
             return;
         }
-        if let Some(walkover) = &mut self.terms.walkover {
+        if let Some(walkover) = &mut self.rules.walkover {
             let rounds = u64::from(self.end.unwrap_or(round + 1));
-            walkover.each = rounds * self.terms.deals;
+            walkover.each = rounds * self.rules.deals;
         }
         let paired = self.pairing.pair(round, &active);
-        let strikes = |one: &Option<Entrant>| {
-            one.map_or(Strikes::default(), |one| self.entrants[one.index()].strikes)
+        let failed = |one: &Option<Entrant>| {
+            one.map_or(FailedDeals::default(), |one| {
+                self.entrants[one.index()].failed
+            })
         };
         let matches: Vec<MatchUp> = (paired.tables.iter())
             .map(|lineup| {
-                MatchUp::new(
-                    round as usize,
-                    lineup.iter().map(|one| (*one, strikes(one))),
-                )
+                MatchUp::new(round as usize, lineup.iter().map(|one| (*one, failed(one))))
             })
             .collect();
         self.remarks.extend(paired.remarks);
-        self.rounds.push_back(Played {
+        self.rounds.push_back(PairedRound {
             open: matches.len(),
             matches,
             bye: paired.bye,
@@ -148,7 +151,8 @@ impl<P: Pairing> InRounds<P> {
         });
     }
 
-    /// Forgets the first of too many rounds, all but what does not count of it.
+    /// Forgets the first round if there are too many, except which of its groups do not
+    /// count.
     fn forget(&mut self) {
         if self.end.is_none() && self.rounds.len() > KEPT_ROUNDS {
             let first = self.uncounted_in(self.forgotten, &self.rounds[0]);
@@ -160,17 +164,17 @@ impl<P: Pairing> InRounds<P> {
         }
     }
 
-    fn uncounted_in(&self, round: usize, played: &Played) -> Vec<Range<u64>> {
+    fn uncounted_in(&self, round: usize, played: &PairedRound) -> Vec<Range<u64>> {
         (played.matches.iter().enumerate())
             .filter(|(_, match_up)| match_up.is_over())
             .filter_map(|(at, match_up)| {
-                let first = self.terms.first(self.id(round, at)?);
-                Some(first + match_up.counted()..first + self.terms.stride())
+                let first = self.rules.first(self.id(round, at)?);
+                Some(first + match_up.counted()..first + self.rules.stride())
             })
             .collect()
     }
 
-    /// Judges the round that has just ended, in order of its matches.
+    /// Evaluates the round that has just ended, in order of its matches.
     fn close_round(&mut self) {
         let Some(round) = self.rounds.back() else {
             return;
@@ -181,9 +185,9 @@ impl<P: Pairing> InRounds<P> {
                 let Some(entrant) = place.entrant else {
                     continue;
                 };
-                self.entrants[entrant.index()].strikes = place.strikes;
+                self.entrants[entrant.index()].failed = place.failed;
                 if let Some(why) = self
-                    .terms
+                    .rules
                     .walkover
                     .and_then(|walkover| walkover.lost(place))
                 {
@@ -195,13 +199,13 @@ impl<P: Pairing> InRounds<P> {
         }
     }
 
-    fn round_seen(&self, at: usize, round: &Played) -> Round {
+    fn round_seen(&self, at: usize, round: &PairedRound) -> Round {
         let id = |match_up| self.id(at, match_up).unwrap_or(u32::MAX);
         let mut matches: Vec<Match> = (round.matches.iter().enumerate())
-            .map(|(i, match_up)| match_up.seen(id(i), &self.terms))
+            .map(|(i, match_up)| match_up.seen(id(i), &self.rules))
             .collect();
         if let Some(bye) = round.bye {
-            let players = vec![Player::Entrant(bye), Player::Bye];
+            let players = vec![Participant::Entrant(bye), Participant::Bye];
             matches.push(unplayed(id(matches.len()), players, 0, true));
         }
         Round {
@@ -210,9 +214,9 @@ impl<P: Pairing> InRounds<P> {
         }
     }
 
-    /// A round to come, as far as it is known how many take part.
+    /// A future round, if all active entrants take part.
     fn round_to_come(&self, at: usize, active: usize) -> Round {
-        let seats = self.terms.seats;
+        let seats = self.rules.seats;
         let tables = match seats {
             2 => (0..active.div_ceil(2))
                 .map(|i| (active - 2 * i).min(2))
@@ -220,10 +224,16 @@ impl<P: Pairing> InRounds<P> {
             _ => sizes(active),
         };
         let matches = tables.into_iter().enumerate().map(|(i, here)| {
-            let mut players = vec![Player::Pending(format!("paired after {}", name(at - 1))); here];
+            let mut players =
+                vec![Participant::Pending(format!("paired after {}", name(at - 1))); here];
             let bye = seats == 2 && here == 1;
-            players.resize(seats, if bye { Player::Bye } else { Player::Filler });
-            let most = if bye { 0 } else { self.terms.deals };
+            let free = if bye {
+                Participant::Bye
+            } else {
+                Participant::Filler
+            };
+            players.resize(seats, free);
+            let most = if bye { 0 } else { self.rules.deals };
             unplayed(self.id(at, i).unwrap_or(u32::MAX), players, most, false)
         });
         Round {
@@ -242,12 +252,12 @@ impl<P: Pairing> InRounds<P> {
     }
 }
 
-impl<P: Pairing> Schedule for InRounds<P> {
+impl<P: RoundPairing> Schedule for InRounds<P> {
     fn next(&mut self) -> Option<Group> {
         let first = self.id(self.begun().checked_sub(1)?, 0)?;
         let round = self.rounds.back_mut()?;
         while let Some(match_up) = round.matches.get_mut(round.naming) {
-            if let Some(group) = match_up.next(first + round.naming as u32, &self.terms) {
+            if let Some(group) = match_up.next(first + round.naming as u32, &self.rules) {
                 return Some(group);
             }
             round.naming += 1;
@@ -257,7 +267,7 @@ impl<P: Pairing> Schedule for InRounds<P> {
 
     fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled> {
         let unknown = NotScheduled(score.number);
-        let (id, at) = self.terms.locate(score.number).ok_or(unknown)?;
+        let (id, at) = self.rules.locate(score.number).ok_or(unknown)?;
         let Some(round) = ((id / self.per_round) as usize).checked_sub(self.forgotten) else {
             return Ok(());
         };
@@ -265,7 +275,7 @@ impl<P: Pairing> Schedule for InRounds<P> {
         let place = (id % self.per_round) as usize;
         let match_up = round.matches.get_mut(place).ok_or(unknown)?;
         let was_over = match_up.is_over();
-        for score in match_up.record(at, score, &self.terms).ok_or(unknown)? {
+        for score in match_up.record(at, score, &self.rules).ok_or(unknown)? {
             self.pairing.count(&match_up.lineup(), &score);
         }
         if match_up.is_over() && !was_over {
@@ -286,13 +296,13 @@ impl<P: Pairing> Schedule for InRounds<P> {
     fn planned(&self) -> Option<u64> {
         let to_come = self.to_come()?.len() as u64;
         let active = self.active().len();
-        let tables = match self.terms.seats {
+        let tables = match self.rules.seats {
             2 => active / 2,
             seats => active.div_ceil(seats),
         };
         let begun = self.rounds.iter().flat_map(|round| &round.matches);
-        let begun: u64 = begun.map(|match_up| match_up.planned(&self.terms)).sum();
-        Some(self.forgotten_groups + begun + to_come * tables as u64 * self.terms.deals)
+        let begun: u64 = begun.map(|match_up| match_up.planned(&self.rules)).sum();
+        Some(self.forgotten_groups + begun + to_come * tables as u64 * self.rules.deals)
     }
 
     fn rounds(&self) -> Vec<Round> {
@@ -313,19 +323,19 @@ impl<P: Pairing> Schedule for InRounds<P> {
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        health::set_aside(self.entrants.iter().map(|standing| &standing.aside), false)
+        set_aside::list(self.entrants.iter().map(|standing| standing.aside), false)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {
         self.pairing.ranking()
     }
 
-    fn remarks(&self) -> Vec<String> {
+    fn remarks(&self) -> Vec<Remark> {
         self.remarks.clone()
     }
 }
 
-/// What a round is called.
+/// The name of a round.
 pub(super) fn name(round: usize) -> String {
     format!("round {}", round + 1)
 }

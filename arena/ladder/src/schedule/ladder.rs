@@ -1,6 +1,6 @@
-//! Ladder: rounds in which those meet whose ratings are near. A rating moves only
-//! with the games of its own entrant, and nobody is in two matches of a round, so
-//! the ratings at a round's end do not depend on which match was over first.
+//! Ladder: rounds in which entrants with similar ratings meet. A match changes only the
+//! ratings of its own entrants, and nobody is in two matches of a round, so the ratings
+//! at the end of a round do not depend on which match ends first.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
@@ -8,34 +8,34 @@ use std::collections::{BTreeSet, VecDeque};
 use rand_chacha::rand_core::Rng;
 
 use super::Ranked;
-use super::in_rounds::{Paired, Pairing};
+use super::in_rounds::{Paired, RoundPairing};
 use super::match_up::MatchUp;
 use super::pairing::{chance, cheapest};
 use super::tables::sizes;
 use crate::online::Online;
 use crate::{Entrant, Field, GroupScore, Lineup};
 
-/// A ladder as it stands.
+/// The state of a ladder.
 #[derive(Debug)]
 pub(super) struct Ladder {
     root: [u8; 32],
     seats: usize,
     ratings: Online,
     byes: Vec<u32>,
-    /// Who met in each of the last rounds, the last one first, in games of two.
+    /// The pairs of the last rounds, the last round first, in games of two.
     met: VecDeque<BTreeSet<(Entrant, Entrant)>>,
 }
 
-/// How far chance may move a rating at least, either way: half of what a new one
-/// is uncertain by. Were it only the uncertainty, which shrinks for ever, the field
-/// would fall into islands that never meet.
+/// The smallest width of the random offset that is added to a rating: half of the
+/// standard deviation of a new rating. With the rating's own standard deviation, which
+/// tends to 0, the field would split into groups that never meet.
 const LEAST_JITTER: f64 = 25.0 / 6.0;
 
-/// For so many rounds those who have met do not meet again, where enough others
-/// are there.
+/// For this many rounds a pair does not meet again, if there are enough other opponents.
 const APART: usize = 4;
 
-/// So many neighbours, or up to twice as many, are paired at once.
+/// The entrants are paired in blocks of this many neighbours; the last block has up to
+/// twice as many.
 const BLOCK: usize = 32;
 
 impl Ladder {
@@ -49,10 +49,10 @@ impl Ladder {
         }
     }
 
-    /// Everybody in order of rating and chance, the best first: to each rating is
-    /// added anything between its [`width`](Self::widths) below and above. So at
-    /// first everybody meets everybody, and later those who are near. Compared are
-    /// whole millionths, so that rounding decides nothing.
+    /// The entrants in order of `rating + width * u`, the best first, where `u` is uniform
+    /// in -1 to 1 and the [`width`](Self::widths) depends on the entrant. So at first
+    /// everybody meets everybody, later only neighbours meet. The sums are compared in
+    /// whole millionths, so that rounding errors decide nothing.
     fn shuffled(&self, round: u32, entrants: &[Entrant]) -> Vec<Entrant> {
         let mut chance = chance(self.root, round);
         let jitter: Vec<f64> = (self.byes.iter())
@@ -67,8 +67,9 @@ impl Ladder {
         order.into_iter().map(|(_, one)| one).collect()
     }
 
-    /// How far chance may move each: as far as its rating is uncertain, as far as to
-    /// the next above and the next below, and [`LEAST_JITTER`] at least.
+    /// The width of each entrant's random offset: the maximum of the rating's standard
+    /// deviation, its distance to the next rating above, its distance to the next rating
+    /// below, and [`LEAST_JITTER`].
     fn widths(&self, entrants: &[Entrant]) -> Vec<(Entrant, f64)> {
         let rated = entrants.iter().map(|&one| (one, self.ratings.rating(one)));
         let mut rated: Vec<_> = rated.collect();
@@ -85,18 +86,16 @@ impl Ladder {
             .collect()
     }
 
-    /// Neighbours, but for those who have met in the last rounds: so that the sums
-    /// of these are the least, the first one first, within each block:
+    /// Pairs neighbours, so that in each block these sums are minimal, an earlier one
+    /// before a later one:
     ///
-    /// 1. pairs that met in the last round;
-    /// 2. pairs that met in the rounds before that do not go too far back, the
-    ///    later ones weighing more;
-    /// 3. how far apart in the order, squared.
-    ///
+    /// 1. 1 for each pair that met in the last round;
+    /// 2. ([`APART`] - n)² for each pair that met `n` rounds before the last one;
+    /// 3. (distance in the order)² of each pair.
     fn pairs(&self, round: u32, order: &[Entrant]) -> Vec<(Entrant, Entrant)> {
         let blocks = (order.len() / BLOCK).max(1);
         let mut chance = chance(self.root, round);
-        // Another part of the stream than the order has.
+        // Random numbers that the order does not use.
         chance.set_word_pos(1 << 32);
         let mut pairs = Vec::new();
         for block in 0..blocks {
@@ -128,13 +127,13 @@ impl Ladder {
     }
 }
 
-impl Pairing for Ladder {
+impl RoundPairing for Ladder {
     fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired {
         let mut order = self.shuffled(round, entrants);
         let mut paired = Paired::default();
         if self.seats == 2 {
             if order.len() % 2 == 1 {
-                // The lowest of those who have had the fewest.
+                // The lowest of the entrants with the fewest byes.
                 let fewest = (0..order.len())
                     .rev()
                     .min_by_key(|&at| self.byes[order[at].index()]);

@@ -1,65 +1,67 @@
-//! A schedule whose matches are all known at the start: round robin, gauntlet.
-//! They are played in the order of the list, each with all its deals together, so
-//! that a bot's processes stay warm.
+//! Schedules whose matches are all known at the start: round robin, gauntlet. Matches are
+//! played in the order of the list, each with all its deals in a row, so that the bots'
+//! processes can be used again.
 //!
-//! An entrant that fails too often is annulled: nothing that it plays in counts.
-//! Its failures are counted in the order of the list, up to the first group whose
-//! score is not known yet, so that they do not depend on who finished first.
+//! An entrant that fails too many deals is annulled: none of its games count. Failed
+//! deals are counted in the order of the list, up to the first group without a score, so
+//! that they do not depend on which group ends first.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use super::health::{self, Strikes};
-use super::match_up::{MatchUp, Terms, players, unplayed};
-use super::{Match, NotScheduled, Patience, Ranked, Round, Schedule, SetAside};
+use super::match_up::{MatchRules, MatchUp, players, unplayed};
+use super::set_aside::{self, FailedDeals};
+use super::{
+    Match, NotScheduled, Ranked, Remark, Round, Schedule, SetAside, SetAsideReason, SetAsideRule,
+};
 use crate::{Entrant, Field, Group, GroupScore, Lineup};
 
-/// The rounds of a list, each with the lineups of its matches.
+/// The rounds, each with the lineups of its matches.
 pub(super) type Rounds = Vec<Vec<Lineup>>;
 
-/// A schedule that is a list.
+/// The state of a schedule that is a list.
 #[derive(Debug)]
 pub(super) struct Listed {
-    terms: Terms,
-    patience: Patience,
-    /// All matches in order; a match's number is its place.
+    rules: MatchRules,
+    set_aside: SetAsideRule,
+    /// The lineups of all matches; the index is the match's number.
     lineups: Vec<Lineup>,
     /// How many matches each round has.
     rounds: Vec<usize>,
-    /// The matches that have been begun, the first of the list.
+    /// The matches that have been started: the first ones of the list.
     begun: Vec<MatchUp>,
     /// All matches before this one are over.
     frontier: usize,
-    /// Failures that may lie behind the frontier, by match.
+    /// For each match the failed deals that have not been judged.
     failures: BTreeMap<usize, VecDeque<Failure>>,
-    entrants: Vec<Standing>,
+    entrants: Vec<ListedEntrant>,
 }
 
-/// A group that an entrant has failed.
+/// A deal that an entrant has failed.
 #[derive(Clone, Copy, Debug)]
 struct Failure {
     entrant: Entrant,
-    strikes: Strikes,
+    failed: FailedDeals,
 }
 
-/// How an entrant stands with our patience.
+/// The state of an entrant.
 #[derive(Clone, Debug, Default)]
-struct Standing {
-    strikes: Strikes,
-    /// How many deals the list has for it.
+struct ListedEntrant {
+    failed: FailedDeals,
+    /// How many deals are scheduled for it.
     planned: u64,
-    aside: Option<String>,
+    aside: Option<SetAsideReason>,
 }
 
 impl Listed {
-    pub(super) fn new(field: &Field, terms: Terms, rounds: Rounds) -> Self {
-        let mut entrants = vec![Standing::default(); field.entrants as usize];
+    pub(super) fn new(field: &Field, rules: MatchRules, rounds: Rounds) -> Self {
+        let mut entrants = vec![ListedEntrant::default(); field.entrants as usize];
         for entrant in rounds.iter().flatten().flatten().flatten() {
-            entrants[entrant.index()].planned += terms.deals;
+            entrants[entrant.index()].planned += rules.deals;
         }
         Self {
-            terms,
-            patience: field.patience,
+            rules,
+            set_aside: field.set_aside,
             rounds: rounds.iter().map(Vec::len).collect(),
             lineups: rounds.into_iter().flatten().collect(),
             begun: Vec::new(),
@@ -74,7 +76,9 @@ impl Listed {
     }
 
     fn begin(&mut self, lineup: &[Option<Entrant>]) {
-        let fresh = lineup.iter().map(|&entrant| (entrant, Strikes::default()));
+        let fresh = lineup
+            .iter()
+            .map(|&entrant| (entrant, FailedDeals::default()));
         let mut match_up = MatchUp::new(0, fresh);
         if self.annulled(lineup) {
             match_up.stop();
@@ -82,7 +86,8 @@ impl Listed {
         self.begun.push(match_up);
     }
 
-    /// Moves the frontier as far as the scores reach, and judges what it passes.
+    /// Moves the frontier as far as scores are known, and judges the failed deals on the
+    /// way.
     fn advance(&mut self) {
         while self.frontier < self.lineups.len() {
             if self.frontier == self.begun.len() {
@@ -103,7 +108,7 @@ impl Listed {
         }
     }
 
-    /// The next failure of the match at the frontier. Only counted groups have any.
+    /// The next failed deal of the match at the frontier, among its counted groups.
     fn passed_failure(&mut self) -> Option<Failure> {
         if self.annulled(&self.lineups[self.frontier]) {
             return None;
@@ -112,10 +117,10 @@ impl Listed {
     }
 
     fn judge(&mut self, failure: Failure) {
-        let standing = &mut self.entrants[failure.entrant.index()];
-        standing.strikes.add(failure.strikes);
-        standing.aside = standing.strikes.verdict(self.patience, standing.planned);
-        if standing.aside.is_some() {
+        let listed = &mut self.entrants[failure.entrant.index()];
+        listed.failed.add(failure.failed);
+        listed.aside = listed.failed.reason(self.set_aside, listed.planned);
+        if listed.aside.is_some() {
             for match_up in &mut self.begun {
                 if match_up.entrants().any(|one| one == failure.entrant) {
                     match_up.stop();
@@ -128,10 +133,10 @@ impl Listed {
         let lineup = &self.lineups[id];
         let number = id as u32;
         match self.begun.get(id) {
-            Some(match_up) if !self.annulled(lineup) => match_up.seen(number, &self.terms),
+            Some(match_up) if !self.annulled(lineup) => match_up.seen(number, &self.rules),
             _ => {
                 let over = self.annulled(lineup);
-                unplayed(number, players(lineup), self.terms.deals, over)
+                unplayed(number, players(lineup), self.rules.deals, over)
             }
         }
     }
@@ -142,7 +147,7 @@ impl Schedule for Listed {
         loop {
             let last = self.begun.len().wrapping_sub(1);
             if let Some(match_up) = self.begun.get_mut(last)
-                && let Some(group) = match_up.next(last as u32, &self.terms)
+                && let Some(group) = match_up.next(last as u32, &self.rules)
             {
                 return Some(group);
             }
@@ -153,14 +158,14 @@ impl Schedule for Listed {
 
     fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled> {
         let unknown = NotScheduled(score.number);
-        let (id, at) = self.terms.locate(score.number).ok_or(unknown)?;
+        let (id, at) = self.rules.locate(score.number).ok_or(unknown)?;
         let id = id as usize;
         let match_up = self.begun.get_mut(id).ok_or(unknown)?;
-        for counted in match_up.record(at, score, &self.terms).ok_or(unknown)? {
+        for counted in match_up.record(at, score, &self.rules).ok_or(unknown)? {
             for (place, faults) in match_up.places().iter().zip(&counted.faults) {
-                let strikes = Strikes::of(faults, counted.games);
-                if let Some(entrant) = place.entrant.filter(|_| strikes.any()) {
-                    let failure = Failure { entrant, strikes };
+                let failed = FailedDeals::of(faults, counted.games);
+                if let Some(entrant) = place.entrant.filter(|_| failed.any()) {
+                    let failure = Failure { entrant, failed };
                     self.failures.entry(id).or_default().push_back(failure);
                 }
             }
@@ -178,8 +183,8 @@ impl Schedule for Listed {
     fn planned(&self) -> Option<u64> {
         let planned = |(id, lineup): (usize, &Lineup)| match self.begun.get(id) {
             _ if self.annulled(lineup) => 0,
-            Some(match_up) => match_up.planned(&self.terms),
-            None => self.terms.deals,
+            Some(match_up) => match_up.planned(&self.rules),
+            None => self.rules.deals,
         };
         Some(self.lineups.iter().enumerate().map(planned).sum())
     }
@@ -196,31 +201,31 @@ impl Schedule for Listed {
 
     fn uncounted(&self) -> Vec<Range<u64>> {
         let all = self.lineups.iter().enumerate().map(|(id, lineup)| {
-            let first = self.terms.first(id as u32);
+            let first = self.rules.first(id as u32);
             let counted = match self.begun.get(id) {
                 _ if self.annulled(lineup) => 0,
                 Some(match_up) if match_up.is_over() => match_up.counted(),
-                _ => self.terms.stride(),
+                _ => self.rules.stride(),
             };
-            first + counted..first + self.terms.stride()
+            first + counted..first + self.rules.stride()
         });
         joined(all)
     }
 
     fn set_aside(&self) -> Vec<SetAside> {
-        health::set_aside(self.entrants.iter().map(|standing| &standing.aside), true)
+        set_aside::list(self.entrants.iter().map(|listed| listed.aside), true)
     }
 
     fn ranking(&self) -> Option<Vec<Ranked>> {
         None
     }
 
-    fn remarks(&self) -> Vec<String> {
+    fn remarks(&self) -> Vec<Remark> {
         Vec::new()
     }
 }
 
-/// The ranges that hold something, those that touch as one.
+/// The ranges without the empty ones, with adjacent ranges joined.
 pub(super) fn joined(ranges: impl IntoIterator<Item = Range<u64>>) -> Vec<Range<u64>> {
     let mut joined: Vec<Range<u64>> = Vec::new();
     for range in ranges.into_iter().filter(|range| !range.is_empty()) {

@@ -1,17 +1,16 @@
-//! One match as it stands: which of its groups have been named, and what those
-//! came to that count. Scores may come in any order; they are counted in order
-//! of the groups' places in the match, so what is decided never depends on who
-//! finished first.
+//! The state of one match: which of its groups have been named, and the sums over those
+//! that count. Scores may come in any order. They are counted in order of the groups'
+//! indices in the match, so decisions do not depend on which group ends first.
 
 use std::collections::BTreeMap;
 
-use super::health::Strikes;
-use super::{Match, Patience, Player};
+use super::set_aside::FailedDeals;
+use super::{Match, Participant, SetAsideReason, SetAsideRule};
 use crate::{Entrant, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, Sprt};
 
 /// What all matches of a schedule have in common.
 #[derive(Clone, Debug)]
-pub(super) struct Terms {
+pub(super) struct MatchRules {
     /// How many seats the game has.
     pub(super) seats: usize,
     /// How many games a group has.
@@ -20,15 +19,15 @@ pub(super) struct Terms {
     pub(super) deals: u64,
     /// What ends a match.
     pub(super) length: Length,
-    /// Ends a match of two as soon as one of them has failed too often; None
-    /// where the schedule itself judges that.
+    /// Ends a match of two when one of them has failed too many deals; None if the
+    /// schedule decides that itself.
     pub(super) walkover: Option<Walkover>,
 }
 
-/// When one who fails loses the match at hand.
+/// When an entrant loses its current match because of failed deals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walkover {
-    pub(super) patience: Patience,
+    pub(super) set_aside: SetAsideRule,
     /// How many deals an entrant has in the whole schedule.
     pub(super) each: u64,
 }
@@ -36,17 +35,17 @@ pub(super) struct Walkover {
 /// What ends a match.
 #[derive(Clone, Debug)]
 pub(super) enum Length {
-    /// That all its deals have been played.
+    /// After all its deals.
     Full,
-    /// A test, or that all its deals have been played.
+    /// When the test decides, at the latest after all its deals.
     Test(Sprt),
-    /// That the deals that are left can't change who has more points. After a
-    /// tie it goes on for as many deals again, one at a time, until one of them
-    /// is won; where a deal is one game, in blocks in which each has each seat.
+    /// When the remaining deals can't change who has more points. After a tie, deals are
+    /// added one at a time until one of them is won, at most as many again. If a deal is
+    /// one game, a block is added in which each sits in each seat.
     BestOf,
 }
 
-impl Terms {
+impl MatchRules {
     pub(super) fn new(field: &Field, length: Length) -> Self {
         let seats = usize::from(field.seats);
         Self {
@@ -58,9 +57,8 @@ impl Terms {
         }
     }
 
-    /// How many numbers each match has for its groups. Match `m` has those from
-    /// `m` times this on, whether it uses them or not: so a group's number says
-    /// where in the schedule it stands and nothing else.
+    /// How many group numbers are reserved for each match: match `m` has those from
+    /// `m * stride` on. So a group's number depends only on its position.
     pub(super) fn stride(&self) -> u64 {
         match self.length {
             Length::Full | Length::Test(_) => self.deals,
@@ -68,12 +66,12 @@ impl Terms {
         }
     }
 
-    /// After how many deals each has had each seat of a table of two.
+    /// The number of deals after which each of two has sat in each seat.
     fn block(&self) -> u64 {
         (self.seats as u64 / u64::from(self.games)).max(1)
     }
 
-    /// Up to which deal a best-of match goes on after so many, if it is level then.
+    /// Up to which deal a best-of match continues if it is level after `counted` deals.
     fn goal(&self, counted: u64) -> u64 {
         match counted.checked_sub(self.deals) {
             None => self.deals,
@@ -86,13 +84,13 @@ impl Terms {
         u64::from(id) * self.stride()
     }
 
-    /// The match that a group's number belongs to, and its place in it.
+    /// The match of a group's number, and the index in the match.
     pub(super) fn locate(&self, number: u64) -> Option<(u32, u64)> {
         let id = u32::try_from(number / self.stride()).ok()?;
         Some((id, number % self.stride()))
     }
 
-    /// The half points of one who wins every game of a match.
+    /// The half points for winning every game of a match.
     pub(super) fn whole_match(&self) -> u64 {
         self.deals * u64::from(self.games) * 2 * (self.seats as u64 - 1)
     }
@@ -101,48 +99,47 @@ impl Terms {
 /// A match with known players.
 #[derive(Clone, Debug)]
 pub(super) struct MatchUp {
-    places: Vec<Place>,
-    /// Whose turn it is in its first group.
+    places: Vec<MatchPlace>,
+    /// The [`turn`](Group::turn) of its first group.
     turn: u64,
     /// How many groups have been named.
     named: u64,
-    /// How many have been counted: the first ones.
+    /// How many groups, from the first on, have been counted.
     counted: u64,
     over: bool,
-    /// How often the first of two had this much of a group: from nothing on in
-    /// steps of half a game. Of a single game that is lost, drawn, won.
+    /// In how many groups the first of two won 0, 1, 2, 3 or 4 half points. In groups of a
+    /// single game the first three are lost, drawn, won.
     outcomes: [u64; 5],
-    /// Scores that came before the score of an earlier group.
+    /// Scores that wait for the score of an earlier group.
     ahead: BTreeMap<u64, GroupScore>,
 }
 
-/// One who plays, and what it has so far.
+/// A place of the lineup, with its sums so far.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct MatchPlace {
     pub(super) entrant: Option<Entrant>,
     pub(super) points: HalfPoints,
     pub(super) margin: i64,
-    pub(super) strikes: Strikes,
+    pub(super) failed: FailedDeals,
 }
 
 impl MatchUp {
-    /// A match between these, with the strikes that each has from before, in this
-    /// round.
+    /// A match in this round between these, with the deals that each has failed before.
     ///
-    /// Whose turn it is to sit first follows from round and numbers: of two the lower
-    /// one where their sum is even, so that against all others everybody is first
-    /// about as often as not, and the other one when they meet in the next round.
+    /// Who sits first depends on the sum of the round and the entrants' numbers: of two,
+    /// the one with the lower number if it is even. So everybody sits first in about half
+    /// of its matches, and the order changes if two meet again in the next round.
     pub(super) fn new(
         round: usize,
-        lineup: impl IntoIterator<Item = (Option<Entrant>, Strikes)>,
+        lineup: impl IntoIterator<Item = (Option<Entrant>, FailedDeals)>,
     ) -> Self {
-        let place = |(entrant, strikes)| Place {
+        let place = |(entrant, failed)| MatchPlace {
             entrant,
             points: HalfPoints(0),
             margin: 0,
-            strikes,
+            failed,
         };
-        let places: Vec<Place> = lineup.into_iter().map(place).collect();
+        let places: Vec<MatchPlace> = lineup.into_iter().map(place).collect();
         let numbers = places.iter().filter_map(|place| place.entrant);
         let sum: usize = numbers.map(Entrant::index).sum();
         Self {
@@ -156,7 +153,7 @@ impl MatchUp {
         }
     }
 
-    pub(super) fn places(&self) -> &[Place] {
+    pub(super) fn places(&self) -> &[MatchPlace] {
         &self.places
     }
 
@@ -172,30 +169,30 @@ impl MatchUp {
         self.counted
     }
 
-    /// How many groups it will have had, as far as can be known now.
-    pub(super) fn planned(&self, terms: &Terms) -> u64 {
+    /// How many groups it will have at the end, as far as is known now.
+    pub(super) fn planned(&self, rules: &MatchRules) -> u64 {
         if self.over {
             self.counted
         } else {
-            self.most(terms)
+            self.most(rules)
         }
     }
 
-    /// Ends it, whatever has been played.
+    /// Ends it at once.
     pub(super) fn stop(&mut self) {
         self.over = true;
         self.ahead.clear();
     }
 
-    /// Its next group, if one may be played now.
-    pub(super) fn next(&mut self, id: u32, terms: &Terms) -> Option<Group> {
-        if !self.may_go_on(terms) {
+    /// Its next group, if one can be played now.
+    pub(super) fn next(&mut self, id: u32, rules: &MatchRules) -> Option<Group> {
+        if !self.may_go_on(rules) {
             return None;
         }
         let at = self.named;
         self.named += 1;
         Some(Group {
-            number: terms.first(id) + at,
+            number: rules.first(id) + at,
             matchup: MatchId(id),
             at,
             turn: self.turn + at,
@@ -203,19 +200,19 @@ impl MatchUp {
         })
     }
 
-    pub(super) fn may_go_on(&self, terms: &Terms) -> bool {
-        !self.over && self.named < self.most(terms)
+    pub(super) fn may_go_on(&self, rules: &MatchRules) -> bool {
+        !self.over && self.named < self.most(rules)
     }
 
-    /// Takes a score, and gives those that count from now on, in order. None where
-    /// it has named no such group. A match that is over takes whatever could have
-    /// been named: another run of the same schedule may have been further ahead
-    /// when the match was decided.
+    /// Records a score, and returns the scores that count from now on, in order. None if
+    /// the group was not named. A match that is over accepts every group, since an
+    /// earlier run of the same schedule may have named more groups before the match was
+    /// decided.
     pub(super) fn record(
         &mut self,
         at: u64,
         score: &GroupScore,
-        terms: &Terms,
+        rules: &MatchRules,
     ) -> Option<Vec<GroupScore>> {
         let fits = score.points.len() == self.places.len()
             && score.margins.len() == self.places.len()
@@ -228,7 +225,7 @@ impl MatchUp {
         }
         let mut counted = Vec::new();
         while let Some(score) = self.ahead.remove(&self.counted) {
-            self.count(&score, terms);
+            self.count(&score, rules);
             counted.push(score);
             if self.over {
                 self.ahead.clear();
@@ -237,45 +234,45 @@ impl MatchUp {
         Some(counted)
     }
 
-    fn count(&mut self, score: &GroupScore, terms: &Terms) {
+    fn count(&mut self, score: &GroupScore, rules: &MatchRules) {
         self.counted += 1;
         for (i, place) in self.places.iter_mut().enumerate() {
             place.points.0 = place.points.0.saturating_add(score.points[i].0);
             place.margin = place.margin.saturating_add(score.margins[i]);
             place
-                .strikes
-                .add(Strikes::of(&score.faults[i], score.games));
+                .failed
+                .add(FailedDeals::of(&score.faults[i], score.games));
         }
         if let [first, second] = score.points[..] {
-            // Not the points of the first alone: both may have lost.
-            let most = 2 * i64::from(terms.games);
+            // The points of the first alone would not do: both may have lost.
+            let most = 2 * i64::from(rules.games);
             let lead = i64::from(first.0) - i64::from(second.0);
             let outcome = ((lead + most) / 2).clamp(0, 4) as usize;
             self.outcomes[outcome] += 1;
         }
-        self.over = self.is_decided(terms);
+        self.over = self.is_decided(rules);
     }
 
-    fn is_decided(&self, terms: &Terms) -> bool {
-        if self.walked_over(terms) {
+    fn is_decided(&self, rules: &MatchRules) -> bool {
+        if self.walked_over(rules) {
             return true;
         }
-        match &terms.length {
-            Length::Full => self.counted >= terms.deals,
+        match &rules.length {
+            Length::Full => self.counted >= rules.deals,
             Length::Test(sprt) => {
-                self.counted >= terms.deals || stops(sprt, &self.outcomes, terms.games)
+                self.counted >= rules.deals || stops(sprt, &self.outcomes, rules.games)
             }
             Length::BestOf => {
-                let left = terms.goal(self.counted) - self.counted;
+                let left = rules.goal(self.counted) - self.counted;
                 let lead = self.lead().unsigned_abs();
-                lead > left * 2 * u64::from(terms.games) || self.counted >= terms.stride()
+                lead > left * 2 * u64::from(rules.games) || self.counted >= rules.stride()
             }
         }
     }
 
-    fn walked_over(&self, terms: &Terms) -> bool {
+    fn walked_over(&self, rules: &MatchRules) -> bool {
         let lost = |walkover: Walkover| self.places.iter().any(|one| walkover.lost(one).is_some());
-        self.places.len() == 2 && terms.walkover.is_some_and(lost)
+        self.places.len() == 2 && rules.walkover.is_some_and(lost)
     }
 
     /// By how many half points the first of two is ahead.
@@ -286,13 +283,13 @@ impl MatchUp {
         }
     }
 
-    /// How many groups it has at most, as far as can be known now.
-    fn most(&self, terms: &Terms) -> u64 {
-        match terms.length {
-            Length::BestOf if self.counted >= terms.deals => {
-                terms.goal(self.counted + 1).min(terms.stride())
+    /// How many groups it has at most, as far as is known now.
+    fn most(&self, rules: &MatchRules) -> u64 {
+        match rules.length {
+            Length::BestOf if self.counted >= rules.deals => {
+                rules.goal(self.counted + 1).min(rules.stride())
             }
-            _ => terms.deals,
+            _ => rules.deals,
         }
     }
 
@@ -300,13 +297,13 @@ impl MatchUp {
         self.places.iter().map(|place| place.entrant).collect()
     }
 
-    /// What a reader sees of it.
-    pub(super) fn seen(&self, id: u32, terms: &Terms) -> Match {
+    /// Its public state.
+    pub(super) fn seen(&self, id: u32, rules: &MatchRules) -> Match {
         Match {
             id: MatchId(id),
             players: players(&self.lineup()),
             groups: self.counted,
-            most: self.most(terms).max(self.counted),
+            most: self.most(rules).max(self.counted),
             points: self.places.iter().map(|place| place.points).collect(),
             over: self.over,
         }
@@ -314,21 +311,22 @@ impl MatchUp {
 }
 
 impl Walkover {
-    /// Why the one in this place is set aside, if it is.
-    pub(super) fn lost(self, place: &Place) -> Option<String> {
+    /// Why the entrant in this place is set aside; None if it is not.
+    pub(super) fn lost(self, place: &MatchPlace) -> Option<SetAsideReason> {
         let _ = place.entrant?;
-        place.strikes.verdict(self.patience, self.each)
+        place.failed.reason(self.set_aside, self.each)
     }
 }
 
-/// A lineup as a reader sees it.
-pub(super) fn players(lineup: &[Option<Entrant>]) -> Vec<Player> {
-    let player = |entrant: &Option<Entrant>| entrant.map_or(Player::Filler, Player::Entrant);
+/// The participants of a lineup.
+pub(super) fn players(lineup: &[Option<Entrant>]) -> Vec<Participant> {
+    let player =
+        |entrant: &Option<Entrant>| entrant.map_or(Participant::Filler, Participant::Entrant);
     lineup.iter().map(player).collect()
 }
 
-/// A match of which nothing has been played.
-pub(super) fn unplayed(id: u32, players: Vec<Player>, most: u64, over: bool) -> Match {
+/// The state of a match without a game.
+pub(super) fn unplayed(id: u32, players: Vec<Participant>, most: u64, over: bool) -> Match {
     Match {
         id: MatchId(id),
         points: vec![HalfPoints(0); players.len()],
@@ -339,9 +337,9 @@ pub(super) fn unplayed(id: u32, players: Vec<Player>, most: u64, over: bool) -> 
     }
 }
 
-/// Whether a test stops here.
+/// Whether the test has decided.
 fn stops(sprt: &Sprt, outcomes: &[u64; 5], games: u32) -> bool {
-    // Of a single game there are three outcomes.
+    // A single game has three outcomes.
     let counts = if games == 1 { &outcomes[..3] } else { outcomes };
     sprt.decide(counts).is_some()
 }

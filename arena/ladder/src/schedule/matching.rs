@@ -1,23 +1,22 @@
-//! A matching of maximum weight in a general graph: Edmonds' blossoms, searched
-//! from all single vertices at once with dual variables, in time that grows with
-//! the cube of the vertices (Edmonds 1965; Galil, "Efficient Algorithms for Finding
-//! Maximum Matching in Graphs", 1986).
+//! A matching of maximum weight in a general graph, by Edmonds' blossom algorithm with
+//! dual variables, in time O(vertices³) (Edmonds 1965; Galil, "Efficient Algorithms for
+//! Finding Maximum Matching in Graphs", 1986).
 
 use std::collections::VecDeque;
 
-/// Stands for no vertex. Vertices count from 1, blossoms come after them.
+/// No vertex. Vertices have the numbers from 1, blossoms those after them.
 const NONE: usize = 0;
 
-/// The partner of each vertex, from 0, so that the weights of the pairs add up to
-/// the most. Every two may be paired; weights are above 0.
+/// The partner of each vertex, from 0, in a matching with the maximum sum of weights. Every
+/// pair is an edge; weights are above 0.
 pub(super) fn heaviest(many: usize, weight: impl Fn(usize, usize) -> i128) -> Vec<Option<usize>> {
-    let mut search = Search::new(many, weight);
+    let mut search = MatchingSearch::new(many, weight);
     while search.grow() {}
     let partner = search.partner[1..=many].iter();
     partner.map(|&partner| partner.checked_sub(1)).collect()
 }
 
-/// How a blossom stands to the trees of alternating paths.
+/// The position of a blossom in the trees of alternating paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Label {
     Free,
@@ -28,35 +27,35 @@ enum Label {
 }
 
 /// A vertex counts as a blossom of one.
-struct Search {
+struct MatchingSearch {
     vertices: usize,
-    /// Vertices and blossoms have numbers up to this.
+    /// The largest number of a vertex or a blossom.
     last: usize,
     weight: Vec<Vec<i128>>,
-    /// For each two blossoms the edge between vertices of theirs that is nearest to
-    /// being tight.
+    /// For each pair of blossoms the edge between their vertices with the least slack.
     edge: Vec<Vec<(usize, usize)>>,
     /// Twice the dual variables.
     dual: Vec<i128>,
-    /// With which vertex each is paired.
+    /// The partner of each vertex or blossom.
     partner: Vec<usize>,
-    /// The outermost blossom that each is in; of a blossom that is no more, none.
+    /// The outermost blossom that contains each; none for a blossom that does not exist any
+    /// more.
     top: Vec<usize>,
     label: Vec<Label>,
     /// The vertex through which an inner blossom was reached.
     parent: Vec<usize>,
-    /// The outer vertex with the edge to this blossom that is nearest to tight.
+    /// The outer vertex whose edge to this blossom has the least slack.
     nearest: Vec<usize>,
-    /// The blossoms around each, its base first.
+    /// The blossoms on the cycle of each blossom, its base first.
     around: Vec<Vec<usize>>,
-    /// For each blossom, which of those around it each vertex is in.
+    /// For each blossom, the blossom on its cycle that contains a vertex.
     within: Vec<Vec<usize>>,
     visited: Vec<usize>,
     visits: usize,
     queue: VecDeque<usize>,
 }
 
-impl Search {
+impl MatchingSearch {
     fn new(vertices: usize, weight: impl Fn(usize, usize) -> i128) -> Self {
         let size = vertices + vertices / 2 + 2;
         let mut weights = vec![vec![0; vertices + 1]; vertices + 1];
@@ -93,7 +92,7 @@ impl Search {
         }
     }
 
-    /// How far an edge is from being tight, twice.
+    /// Twice the slack of an edge.
     fn slack(&self, (a, b): (usize, usize)) -> i128 {
         self.dual[a] + self.dual[b] - 2 * self.weight[a][b]
     }
@@ -138,7 +137,8 @@ impl Search {
         }
     }
 
-    /// How far a part is from the base, by the way round on which that is even.
+    /// The distance of a blossom on the cycle from the base, in the direction in which it
+    /// is even.
     fn even_way(&mut self, blossom: usize, part: usize) -> usize {
         let around = &mut self.around[blossom];
         let at = around.iter().position(|&one| one == part).unwrap_or(0);
@@ -149,8 +149,8 @@ impl Search {
         around.len() - at
     }
 
-    /// Pairs two blossoms along the edge between them, and turns the first one so
-    /// that its base is where the edge ends.
+    /// Pairs two blossoms along the edge between them, and rotates the first one so that
+    /// its base is the end of the edge.
     fn pair(&mut self, x: usize, other: usize) {
         let (here, there) = self.edge[x][other];
         self.partner[x] = there;
@@ -167,7 +167,7 @@ impl Search {
         self.around[x].rotate_left(way);
     }
 
-    /// Pairs `x` with `other`, and changes partners on the way back to the root.
+    /// Pairs `x` with `other`, and exchanges partners on the path to the root.
     fn augment(&mut self, mut x: usize, mut other: usize) {
         loop {
             let left = self.top[self.partner[x]];
@@ -181,7 +181,7 @@ impl Search {
         }
     }
 
-    /// Where the ways to the roots meet, if they do.
+    /// The blossom at which the paths to the roots meet, if they do.
     fn meeting(&mut self, mut a: usize, mut b: usize) -> Option<usize> {
         self.visits += 1;
         while a != NONE || b != NONE {
@@ -200,7 +200,7 @@ impl Search {
         None
     }
 
-    /// The way from an outer blossom to the base of a new one.
+    /// The path from an outer blossom to the base of a new one.
     fn way_to(&mut self, mut x: usize, base: usize) -> Vec<usize> {
         let mut way = Vec::new();
         while x != base {
@@ -275,7 +275,7 @@ impl Search {
         self.top[blossom] = NONE;
     }
 
-    /// Follows a tight edge from an outer vertex; whether the matching has grown.
+    /// Follows a tight edge from an outer vertex. Returns whether the matching has grown.
     fn follow(&mut self, (from, to): (usize, usize)) -> bool {
         let (a, b) = (self.top[from], self.top[to]);
         match self.label[b] {
@@ -301,7 +301,7 @@ impl Search {
         false
     }
 
-    /// Adds a pair; false if that would not add weight.
+    /// Adds a pair. Returns false if that would not add weight.
     fn grow(&mut self) -> bool {
         self.label.fill(Label::Free);
         self.nearest.fill(NONE);
@@ -354,8 +354,8 @@ impl Search {
         }
     }
 
-    /// Changes the dual variables until another edge is tight or a blossom may be
-    /// expanded; false if first a single vertex would have nothing to gain.
+    /// Changes the dual variables until another edge is tight or a blossom can be expanded.
+    /// Returns false if the dual variable of a single vertex becomes 0 before that.
     fn change_duals(&mut self) -> bool {
         let blossoms = self.vertices + 1..=self.last;
         let expands = (blossoms.clone())

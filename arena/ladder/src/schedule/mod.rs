@@ -1,21 +1,23 @@
-//! Schedules: who plays whom next, as a fold over results.
+//! Schedules: who plays whom next, computed from the results so far.
 
 mod bracket;
 mod elimination;
 mod gauntlet;
-mod health;
 mod in_rounds;
 mod ladder;
 mod listed;
 mod match_up;
 mod matching;
 mod pairing;
+mod remark;
 mod round_robin;
+mod set_aside;
 mod swiss;
 mod tables;
 
 use std::ops::Range;
 
+pub use remark::{Decider, Remark, SetAsideReason, TieBreak};
 use serde::{Deserialize, Serialize};
 
 use self::bracket::Bracket;
@@ -23,131 +25,129 @@ use self::elimination::Elimination;
 use self::in_rounds::InRounds;
 use self::ladder::Ladder;
 use self::listed::Listed;
-use self::match_up::{Length, Terms};
+use self::match_up::{Length, MatchRules};
 use self::swiss::Swiss;
 use crate::sprt::BadSprt;
 use crate::{Entrant, Group, GroupScore, HalfPoints, MatchId, Seatings, Sprt};
 
-/// How many deals a match may have: so many that no sum of points overflows.
+/// How many deals a match may have, so that no sum of points overflows.
 pub const MOST_DEALS: u64 = 10_000_000;
 
-/// How many rounds a ladder without an end shows: the last ones.
+/// How many rounds a ladder without an end shows; they are the last ones.
 pub const KEPT_ROUNDS: usize = 100;
 
-/// A schedule is a pure fold: what it says next follows from what it was made
-/// with and from the scores that it has been told, in whatever order these came.
-/// So a tournament is resumed by telling the scores again.
+/// A schedule is a pure fold: its state depends on its arguments and on the set of
+/// recorded scores, not on their order. So a tournament is resumed by recording its
+/// scores again.
 pub trait Schedule: Send {
-    /// The next group to be played, each once. None where more results must come
-    /// first, and where nothing is left.
+    /// The next group to be played; each is named once. None if more scores are needed
+    /// first, and if nothing is left.
     fn next(&mut self) -> Option<Group>;
 
-    /// Takes the score of a group that [`next`](Self::next) has named; one that
-    /// it has taken before changes nothing, nor does one of a match that is over.
+    /// Records the score of a group that [`next`](Self::next) has named. A score that was
+    /// recorded before, or that belongs to a match that is over, changes nothing.
     ///
     /// # Errors
     ///
-    /// [`NotScheduled`] where the schedule has named no such group.
+    /// [`NotScheduled`] if the schedule has not named this group.
     fn record(&mut self, score: &GroupScore) -> Result<(), NotScheduled>;
 
     /// Whether nothing is left to be played.
     fn is_over(&self) -> bool;
 
-    /// How many groups will have counted at the end, at most, as far as can be known
-    /// now: the deals that break a tie come in only one at a time. None where there
-    /// is no end.
+    /// How many groups will count at the end, at most, as far as is known now: deals
+    /// that break a tie are added one at a time. None if there is no end.
     fn planned(&self) -> Option<u64>;
 
-    /// The rounds so far, with their matches; of those to come what is known. Where
-    /// there is no end, the last [`KEPT_ROUNDS`] only.
+    /// The rounds with their matches, and what is known of future rounds. Without an end,
+    /// only the last [`KEPT_ROUNDS`].
     fn rounds(&self) -> Vec<Round>;
 
-    /// Groups that count for nobody, such as those begun before a test had stopped
-    /// its match: in order, every number that they may have, played or not.
+    /// Groups that do not count, such as those that were started before a test stopped
+    /// their match: in order, every number that such a group can have, played or not.
     fn uncounted(&self) -> Vec<Range<u64>>;
 
-    /// Who takes no further part, and why.
+    /// The entrants that take no further part, and why.
     fn set_aside(&self) -> Vec<SetAside>;
 
-    /// Who came where, best first, where the schedule itself decides it (Swiss,
-    /// elimination). None where standings do.
+    /// The final order, the best first, if the schedule defines it (Swiss, elimination);
+    /// None if standings do.
     fn ranking(&self) -> Option<Vec<Ranked>>;
 
-    /// What a reader should know besides, in words with `{N}` for the name of
-    /// entrant N: a rematch that could not be helped, a tie that the seeding broke.
-    fn remarks(&self) -> Vec<String>;
+    /// What a reader should also know, such as a rematch that no pairing could avoid.
+    fn remarks(&self) -> Vec<Remark>;
 }
 
-/// A group that no schedule has named.
+/// The group was not named by the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("group {0} is not in the schedule")]
 pub struct NotScheduled(pub u64);
 
 /// A round of a schedule.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
-    /// What it is called: "round 3", "semi-finals", "losers' round 2".
+    /// Its name: "round 3", "semi-finals", "losers' round 2".
     pub name: String,
     /// Its matches.
     pub matches: Vec<Match>,
 }
 
-/// A match as it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The state of a match.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Match {
-    /// Which.
+    /// Its number.
     pub id: MatchId,
-    /// Who plays, or where they will come from, in order of the lineup.
-    pub players: Vec<Player>,
-    /// How many of its groups have been counted.
+    /// Who plays, or who will play, in order of the lineup.
+    pub players: Vec<Participant>,
+    /// How many of its groups count so far.
     pub groups: u64,
-    /// How many it has at most.
+    /// How many groups it has at most.
     pub most: u64,
-    /// What each has won in those that count.
+    /// The half points of each in the groups that count.
     pub points: Vec<HalfPoints>,
     /// Whether it is decided.
     pub over: bool,
 }
 
 /// A place in a match.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Player {
-    /// It is known who.
+pub enum Participant {
+    /// This entrant.
     Entrant(Entrant),
-    /// A house bot that does not count.
+    /// A house bot that fills the seat and does not count.
     Filler,
-    /// Nobody: the other goes on without a game.
+    /// Nobody: the other one advances without a game.
     Bye,
-    /// Not known yet: "winner of match 3".
+    /// Not known yet, with a description: "winner of match 3".
     Pending(String),
 }
 
 /// An entrant that takes no further part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAside {
-    /// Who.
+    /// The entrant.
     pub entrant: Entrant,
-    /// Why, in words: "did not start in 3 deals".
-    pub why: String,
-    /// Whether its games count for nobody.
+    /// Why.
+    pub why: SetAsideReason,
+    /// Whether none of its games count.
     pub annulled: bool,
 }
 
 /// A place in the final order.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranked {
-    /// The place, from 1; those who share one have the same.
+    /// The place, from 1; entrants that share a place have the same number.
     pub place: u32,
-    /// Who.
+    /// The entrant.
     pub entrant: Entrant,
-    /// What it was ranked by, in points of the schedule's own.
+    /// The points that the schedule ranks by.
     pub points: f64,
-    /// How ties were broken, with names: ("Buchholz", 12.5).
-    pub ties: Vec<(&'static str, f64)>,
+    /// The figures that order it among entrants with equal points, in this order.
+    pub ties: Vec<(TieBreak, f64)>,
 }
 
-/// Who takes part, and how much each match is.
+/// The arguments of every schedule: who takes part, and how long a match is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     /// How many entrants there are.
@@ -156,36 +156,36 @@ pub struct Field {
     pub seats: u8,
     /// From which seatings each deal is played.
     pub seatings: Seatings,
-    /// How many deals a match has; in an elimination, at most before a tie is
-    /// broken.
+    /// How many deals a match has. In an elimination a match can end earlier, and ties
+    /// add deals.
     pub deals: u64,
-    /// What stops a match of two before it has had all its deals.
+    /// The test that can stop a match of two before its last deal.
     pub sprt: Option<Sprt>,
-    /// When an entrant that fails is set aside.
-    pub patience: Patience,
-    /// Decides what the schedule leaves to chance. The same chance and the same
-    /// scores give the same schedule.
+    /// When an entrant that fails deals is set aside.
+    pub set_aside: SetAsideRule,
+    /// The seed of the schedule's random decisions. The same seed and the same scores
+    /// give the same schedule.
     pub chance: [u8; 32],
 }
 
-/// How many deals an entrant may fail before it is set aside. A deal is failed
-/// if every game of it was lost by a foul of the entrant's own.
+/// After how many failed deals an entrant is set aside. An entrant fails a deal if it
+/// loses every game of it by a foul of its own.
 ///
-/// In a round robin and a gauntlet it is then annulled: nothing that it took part
-/// in counts. Elsewhere what it has played stands, it loses the match at hand, or in
-/// games of four plays it to the end, and it takes part in no other.
+/// In a round robin and in a gauntlet the entrant is then annulled: none of its games
+/// count. In other shapes its results stand. It loses its current match (in games of four
+/// it plays it to the end) and plays no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Patience {
-    /// Deals that it did not start.
+pub struct SetAsideRule {
+    /// The number of deals that it did not start.
     pub starts: u32,
-    /// Deals failed in any way; where a fifth of its deals are more, that many. Its
-    /// deals are those that the schedule has for it: in an elimination those of one
-    /// who wins throughout, in a ladder without an end those of the rounds so far.
+    /// The number of deals failed in any way, or a fifth of the entrant's scheduled deals
+    /// if that is more. In an elimination the scheduled deals are those of an entrant
+    /// that wins every match; in a ladder without an end, those of the rounds so far.
     pub fouls: u32,
 }
 
-impl Default for Patience {
+impl Default for SetAsideRule {
     fn default() -> Self {
         Self {
             starts: 3,
@@ -194,41 +194,41 @@ impl Default for Patience {
     }
 }
 
-/// Which schedule.
+/// The shape of a tournament.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Shape {
-    /// Everybody against everybody; in games of four every table of four, up to 16
-    /// entrants.
+pub enum ScheduleShape {
+    /// Every pair of entrants plays; in games of four every four entrants, of at most
+    /// 16.
     RoundRobin {},
-    /// The first `challengers` entrants against each of the others, and not
-    /// against each other; in games of four each with three of the others, so that
-    /// it meets each as often.
+    /// The first `challengers` entrants play against each of the others, but not against
+    /// each other. In games of four each challenger plays with three of the others at a
+    /// time, and meets all others equally often.
     Gauntlet {
-        /// How many of the first entrants challenge.
+        /// How many entrants, from the first on, are challengers.
         #[serde(default = "one")]
         challengers: u32,
     },
-    /// Rounds in which those with as many points meet: points for matches, or in
-    /// games of four for games. A bye is worth a match that is won whole.
+    /// Rounds in which entrants with equal points meet. Points are those of matches, in
+    /// games of four those of games. A bye counts as a match won in every game.
     Swiss {
-        /// How many rounds; without it, as many as leave one who has won them all.
+        /// How many rounds; by default as many as leave one entrant without a loss.
         #[serde(default)]
         rounds: Option<u32>,
     },
-    /// Who loses a match is out; in games of four who is third or fourth is.
+    /// The loser of a match is out; in games of four the third and the fourth.
     SingleElimination {
-        /// Whether the losers of the semi-finals play for the third place. In games
-        /// of four the final itself says who is third.
+        /// Whether the losers of the semi-finals play for the third place. In games of
+        /// four the final decides that.
         #[serde(default)]
         third_place: bool,
     },
-    /// Who loses two matches is out. In games of four the grand final is one match
-    /// between the last two of each bracket.
+    /// An entrant that loses two matches is out. In games of four the grand final is one
+    /// match between the last two of each bracket.
     DoubleElimination {},
-    /// Rounds without an end in which those with near ratings meet.
+    /// Rounds in which entrants with similar ratings meet, by default without an end.
     Ladder {
-        /// How many rounds, if there is to be an end.
+        /// How many rounds; without a number there is no end.
         #[serde(default)]
         rounds: Option<u32>,
     },
@@ -238,36 +238,36 @@ const fn one() -> u32 {
     1
 }
 
-/// Why there is no such schedule.
+/// Why a schedule is not possible.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ScheduleError {
-    /// Nobody to play against.
+    /// Fewer than two entrants.
     #[error("a tournament needs at least 2 entrants, and there are {0}")]
     TooFewEntrants(u32),
-    /// A game of another size.
+    /// A game with neither 2 nor 4 seats.
     #[error("a game has 2 or 4 seats, not {0}")]
     Seats(u8),
-    /// Matches of nothing, or of too much.
+    /// A number of deals out of range.
     #[error("a match has 1 to {MOST_DEALS} deals, not {0}")]
     Deals(u64),
-    /// A gauntlet without one of its sides.
+    /// A gauntlet without challengers, or without others.
     #[error(
         "a gauntlet needs at least 1 challenger and at least 1 other entrant: \
          of {entrants} entrants {challengers} are to be challengers"
     )]
     Challengers {
-        /// How many there are in all.
+        /// How many entrants there are.
         entrants: u32,
-        /// How many of them challenge.
+        /// How many of them are challengers.
         challengers: u32,
     },
-    /// A test of two bots where there are more at a table, or another end.
+    /// A test in a game of four, or in a shape whose matches end in another way.
     #[error("a test of strength stops matches of two, in a round robin or a gauntlet only")]
     Test,
-    /// A test that can't be carried out.
+    /// The test is not valid.
     #[error(transparent)]
     BadTest(#[from] BadSprt),
-    /// More tables than anybody could want.
+    /// A round robin with too many tables.
     #[error(
         "a round robin of {entrants} entrants at tables of four has {tables} tables, \
          more than {most}: use swiss or ladder instead",
@@ -276,13 +276,13 @@ pub enum ScheduleError {
     Tables {
         /// How many entrants there are.
         entrants: u32,
-        /// How many tables that makes.
+        /// How many tables that gives.
         tables: u64,
     },
-    /// A shape without a round.
+    /// A schedule with 0 rounds.
     #[error("the number of rounds must be at least 1")]
     NoRounds,
-    /// More rounds than anybody has opponents.
+    /// More rounds than an entrant has opponents.
     #[error(
         "a swiss of {entrants} entrants has at most {most} rounds before somebody must \
          meet an opponent again, and {rounds} were asked for"
@@ -295,7 +295,7 @@ pub enum ScheduleError {
         /// How many there may be.
         most: u32,
     },
-    /// More than the shape is made for.
+    /// More entrants than the shape supports.
     #[error("a schedule of this shape has at most {most} entrants, not {entrants}")]
     TooManyEntrants {
         /// How many entrants there are.
@@ -307,45 +307,20 @@ pub enum ScheduleError {
 
 /// The schedule of this shape for these entrants.
 ///
-/// A match's groups have numbers of their own from its number times a fixed
-/// stride on: the deals of a match, and in an elimination as many again, in which
-/// ties are broken. So a group's number, and with it its deal,
-/// follows from its place in the schedule alone.
+/// The number of a group is `match * stride + index in the match`. The stride is the
+/// number of deals of a match, in an elimination twice that number, for deals that break
+/// ties. So a group's number, and with it its deal, depends only on its position in the
+/// schedule.
 ///
 /// # Errors
 ///
-/// [`ScheduleError`] where the shape does not suit the field.
-pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, ScheduleError> {
-    if field.entrants < 2 {
-        return Err(ScheduleError::TooFewEntrants(field.entrants));
-    }
-    if !matches!(field.seats, 2 | 4) {
-        return Err(ScheduleError::Seats(field.seats));
-    }
-    if !(1..=MOST_DEALS).contains(&field.deals) {
-        return Err(ScheduleError::Deals(field.deals));
-    }
-    let two = field.seats == 2;
-    let listed = matches!(shape, Shape::RoundRobin {} | Shape::Gauntlet { .. });
-    let length = match field.sprt {
-        None => Length::Full,
-        Some(sprt) if two && listed => {
-            sprt.validate()?;
-            Length::Test(sprt)
-        }
-        Some(_) => return Err(ScheduleError::Test),
-    };
+/// [`ScheduleError`] if the shape is not possible with this field.
+pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule>, ScheduleError> {
+    let length = length(field, shape)?;
     let entrants = field.entrants;
-    let most = match shape {
-        Shape::RoundRobin {} | Shape::Gauntlet { .. } => 1_000,
-        Shape::Swiss { .. } => swiss::MOST_ENTRANTS,
-        _ => 4_000,
-    };
-    if entrants > most {
-        return Err(ScheduleError::TooManyEntrants { entrants, most });
-    }
+    let two = field.seats == 2;
     Ok(match *shape {
-        Shape::RoundRobin {} => {
+        ScheduleShape::RoundRobin {} => {
             let tables = round_robin::count_tables(entrants);
             let rounds = if two {
                 round_robin::pairs(entrants)
@@ -354,9 +329,9 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
             } else {
                 return Err(ScheduleError::Tables { entrants, tables });
             };
-            Box::new(Listed::new(field, Terms::new(field, length), rounds))
+            Box::new(Listed::new(field, MatchRules::new(field, length), rounds))
         }
-        Shape::Gauntlet { challengers } => {
+        ScheduleShape::Gauntlet { challengers } => {
             if challengers == 0 || challengers >= entrants {
                 return Err(ScheduleError::Challengers {
                     entrants,
@@ -368,12 +343,12 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
             } else {
                 gauntlet::tables(entrants, challengers)
             };
-            Box::new(Listed::new(field, Terms::new(field, length), rounds))
+            Box::new(Listed::new(field, MatchRules::new(field, length), rounds))
         }
-        Shape::Swiss { rounds: Some(0) } | Shape::Ladder { rounds: Some(0) } => {
+        ScheduleShape::Swiss { rounds: Some(0) } | ScheduleShape::Ladder { rounds: Some(0) } => {
             return Err(ScheduleError::NoRounds);
         }
-        Shape::Swiss { rounds } => {
+        ScheduleShape::Swiss { rounds } => {
             let most = swiss::most_rounds(entrants);
             let rounds =
                 rounds.unwrap_or_else(|| swiss::rounds_for_one_winner(entrants, field.seats));
@@ -384,30 +359,61 @@ pub fn schedule(field: &Field, shape: &Shape) -> Result<Box<dyn Schedule>, Sched
                     most,
                 });
             }
-            let terms = Terms::new(field, length);
-            let pairing = Swiss::new(field, &terms);
-            Box::new(InRounds::new(field, terms, Some(rounds), pairing))
+            let rules = MatchRules::new(field, length);
+            let pairing = Swiss::new(field, &rules);
+            Box::new(InRounds::new(field, rules, Some(rounds), pairing))
         }
-        Shape::SingleElimination { third_place } => {
+        ScheduleShape::SingleElimination { third_place } => {
             let seats = usize::from(field.seats);
             let bracket = Bracket::single(entrants as usize, seats, third_place);
-            Box::new(Elimination::new(field, elimination_terms(field), bracket))
+            Box::new(Elimination::new(field, elimination_rules(field), bracket))
         }
-        Shape::DoubleElimination {} => {
+        ScheduleShape::DoubleElimination {} => {
             let bracket = Bracket::double(entrants as usize, usize::from(field.seats));
-            Box::new(Elimination::new(field, elimination_terms(field), bracket))
+            Box::new(Elimination::new(field, elimination_rules(field), bracket))
         }
-        Shape::Ladder { rounds } => {
-            let terms = Terms::new(field, length);
-            Box::new(InRounds::new(field, terms, rounds, Ladder::new(field)))
+        ScheduleShape::Ladder { rounds } => {
+            let rules = MatchRules::new(field, length);
+            Box::new(InRounds::new(field, rules, rounds, Ladder::new(field)))
         }
     })
 }
 
-fn elimination_terms(field: &Field) -> Terms {
+/// Checks the field, and returns what ends a match. For eliminations see [`elimination_rules`].
+fn length(field: &Field, shape: &ScheduleShape) -> Result<Length, ScheduleError> {
+    if field.entrants < 2 {
+        return Err(ScheduleError::TooFewEntrants(field.entrants));
+    }
+    if !matches!(field.seats, 2 | 4) {
+        return Err(ScheduleError::Seats(field.seats));
+    }
+    if !(1..=MOST_DEALS).contains(&field.deals) {
+        return Err(ScheduleError::Deals(field.deals));
+    }
+    let (listed, most) = match shape {
+        ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => (true, 1_000),
+        ScheduleShape::Swiss { .. } => (false, swiss::MOST_ENTRANTS),
+        _ => (false, 4_000),
+    };
+    let length = match field.sprt {
+        None => Length::Full,
+        Some(sprt) if field.seats == 2 && listed => {
+            sprt.validate()?;
+            Length::Test(sprt)
+        }
+        Some(_) => return Err(ScheduleError::Test),
+    };
+    let entrants = field.entrants;
+    if entrants > most {
+        return Err(ScheduleError::TooManyEntrants { entrants, most });
+    }
+    Ok(length)
+}
+
+fn elimination_rules(field: &Field) -> MatchRules {
     let length = match field.seats {
         2 => Length::BestOf,
         _ => Length::Full,
     };
-    Terms::new(field, length)
+    MatchRules::new(field, length)
 }

@@ -1,22 +1,21 @@
-//! Who is paired with whom, so that it costs least: a perfect matching of minimum
-//! weight, exact for a field of any size.
+//! Pairings with minimal cost: a perfect matching of minimum weight, exact for a field of
+//! any size.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::matching::heaviest;
 
-/// How many bits of chance decide between pairings that cost the same.
+/// How many random bits decide between pairings with equal cost.
 const CHANCE_BITS: u32 = 24;
 
-/// Pairs 0 up to `many`, which must be even, so that the costs of the pairs add up
-/// to the least. A cost has parts, the most important one first: the sum of a
-/// later part matters only where those of all earlier ones are the same.
+/// Pairs 0 to `many - 1`, where `many` must be even, so that the sum of the costs of the
+/// pairs is minimal. A cost has parts, the most important one first; sums are compared
+/// lexicographically.
 ///
-/// What is left open after that is decided by chance: each pair gets a small
-/// random cost besides, which all but certainly leaves one pairing that is cheapest
-/// (the isolation lemma: Mulmuley, Vazirani and Vazirani, 1987). So what comes out
-/// does not hang on the way in which it is looked for.
+/// Ties are broken at random: each pair gets an additional small random cost, which with
+/// high probability makes the minimum unique (the isolation lemma: Mulmuley, Vazirani and
+/// Vazirani, 1987). So the result does not depend on the algorithm.
 pub(super) fn cheapest<const PARTS: usize>(
     many: usize,
     chance: &mut ChaCha20Rng,
@@ -28,7 +27,7 @@ pub(super) fn cheapest<const PARTS: usize>(
             costs.push((a, b, cost(a, b), chance.next_u32() >> (32 - CHANCE_BITS)));
         }
     }
-    // What one of each part is worth: more than all that comes after it can be.
+    // The weight of one unit of each part: more than all later parts together can have.
     let mut worth = [1_i128; PARTS];
     let mut total = (many as i128 / 2) << CHANCE_BITS;
     for part in (0..PARTS).rev() {
@@ -42,7 +41,7 @@ pub(super) fn cheapest<const PARTS: usize>(
         let parts = parts.map(|(&part, worth)| i128::from(part).saturating_mul(worth));
         parts.fold(i128::from(chance), i128::saturating_add)
     };
-    // So much that no pairing with fewer pairs weighs as much as one with all.
+    // So large that a pairing with fewer pairs never weighs as much as a perfect one.
     let mut weights = vec![0; many * many];
     for (a, b, parts, chance) in &costs {
         weights[a * many + b] = total
@@ -55,7 +54,7 @@ pub(super) fn cheapest<const PARTS: usize>(
         .collect()
 }
 
-/// What chance there is for a round.
+/// The random numbers of a round.
 pub(super) fn chance(root: [u8; 32], round: u32) -> ChaCha20Rng {
     let mut chance = ChaCha20Rng::from_seed(root);
     chance.set_stream(u64::from(round));

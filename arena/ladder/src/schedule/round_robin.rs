@@ -1,4 +1,4 @@
-//! Everybody against everybody.
+//! Round robin: everybody against everybody.
 
 use super::listed::Rounds;
 use crate::{Entrant, Lineup};
@@ -6,9 +6,9 @@ use crate::{Entrant, Lineup};
 /// How many tables a round robin of four seats may have.
 pub(super) const MOST_TABLES: u64 = 2_000;
 
-/// Every pair of entrants once, by the circle method: one stays, the others go
-/// round, and those who face each other play. In each round everybody plays once,
-/// or all but one where their number is odd.
+/// Every pair of entrants once, by the circle method: one entrant stays in place, the
+/// others rotate, and those opposite each other play. In each round everybody plays once,
+/// except one entrant if their number is odd.
 pub(super) fn pairs(entrants: u32) -> Rounds {
     let even = entrants.next_multiple_of(2);
     let around = even.saturating_sub(1);
@@ -28,9 +28,8 @@ pub(super) fn pairs(entrants: u32) -> Rounds {
         .collect()
 }
 
-/// Every four entrants once, in rounds in which nobody plays twice; next come
-/// those who have played least. Fewer than four have one table between them, with
-/// the other seats filled.
+/// Every four entrants once, in rounds in which nobody plays twice; those that have played
+/// least come first. Fewer than four entrants have one table with fillers.
 pub(super) fn tables(entrants: u32) -> Rounds {
     let everybody: Vec<Entrant> = Entrant::all(entrants).collect();
     if everybody.len() < 4 {
@@ -64,20 +63,20 @@ pub(super) fn tables(entrants: u32) -> Rounds {
     rounds
 }
 
-/// How many tables of four there are.
+/// The number of tables of four.
 pub(super) fn count_tables(entrants: u32) -> u64 {
     let n = u128::from(entrants);
     let tables = n * n.saturating_sub(1) * n.saturating_sub(2) * n.saturating_sub(3) / 24;
     u64::try_from(tables.max(1)).unwrap_or(u64::MAX)
 }
 
-/// A lineup with fillers in the seats that nobody has.
+/// A lineup with fillers in the free seats.
 pub(super) fn filled(mut lineup: Lineup, seats: usize) -> Lineup {
     lineup.resize(seats.max(lineup.len()), None);
     lineup
 }
 
-/// Every choice of `many` of these, in order.
+/// Every subset of `many` of these, in order.
 pub(super) fn combinations(of: &[Entrant], many: usize) -> Vec<Vec<Entrant>> {
     if many == 0 {
         return vec![Vec::new()];

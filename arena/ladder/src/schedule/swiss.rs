@@ -1,23 +1,23 @@
-//! Swiss: in each round those meet who have as many points, and nobody meets the
-//! same opponent again while that can be helped.
+//! Swiss: in each round entrants with equal points meet, and rematches are avoided if
+//! possible.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::Ranked;
-use super::in_rounds::{Paired, Pairing, name};
-use super::match_up::{MatchUp, Terms};
+use super::in_rounds::{Paired, RoundPairing, name};
+use super::match_up::{MatchRules, MatchUp};
 use super::pairing::{chance, cheapest};
 use super::tables::{self, Seating};
+use super::{Ranked, Remark, TieBreak};
 use crate::group::parts_of_a_half;
 use crate::{Entrant, Field, GroupScore, Lineup};
 
-/// How many entrants a Swiss may have: a pairing of two weighs every pair, which
-/// takes a second or so for this many and eight times as long for twice as many.
+/// How many entrants a Swiss may have. Pairing takes time in proportion to their number
+/// cubed: about a second for this many.
 pub(super) const MOST_ENTRANTS: u32 = 500;
 
-/// As many rounds as leave one without a loss: each leaves one in two, or one in
-/// four at a table of four.
+/// The number of rounds that leave one entrant without a loss: ⌈log₂ entrants⌉, or
+/// ⌈log₄ entrants⌉ at tables of four, and at least 1.
 pub(super) fn rounds_for_one_winner(entrants: u32, seats: u8) -> u32 {
     let mut rounds = 1;
     let mut reach = u64::from(seats);
@@ -28,54 +28,54 @@ pub(super) fn rounds_for_one_winner(entrants: u32, seats: u8) -> u32 {
     rounds
 }
 
-/// How many rounds there can be in which no pair meets again.
+/// How many rounds are possible without a rematch.
 pub(super) fn most_rounds(entrants: u32) -> u32 {
     entrants - 1 + entrants % 2
 }
 
-/// A Swiss as it stands.
+/// The state of a Swiss.
 #[derive(Debug)]
 pub(super) struct Swiss {
     root: [u8; 32],
     seats: usize,
-    /// What a bye adds to the points of the games: a match that is won whole.
+    /// The game points of a bye: those of a match won in every game.
     whole_match: u64,
-    entrants: Vec<Card>,
-    /// How often two have met, the lower number first.
+    entrants: Vec<SwissEntrant>,
+    /// How often a pair has met, the lower number first.
     met: BTreeMap<(Entrant, Entrant), u32>,
 }
 
-/// What an entrant has done so far.
+/// The results of an entrant.
 #[derive(Clone, Debug, Default)]
-struct Card {
-    /// Two seats: 2 for a match that was won, 1 for a draw. Four seats: the parts
-    /// of its games, which are quarters of a point at a table of four.
+struct SwissEntrant {
+    /// Two seats: 2 for a match that was won, 1 for a draw. Four seats: the parts of its
+    /// games, which are quarters of a point.
     points: u64,
     /// The half points of its games.
     games: u64,
     byes: u32,
-    /// Whom it has met, and what it had of the match: 2, 1 or 0 of two seats.
+    /// Its opponents, and what it got from the match: 2, 1 or 0 with two seats.
     met: Vec<(Entrant, u32)>,
 }
 
 impl Swiss {
-    pub(super) fn new(field: &Field, terms: &Terms) -> Self {
+    pub(super) fn new(field: &Field, rules: &MatchRules) -> Self {
         Self {
             root: field.chance,
-            seats: terms.seats,
-            whole_match: terms.whole_match(),
-            entrants: vec![Card::default(); field.entrants as usize],
+            seats: rules.seats,
+            whole_match: rules.whole_match(),
+            entrants: vec![SwissEntrant::default(); field.entrants as usize],
             met: BTreeMap::new(),
         }
     }
 
-    /// What an entrant is ranked by.
+    /// The points that an entrant is ranked by.
     fn points(&self, entrant: Entrant) -> f64 {
         let whole = if self.seats == 2 { 2.0 } else { 4.0 };
         self.card(entrant).points as f64 / whole
     }
 
-    fn card(&self, entrant: Entrant) -> &Card {
+    fn card(&self, entrant: Entrant) -> &SwissEntrant {
         &self.entrants[entrant.index()]
     }
 
@@ -84,15 +84,15 @@ impl Swiss {
         self.met.get(&pair).copied().unwrap_or(0)
     }
 
-    /// Pairs so that the sums of these are the least, the first one first:
+    /// Pairs so that these sums are minimal, an earlier one before a later one:
     ///
-    /// 1. byes of those who have had one (the square of how many);
-    /// 2. pairs that have met (the square of how often);
-    /// 3. the place of the one who has the bye, from the last;
-    /// 4. differences of points, squared;
-    /// 5. within a score group of `k`, how far a pair is from being `k / 2` places
-    ///    apart (the top half meets the bottom half); between groups, how far
-    ///    apart in the order (so that neighbours float).
+    /// 1. (number of byes so far)² of the entrant with the bye;
+    /// 2. (number of earlier meetings)² of each pair;
+    /// 3. the index, from the last, of the entrant with the bye;
+    /// 4. (difference of points)² of each pair;
+    /// 5. within a score group of `k` the difference of a pair's distance in the order
+    ///    from `k / 2` (the top half meets the bottom half); between score groups the
+    ///    distance in the order (so that neighbours float).
     fn pairs(&self, round: u32, order: &[Entrant]) -> Vec<(usize, usize)> {
         let many = order.len();
         let square = |times: u32| u64::from(times).pow(2);
@@ -119,22 +119,23 @@ impl Swiss {
 
     fn pair_two(&mut self, round: u32, order: &[Entrant]) -> Paired {
         let mut paired = Paired::default();
-        let name = name(round as usize);
         for (a, b) in self.pairs(round, order) {
             let first = order[a];
             let Some(&second) = order.get(b) else {
                 paired.bye = Some(first);
                 if self.card(first).byes > 0 {
-                    let remark = format!("{name}: {{{first}}} has a bye again");
-                    paired.remarks.push(remark);
+                    paired.remarks.push(Remark::SecondBye {
+                        round: name(round as usize),
+                        entrant: first,
+                    });
                 }
                 continue;
             };
             if self.times_met(first, second) > 0 {
-                let remark = format!(
-                    "{name}: {{{first}}} and {{{second}}} meet again, since no pairing was without"
-                );
-                paired.remarks.push(remark);
+                paired.remarks.push(Remark::Rematch {
+                    round: name(round as usize),
+                    players: [first, second],
+                });
             }
             paired.tables.push(vec![Some(first), Some(second)]);
         }
@@ -169,9 +170,9 @@ impl Swiss {
             let berger = |&(other, had): &(Entrant, u32)| points(other) * f64::from(had) / 2.0;
             let berger: f64 = card.met.iter().map(berger).sum();
             vec![
-                ("Buchholz", buchholz + byes),
-                ("Sonneborn-Berger", berger + byes),
-                ("game points", card.games as f64 / 2.0),
+                (TieBreak::Buchholz, buchholz + byes),
+                (TieBreak::SonnebornBerger, berger + byes),
+                (TieBreak::GamePoints, card.games as f64 / 2.0),
             ]
         })
     }
@@ -181,12 +182,12 @@ impl Swiss {
             let met = &self.card(one).met;
             let sum: f64 = met.iter().map(|&(other, _)| self.points(other)).sum();
             let mean = sum / met.len().max(1) as f64;
-            vec![("opponents' mean points", mean)]
+            vec![(TieBreak::OpponentsMeanPoints, mean)]
         })
     }
 
-    /// By points, then by these, then by number.
-    fn ranked(&self, ties: impl Fn(Entrant) -> Vec<(&'static str, f64)>) -> Vec<Ranked> {
+    /// The ranking by points, then by the tie-breaks, then by number.
+    fn ranked(&self, ties: impl Fn(Entrant) -> Vec<(TieBreak, f64)>) -> Vec<Ranked> {
         let mut ranked: Vec<Ranked> = (Entrant::all(self.entrants.len() as u32))
             .map(|entrant| Ranked {
                 place: 0,
@@ -211,7 +212,7 @@ impl Swiss {
     }
 }
 
-impl Pairing for Swiss {
+impl RoundPairing for Swiss {
     fn pair(&mut self, round: u32, entrants: &[Entrant]) -> Paired {
         let mut order = entrants.to_vec();
         order.sort_by_key(|&one| (Reverse(self.card(one).points), one));
@@ -241,7 +242,7 @@ impl Pairing for Swiss {
                     (true, _) => 0,
                     (false, true) => 2,
                     _ if points > others => 2,
-                    // Two who have nothing have both lost every game.
+                    // Both have 0 points if both have lost every game.
                     _ if points == 0 => 0,
                     _ => u32::from(points == others),
                 };
@@ -269,7 +270,7 @@ impl Pairing for Swiss {
 mod tests {
     use super::*;
     use crate::schedule::match_up::Length;
-    use crate::{Patience, Seatings};
+    use crate::{Seatings, SetAsideRule};
 
     #[test]
     fn a_rematch_is_worse_than_a_bye_for_the_first() {
@@ -279,10 +280,10 @@ mod tests {
             seatings: Seatings::Rotations,
             deals: 1,
             sprt: None,
-            patience: Patience::default(),
+            set_aside: SetAsideRule::default(),
             chance: [0; 32],
         };
-        let mut swiss = Swiss::new(&field, &Terms::new(&field, Length::Full));
+        let mut swiss = Swiss::new(&field, &MatchRules::new(&field, Length::Full));
         let everybody: Vec<_> = Entrant::all(3).collect();
         swiss.met.insert((everybody[0], everybody[1]), 1);
         swiss.met.insert((everybody[0], everybody[2]), 1);

@@ -1,34 +1,31 @@
-//! Tables of four between those who are near each other.
+//! Tables of four between entrants with similar points or ratings.
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::Rng;
 
 use crate::{Entrant, Lineup};
 
-/// Who is to sit, and what makes a table better.
+/// Who is to be seated, and what the cost of a table depends on.
 pub(super) struct Seating<'a> {
     /// The best first.
     pub(super) order: &'a [Entrant],
-    /// What each of these has: those at a table should have as much.
+    /// The level of each, in the same order; those at a table should have equal levels.
     pub(super) level: &'a [u64],
-    /// How often two have met.
+    /// How often a pair has met.
     pub(super) met: &'a dyn Fn(Entrant, Entrant) -> u32,
 }
 
-/// Seats everybody at tables of four. Seats that are left over, three at most,
-/// are fillers' at the last tables, and nobody sits with fillers alone while there
-/// is another table.
+/// Seats everybody at tables of four. Up to three free seats get fillers, at the last
+/// tables; with more than one table nobody sits with fillers only.
 ///
-/// The first arrangement is in order of levels; of those on the same level the
-/// table has one of each quarter. Then any two at different tables change places
-/// as long as that makes fewer meet again (squares of how often they have met,
-/// summed over the pairs at a table) or, with as many, levels more alike (squares
-/// of their differences, summed in the same way).
+/// The cost of a table is a sum over its pairs of (number of earlier meetings)², then,
+/// for equal costs, of (difference of levels)². The first arrangement is in order of
+/// levels; within a level each table gets one entrant of each quarter. Then two entrants
+/// at different tables are exchanged as long as that lowers the cost.
 ///
-/// Where it ends no change of two is for the better, which need not be the best
-/// there is. So up to [`ALL_TRIED`] entrants every arrangement is looked at; up to
-/// [`RESTARTED`] the search begins again from some orders by chance; and of all
-/// that were found the best is taken, of those as good the first.
+/// This ends in a local minimum. So up to [`ALL_TRIED`] entrants all arrangements are
+/// compared, and up to [`RESTARTED`] entrants the search is repeated from some random
+/// orders. The result is the arrangement with the lowest cost, the first of equal ones.
 pub(super) fn seat(seating: &Seating, chance: &mut ChaCha20Rng) -> Vec<Lineup> {
     let mut order = spread(seating.level);
     let sizes = sizes(order.len());
@@ -61,13 +58,13 @@ pub(super) fn seat(seating: &Seating, chance: &mut ChaCha20Rng) -> Vec<Lineup> {
     tables.into_iter().map(lineup).collect()
 }
 
-/// Up to so many entrants every arrangement is looked at: 280 of nine.
+/// Up to this many entrants all arrangements are compared: 280 for nine entrants.
 const ALL_TRIED: usize = 9;
 
-/// Up to so many the search begins again; of more one takes long enough.
+/// Up to this many entrants the search is repeated; with more it would take too long.
 const RESTARTED: usize = 64;
 
-/// So often.
+/// How often the search is repeated.
 const RESTARTS: usize = 8;
 
 fn cut(order: &[usize], sizes: &[usize]) -> Vec<Vec<usize>> {
@@ -76,8 +73,8 @@ fn cut(order: &[usize], sizes: &[usize]) -> Vec<Vec<usize>> {
     sizes.iter().map(table).collect()
 }
 
-/// Calls `each` with every arrangement of those from `next` on at what is free at
-/// these tables. Tables of one size are alike: the first that is empty is taken.
+/// Calls `each` with every arrangement of the entrants from `next` on in the free seats of
+/// these tables. Empty tables of the same size are equivalent: only the first is used.
 fn every(
     next: usize,
     sizes: &[usize],
@@ -98,8 +95,8 @@ fn every(
     }
 }
 
-/// How many sit at each table: four, and one fewer at the last ones, as often as
-/// it takes.
+/// The number of entrants at each table: four, less the free seats, which are spread from
+/// the last table on.
 pub(super) fn sizes(many: usize) -> Vec<usize> {
     let mut sizes = vec![4; many.div_ceil(4)];
     let last = sizes.len();
@@ -109,8 +106,8 @@ pub(super) fn sizes(many: usize) -> Vec<usize> {
     sizes
 }
 
-/// Places in order of levels, those on the same level so that four in a row are
-/// one of each quarter.
+/// The indices in order of levels; within a level, four in a row come from the four
+/// quarters.
 fn spread(level: &[u64]) -> Vec<usize> {
     let mut order = Vec::new();
     let mut from = 0;
@@ -127,7 +124,7 @@ fn spread(level: &[u64]) -> Vec<usize> {
     order
 }
 
-/// Makes every change of two that is for the better, once; whether there was one.
+/// Makes each exchange of two that lowers the cost, once. Returns whether there was one.
 fn improve(tables: &mut [Vec<usize>], seating: &Seating) -> bool {
     let mut better = false;
     for a in 0..tables.len() {
@@ -150,7 +147,7 @@ fn improve(tables: &mut [Vec<usize>], seating: &Seating) -> bool {
     better
 }
 
-/// What speaks against a table, the worse first.
+/// The cost of a table, its more important part first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Cost {
     met: u64,

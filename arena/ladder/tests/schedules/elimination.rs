@@ -3,15 +3,17 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_ladder::schedule::{Match, Player};
-use arena_ladder::{Entrant, Field, Group, GroupScore, HalfPoints, MatchId, Seatings, Shape};
+use arena_ladder::schedule::{Match, Participant};
+use arena_ladder::{
+    Entrant, Field, Group, GroupScore, HalfPoints, MatchId, ScheduleShape, Seatings,
+};
 
 use crate::vocabulary::{
     Chance, Ended, failed_by, field, made, played, played_in_order, random_score, seeded_score,
 };
 
-const SINGLE: Shape = Shape::SingleElimination { third_place: false };
-const DOUBLE: Shape = Shape::DoubleElimination {};
+const SINGLE: ScheduleShape = ScheduleShape::SingleElimination { third_place: false };
+const DOUBLE: ScheduleShape = ScheduleShape::DoubleElimination {};
 
 /// One of two wins every game of a deal by a margin.
 fn won_by(group: &Group, first: bool, margin: i64) -> GroupScore {
@@ -37,8 +39,8 @@ fn drawn(group: &Group, margin: i64) -> GroupScore {
 }
 
 fn entrants(one: &Match) -> Vec<Entrant> {
-    let entrant = |player: &Player| match player {
-        Player::Entrant(entrant) => Some(*entrant),
+    let entrant = |player: &Participant| match player {
+        Participant::Entrant(entrant) => Some(*entrant),
         _ => None,
     };
     one.players.iter().filter_map(entrant).collect()
@@ -71,7 +73,7 @@ fn places(ended: &Ended) -> Vec<u32> {
 }
 
 /// Plays with the `k`th match to be begun won by its first player if bit `k` is set.
-fn by_pattern(field: &Field, shape: &Shape, pattern: u64) -> Ended {
+fn by_pattern(field: &Field, shape: &ScheduleShape, pattern: u64) -> Ended {
     let begun: RefCell<Vec<MatchId>> = RefCell::default();
     played_in_order(field, shape, &|group| {
         let mut begun = begun.borrow_mut();
@@ -149,7 +151,7 @@ fn the_better_seed_always_winning_ends_in_the_order_of_the_seeds() {
     for (shape, expected) in [
         (SINGLE, [1, 2, 3, 3, 5, 5, 5, 5]),
         (
-            Shape::SingleElimination { third_place: true },
+            ScheduleShape::SingleElimination { third_place: true },
             [1, 2, 3, 4, 5, 5, 5, 5],
         ),
         (DOUBLE, [1, 2, 3, 4, 5, 5, 7, 7]),
@@ -169,7 +171,7 @@ fn byes_are_for_the_best_seeds() {
         for shape in [SINGLE, DOUBLE] {
             let fresh = made(&field(entrants_here, 2, 1), &shape);
             let byes: BTreeSet<_> = (fresh.rounds()[0].matches.iter())
-                .filter(|one| one.players.contains(&Player::Bye))
+                .filter(|one| one.players.contains(&Participant::Bye))
                 .map(|one| {
                     assert!(one.over && one.most == 0);
                     entrants(one)[0]
@@ -188,10 +190,10 @@ fn the_first_round_is_known_at_the_start_and_the_rest_says_where_it_comes_from()
     let names: Vec<_> = rounds.iter().map(|round| round.name.as_str()).collect();
     assert_eq!(names, ["quarter-finals", "semi-finals", "final"]);
     assert!((rounds[0].matches.iter()).all(|one| !entrants(one).is_empty()));
-    let pending = |number| Player::Pending(format!("winner of match {number}"));
+    let pending = |number| Participant::Pending(format!("winner of match {number}"));
     assert_eq!(
         rounds[1].matches[0].players,
-        [Player::Entrant(Entrant::new(0)), pending(1)]
+        [Participant::Entrant(Entrant::new(0)), pending(1)]
     );
     assert_eq!(rounds[2].matches[0].players, [pending(4), pending(5)]);
     assert_eq!(fresh.planned(), Some(25));
@@ -284,16 +286,16 @@ fn a_tie_goes_on_until_a_deal_is_won_and_then_by_margins_and_then_by_seeds() {
     let margins = played_in_order(&field, &SINGLE, &|group| drawn(group, -1));
     assert_eq!((margins.counted.len(), winner(&margins).index()), (6, 1));
     assert_eq!(
-        margins.remarks,
-        ["final: {1} and {0} were level on points; the margins were for {1}"]
+        margins.remarks_in_words(),
+        ["final: bot 1 and bot 0 have equal points; bot 1 is ahead by its margin"]
     );
 
     let seeds = played_in_order(&field, &SINGLE, &|group| drawn(group, 0));
     assert_eq!((seeds.counted.len(), winner(&seeds).index()), (6, 0));
     assert_eq!(
-        seeds.remarks,
+        seeds.remarks_in_words(),
         [
-            "final: {0} and {1} were level on points; so were the margins, and the better seed is {0}"
+            "final: bot 0 and bot 1 have equal points; bot 0 is ahead by its seed, with equal margins"
         ]
     );
 }
@@ -577,8 +579,8 @@ fn a_tie_for_any_place_of_a_final_of_four_is_told() {
         score
     });
     assert_eq!(
-        ended.remarks,
-        ["final: {2} and {1} were level on points; the margins were for {2}"]
+        ended.remarks_in_words(),
+        ["final: bot 2 and bot 1 have equal points; bot 2 is ahead by its margin"]
     );
 }
 

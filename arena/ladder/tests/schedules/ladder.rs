@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_ladder::schedule::{KEPT_ROUNDS, Player};
-use arena_ladder::{Entrant, Group, HalfPoints, ScheduleError, Shape, schedule};
+use arena_ladder::schedule::{KEPT_ROUNDS, Participant};
+use arena_ladder::{Entrant, Group, HalfPoints, ScheduleError, ScheduleShape, schedule};
 
 use crate::vocabulary::{
     Chance, failed_by, field, made, played_in_order, random_score, seeded_score,
 };
 
-fn ladder(rounds: u32) -> Shape {
-    Shape::Ladder {
+fn ladder(rounds: u32) -> ScheduleShape {
+    ScheduleShape::Ladder {
         rounds: Some(rounds),
     }
 }
@@ -36,7 +36,7 @@ fn a_ladder_has_exactly_its_groups() {
 fn a_ladder_without_rounds_has_no_end_and_remembers_the_last_ones() {
     let bad = Entrant::new(3);
     let field = field(5, 2, 4);
-    let mut schedule = made(&field, &Shape::Ladder { rounds: None });
+    let mut schedule = made(&field, &ScheduleShape::Ladder { rounds: None });
     let mut early = Vec::new();
     for _ in 0..10_000 {
         assert_eq!((schedule.planned(), schedule.is_over()), (None, false));
@@ -84,12 +84,12 @@ fn nobody_meets_the_same_opponent_twice_in_a_row_and_byes_go_round() {
             let mut now = BTreeMap::new();
             for one in &round.matches {
                 match one.players[..] {
-                    [Player::Entrant(a), Player::Entrant(b)] => {
+                    [Participant::Entrant(a), Participant::Entrant(b)] => {
                         let again = last.get(&a) == Some(&b);
                         assert!(!again || entrants == 3, "{entrants}: {a} and {b} again");
                         now.extend([(a, b), (b, a)]);
                     }
-                    [Player::Entrant(a), Player::Bye] => *byes.entry(a).or_default() += 1,
+                    [Participant::Entrant(a), Participant::Bye] => *byes.entry(a).or_default() += 1,
                     _ => panic!("{one:?}"),
                 }
             }
@@ -126,7 +126,7 @@ fn later_those_meet_who_are_near() {
 #[test]
 fn a_ladder_that_nobody_plays_on_has_had_all_its_groups() {
     let field = field(4, 2, 1);
-    let mut schedule = made(&field, &Shape::Ladder { rounds: None });
+    let mut schedule = made(&field, &ScheduleShape::Ladder { rounds: None });
     let mut groups = 0;
     while let Some(group) = schedule.next() {
         let mut score = seeded_score(&group, &field);

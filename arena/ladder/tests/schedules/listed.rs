@@ -1,7 +1,7 @@
 //! Round robins and gauntlets.
 
-use arena_ladder::schedule::NotScheduled;
-use arena_ladder::{Entrant, Group, ScheduleError, Shape, Sprt, schedule};
+use arena_ladder::schedule::{NotScheduled, SetAsideReason};
+use arena_ladder::{Entrant, Group, ScheduleError, ScheduleShape, Sprt, schedule};
 
 use crate::vocabulary::{
     Chance, failed_by, field, made, played, played_in_order, random_score, seeded_score,
@@ -18,12 +18,15 @@ fn a_list_has_exactly_its_groups() {
                 ended.counted.len() as u64
             };
             let pairs = entrants * (entrants - 1) / 2;
-            assert_eq!(count(&two, Shape::RoundRobin {}), pairs * deals);
+            assert_eq!(count(&two, ScheduleShape::RoundRobin {}), pairs * deals);
             let tables = pairs * entrants.saturating_sub(2) * entrants.saturating_sub(3) / 12;
-            assert_eq!(count(&four, Shape::RoundRobin {}), tables.max(1) * deals);
+            assert_eq!(
+                count(&four, ScheduleShape::RoundRobin {}),
+                tables.max(1) * deals
+            );
             for challengers in 1..entrants {
                 let others = entrants - challengers;
-                let shape = Shape::Gauntlet {
+                let shape = ScheduleShape::Gauntlet {
                     challengers: challengers as u32,
                 };
                 assert_eq!(count(&two, shape.clone()), challengers * others * deals);
@@ -41,12 +44,12 @@ fn a_list_has_exactly_its_groups() {
 #[test]
 fn the_whole_list_is_known_before_the_first_deal() {
     let field = field(5, 2, 4);
-    let fresh = made(&field, &Shape::RoundRobin {});
+    let fresh = made(&field, &ScheduleShape::RoundRobin {});
     let rounds = fresh.rounds();
     assert_eq!(fresh.planned(), Some(40));
     assert_eq!(rounds.len(), 5);
     assert!(rounds.iter().all(|round| round.matches.len() == 2));
-    let ended = played_in_order(&field, &Shape::RoundRobin {}, &|group| {
+    let ended = played_in_order(&field, &ScheduleShape::RoundRobin {}, &|group| {
         seeded_score(group, &field)
     });
     for (before, after) in rounds.iter().zip(&ended.rounds) {
@@ -60,7 +63,7 @@ fn the_whole_list_is_known_before_the_first_deal() {
 #[test]
 fn a_group_that_was_never_named_is_not_taken() {
     let field = field(3, 2, 2);
-    let mut schedule = made(&field, &Shape::RoundRobin {});
+    let mut schedule = made(&field, &ScheduleShape::RoundRobin {});
     let group = schedule.next().unwrap();
     let mut score = seeded_score(&group, &field);
     for number in [1, 2, 6, u64::MAX] {
@@ -80,10 +83,10 @@ fn a_group_that_was_never_named_is_not_taken() {
 fn who_never_starts_is_annulled_after_three_deals() {
     let bad = Entrant::new(2);
     for (seats, deals, shape) in [
-        (2, 2, Shape::RoundRobin {}),
-        (2, 2, Shape::Gauntlet { challengers: 2 }),
-        (4, 2, Shape::RoundRobin {}),
-        (4, 2, Shape::Gauntlet { challengers: 1 }),
+        (2, 2, ScheduleShape::RoundRobin {}),
+        (2, 2, ScheduleShape::Gauntlet { challengers: 2 }),
+        (4, 2, ScheduleShape::RoundRobin {}),
+        (4, 2, ScheduleShape::Gauntlet { challengers: 1 }),
     ] {
         let field = field(6, seats, deals);
         let ended = played_in_order(&field, &shape, &|group| {
@@ -95,7 +98,8 @@ fn who_never_starts_is_annulled_after_three_deals() {
             panic!("{:?}", ended.set_aside);
         };
         assert_eq!((aside.entrant, aside.annulled), (bad, true));
-        assert_eq!(aside.why, "did not start in 3 deals");
+        assert_eq!(aside.why, SetAsideReason::NoStart { deals: 3 });
+        assert_eq!(aside.why.to_string(), "did not start in 3 deals");
         assert!(
             ended
                 .counted
@@ -110,7 +114,7 @@ fn who_never_starts_is_annulled_after_three_deals() {
 fn when_all_but_one_have_failed_it_is_over() {
     let field = field(4, 2, 5);
     let failing: Vec<_> = Entrant::all(3).collect();
-    let ended = played_in_order(&field, &Shape::RoundRobin {}, &|group| {
+    let ended = played_in_order(&field, &ScheduleShape::RoundRobin {}, &|group| {
         let mut score = seeded_score(group, &field);
         failed_by(&mut score, &group.lineup, &failing, false);
         score
@@ -131,8 +135,8 @@ fn a_field_and_a_shape_that_do_not_go_together_are_refused() {
         sprt: Some(sprt),
         ..field(4, seats, 10)
     };
-    let robin = Shape::RoundRobin {};
-    let gauntlet = |challengers| Shape::Gauntlet { challengers };
+    let robin = ScheduleShape::RoundRobin {};
+    let gauntlet = |challengers| ScheduleShape::Gauntlet { challengers };
     for (field, shape, error) in [
         (field(1, 2, 1), &robin, ScheduleError::TooFewEntrants(1)),
         (field(4, 3, 1), &robin, ScheduleError::Seats(3)),
@@ -190,7 +194,13 @@ fn a_test_stops_its_match_at_the_first_group_that_decides() {
     let mut field = field(3, 2, 1000);
     field.sprt = Some(sprt);
     let score = |group: &Group| random_score(group, &field, &mut Chance(group.number * 77 + 5));
-    let ended = played(&field, &Shape::RoundRobin {}, 50, &mut Chance(3), &score);
+    let ended = played(
+        &field,
+        &ScheduleShape::RoundRobin {},
+        50,
+        &mut Chance(3),
+        &score,
+    );
     for one in ended.rounds.iter().flat_map(|round| &round.matches) {
         let mut pentanomial = [0; 5];
         let mut decided_after = None;
@@ -218,12 +228,15 @@ fn a_test_stops_its_match_at_the_first_group_that_decides() {
 #[test]
 fn no_number_of_entrants_is_too_much_to_be_refused() {
     for (shape, most) in [
-        (Shape::RoundRobin {}, 1_000),
-        (Shape::Gauntlet { challengers: 1 }, 1_000),
-        (Shape::Swiss { rounds: None }, 500),
-        (Shape::SingleElimination { third_place: true }, 4_000),
-        (Shape::DoubleElimination {}, 4_000),
-        (Shape::Ladder { rounds: None }, 4_000),
+        (ScheduleShape::RoundRobin {}, 1_000),
+        (ScheduleShape::Gauntlet { challengers: 1 }, 1_000),
+        (ScheduleShape::Swiss { rounds: None }, 500),
+        (
+            ScheduleShape::SingleElimination { third_place: true },
+            4_000,
+        ),
+        (ScheduleShape::DoubleElimination {}, 4_000),
+        (ScheduleShape::Ladder { rounds: None }, 4_000),
     ] {
         for entrants in [most + 1, u32::MAX] {
             for seats in [2, 4] {

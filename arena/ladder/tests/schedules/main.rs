@@ -2,6 +2,7 @@
 //! in every order, with bots that fail.
 
 mod elimination;
+mod json;
 mod ladder;
 mod listed;
 mod order;

@@ -2,24 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use arena_ladder::schedule::{Patience, Schedule};
-use arena_ladder::{Entrant, Field, Group, GroupScore, Seatings, Shape, Sprt};
+use arena_ladder::schedule::{Schedule, SetAsideRule};
+use arena_ladder::{Entrant, Field, Group, GroupScore, ScheduleShape, Seatings, Sprt};
 use proptest::prelude::*;
 
 use crate::vocabulary::{Chance, failed_by, field, made, played, played_in_order, random_score};
 
 /// Every shape that suits so many.
-fn shapes(entrants: u32) -> Vec<Shape> {
+fn shapes(entrants: u32) -> Vec<ScheduleShape> {
     vec![
-        Shape::Swiss { rounds: None },
-        Shape::Swiss {
+        ScheduleShape::Swiss { rounds: None },
+        ScheduleShape::Swiss {
             rounds: Some(entrants - 1),
         },
-        Shape::SingleElimination { third_place: true },
-        Shape::DoubleElimination {},
-        Shape::Ladder { rounds: Some(6) },
-        Shape::RoundRobin {},
-        Shape::Gauntlet {
+        ScheduleShape::SingleElimination { third_place: true },
+        ScheduleShape::DoubleElimination {},
+        ScheduleShape::Ladder { rounds: Some(6) },
+        ScheduleShape::RoundRobin {},
+        ScheduleShape::Gauntlet {
             challengers: 1 + entrants / 4,
         },
     ]
@@ -50,12 +50,12 @@ proptest! {
         at_once in 2_usize..40,
         tested in any::<bool>(),
         single in any::<bool>(),
-        patience in 1_u32..6,
+        set_aside in 1_u32..6,
     ) {
         for shape in shapes(entrants) {
-            let listed = matches!(shape, Shape::RoundRobin {} | Shape::Gauntlet { .. });
+            let listed = matches!(shape, ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. });
             let mut field = field(entrants, if four { 4 } else { 2 }, deals);
-            field.patience = Patience { starts: patience, fouls: patience + 2 };
+            field.set_aside = SetAsideRule { starts: set_aside, fouls: set_aside + 2 };
             if single {
                 field.seatings = Seatings::Single;
             }
@@ -143,12 +143,12 @@ proptest! {
 #[test]
 fn of_games_that_count_singly_everybody_has_each_seat_about_as_often() {
     for (shape, entrants, seats, within) in [
-        (Shape::RoundRobin {}, 7, 2, 1),
-        (Shape::RoundRobin {}, 8, 2, 1),
-        (Shape::RoundRobin {}, 9, 4, 10),
-        (Shape::Swiss { rounds: Some(10) }, 12, 2, 6),
-        (Shape::Ladder { rounds: Some(60) }, 9, 2, 20),
-        (Shape::Ladder { rounds: Some(60) }, 8, 4, 20),
+        (ScheduleShape::RoundRobin {}, 7, 2, 1),
+        (ScheduleShape::RoundRobin {}, 8, 2, 1),
+        (ScheduleShape::RoundRobin {}, 9, 4, 10),
+        (ScheduleShape::Swiss { rounds: Some(10) }, 12, 2, 6),
+        (ScheduleShape::Ladder { rounds: Some(60) }, 9, 2, 20),
+        (ScheduleShape::Ladder { rounds: Some(60) }, 8, 4, 20),
     ] {
         let mut field = field(entrants, seats, 1);
         field.seatings = Seatings::Single;

@@ -2,22 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_ladder::schedule::{Match, Player, Round};
-use arena_ladder::{Entrant, Field, Group, GroupScore, HalfPoints, ScheduleError, Shape, schedule};
+use arena_ladder::schedule::{Match, Participant, Round, TieBreak};
+use arena_ladder::{
+    Entrant, Field, Group, GroupScore, HalfPoints, ScheduleError, ScheduleShape, schedule,
+};
 
 use crate::vocabulary::{
     Chance, Ended, failed_by, field, made, played_in_order, random_score, seeded_score,
 };
 
-fn swiss(rounds: u32) -> Shape {
-    Shape::Swiss {
+fn swiss(rounds: u32) -> ScheduleShape {
+    ScheduleShape::Swiss {
         rounds: Some(rounds),
     }
 }
 
 fn entrants(one: &Match) -> Vec<Entrant> {
-    let entrant = |player: &Player| match player {
-        Player::Entrant(entrant) => Some(*entrant),
+    let entrant = |player: &Participant| match player {
+        Participant::Entrant(entrant) => Some(*entrant),
         _ => None,
     };
     one.players.iter().filter_map(entrant).collect()
@@ -174,9 +176,9 @@ fn check_ranking(ended: &Ended, told: &Told, field: &Field) {
         }
         assert_eq!(ranked.points, points(me));
         let ties = vec![
-            ("Buchholz", buchholz),
-            ("Sonneborn-Berger", berger),
-            ("game points", games.points()),
+            (TieBreak::Buchholz, buchholz),
+            (TieBreak::SonnebornBerger, berger),
+            (TieBreak::GamePoints, games.points()),
         ];
         assert_eq!(ranked.ties, ties);
         keys.push((
@@ -212,7 +214,7 @@ fn a_swiss_has_exactly_its_groups() {
                         assert_eq!((before.id, before.most), (after.id, after.most));
                         let fillers = |one: &Match| {
                             let players = one.players.iter();
-                            players.filter(|&one| *one == Player::Filler).count()
+                            players.filter(|&one| *one == Participant::Filler).count()
                         };
                         assert_eq!(fillers(before), fillers(after));
                     }
@@ -238,11 +240,14 @@ fn the_rounds_of_a_swiss_find_one_winner() {
         (5, 4, 2),
         (64, 4, 3),
     ] {
-        let fresh = made(&field(entrants, seats, 1), &Shape::Swiss { rounds: None });
+        let fresh = made(
+            &field(entrants, seats, 1),
+            &ScheduleShape::Swiss { rounds: None },
+        );
         assert_eq!(fresh.rounds().len(), rounds, "{entrants} of {seats}");
     }
     let field = field(16, 2, 1);
-    let shape = Shape::Swiss { rounds: None };
+    let shape = ScheduleShape::Swiss { rounds: None };
     let ended = played_in_order(&field, &shape, &|group| seeded_score(group, &field));
     let ranking = ended.ranking.unwrap();
     assert_eq!((ranking[0].entrant.index(), ranking[0].points), (0, 4.0));
@@ -280,7 +285,9 @@ fn at_tables_of_four_everybody_sits_once_a_round_and_meets_many() {
         for round in &ended.rounds {
             let mut seated = BTreeSet::new();
             let fillers = round.matches.iter().flat_map(|one| &one.players);
-            let fillers = fillers.filter(|player| **player == Player::Filler).count();
+            let fillers = fillers
+                .filter(|player| **player == Participant::Filler)
+                .count();
             assert!(fillers <= 3);
             for one in &round.matches {
                 let here = entrants(one);

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_ladder::schedule::{Patience, Ranked, Round, Schedule, SetAside};
+use arena_ladder::schedule::{Ranked, Remark, Round, Schedule, SetAside, SetAsideRule};
 use arena_ladder::{
-    Entrant, Faults, Field, Group, GroupScore, HalfPoints, Lineup, Seatings, Shape, schedule,
+    Entrant, Faults, Field, Group, GroupScore, HalfPoints, Lineup, ScheduleShape, Seatings,
+    schedule,
 };
 
 /// Chance that repeats itself: SplitMix64 (Steele, Lea, Flood 2014).
@@ -32,7 +33,7 @@ pub(crate) fn field(entrants: u32, seats: u8, deals: u64) -> Field {
         seatings: Seatings::Rotations,
         deals,
         sprt: None,
-        patience: Patience::default(),
+        set_aside: SetAsideRule::default(),
         chance: [7; 32],
     }
 }
@@ -118,11 +119,11 @@ pub(crate) struct Ended {
     pub(crate) rounds: Vec<Round>,
     pub(crate) ranking: Option<Vec<Ranked>>,
     pub(crate) set_aside: Vec<SetAside>,
-    pub(crate) remarks: Vec<String>,
+    pub(crate) remarks: Vec<Remark>,
     pub(crate) planned: Option<u64>,
 }
 
-pub(crate) fn made(field: &Field, shape: &Shape) -> Box<dyn Schedule> {
+pub(crate) fn made(field: &Field, shape: &ScheduleShape) -> Box<dyn Schedule> {
     schedule(field, shape).unwrap_or_else(|error| panic!("{field:?} {shape:?}: {error}"))
 }
 
@@ -130,7 +131,7 @@ pub(crate) fn made(field: &Field, shape: &Shape) -> Box<dyn Schedule> {
 /// them is over next, and whether another begins before, is by chance.
 pub(crate) fn played(
     field: &Field,
-    shape: &Shape,
+    shape: &ScheduleShape,
     at_once: usize,
     order: &mut Chance,
     score: &dyn Fn(&Group) -> GroupScore,
@@ -192,13 +193,23 @@ pub(crate) fn played(
 /// As [`played`], one group after another.
 pub(crate) fn played_in_order(
     field: &Field,
-    shape: &Shape,
+    shape: &ScheduleShape,
     score: &dyn Fn(&Group) -> GroupScore,
 ) -> Ended {
     played(field, shape, 1, &mut Chance(0), score)
 }
 
 impl Ended {
+    /// The remarks in words, with bots that are called `bot 0`, `bot 1` and so on.
+    pub(crate) fn remarks_in_words(&self) -> Vec<String> {
+        let names: Vec<String> = (0..100).map(|number| format!("bot {number}")).collect();
+        let name = |one: Entrant| names[one.index()].as_str();
+        self.remarks
+            .iter()
+            .map(|remark| remark.words(name))
+            .collect()
+    }
+
     /// What must hold of every schedule that is over.
     fn check(&self) {
         assert_eq!(self.planned, Some(self.counted.len() as u64));

@@ -2,7 +2,7 @@
 
 use arena_ladder::{
     bradley_terry::{Pair, fit},
-    elo::{Comparison, elo_of},
+    elo::{Comparison, NoEstimate, elo_of},
     luce::{NoFit, PRIOR},
 };
 use proptest::prelude::*;
@@ -120,7 +120,9 @@ fn a_perfect_score_is_finite_with_a_prior_and_has_no_error_bar() {
     assert_eq!(fit(3, &pairs, 0.0), Err(NoFit::Separated));
     let found = fit(3, &pairs, PRIOR).unwrap();
     assert!((500.0..1500.0).contains(&values(&found)[0]));
-    assert_eq!(errors(&found).map_some(), [false, true, true]);
+    let errors = errors(&found);
+    assert_eq!(errors[0], Err(NoEstimate::EveryGameWon));
+    assert!(errors[1..].iter().all(Result::is_ok));
 }
 
 #[test]
@@ -132,7 +134,9 @@ fn who_never_met_is_held_by_the_prior() {
     });
     assert_eq!(fit(5, &pairs, 0.0), Err(NoFit::Separated));
     let found = fit(5, &pairs, PRIOR).unwrap();
-    assert_eq!(errors(&found).map_some(), [false, false, true, true, true]);
+    let errors = errors(&found);
+    assert_eq!(errors[..2], [Err(NoEstimate::NotComparable); 2]);
+    assert!(errors[2..].iter().all(Result::is_ok));
 }
 
 #[test]
@@ -148,7 +152,14 @@ fn nine_groups_have_no_error_bar() {
             PRIOR,
         )
         .unwrap();
-        assert_eq!(errors(&found).map_some(), [enough; 2]);
+        for error in errors(&found) {
+            let few = NoEstimate::TooFewGroups {
+                has: groups,
+                needs: 10,
+            };
+            assert_eq!(error.is_ok(), enough);
+            assert_eq!(error.err(), (!enough).then_some(few));
+        }
     }
 }
 
@@ -185,17 +196,6 @@ fn a_prior_that_makes_no_sense_is_an_error() {
     }
 }
 
-/// Which there are.
-trait MapSome {
-    fn map_some(&self) -> Vec<bool>;
-}
-
-impl MapSome for Vec<Option<f64>> {
-    fn map_some(&self) -> Vec<bool> {
-        self.iter().map(Option::is_some).collect()
-    }
-}
-
 proptest! {
     #[test]
     fn every_field_has_finite_ratings(
@@ -209,7 +209,8 @@ proptest! {
                 prop_assert!(found.log_likelihood.is_finite());
                 for rating in found.ratings.into_iter().flatten() {
                     prop_assert!(rating.value.is_finite());
-                    prop_assert!(rating.error.is_none_or(|error| error.is_finite() && error > 0.0));
+                    let bar = rating.error.unwrap_or(1.0);
+                    prop_assert!(bar.is_finite() && bar > 0.0);
                 }
             }
             Err(why) => {

@@ -1,7 +1,8 @@
 //! Two players.
 
-use arena_ladder::elo::{Comparison, ENOUGH_GROUPS, elo_of, score_of};
+use arena_ladder::elo::{Comparison, ENOUGH_GROUPS, NoEstimate, elo_of, score_of};
 use proptest::prelude::*;
+use serde_json::json;
 
 use crate::vocabulary::{any_counts, close};
 
@@ -78,10 +79,14 @@ fn the_share_of_even_groups_is_the_draw_ratio() {
 
 #[test]
 fn who_wins_everything_has_a_score_and_no_elo() {
-    for (counts, score) in [(&[0, 0, 0, 0, 40], 1.0), (&[40, 0, 0, 0, 0], 0.0)] {
+    for (counts, score, why) in [
+        (&[0, 0, 0, 0, 40], 1.0, NoEstimate::EveryGameWon),
+        (&[40, 0, 0, 0, 0], 0.0, NoEstimate::EveryGameLost),
+    ] {
         let found = of(counts);
         assert_eq!(found.score, score);
-        assert_eq!((found.elo, found.nelo, found.los), (None, None, None));
+        assert_eq!((found.elo, found.nelo), (Err(why), Err(why)));
+        assert_eq!(found.los, Err(NoEstimate::NoVariance));
     }
 }
 
@@ -89,20 +94,24 @@ fn who_wins_everything_has_a_score_and_no_elo() {
 fn three_games_have_no_error_bar() {
     for groups in [3, ENOUGH_GROUPS - 1] {
         let found = of(&[0, 1, groups - 2, 1, 0]);
-        assert_eq!(found.elo.unwrap().error, None);
-        assert_eq!(found.nelo.unwrap().error, None);
-        assert_eq!(found.los, None);
+        let few = NoEstimate::TooFewGroups {
+            has: groups,
+            needs: ENOUGH_GROUPS,
+        };
+        assert_eq!(found.elo.unwrap().error, Err(few));
+        assert_eq!(found.nelo.unwrap().error, Err(few));
+        assert_eq!(found.los, Err(few));
     }
     let found = of(&[0, 1, ENOUGH_GROUPS - 2, 1, 0]);
-    assert!(found.elo.unwrap().error.is_some());
-    assert!(found.los.is_some());
+    assert!(found.elo.unwrap().error.is_ok());
+    assert!(found.los.is_ok());
 }
 
 #[test]
 fn an_error_bar_that_would_reach_beyond_a_perfect_score_is_none() {
     let found = of(&[0, 0, 0, 1, 11]);
     assert!(found.elo.unwrap().value > 400.0);
-    assert_eq!(found.elo.unwrap().error, None);
+    assert_eq!(found.elo.unwrap().error, Err(NoEstimate::Unbounded));
 }
 
 #[test]
@@ -111,7 +120,40 @@ fn who_always_shares_is_even() {
     assert_eq!(found.elo.unwrap().value, 0.0);
     assert_eq!(found.nelo.unwrap().value, 0.0);
     // Nothing varied, so nothing says by how much it might.
-    assert_eq!(found.elo.unwrap().error, None);
+    assert_eq!(found.elo.unwrap().error, Err(NoEstimate::NoVariance));
+    // Nor is there a spread to measure a score in that is not even.
+    let found = of(&[0, 0, 0, 100, 0]);
+    assert_eq!(found.nelo, Err(NoEstimate::NoVariance));
+}
+
+#[test]
+fn figures_and_why_there_are_none_are_read_as_what_they_were() {
+    for counts in [
+        &[1, 2, 3][..],
+        &[4, 0, 0, 8, 4],
+        &[0, 0, 0, 1, 11],
+        &[0, 0, 20],
+        &[0, 20, 0],
+    ] {
+        let found = of(counts);
+        let text = serde_json::to_string(&found).unwrap();
+        let read: Comparison = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.groups, found.groups);
+        for (read, found) in [(read.elo, found.elo), (read.nelo, found.nelo)] {
+            assert_eq!(read.err(), found.err());
+            if let (Ok(read), Ok(found)) = (read, found) {
+                // The last digit may get lost.
+                close(read.value, found.value, 1e-9);
+                assert_eq!(read.error.err(), found.error.err());
+            }
+        }
+        assert_eq!(read.los.err(), found.los.err());
+    }
+    let json = serde_json::to_value(of(&[0, 0, 20])).unwrap();
+    assert_eq!(json["elo"], json!({"unknown": "every_game_won"}));
+    let json = serde_json::to_value(of(&[1, 2, 3])).unwrap();
+    let few = json!({"unknown": "too_few_groups", "has": 6, "needs": 10});
+    assert_eq!((&json["elo"]["error"], &json["los"]), (&few, &few));
 }
 
 #[test]
@@ -148,11 +190,12 @@ proptest! {
         };
         for estimate in [found.elo, found.nelo].into_iter().flatten() {
             prop_assert!(estimate.value.is_finite());
-            prop_assert!(estimate.error.is_none_or(|error| error > 0.0 && error.is_finite()));
+            let bar = estimate.error.unwrap_or(1.0);
+            prop_assert!(bar > 0.0 && bar.is_finite());
         }
         prop_assert!((0.0..=1.0).contains(&found.score));
         prop_assert!((0.0..=1.0).contains(&found.draw_ratio));
-        prop_assert!(found.los.is_none_or(|los| (0.0..=1.0).contains(&los)));
+        prop_assert!((0.0..=1.0).contains(&found.los.unwrap_or(0.5)));
     }
 
     #[test]
@@ -162,15 +205,15 @@ proptest! {
         let (here, there) = (of(&counts), of(&back));
         close(here.score + there.score, 1.0, 1e-12);
         for (here, there) in [(here.elo, there.elo), (here.nelo, there.nelo)] {
-            prop_assert_eq!(here.is_some(), there.is_some());
-            let (Some(here), Some(there)) = (here, there) else { continue };
+            prop_assert_eq!(here.is_ok(), there.is_ok());
+            let (Ok(here), Ok(there)) = (here, there) else { continue };
             close(here.value + there.value, 0.0, 1e-6 * (1.0 + here.value.abs()));
-            prop_assert_eq!(here.error.is_some(), there.error.is_some());
-            if let (Some(here), Some(there)) = (here.error, there.error) {
+            prop_assert_eq!(here.error.is_ok(), there.error.is_ok());
+            if let (Ok(here), Ok(there)) = (here.error, there.error) {
                 prop_assert!((here - there).abs() <= 1e-4 * here);
             }
         }
-        if let (Some(here), Some(there)) = (here.los, there.los) {
+        if let (Ok(here), Ok(there)) = (here.los, there.los) {
             close(here + there, 1.0, 1e-9);
         }
     }
@@ -192,7 +235,7 @@ proptest! {
         counts[at + 1] += 1;
         let after = of(&counts);
         prop_assert!(after.score > before.score);
-        if let (Some(before), Some(after)) = (before.elo, after.elo) {
+        if let (Ok(before), Ok(after)) = (before.elo, after.elo) {
             prop_assert!(after.value > before.value);
         }
     }

@@ -1,8 +1,9 @@
 //! Many players of a game for several.
 
 use arena_ladder::{
-    Entrant, Tally,
+    Entrant, GroupCount,
     bradley_terry::{self, Pair},
+    elo::NoEstimate,
     luce::{NoFit, PRIOR},
     plackett_luce::fit,
 };
@@ -22,7 +23,7 @@ const RANKINGS: [[usize; 4]; 6] = [
     [2, 1, 0, 3],
 ];
 
-fn rankings(times: u64) -> Vec<Tally> {
+fn rankings(times: u64) -> Vec<GroupCount> {
     let each = RANKINGS.iter().map(|order| {
         let mut places = [0; 4];
         for (place, &player) in (1..).zip(order) {
@@ -41,11 +42,12 @@ fn four_are_rated_as_others_rate_them() {
         close(found.unwrap(), expected, 1e-6);
     }
     // Six groups are too few.
-    assert_eq!(errors(&found), [None; 4]);
+    let few = NoEstimate::TooFewGroups { has: 6, needs: 10 };
+    assert_eq!(errors(&found), [Err(few); 4]);
     assert!(
         errors(&fit(4, &rankings(2), 0.0).unwrap())
             .iter()
-            .all(Option::is_some)
+            .all(Result::is_ok)
     );
 }
 
@@ -136,9 +138,9 @@ fn error_bars_are_the_same_every_time_and_half_as_long_with_four_times_the_group
 fn a_deal_that_is_played_from_four_seats_is_one_sample() {
     // The same places from every seating say no more than one game does.
     let once = rankings(20);
-    let four: Vec<Tally> = once
+    let four: Vec<GroupCount> = once
         .iter()
-        .map(|tally| Tally {
+        .map(|tally| GroupCount {
             places: vec![tally.places[0].clone(); 4],
             ..tally.clone()
         })
@@ -161,8 +163,8 @@ fn who_always_comes_last_is_finite_with_a_prior_and_has_no_error_bar() {
     assert_eq!(fit(4, &tallies, 0.0), Err(NoFit::Separated));
     let found = fit(4, &tallies, PRIOR).unwrap();
     assert!(values(&found)[3] < -200.0);
-    assert_eq!(errors(&found)[3], None);
-    assert!(errors(&found)[..3].iter().all(Option::is_some));
+    assert_eq!(errors(&found)[3], Err(NoEstimate::EveryGameLost));
+    assert!(errors(&found)[..3].iter().all(Result::is_ok));
 }
 
 #[test]
@@ -193,19 +195,20 @@ proptest! {
         ),
         prior in prop_oneof![Just(PRIOR), Just(0.01), Just(0.0)],
     ) {
-        let tallies: Vec<Tally> = games.into_iter().map(|(who, places, groups, filler)| {
+        let tallies: Vec<GroupCount> = games.into_iter().map(|(who, places, groups, filler)| {
             let mut lineup: Vec<_> = who.into_iter().map(|i| Some(Entrant::new(i))).collect();
             if let Some(place) = lineup.get_mut(filler) {
                 *place = None;
             }
-            Tally { lineup, places, margins: vec![0; 4], groups }
+            GroupCount { lineup, places, margins: vec![0; 4], groups }
         }).collect();
         match fit(6, &tallies, prior) {
             Ok(found) => {
                 prop_assert!(found.log_likelihood.is_finite());
                 for rating in found.ratings.into_iter().flatten() {
                     prop_assert!(rating.value.is_finite());
-                    prop_assert!(rating.error.is_none_or(|error| error.is_finite() && error > 0.0));
+                    let bar = rating.error.unwrap_or(1.0);
+                    prop_assert!(bar.is_finite() && bar > 0.0);
                 }
             }
             Err(why) => {

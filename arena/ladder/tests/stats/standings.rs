@@ -1,12 +1,12 @@
 //! The table of a tournament.
 
 use arena_ladder::{
-    Entrant, HalfPoints, Standings, Tally,
+    Entrant, GroupCount, HalfPoints, Standings,
     bradley_terry::{self, Pair},
-    elo::{Comparison, ELO_SCALE, score_of},
+    elo::{Comparison, ELO_SCALE, NoEstimate, score_of},
     luce::PRIOR,
     plackett_luce,
-    standings::{RankBy, Row},
+    standings::{RankBy, StandingsRow},
 };
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::vocabulary::{close, group, tally};
 
 /// Groups of two games by how they came out for the first: lost, drawn, won in
 /// each seating.
-fn pair(lineup: [u32; 2], ends: [&str; 2], groups: u64) -> Tally {
+fn pair(lineup: [u32; 2], ends: [&str; 2], groups: u64) -> GroupCount {
     let places = |end: &&str| match *end {
         "L" => [2, 1],
         "D" => [1, 1],
@@ -24,7 +24,7 @@ fn pair(lineup: [u32; 2], ends: [&str; 2], groups: u64) -> Tally {
     group(&lineup, &[&places[0], &places[1]], groups)
 }
 
-fn row(standings: &Standings, entrant: u32) -> &Row {
+fn row(standings: &Standings, entrant: u32) -> &StandingsRow {
     let mut rows = standings.rows.iter();
     rows.find(|row| row.entrant == Entrant::new(entrant))
         .expect("everybody has a row")
@@ -109,7 +109,7 @@ fn places_points_and_wins_of_four_are_counted() {
 fn the_games_of_one_who_is_left_out_count_for_nobody_else() {
     let counted = [pair([0, 1], ["W", "D"], 6), pair([1, 0], ["L", "W"], 9)];
     let void = [pair([2, 0], ["W", "W"], 4), pair([1, 2], ["L", "D"], 7)];
-    let all: Vec<Tally> = counted.iter().chain(&void).cloned().collect();
+    let all: Vec<GroupCount> = counted.iter().chain(&void).cloned().collect();
     let with = Standings::of(2, 3, &all, &[Entrant::new(2)]);
     let without = Standings::of(2, 3, &counted, &[]);
     for entrant in [0, 1] {
@@ -147,7 +147,7 @@ fn a_house_bot_that_fills_a_place_counts_for_nobody() {
 fn at_tables_of_any_size_equals_have_the_same_on_average() {
     for real in 2..=4 {
         // Each of those that count once in each place of the table.
-        let tallies: Vec<Tally> = (0..4)
+        let tallies: Vec<GroupCount> = (0..4)
             .map(|turn| {
                 let places: Vec<u8> = (0..4).map(|at| (at + turn) % 4 + 1).collect();
                 let mut tally = tally(&[0, 1, 2, 3], &places, 10);
@@ -161,7 +161,7 @@ fn at_tables_of_any_size_equals_have_the_same_on_average() {
             })
             .collect();
         let standings = Standings::of(4, 4, &tallies, &[]);
-        let of = |what: &dyn Fn(&Row) -> f64| -> f64 {
+        let of = |what: &dyn Fn(&StandingsRow) -> f64| -> f64 {
             let rows = standings.rows.iter().filter(|row| row.games > 0);
             rows.map(what).sum::<f64>() / real as f64
         };
@@ -198,8 +198,9 @@ fn where_nothing_varied_nobody_has_a_bar() {
     ] {
         let standings = Standings::of(seats, 4, &tallies, &[]);
         for row in &standings.rows {
-            let bar = row.rating.and_then(|rating| rating.error);
-            assert_eq!(bar, None, "{seats} {row:?}");
+            let bar = row.rating.map(|rating| rating.error);
+            let none = row.rating.map(|_| Err(NoEstimate::NoVariance));
+            assert_eq!(bar, none, "{seats} {row:?}");
         }
     }
 }
@@ -237,7 +238,7 @@ fn covered(seats: u8) -> f64 {
         let standings = Standings::of(seats, 4, &tallies, &[]);
         assert_eq!(
             row(&standings, 3).rating.expect("it has played").error,
-            None
+            Err(NoEstimate::EveryGameWon)
         );
         for (who, truth) in (0..3).zip(truth) {
             let rating = row(&standings, who).rating.expect("it has played");
@@ -271,7 +272,7 @@ fn who_both_lost_have_no_points_and_are_level() {
 #[test]
 fn margins_are_by_opponent_and_game_with_groups_as_the_sample() {
     let margins = [30, -6, 12, 0, 9, 21, -15, 3, 6, 18, 24, -3];
-    let tallies: Vec<Tally> = margins
+    let tallies: Vec<GroupCount> = margins
         .iter()
         .map(|&margin| {
             let mut tally = group(&[0, 1, 2, 3], &[&[1, 2, 3, 4][..]; 4], 1);
@@ -294,14 +295,15 @@ fn margins_are_by_opponent_and_game_with_groups_as_the_sample() {
         1e-9,
     );
     let few = Standings::of(4, 4, &tallies[..9], &[]);
-    assert_eq!(row(&few, 0).margin.unwrap().error, None);
+    let too_few = NoEstimate::TooFewGroups { has: 9, needs: 10 };
+    assert_eq!(row(&few, 0).margin.unwrap().error, Err(too_few));
     // Nothing varied.
     assert_eq!(
         row(&Standings::of(4, 4, &tallies, &[]), 2)
             .margin
             .unwrap()
             .error,
-        None
+        Err(NoEstimate::NoVariance)
     );
 }
 
@@ -368,11 +370,11 @@ fn what_cannot_have_happened_is_ignored() {
     all.push(group(&[0, 1], &[&[1, 2], &[1]], 5));
     all.push(tally(&[0, 1], &[1, 2], 0));
     all.push(tally(&[0, 1], &[1, 2], u64::MAX));
-    all.push(Tally {
+    all.push(GroupCount {
         margins: vec![],
         ..good[0].clone()
     });
-    all.push(Tally {
+    all.push(GroupCount {
         lineup: vec![None; 2],
         ..good[0].clone()
     });
@@ -390,12 +392,10 @@ fn what_cannot_have_happened_is_ignored() {
 fn standings_are_written_without_a_nan() {
     let json = serde_json::to_value(Standings::of(2, 2, &[pair([0, 1], ["W", "W"], 3)], &[]));
     let json = json.unwrap();
-    assert_eq!(json["rows"][0]["rating"]["error"], serde_json::Value::Null);
+    let won = serde_json::json!({"unknown": "every_game_won"});
+    assert_eq!(json["rows"][0]["rating"]["error"], won);
     assert_eq!(json["rows"][0]["score"], 1.0);
-    assert_eq!(
-        json["pairs"][0]["comparison"]["elo"],
-        serde_json::Value::Null
-    );
+    assert_eq!(json["pairs"][0]["comparison"]["elo"], won);
     assert_eq!(json["pairs"][0]["counts"][4], 3);
 }
 
@@ -408,7 +408,7 @@ fn a_bot_against_itself_comes_out_even() {
     ];
     let standings = Standings::of(2, 2, &tallies, &[]);
     let elo = standings.duel().unwrap().comparison.unwrap().elo.unwrap();
-    assert_eq!((elo.value, elo.error), (0.0, None));
+    assert_eq!((elo.value, elo.error), (0.0, Err(NoEstimate::NoVariance)));
     for row in &standings.rows {
         assert_eq!(row.score, Some(0.5));
         assert!(row.rating.unwrap().value.abs() < 1e-9);
@@ -423,10 +423,10 @@ fn mixed_sizes_of_groups_are_rated_together() {
     assert_eq!((&met.counts, met.groups), (&None, 24));
     // 18 of 36 points.
     assert!(row(&standings, 0).rating.unwrap().value.abs() < 1e-9 * ELO_SCALE);
-    assert!(row(&standings, 0).rating.unwrap().error.is_some());
+    assert!(row(&standings, 0).rating.unwrap().error.is_ok());
 }
 
-fn any_tallies(seats: usize) -> impl Strategy<Value = Vec<Tally>> {
+fn any_tallies(seats: usize) -> impl Strategy<Value = Vec<GroupCount>> {
     let who = proptest::option::weighted(0.9, 0..6_u32);
     let places = proptest::collection::vec(0..=seats as u8 + 1, seats);
     let likely = Just((1..=seats as u8).collect::<Vec<_>>()).prop_shuffle();
@@ -439,7 +439,7 @@ fn any_tallies(seats: usize) -> impl Strategy<Value = Vec<Tally>> {
         groups,
         margins,
     );
-    let tally = tally.prop_map(|(lineup, places, groups, margins)| Tally {
+    let tally = tally.prop_map(|(lineup, places, groups, margins)| GroupCount {
         lineup: lineup
             .into_iter()
             .map(|who| who.map(Entrant::new))
@@ -455,7 +455,7 @@ proptest! {
     #[test]
     fn every_table_is_finite_and_ranked_and_the_same_in_any_order(
         (tallies, shuffled) in (any_tallies(4), any_tallies(2)).prop_flat_map(|(four, two)| {
-            let all: Vec<Tally> = four.into_iter().chain(two).collect();
+            let all: Vec<GroupCount> = four.into_iter().chain(two).collect();
             (Just(all.clone()), Just(all).prop_shuffle())
         }),
         seats in prop_oneof![Just(2_u8), Just(4_u8)],
@@ -471,11 +471,20 @@ proptest! {
             prop_assert_eq!(row.score.is_some(), row.games > 0);
             for estimate in [row.margin, row.rating].into_iter().flatten() {
                 prop_assert!(estimate.value.is_finite());
-                prop_assert!(estimate.error.is_none_or(|error| error.is_finite() && error > 0.0));
-                prop_assert!(row.groups >= 10 || estimate.error.is_none());
+                let bar = estimate.error.unwrap_or(1.0);
+                prop_assert!(bar.is_finite() && bar > 0.0);
+                prop_assert!(row.groups >= 10 || estimate.error.is_err());
             }
         }
         let there = Standings::of(seats, 6, &shuffled, &left_out);
-        prop_assert_eq!(here, there);
+        prop_assert_eq!(&here, &there);
+        // Numbers may lose their last digit in JSON, nothing else changes.
+        let text = serde_json::to_string(&here).unwrap();
+        let read: Standings = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(read.rows.len(), here.rows.len());
+        for (read, row) in read.rows.iter().zip(&here.rows) {
+            prop_assert_eq!((read.entrant, read.rank, read.points), (row.entrant, row.rank, row.points));
+            prop_assert_eq!(read.rating.map(|it| it.error.err()), row.rating.map(|it| it.error.err()));
+        }
     }
 }

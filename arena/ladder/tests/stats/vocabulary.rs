@@ -1,6 +1,6 @@
 //! What the tests speak in.
 
-use arena_ladder::{Entrant, Tally, luce::Fit};
+use arena_ladder::{Entrant, GroupCount, elo::NoEstimate, luce::Fit};
 use proptest::prelude::*;
 
 /// Fails where a figure is not the one expected.
@@ -20,13 +20,13 @@ pub(crate) fn any_counts() -> impl Strategy<Value = Vec<u64>> {
 }
 
 /// Groups of one game of several who all count, by their places.
-pub(crate) fn tally(lineup: &[u32], places: &[u8], groups: u64) -> Tally {
+pub(crate) fn tally(lineup: &[u32], places: &[u8], groups: u64) -> GroupCount {
     group(lineup, &[places], groups)
 }
 
 /// Groups of these games.
-pub(crate) fn group(lineup: &[u32], places: &[&[u8]], groups: u64) -> Tally {
-    Tally {
+pub(crate) fn group(lineup: &[u32], places: &[&[u8]], groups: u64) -> GroupCount {
+    GroupCount {
         lineup: lineup.iter().map(|&who| Some(Entrant::new(who))).collect(),
         places: places.iter().map(|&places| places.to_vec()).collect(),
         margins: vec![0; lineup.len()],
@@ -43,7 +43,7 @@ pub(crate) fn values(fit: &Fit) -> Vec<f64> {
 }
 
 /// The errors.
-pub(crate) fn errors(fit: &Fit) -> Vec<Option<f64>> {
+pub(crate) fn errors(fit: &Fit) -> Vec<Result<f64, NoEstimate>> {
     let ratings = fit.ratings.iter();
     ratings
         .map(|rating| rating.expect("everybody has played").error)

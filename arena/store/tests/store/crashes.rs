@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use arena_store::{Filed, Filer, GameFilter, Pace, Store, TournamentId};
+use arena_store::{CommitPacing, GameFilter, Reported, ResultWriter, Store, TournamentId};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -110,7 +110,7 @@ async fn look_through(store: &Store, id: TournamentId, stored: &BTreeSet<(u64, u
         .into_iter()
         .partition(|(_, seatings)| seatings.len() == 2);
     assert_eq!(scored, whole.into_keys().collect());
-    assert_eq!(store.finished(id).await.unwrap(), half);
+    assert_eq!(store.incomplete_groups(id).await.unwrap(), half);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -119,20 +119,20 @@ async fn files_until_it_is_killed() {
     let store = Store::open(&std::env::var(STORE).unwrap()).await.unwrap();
     let id = store.tournament("a tournament").await.unwrap().unwrap().id;
     let _claim = store.claim(id).await.unwrap();
-    let pace = Pace {
-        pause: Duration::from_millis(1),
-        full: 8,
+    let pace = CommitPacing {
+        interval: Duration::from_millis(1),
+        most_waiting: 8,
     };
-    let filer = Filer::start(&store, id, pace, |_| {}).await.unwrap();
+    let writer = ResultWriter::start(&store, id, pace, |_| {}).await.unwrap();
     let next = Arc::new(AtomicU64::new(0));
     let mut callers = JoinSet::new();
     for _ in 0..12 {
-        let (filer, next) = (filer.clone(), next.clone());
+        let (writer, next) = (writer.clone(), next.clone());
         callers.spawn(async move {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let (group, seating) = (number / 2, (number % 2) as u32);
-                if filer.file(game(group, seating)).await.unwrap() == Filed::Accepted {
+                if writer.write(game(group, seating)).await.unwrap() == Reported::Accepted {
                     println!("stored {group}.{seating};");
                 }
             }

@@ -1,8 +1,10 @@
 //! A whole tournament as text, and back into a database.
 
 use arena_ladder::MatchId;
-use arena_store::{FinishedGame, GameFilter, State, Store, StoreError, TournamentId, pack};
-use serde_json::Value;
+use arena_store::{
+    FinishedGame, GameFilter, Store, StoreError, TournamentId, TournamentState, pack,
+};
+use serde_json::{Value, json};
 
 use crate::vocabulary::{Home, game, games, late, new_tournament, no_start, on_both, tournament};
 
@@ -23,13 +25,13 @@ async fn exported(store: &Store, id: TournamentId) -> String {
 /// More games than are read at once, with all that can be odd about them.
 fn odd_games() -> Vec<FinishedGame> {
     let mut all = games(0..150);
-    all[3].fouls = vec![no_start(1), late(0)];
-    all[4].reason = "it's \"over\", \n said 'he' ♣".to_owned();
-    all[5].course = u64::MAX;
+    all[3].row.fouls = vec![no_start(1), late(0)];
+    all[4].row.reason = "it's \"over\", \n said 'he' ♣".to_owned();
+    all[5].row.course = u64::MAX;
     all[6].record = pack("{\"a\":\"line\"}\nand \u{7f} another\n");
     for game in &mut all[8..10] {
-        game.lineup[1] = None;
-        game.matchup = MatchId(7);
+        game.row.lineup[1] = None;
+        game.row.matchup = MatchId(7);
     }
     all.push(game(1000, 1));
     all
@@ -39,7 +41,10 @@ async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     store.report(id, odd_games()).await.unwrap();
-    store.set_state(id, State::Over, 99).await.unwrap();
+    store
+        .set_state(id, TournamentState::Over, 99)
+        .await
+        .unwrap();
     let text = exported(&store, id).await;
     let lines: Vec<Value> = text
         .lines()
@@ -49,6 +54,8 @@ async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
     assert_eq!(lines[0]["root"], "07".repeat(32));
     assert_eq!(lines[1]["record"], "the record of 0.0\n");
     assert_eq!(lines[6]["course"], "ffffffffffffffff");
+    let counters = json!([[null, "ended:rules", 1], [0, "ask:12", 5], [1, "moves", 5]]);
+    assert_eq!(lines[1]["counters"], counters);
     assert_eq!(lines[302]["games"], 301);
 
     // Into an empty database of the other kind and of the same one.
@@ -65,8 +72,8 @@ async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
         assert_eq!(imported, read);
         let there = imported.id;
         assert_eq!(
-            to.tallies(there, &[]).await.unwrap(),
-            store.tallies(id, &[]).await.unwrap()
+            to.group_counts(there, &[]).await.unwrap(),
+            store.group_counts(id, &[]).await.unwrap()
         );
         assert_eq!(
             to.scores(there, None, 999).await.unwrap(),
@@ -81,8 +88,8 @@ async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
             store.first_fouls(id).await.unwrap()
         );
         assert_eq!(
-            to.finished(there).await.unwrap(),
-            store.finished(id).await.unwrap()
+            to.incomplete_groups(there).await.unwrap(),
+            store.incomplete_groups(id).await.unwrap()
         );
         let all = GameFilter::default();
         assert_eq!(
@@ -107,7 +114,10 @@ async fn an_import_may_have_another_name(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     store.report(id, games(0..5)).await.unwrap();
-    store.set_state(id, State::Over, 99).await.unwrap();
+    store
+        .set_state(id, TournamentState::Over, 99)
+        .await
+        .unwrap();
     let text = exported(&store, id).await;
     let error = store.import(&mut text.as_bytes(), None).await.unwrap_err();
     assert!(matches!(error, StoreError::Exists { .. }), "{error}");
@@ -136,7 +146,7 @@ async fn before_it_is_over_an_export_tells_no_secret(home: &Home) {
         .import(&mut text.as_bytes(), Some("a copy"))
         .await
         .unwrap();
-    assert_eq!((copy.root, copy.state), (None, State::Stopped));
+    assert_eq!((copy.root, copy.state), (None, TournamentState::Stopped));
     assert_eq!(store.scores(copy.id, None, 9).await.unwrap().len(), 2);
 }
 
@@ -144,7 +154,10 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     store.report(id, games(0..250)).await.unwrap();
-    store.set_state(id, State::Over, 99).await.unwrap();
+    store
+        .set_state(id, TournamentState::Over, 99)
+        .await
+        .unwrap();
     let text = exported(&store, id).await;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     assert_eq!(lines.len(), 502);
@@ -196,7 +209,7 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
         (
             spoilt(1, "\"root\":\"07", "\"root\":\"08"),
             1,
-            "not the one that was promised",
+            "does not match the commitment",
         ),
         (
             spoilt(420, "\"places\":[", "\"places\":[9,"),
@@ -219,6 +232,11 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
             "unknown field `flies`",
         ),
         (spoilt(424, "[0,1]", "[0,2]"), 424, "can't be stored"),
+        (
+            spoilt(425, "\"ask:12\"", "\"ask:soon\""),
+            425,
+            "`ask:soon` is no counter",
+        ),
     ] {
         let name = Some("a copy");
         let error = store
@@ -267,13 +285,13 @@ async fn a_table_has_one_row_a_game(home: &Home) {
         "group,seating,games_in_group,match,reason,plies,course,play_hash,voided,finished_unix_ms\n"
     );
     let mut first = game(0, 1);
-    first.places = vec![1, 2];
-    first.scores = vec![3, -3];
-    first.fouls = vec![late(1)];
-    first.thought_us = vec![5, 6];
-    first.reason = "two\nlines".to_owned();
-    (first.plies, first.course, first.voided) = (12, 255, 1);
-    first.play_hash = "abc".to_owned();
+    first.row.places = vec![1, 2];
+    first.row.scores = vec![3, -3];
+    first.row.fouls = vec![late(1)];
+    first.row.thought_us = vec![5, 6];
+    first.row.reason = "two\nlines".to_owned();
+    (first.row.plies, first.row.course, first.row.voided) = (12, 255, 1);
+    first.row.play_hash = "abc".to_owned();
     store.report(id, vec![first]).await.unwrap();
     assert_eq!(
         table().await,

@@ -1,7 +1,7 @@
 //! Leases: late reports of an attempt that was given up are not taken.
 
 use arena_ladder::MatchId;
-use arena_store::{ChunkKey, Filed, FinishedGame};
+use arena_store::{ChunkKey, FinishedGame, Reported};
 
 use crate::vocabulary::{Home, chunk, game, on_both, tournament};
 
@@ -20,7 +20,7 @@ fn played(attempt: u32, seating: u32) -> FinishedGame {
 }
 
 async fn a_report_of_an_older_attempt_is_not_taken_even_after_a_restart(home: &Home) {
-    use Filed::{Accepted, Duplicate, Stale};
+    use Reported::{Accepted, Duplicate, Stale};
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     let work = chunk(0, 4);
@@ -34,15 +34,15 @@ async fn a_report_of_an_older_attempt_is_not_taken_even_after_a_restart(home: &H
 
     let store = home.open().await;
     let mixed = vec![played(1, 1), played(2, 0), game(5, 0)];
-    let filed = store.report(id, mixed).await.unwrap();
-    assert_eq!(filed, [Stale, Duplicate, Accepted]);
+    let reported = store.report(id, mixed).await.unwrap();
+    assert_eq!(reported, [Stale, Duplicate, Accepted]);
     // Nor when the newer one was given back.
     assert!(store.release(id, &work, 2).await.unwrap());
     assert_eq!(store.report(id, vec![played(1, 1)]).await.unwrap(), [Stale]);
     assert_eq!(store.lease(id, &work, "one", 300).await.unwrap(), 3);
     let twice = vec![played(2, 1), played(3, 1)];
-    let filed = store.report(id, twice).await.unwrap();
-    assert_eq!(filed, [Stale, Accepted]);
+    let reported = store.report(id, twice).await.unwrap();
+    assert_eq!(reported, [Stale, Accepted]);
     assert_eq!(store.scores(id, None, 9).await.unwrap().len(), 1);
     assert_eq!(store.counters(id).await.unwrap()[0].2, 3);
 }
@@ -108,6 +108,6 @@ async fn pieces_of_work_are_told_apart_by_every_part_of_their_key(home: &Home) {
     (late.chunk, late.attempt) = (others[3], 1);
     let mut later = game(8, 1);
     (later.chunk, later.attempt) = (work, 1);
-    let filed = store.report(id, vec![late, later]).await.unwrap();
-    assert_eq!(filed, [Filed::Accepted, Filed::Stale]);
+    let reported = store.report(id, vec![late, later]).await.unwrap();
+    assert_eq!(reported, [Reported::Accepted, Reported::Stale]);
 }

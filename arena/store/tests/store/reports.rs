@@ -1,7 +1,7 @@
 //! Reports: a game counts once, whoever reports it and however often.
 
 use arena_ladder::{Entrant, Faults, HalfPoints};
-use arena_store::{Filed, FinishedGame, StoreError};
+use arena_store::{Counter, Ending, FinishedGame, Reported, StoreError};
 
 use crate::vocabulary::{Home, game, games, late, no_start, on_both, tournament};
 
@@ -17,16 +17,16 @@ on_both!(
 );
 
 async fn a_game_counts_once_however_often_it_is_reported(home: &Home) {
-    use Filed::{Accepted, Duplicate};
+    use Reported::{Accepted, Duplicate};
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     let twice = vec![game(4, 1), game(4, 1), game(3, 0)];
-    let filed = store.report(id, twice).await.unwrap();
-    assert_eq!(filed, [Accepted, Duplicate, Accepted]);
+    let reported = store.report(id, twice).await.unwrap();
+    assert_eq!(reported, [Accepted, Duplicate, Accepted]);
     let mut other = game(4, 1);
-    other.reason = "something else".to_owned();
-    let filed = store.report(id, vec![game(4, 0), other]).await.unwrap();
-    assert_eq!(filed, [Accepted, Duplicate]);
+    other.row.reason = "something else".to_owned();
+    let reported = store.report(id, vec![game(4, 0), other]).await.unwrap();
+    assert_eq!(reported, [Accepted, Duplicate]);
     assert_eq!(
         store.report(id, vec![game(4, 0)]).await.unwrap(),
         [Duplicate]
@@ -38,12 +38,19 @@ async fn a_game_counts_once_however_often_it_is_reported(home: &Home) {
     assert_eq!(rows[2].reason, "all bids are made");
     let counters = store.counters(id).await.unwrap();
     let expected = [
-        (None, "games".to_owned(), 3),
-        (Some(Entrant::new(0)), "moves".to_owned(), 15),
-        (Some(Entrant::new(1)), "moves".to_owned(), 15),
+        (None, Counter::Ended(Ending::Rules), 3),
+        (Some(Entrant::new(0)), Counter::Thinking(12), 15),
+        (
+            Some(Entrant::new(1)),
+            Counter::Other("moves".to_owned()),
+            15,
+        ),
     ];
     assert_eq!(counters, expected);
-    assert_eq!(store.finished(id).await.unwrap(), [(3, vec![0])].into());
+    assert_eq!(
+        store.incomplete_groups(id).await.unwrap(),
+        [(3, vec![0])].into()
+    );
     assert_eq!(
         store.record(id, 4, 1).await.unwrap().as_deref(),
         Some("the record of 4.1\n")
@@ -64,10 +71,10 @@ async fn a_game_that_many_report_at_once_counts_once(home: &Home) {
         reports.spawn(async move {
             let mut accepted = 0;
             for group in 0..20 {
-                let filed = store.report(id, games([group])).await.unwrap();
-                accepted += filed
+                let reported = store.report(id, games([group])).await.unwrap();
+                accepted += reported
                     .iter()
-                    .filter(|&&filed| filed == Filed::Accepted)
+                    .filter(|&&reported| reported == Reported::Accepted)
                     .count();
             }
             accepted
@@ -85,31 +92,32 @@ async fn a_group_whose_games_end_at_the_same_moment_is_complete(home: &Home) {
     let id = tournament(&one, 2).await.id;
     // Without counters: where both count the same thing, they wait for each other
     // there, and the lock that is tried here would not be needed.
-    let game = |group, seating| FinishedGame {
-        counters: Vec::new(),
-        ..game(group, seating)
+    let game = |group, seating| {
+        let mut game = game(group, seating);
+        game.row.counters.clear();
+        game
     };
     for group in 0..40 {
         let (a, b) = tokio::join!(
             one.report(id, vec![game(group, 0)]),
             two.report(id, vec![game(group, 1)])
         );
-        assert_eq!(a.unwrap(), [Filed::Accepted]);
-        assert_eq!(b.unwrap(), [Filed::Accepted]);
+        assert_eq!(a.unwrap(), [Reported::Accepted]);
+        assert_eq!(b.unwrap(), [Reported::Accepted]);
     }
     assert_eq!(one.scores(id, None, 100).await.unwrap().len(), 40);
-    assert_eq!(two.finished(id).await.unwrap(), [].into());
+    assert_eq!(two.incomplete_groups(id).await.unwrap(), [].into());
 }
 
 /// A game of a group of four seats, played by a lineup that is turned.
 fn table(seating: u32, places: [u8; 4], scores: [i32; 4]) -> FinishedGame {
     let mut game = game(9, seating);
-    game.games_in_group = 4;
-    game.lineup = [3, 1, 0, 2].map(|number| Some(Entrant::new(number))).into();
-    game.order = (0..4).map(|seat| (seat + seating as usize) % 4).collect();
-    game.places = places.into();
-    game.scores = scores.into();
-    game.thought_us = vec![1, 2, 3, 4];
+    game.row.games_in_group = 4;
+    game.row.lineup = [3, 1, 0, 2].map(|number| Some(Entrant::new(number))).into();
+    game.row.order = (0..4).map(|seat| (seat + seating as usize) % 4).collect();
+    game.row.places = places.into();
+    game.row.scores = scores.into();
+    game.row.thought_us = vec![1, 2, 3, 4];
     game
 }
 
@@ -117,9 +125,9 @@ async fn a_group_is_scored_when_its_last_game_is_there(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 4).await.id;
     let mut third = table(2, [4, 1, 2, 3], [-9, 7, 2, 0]);
-    third.fouls = vec![late(0)];
+    third.row.fouls = vec![late(0)];
     let mut last = table(3, [3, 3, 1, 1], [0, 0, 5, 5]);
-    last.fouls = vec![no_start(1), late(0)];
+    last.row.fouls = vec![no_start(1), late(0)];
     let reported = vec![
         table(1, [2, 2, 1, 4], [1, 1, 8, -2]),
         last,
@@ -128,7 +136,7 @@ async fn a_group_is_scored_when_its_last_game_is_there(home: &Home) {
     store.report(id, reported).await.unwrap();
     assert_eq!(store.scores(id, None, 9).await.unwrap(), []);
     assert_eq!(
-        store.finished(id).await.unwrap(),
+        store.incomplete_groups(id).await.unwrap(),
         [(9, vec![0, 1, 3])].into()
     );
     store.report(id, vec![third]).await.unwrap();
@@ -156,27 +164,27 @@ async fn a_group_is_scored_when_its_last_game_is_there(home: &Home) {
         score.faults,
         [faults(1, 0), faults(0, 0), faults(0, 1), faults(0, 1)]
     );
-    let tallies = store.tallies(id, &[]).await.unwrap();
+    let group_counts = store.group_counts(id, &[]).await.unwrap();
     assert_eq!(
-        tallies[0].places,
+        group_counts[0].places,
         [[1, 2, 3, 4], [4, 2, 2, 1], [2, 3, 4, 1], [3, 1, 1, 3]]
     );
-    assert_eq!(tallies[0].lineup, scores[0].lineup);
+    assert_eq!(group_counts[0].lineup, scores[0].lineup);
 }
 
 async fn a_place_that_a_house_bot_fills_is_nobodys(home: &Home) {
     let store = home.open().await;
     let id = tournament(&store, 4).await.id;
     let mut game = table(0, [4, 1, 2, 3], [0, 3, 2, 1]);
-    game.games_in_group = 1;
-    game.lineup = vec![None, Some(Entrant::new(2)), None, Some(Entrant::new(0))];
-    game.fouls = vec![late(0), late(3)];
+    game.row.games_in_group = 1;
+    game.row.lineup = vec![None, Some(Entrant::new(2)), None, Some(Entrant::new(0))];
+    game.row.fouls = vec![late(0), late(3)];
     store.report(id, vec![game.clone()]).await.unwrap();
     let rows = store.games(id, &Default::default(), 9).await.unwrap();
-    assert_eq!(rows[0].lineup, game.lineup);
-    assert_eq!(rows[0].fouls, game.fouls);
+    assert_eq!(rows[0].lineup, game.row.lineup);
+    assert_eq!(rows[0].fouls, game.row.fouls);
     let scores = store.scores(id, None, 9).await.unwrap();
-    assert_eq!(scores[0].lineup, game.lineup);
+    assert_eq!(scores[0].lineup, game.row.lineup);
     let fouls = store.first_fouls(id).await.unwrap();
     let who: Vec<_> = fouls.iter().map(|foul| foul.entrant.index()).collect();
     assert_eq!(who, [0]);
@@ -187,18 +195,18 @@ async fn a_game_that_contradicts_itself_is_refused_and_so_is_its_batch(home: &Ho
     let id = tournament(&store, 2).await.id;
     type Spoil = fn(&mut FinishedGame);
     let spoils: [Spoil; 12] = [
-        |game| game.order = vec![0, 0],
-        |game| game.order = vec![0],
-        |game| game.lineup.truncate(1),
-        |game| game.lineup[1] = Some(Entrant::new(2)),
-        |game| game.counters[0].0 = Some(Entrant::new(9)),
-        |game| game.places = vec![0, 1],
-        |game| game.places = vec![1, 3],
-        |game| game.scores = vec![1],
-        |game| game.thought_us = Vec::new(),
-        |game| game.seating = 2,
-        |game| game.fouls = vec![late(2)],
-        |game| game.group = u64::MAX,
+        |game| game.row.order = vec![0, 0],
+        |game| game.row.order = vec![0],
+        |game| game.row.lineup.truncate(1),
+        |game| game.row.lineup[1] = Some(Entrant::new(2)),
+        |game| game.row.counters[0].0 = Some(Entrant::new(9)),
+        |game| game.row.places = vec![0, 1],
+        |game| game.row.places = vec![1, 3],
+        |game| game.row.scores = vec![1],
+        |game| game.row.thought_us = Vec::new(),
+        |game| game.row.seating = 2,
+        |game| game.row.fouls = vec![late(2)],
+        |game| game.row.group = u64::MAX,
     ];
     for spoil in spoils {
         let mut bad = game(1, 0);
@@ -210,7 +218,7 @@ async fn a_game_that_contradicts_itself_is_refused_and_so_is_its_batch(home: &Ho
             "{bad:?}: {error}"
         );
     }
-    assert_eq!(store.finished(id).await.unwrap(), [].into());
+    assert_eq!(store.incomplete_groups(id).await.unwrap(), [].into());
     assert_eq!(store.counters(id).await.unwrap(), []);
 }
 
@@ -219,13 +227,16 @@ async fn a_group_whose_games_disagree_is_refused(home: &Home) {
     let id = tournament(&store, 3).await.id;
     store.report(id, vec![game(0, 0)]).await.unwrap();
     let mut other = game(0, 1);
-    other.lineup = vec![Some(Entrant::new(2)), Some(Entrant::new(1))];
+    other.row.lineup = vec![Some(Entrant::new(2)), Some(Entrant::new(1))];
     let error = store.report(id, vec![game(1, 0), other]).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "game 0.0 can't be stored: the games of its group disagree about match, lineup or number"
     );
-    assert_eq!(store.finished(id).await.unwrap(), [(0, vec![0])].into());
+    assert_eq!(
+        store.incomplete_groups(id).await.unwrap(),
+        [(0, vec![0])].into()
+    );
 }
 
 async fn a_batch_larger_than_a_statement_is_stored(home: &Home) {
@@ -234,8 +245,8 @@ async fn a_batch_larger_than_a_statement_is_stored(home: &Home) {
     // 501 groups of 2 games: the last of a statement is parted from its other.
     let mut many = games(0..501);
     many.rotate_left(1);
-    let filed = store.report(id, many).await.unwrap();
-    assert_eq!(filed, [Filed::Accepted; 1002]);
+    let reported = store.report(id, many).await.unwrap();
+    assert_eq!(reported, [Reported::Accepted; 1002]);
     assert_eq!(store.scores(id, None, 1000).await.unwrap().len(), 501);
     assert_eq!(store.counters(id).await.unwrap()[0].2, 1002);
 }

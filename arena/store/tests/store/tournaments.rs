@@ -1,6 +1,6 @@
 //! Tournaments as such.
 
-use arena_store::{NewTournament, State, StoreError};
+use arena_store::{NewTournament, StoreError, TournamentState};
 use referee_core::Root;
 use serde_json::json;
 
@@ -41,7 +41,10 @@ async fn a_tournament_is_read_as_it_was_made(home: &Home) {
     assert_eq!(read.definition, new.definition);
     assert_eq!(read.root.as_ref(), Some(&new.root));
     assert_eq!(read.commitment, new.root.commitment());
-    assert_eq!((read.state, read.reproduction), (State::Created, true));
+    assert_eq!(
+        (read.state, read.reproduction),
+        (TournamentState::Created, true)
+    );
     assert_eq!(store.tournament("Peter's cup").await.unwrap(), None);
 }
 
@@ -69,23 +72,38 @@ async fn a_name_is_taken_once(home: &Home) {
 }
 
 async fn what_is_over_stays_over_and_takes_no_games(home: &Home) {
-    use arena_store::Filed::{Accepted, Stale};
+    use arena_store::Reported::{Accepted, Stale};
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
-    store.set_state(id, State::Running, 5).await.unwrap();
-    store.set_state(id, State::Stopped, 6).await.unwrap();
-    store.set_state(id, State::Running, 7).await.unwrap();
-    let filed = store.report(id, vec![game(0, 0)]).await.unwrap();
-    assert_eq!(filed, [Accepted]);
-    store.set_state(id, State::Over, 8).await.unwrap();
-    store.set_state(id, State::Over, 9).await.unwrap();
+    store
+        .set_state(id, TournamentState::Running, 5)
+        .await
+        .unwrap();
+    store
+        .set_state(id, TournamentState::Stopped, 6)
+        .await
+        .unwrap();
+    store
+        .set_state(id, TournamentState::Running, 7)
+        .await
+        .unwrap();
+    let reported = store.report(id, vec![game(0, 0)]).await.unwrap();
+    assert_eq!(reported, [Accepted]);
+    store.set_state(id, TournamentState::Over, 8).await.unwrap();
+    store.set_state(id, TournamentState::Over, 9).await.unwrap();
 
-    let filed = store.report(id, vec![game(0, 1)]).await.unwrap();
-    assert_eq!(filed, [Stale]);
-    let error = store.set_state(id, State::Running, 10).await.unwrap_err();
+    let reported = store.report(id, vec![game(0, 1)]).await.unwrap();
+    assert_eq!(reported, [Stale]);
+    let error = store
+        .set_state(id, TournamentState::Running, 10)
+        .await
+        .unwrap_err();
     assert!(matches!(error, StoreError::Over { .. }), "{error}");
     let read = store.tournament("a tournament").await.unwrap().unwrap();
-    assert_eq!((read.state, read.over_unix_ms), (State::Over, Some(8)));
+    assert_eq!(
+        (read.state, read.over_unix_ms),
+        (TournamentState::Over, Some(8))
+    );
     assert_eq!(store.scores(id, None, 10).await.unwrap(), []);
 }
 
@@ -101,7 +119,7 @@ async fn tournaments_do_not_see_each_others_games(home: &Home) {
     assert_eq!(counted, [("two".to_owned(), 2), ("one".to_owned(), 6)]);
     assert_eq!(store.scores(two, None, 10).await.unwrap().len(), 1);
     assert_eq!(store.counters(two).await.unwrap()[0].2, 2);
-    let tallied: u64 = (store.tallies(one, &[]).await.unwrap().iter())
+    let tallied: u64 = (store.group_counts(one, &[]).await.unwrap().iter())
         .map(|tally| tally.groups)
         .sum();
     assert_eq!(tallied, 3);

@@ -4,7 +4,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use arena_ladder::{Entrant, MatchId};
-use arena_store::{ChunkKey, FinishedGame, NewEntrant, NewTournament, Store, Tournament, pack};
+use arena_store::{
+    ChunkKey, Counter, Ending, FinishedGame, GameRow, NewEntrant, NewTournament, Store, Tournament,
+    pack,
+};
 use referee_core::{Foul, Root, Seat, SeatFoul};
 use serde_json::json;
 use sqlx::{Connection as _, Executor as _};
@@ -153,33 +156,36 @@ pub(crate) fn game(group: u64, seating: u32) -> FinishedGame {
     let margin = (chance % 7) as i32 - 3;
     let order = if seating == 0 { vec![0, 1] } else { vec![1, 0] };
     FinishedGame {
-        group,
-        seating,
-        games_in_group: 2,
-        matchup: MatchId(0),
+        row: GameRow {
+            group,
+            seating,
+            games_in_group: 2,
+            matchup: MatchId(0),
+            lineup: vec![Some(Entrant::new(0)), Some(Entrant::new(1))],
+            order,
+            places: match margin.signum() {
+                1 => vec![1, 2],
+                0 => vec![1, 1],
+                _ => vec![2, 1],
+            },
+            scores: vec![margin, -margin],
+            reason: "all bids are made".to_owned(),
+            fouls: Vec::new(),
+            plies: 10 + (chance % 5) as u32,
+            thought_us: vec![chance, 2 * chance],
+            course: chance % 97,
+            play_hash: format!("{chance:064x}"),
+            voided: 0,
+            finished_unix_ms: 1_700_000_000_000 + group.cast_signed(),
+            counters: vec![
+                (None, Counter::Ended(Ending::Rules), 1),
+                (Some(Entrant::new(0)), Counter::Thinking(12), 5),
+                // Of another version of the arena.
+                (Some(Entrant::new(1)), Counter::Other("moves".to_owned()), 5),
+            ],
+        },
         chunk: chunk(group, 1),
         attempt: 0,
-        lineup: vec![Some(Entrant::new(0)), Some(Entrant::new(1))],
-        order,
-        places: match margin.signum() {
-            1 => vec![1, 2],
-            0 => vec![1, 1],
-            _ => vec![2, 1],
-        },
-        scores: vec![margin, -margin],
-        reason: "all bids are made".to_owned(),
-        fouls: Vec::new(),
-        plies: 10 + (chance % 5) as u32,
-        thought_us: vec![chance, 2 * chance],
-        course: chance % 97,
-        play_hash: format!("{chance:064x}"),
-        voided: 0,
-        finished_unix_ms: 1_700_000_000_000 + group.cast_signed(),
-        counters: vec![
-            (None, "games".to_owned(), 1),
-            (Some(Entrant::new(0)), "moves".to_owned(), 5),
-            (Some(Entrant::new(1)), "moves".to_owned(), 5),
-        ],
         record: pack(&format!("the record of {group}.{seating}\n")),
     }
 }

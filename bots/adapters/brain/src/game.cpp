@@ -1,7 +1,6 @@
 #include "game.hpp"
 
 #include <charconv>
-#include <stdexcept>
 
 namespace brain_harness {
 namespace {
@@ -49,7 +48,7 @@ int Game::ask(const std::string& line) {
     const char* const end = heard.data() + heard.size();
     const auto [rest, error] = std::from_chars(heard.data(), end, number);
     if (error != std::errc() || rest != end) {
-        throw std::runtime_error("the brain's process answered what is no number: \"" +
+        throw bot_arena::GameFailed("the brain answered what is no number: \"" +
                                  bot_arena::as_utf8(heard, MOST_HEARD) + "\"");
     }
     return number;

@@ -16,7 +16,7 @@
 
 #include "brain.h"
 #include "game.hpp"
-#include "kin.hpp"
+#include "descendants.hpp"
 
 // What the bot calls itself.
 extern const char* const BRAIN_NAME;
@@ -34,7 +34,7 @@ constexpr std::size_t MOST_WORDS = 800;
 
 void say(const std::string& line) { send(SOCKET, line.data(), line.size(), MSG_NOSIGNAL); }
 
-// Whether its connection was there to the end. `at` is what of the brain is running.
+// Returns false if the connection failed. `at` is the function of the brain that is running.
 bool play_on(const char*& at) {
     const std::unique_ptr<::Brain> brain(new_brain());
     say(READY);
@@ -72,25 +72,17 @@ bool plays(int count, char** arguments) {
 
 int play() {
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-    const char* at = "its constructor";
-    std::string words;
+    const char* at = "the constructor of MyBrain";
     try {
         if (play_on(at)) return 0;
         std::fputs("the brain closed its connection\n", stderr);
         return CLOSED;
-    } catch (const std::exception& error) {
-        words = error.what();
-    } catch (const std::string& text) {
-        words = text;
-    } catch (const char* text) {
-        words = text != nullptr ? text : "a null pointer";
     } catch (...) {
-        words = "something that is neither a std::exception nor a text";
+        const std::string words = EXCEPTION + at + ": " + bot_arena::exception_words();
+        std::fprintf(stderr, "%s\n", words.c_str());
+        say(bot_arena::as_utf8(words, MOST_WORDS));
+        return 1;
     }
-    words = std::string("threw in ") + at + ": " + words;
-    std::fprintf(stderr, "the brain %s\n", words.c_str());
-    say(bot_arena::as_utf8(words, MOST_WORDS));
-    return 1;
 }
 
 }  // namespace brain_harness
@@ -101,14 +93,14 @@ static int own_stdout = -1;
 // that is not the compiler's own; glibc gives it what main gets).
 [[gnu::constructor(101)]] static void begin(int count, char** arguments) {
     using namespace brain_harness;
-    close_in();
+    enter_sandbox();
     if (!plays(count, arguments)) {
         // What those print is a log, and the bot's own output is searched for where it listens.
         own_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         dup2(STDERR_FILENO, STDOUT_FILENO);
         return;
     }
-    // Who started this process may be killed while the brain thinks.
+    // The parent may be killed while the brain thinks.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != std::atoi(arguments[2])) _exit(0);
 }

@@ -5,7 +5,7 @@
 
 #include BRAIN_FILE
 
-// Where the file has one already, this says nothing new.
+// Repeats the declaration if the file has one.
 class MyBrain;
 
 namespace brain_harness {

@@ -1,5 +1,5 @@
-// The bot's end of a brain's process. It has no clock: how long an answer may take is the
-// referee's affair, who cancels the game.
+// The bot's end of a brain's process. It has no clock: the referee measures time and
+// cancels the game.
 #include "process.hpp"
 
 #include <poll.h>
@@ -13,12 +13,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "bot_arena/bot.hpp"
-#include "kin.hpp"
+#include "descendants.hpp"
 
 extern char** environ;
 
@@ -26,9 +25,9 @@ namespace brain_harness {
 namespace {
 
 // How often a wait looks whether the game was cut off.
-constexpr int LOOK_MS = 10;
+constexpr int POLL_MS = 10;
 // How long a new round waits for the process of one that was cut off to end.
-constexpr std::chrono::seconds PATIENCE{1};
+constexpr std::chrono::seconds END_WAIT{1};
 // The number that the brain's process knows its socket by.
 constexpr int BRAINS_SOCKET = 3;
 constexpr std::size_t LONGEST_LINE = 4096;
@@ -50,8 +49,8 @@ Process::Process() {
     posix_spawn_file_actions_adddup2(&files, ends[1], BRAINS_SOCKET);
     // Both are its log, but the bot's own output is searched for where it listens.
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-    // The bot's own threads have more signals blocked than the brain should. But who asks the
-    // whole group to stop means the bot, which lets rounds go on for a while.
+    // The bot's own threads have more signals blocked than the brain should. But a
+    // signal to the whole group is for the bot, which lets rounds go on for a while.
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t stop;
@@ -65,7 +64,7 @@ Process::Process() {
     std::string parent = std::to_string(getpid());
     char* arguments[] = {program.data(), play.data(), parent.data(), nullptr};
     int error = 0;
-    pid_ = Kin::ours().start([&] {
+    pid_ = Descendants::of_this_process().start([&] {
         int pid = -1;
         error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, arguments, environ);
         return error == 0 ? pid : -1;
@@ -86,7 +85,7 @@ Process::~Process() {
 
 void Process::wait_until_ready() {
     if (!ready_ && hear() != READY) {
-        throw std::runtime_error("the brain wrote to the connection of its process");
+        throw bot_arena::GameFailed("the brain wrote to the connection of its process");
     }
     ready_ = true;
 }
@@ -95,36 +94,36 @@ void Process::tell(const std::string& line) {
     while (send(socket_, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
            (errno == EAGAIN || errno == EINTR) && !has_ended() && !bot_arena::cancelled()) {
         pollfd writable{socket_, POLLOUT, 0};
-        poll(&writable, 1, LOOK_MS);
+        poll(&writable, 1, POLL_MS);
     }
 }
 
 std::string Process::hear() {
     for (bool open = true;;) {
-        // Asked first: what it said before it ended is there to be read then. Others that it
-        // has started may keep its socket open.
+        // Checked before reading: what it wrote before it ended can then be read. Processes that
+        // it has started may keep its socket open.
         const bool ended = has_ended();
         pollfd readable{open ? socket_ : -1, POLLIN, 0};
-        if (poll(&readable, 1, ended ? 0 : LOOK_MS) > 0) {
+        if (poll(&readable, 1, ended ? 0 : POLL_MS) > 0) {
             char line[LONGEST_LINE];
             const auto length = recv(socket_, line, sizeof line, MSG_DONTWAIT);
             // Where it has not read all before it ended, the first thing that is read is an error.
             if (length < 0) continue;
             const std::string heard(line, length);
-            if (heard.rfind("threw", 0) == 0) throw std::runtime_error("the brain " + heard);
+            if (heard.rfind(EXCEPTION, 0) == 0) throw bot_arena::GameFailed(heard);
             if (length > 0 || (readable.revents & POLLHUP) == 0) return heard;
-            // A closed one says no more than the end will.
+            // A closed one: how it ended says more.
             open = false;
         } else if (ended) {
-            throw std::runtime_error(end());
+            throw bot_arena::GameFailed(end());
         }
-        if (bot_arena::cancelled()) throw std::runtime_error("the game was cut off");
+        if (bot_arena::cancelled()) throw bot_arena::GameFailed("the game was cut off");
     }
 }
 
 void Process::dismiss() {
     shutdown(socket_, SHUT_WR);
-    while (!has_ended() && !bot_arena::cancelled()) poll(nullptr, 0, LOOK_MS);
+    while (!has_ended() && !bot_arena::cancelled()) poll(nullptr, 0, POLL_MS);
 }
 
 bool Process::has_ended() {
@@ -138,7 +137,7 @@ std::string Process::end() {
     if (pid_ < 0) return "the brain has ended";
     // One that is ending keeps its status.
     kill(pid_, SIGKILL);
-    const int status = Kin::ours().bury(pid_);
+    const int status = Descendants::of_this_process().reap(pid_);
     pid_ = -1;
     if (WIFSIGNALED(status)) {
         const int signal = WTERMSIG(status);
@@ -194,7 +193,7 @@ std::unique_ptr<Process> Reserve::take() {
     std::unique_lock lock(mutex_);
     // The kit lets one round in at a time. So one that still plays was cut off, and where its
     // process and a new one were there at once, it would look as if the bot had grown.
-    renewed_.wait_for(lock, PATIENCE, [this] { return playing_ == 0; });
+    renewed_.wait_for(lock, END_WAIT, [this] { return playing_ == 0; });
     auto taken = std::move(waiting_);
     if (taken == nullptr || taken->has_ended()) {
         taken.reset();

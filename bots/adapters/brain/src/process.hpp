@@ -24,15 +24,15 @@ public:
 
     // Waits until its brain is made. Throws what the brain threw, or how the process has ended.
     void wait_until_ready();
-    // That it has ended is found out when it is next heard.
+    // If the process has ended, the next `hear` says so.
     void tell(const std::string& line);
     // Waits for a line. Throws as above, and where the game is cut off.
     std::string hear();
-    // Nothing more will be said: it ends its brain and itself.
+    // Closes our side: the process destroys its brain and ends.
     void dismiss();
     // Whether it has ended. Does not wait.
     bool has_ended();
-    // Kills it where it has not ended, and all that it has started; says how it did.
+    // Kills it if it has not ended, and all that it has started; says how it ended.
     std::string end();
 
 private:
@@ -63,9 +63,9 @@ private:
     std::thread thread_;
 };
 
-// Has one process wait for the next round. A referee that limits a bot's memory adds up all
-// its processes, and compares with what they had when the bot began to listen: so one is there
-// by then, and at the start of each round again.
+// Keeps one process waiting for the next round. A referee that limits a bot's memory adds up all
+// its processes and compares with the sum when the bot began to listen: so one exists by then, and
+// again at the start of each round.
 class Reserve {
 public:
     // Starts the first one and waits until its brain is made. Throws as that does.
@@ -90,11 +90,13 @@ int play();
 constexpr int CLOSED = 86;
 // What it says when its brain is made.
 constexpr char READY[] = "ready";
+// What it says first when the brain has thrown; where and what follow.
+const std::string EXCEPTION = "exception in ";
 
 // Whether the program is to play.
 bool plays(int count, char** arguments);
 
-// The argument that makes the program play; the number of who starts it follows.
+// The argument that makes the program play; the pid of the process that starts it follows.
 constexpr char PLAY[] = "--play-for";
 
 }  // namespace brain_harness

@@ -1,5 +1,5 @@
 """Brains in whole rounds: the examples play without a foul and within the memory of an exam, each
-sin has its own verdict, and no process is left behind."""
+fault has its own verdict, and no process is left behind."""
 
 import json
 import os
@@ -78,24 +78,24 @@ run = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=300)
 assert run.returncode == 0 and "fit to enter" in run.stdout, run.stdout
 print("first: fit to enter")
 
-sins = {
+faults = {
     "segfault": ("error_status", "the brain was killed by SIGSEGV (Segmentation fault)"),
-    "exception": ("error_status", "the brain threw in requestDiscard: no such tile"),
-    "chinese": ("error_status", "the brain threw in requestDiscard: 12 " + 100 * "\ufffd"),
-    "hasty": ("error_status", "the brain threw in getDraw: too many tiles"),
-    "text": ("error_status", "the brain threw in getOppDiscard: no such tile"),
-    "number": ("error_status", "the brain threw in requestDiscard: something that is neither a std::exception nor a text"),
+    "exception": ("error_status", "exception in requestDiscard: std::out_of_range: no such tile"),
+    "chinese": ("error_status", "exception in requestDiscard: std::runtime_error: 12 " + 100 * "\ufffd"),
+    "hasty": ("error_status", "exception in getDraw: std::runtime_error: too many tiles"),
+    "text": ("error_status", "exception in getOppDiscard: no such tile"),
+    "number": ("error_status", "exception in requestDiscard: int"),
     "leaves": ("error_status", "the brain exited with code 7"),
     "forks": ("error_status", "the brain exited with code 7"),
     "garbage": ("error_status", 'answered what is no number: "12 or so"'),
     "closes": ("error_status", "the brain closed its connection"),
-    "unborn": ("no_start", "exited with code 1 before it listened; its last words: the brain threw in its constructor: no luck today"),
+    "unborn": ("no_start", "exited with code 1 before it listened; its last words: exception in the constructor of MyBrain: std::runtime_error: no luck today"),
     "stillborn": ("no_start", "no such table"),
     "foreign": ("illegal", ""),
     "no_tile": ("error_status", "request_discard returned 10: expected a Tile of the hand"),
     "loop": ("late", ""),
 }
-for brain, (kind, words) in sins.items():
+for brain, (kind, words) in faults.items():
     for game in play(brain, "--move-limit", "500ms", rounds=2):
         seat = game["players"].index("me")
         (foul,) = game["fouls"]

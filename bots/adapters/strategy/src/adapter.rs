@@ -1,4 +1,4 @@
-//! The bot: serves Connect Four, and for each game asks a host of its own.
+//! The bot: serves Connect Four, with one host process for each game.
 
 use std::{
     io,
@@ -20,19 +20,19 @@ use nix::sys::prctl;
 use tonic::{Request, Response, Status, Streaming, service::Routes};
 
 use crate::{
+    descendants::{self, Descendants},
     file::{Strategy, StrategyError},
-    kin::{self, Kin},
-    process::Process,
-    wire::Question,
+    host_process::HostProcess,
+    wire::PointQuestion,
 };
 
 /// Why a strategy can't be served.
 #[derive(Debug, thiserror::Error)]
 pub enum AdapterError {
-    /// Its SPEC or its file is none.
+    /// Its SPEC or its file is invalid.
     #[error(transparent)]
     Strategy(#[from] StrategyError),
-    /// It could not be loaded; the words are the host's or the linker's.
+    /// It could not be loaded; the text is the host's or the linker's.
     #[error("{0}")]
     Load(String),
     /// The system failed.
@@ -43,8 +43,8 @@ pub enum AdapterError {
     Listen(#[from] bot_kit::ListenError),
 }
 
-/// Serves the strategy, `PATH?parameter=value&…`, as a bot until it is asked to
-/// stop. Before it listens it has seen that the strategy can be loaded.
+/// Serves the strategy, `PATH?parameter=value&…`, as a bot until it is asked to stop.
+/// It loads the strategy once before it listens.
 ///
 /// The program that calls this must call [`host`](crate::host()) when it is started
 /// with the arguments `strategy-host SPEC`.
@@ -55,27 +55,27 @@ pub enum AdapterError {
 pub fn adapter(spec: &str) -> Result<(), AdapterError> {
     let strategy: Strategy = spec.parse()?;
     strategy.look()?;
-    // No strategy reads what others of this user hold.
+    // Strategies must not read the memory of this process.
     prctl::set_dumpable(false).map_err(io::Error::from)?;
-    let kin = Kin::new()?;
-    // One thread: hosts are tied to the life of the thread that starts them.
+    let descendants = Descendants::new()?;
+    // One thread: a host dies with the thread that started it.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let served = runtime.block_on(serve(strategy, kin));
+    let served = runtime.block_on(serve(strategy, descendants));
     drop(runtime);
-    kin::end();
+    descendants::end();
     served
 }
 
-async fn serve(strategy: Strategy, kin: Kin) -> Result<(), AdapterError> {
-    tokio::spawn(kin.clone().keep_swept());
-    let process = Process::load(&strategy, &kin)
+async fn serve(strategy: Strategy, descendants: Descendants) -> Result<(), AdapterError> {
+    tokio::spawn(descendants.clone().keep_clean());
+    let process = HostProcess::load(&strategy, &descendants)
         .await
         .map_err(|status| AdapterError::Load(status.message().to_owned()))?;
     let adapter = Adapter {
         strategy: Arc::new(strategy),
-        kin,
+        descendants,
         first: Mutex::new(Some(process)),
     };
     let routes = Routes::new(ConnectFourBotServer::new(adapter));
@@ -85,33 +85,33 @@ async fn serve(strategy: Strategy, kin: Kin) -> Result<(), AdapterError> {
 
 struct Adapter {
     strategy: Arc<Strategy>,
-    kin: Kin,
-    /// The one that the strategy was tried in plays the first game. So it is there
-    /// when the adapter listens, and what it has then is not counted as added.
-    first: Mutex<Option<Process>>,
+    descendants: Descendants,
+    /// The process in which the strategy was tried plays the first game. It exists when
+    /// the adapter listens, so its memory counts as there from the start.
+    first: Mutex<Option<HostProcess>>,
 }
 
 impl Adapter {
-    fn first(&self) -> Option<Process> {
+    fn first(&self) -> Option<HostProcess> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.take()
     }
 }
 
-type Answers = Pin<Box<dyn Stream<Item = Result<ConnectFourAnswer, Status>> + Send>>;
+type AnswerStream = Pin<Box<dyn Stream<Item = Result<ConnectFourAnswer, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl ConnectFourBot for Adapter {
-    type PlayStream = Answers;
+    type PlayStream = AnswerStream;
 
     async fn play(
         &self,
         calls: Request<Streaming<ConnectFourCall>>,
-    ) -> Result<Response<Answers>, Status> {
-        let game = Game {
+    ) -> Result<Response<AnswerStream>, Status> {
+        let game = StrategyGame {
             calls: calls.into_inner(),
             strategy: self.strategy.clone(),
-            kin: self.kin.clone(),
+            descendants: self.descendants.clone(),
             spare: self.first(),
             process: None,
         };
@@ -124,16 +124,16 @@ impl ConnectFourBot for Adapter {
 }
 
 /// One game.
-struct Game {
+struct StrategyGame {
     calls: Streaming<ConnectFourCall>,
     strategy: Arc<Strategy>,
-    kin: Kin,
-    /// One that is loaded and has not played.
-    spare: Option<Process>,
-    process: Option<Process>,
+    descendants: Descendants,
+    /// A process that has loaded the strategy and not played.
+    spare: Option<HostProcess>,
+    process: Option<HostProcess>,
 }
 
-impl Game {
+impl StrategyGame {
     /// The next answer; none when the referee has closed its side.
     async fn answer(&mut self) -> Result<Option<ConnectFourAnswer>, Status> {
         loop {
@@ -170,15 +170,15 @@ impl Game {
                 self.process = None;
                 let process = match self.spare.take() {
                     Some(spare) => spare,
-                    None => Process::load(&self.strategy, &self.kin).await?,
+                    None => HostProcess::load(&self.strategy, &self.descendants).await?,
                 };
                 self.process = Some(process);
                 Ok((!again).then(|| Answer::Ready(self.ready())))
             }
-            // Each question says all that there is to know.
+            // Each question holds the whole position.
             Some(Call::GetPoint(_)) if again => Ok(None),
             Some(Call::GetPoint(ask)) => {
-                let question = Question::of(&ask).ok_or_else(|| {
+                let question = PointQuestion::of(&ask).ok_or_else(|| {
                     Status::invalid_argument("expected n bytes of top and m times n bytes of board")
                 })?;
                 let process = self

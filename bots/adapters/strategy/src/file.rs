@@ -1,5 +1,5 @@
-//! A strategy as a person names it, `PATH?parameter=value&…`, and what its file
-//! says without being loaded.
+//! A strategy's SPEC, `PATH?parameter=value&…`, and what its file shows without being
+//! loaded.
 
 use std::{
     fmt,
@@ -20,12 +20,12 @@ pub struct Strategy {
     /// The shared object.
     pub path: PathBuf,
     /// `clock-scale`: `clock()` counts so many times slower for the strategy, 1
-    /// if it is not said.
+    /// by default.
     pub clock_scale: NonZeroU32,
-    /// `max-games`: how many games one adapter plays at once, 1 if it is not said.
+    /// `max-games`: how many games one adapter plays at once, 1 by default.
     pub max_games: NonZeroU32,
     /// `keeps-globals`: it keeps the game in globals from its first move on, so it
-    /// can't begin with stones on the board, nor be caught up.
+    /// can't begin with stones on the board, nor be resumed mid-game.
     pub keeps_globals: bool,
 }
 
@@ -35,12 +35,12 @@ pub enum StrategyError {
     /// No file is named.
     #[error("no file is named")]
     Nameless,
-    /// There is no such parameter.
+    /// A parameter that does not exist.
     #[error(
         "there is no parameter \"{0}\"; there are clock-scale, max-games and keeps-globals (and a file with a question mark in its name is written with one more behind it)"
     )]
     Parameter(String),
-    /// The parameter's value is none.
+    /// The parameter's value is invalid.
     #[error("{parameter}={value}: expected {expected}")]
     Value {
         /// The parameter.
@@ -50,7 +50,7 @@ pub enum StrategyError {
         /// What was expected.
         expected: &'static str,
     },
-    /// It is called otherwise than a shared object.
+    /// It is not named like a shared object.
     #[error(
         "{0}: a strategy is a shared object, FILE.so; compile the source with \
          g++ -shared -fPIC -O2 -o FILE.so FILE.cpp"
@@ -64,7 +64,7 @@ pub enum StrategyError {
         /// Why not.
         error: io::Error,
     },
-    /// It is something else.
+    /// It is another kind of file.
     #[error(
         "{path}: it is {found}; expected a shared object for Linux on {}, as \
          g++ -shared -fPIC -O2 makes it on this machine",
@@ -90,30 +90,29 @@ impl Strategy {
     ///
     /// # Errors
     ///
-    /// Where it is not there, or no shared object for this machine.
+    /// It does not exist, or is not a shared object for this machine.
     pub fn look(&self) -> Result<(), StrategyError> {
         let path = self.path.clone();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if !name.ends_with(".so") && !name.contains(".so.") {
             return Err(StrategyError::Suffix(path));
         }
-        // Another kind of file could keep who reads it waiting.
+        // Reading another kind of file could block.
         if path.metadata().is_ok_and(|found| !found.is_file()) {
             let found = "no ordinary file".to_owned();
             return Err(StrategyError::Kind { path, found });
         }
         let mut header = Vec::new();
         let read = File::open(&path).and_then(|file| file.take(20).read_to_end(&mut header));
-        match read.map(|_| other_than_object(&header)) {
+        match read.map(|_| not_a_shared_object(&header)) {
             Err(error) => Err(StrategyError::Read { path, error }),
             Ok(Some(found)) => Err(StrategyError::Kind { path, found }),
             Ok(None) => Ok(()),
         }
     }
 
-    /// Whether it asks `clock()` for the time and nobody has said in what units: one
-    /// that takes thousandths of a second for granted thinks too little here, and
-    /// nothing else tells.
+    /// Whether it calls `clock()` and no `clock-scale` is given: one that expects
+    /// milliseconds thinks a thousand times too short here, and no error shows it.
     #[must_use]
     pub fn trusts_clock(&self) -> bool {
         self.clock_scale == NonZeroU32::MIN && has_bytes(&self.path, b"\0clock\0")
@@ -124,7 +123,7 @@ impl FromStr for Strategy {
     type Err = StrategyError;
 
     fn from_str(spec: &str) -> Result<Self, StrategyError> {
-        // A path may have a question mark, a value has none.
+        // A path may contain a question mark, a value can't.
         let (path, query) = spec.rsplit_once('?').unwrap_or((spec, ""));
         if path.is_empty() {
             return Err(StrategyError::Nameless);
@@ -155,7 +154,7 @@ impl FromStr for Strategy {
     }
 }
 
-/// As it is read.
+/// In the form that `from_str` reads.
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -193,9 +192,9 @@ fn has_bytes(path: &Path, wanted: &[u8]) -> bool {
         .is_ok_and(|bytes| bytes.windows(wanted.len()).any(|window| window == wanted))
 }
 
-/// What a file is that begins so, where it is no shared object for this machine
+/// What a file with this header is, if it is not a shared object for this machine
 /// (elf(5)).
-fn other_than_object(header: &[u8]) -> Option<String> {
+fn not_a_shared_object(header: &[u8]) -> Option<String> {
     if header.starts_with(b"MZ") {
         return Some("a program or DLL for Windows".to_owned());
     }
@@ -272,7 +271,7 @@ mod tests {
         let with = |at: usize, byte: u8| {
             let mut header = ours[..20].to_vec();
             header[at] = byte;
-            other_than_object(&header)
+            not_a_shared_object(&header)
         };
         assert_eq!(with(16, 3), None);
         for (found, says) in [
@@ -281,8 +280,8 @@ mod tests {
             (with(18, 40), "for arm"),
             (with(4, 1), "an ELF file for"),
             (with(0, b'#'), "no ELF file"),
-            (other_than_object(b"MZ"), "Windows"),
-            (other_than_object(b""), "no ELF file"),
+            (not_a_shared_object(b"MZ"), "Windows"),
+            (not_a_shared_object(b""), "no ELF file"),
         ] {
             let found = found.unwrap();
             assert!(found.contains(says), "{found}");

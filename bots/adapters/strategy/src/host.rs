@@ -4,18 +4,18 @@
 use std::{io::Write as _, os::unix::net::UnixStream, process::ExitCode};
 
 use crate::{
-    cage,
     file::Strategy,
     object::{self, Object},
-    wire::{Question, Report},
+    sandbox,
+    wire::{HostReport, PointQuestion},
 };
 
-/// Plays the part of the host until the adapter is gone. Its standard input is the
-/// socket to the adapter.
+/// Runs as a host until the adapter is gone. Standard input is the socket to the
+/// adapter.
 #[must_use]
 pub fn host(spec: &str) -> ExitCode {
-    let played = cage::close_in()
-        .map_err(|error| format!("a host could not be made: {error}"))
+    let played = sandbox::enter()
+        .map_err(|error| format!("could not start a host: {error}"))
         .and_then(|adapter| play(spec, &adapter));
     match played {
         Ok(()) => ExitCode::SUCCESS,
@@ -27,7 +27,7 @@ pub fn host(spec: &str) -> ExitCode {
 }
 
 fn play(spec: &str, adapter: &UnixStream) -> Result<(), String> {
-    let say = |report: Report| {
+    let say = |report: HostReport| {
         let mut to = adapter;
         to.write_all(&report.write())
             .map_err(|error| format!("the adapter can't be reached: {error}"))
@@ -35,25 +35,25 @@ fn play(spec: &str, adapter: &UnixStream) -> Result<(), String> {
     let object = match load(spec) {
         Ok(object) => object,
         Err(why) => {
-            say(Report::Refused)?;
+            say(HostReport::Refused)?;
             let mut to = adapter;
             let told = to.write_all(why.as_bytes());
             return told.map_err(|_| why);
         }
     };
-    say(Report::Loaded)?;
+    say(HostReport::Loaded)?;
     // On this thread, whose stack is as large as a program's.
-    while let Ok(question) = Question::read(adapter) {
+    while let Ok(question) = PointQuestion::read(adapter) {
         let Some(returned) = object.get_point(&question) else {
-            say(Report::Null)?;
+            say(HostReport::Null)?;
             continue;
         };
         let (x, y) = (returned.x, returned.y);
-        say(Report::Point { x, y })?;
+        say(HostReport::Point { x, y })?;
         object.clear_point(returned);
         // Killed at the end of the game, it could not do so itself.
         object::flush();
-        say(Report::Cleared)?;
+        say(HostReport::Cleared)?;
     }
     Ok(())
 }

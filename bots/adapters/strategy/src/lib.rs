@@ -1,19 +1,18 @@
 //! Plays a compiled Connect Four strategy as a bot: a shared object with the
 //! classic `getPoint` and `clearPoint`, unchanged.
 //!
-//! [`adapter`] is the bot: it serves the game and knows nothing of the object but
-//! its file. For each game it starts a process that ends up in [`host`], which
-//! loads the object and calls it. What the strategy does wrong is then the end of
-//! that process and of that game. There is no clock here: a game whose stream is
-//! cancelled is dropped, and its process is killed with it.
+//! [`adapter`] is the bot: it serves the game and does not load the object itself. For
+//! each game it starts a process that runs [`host`], which loads the object and calls
+//! it. A fault of the strategy ends that process and that game. There is no clock here:
+//! a game whose stream is cancelled is dropped, and its process is killed with it.
 
 mod adapter;
-mod cage;
+mod descendants;
 mod file;
 mod host;
-mod kin;
+mod host_process;
 mod object;
-mod process;
+mod sandbox;
 mod wire;
 
 pub use adapter::{AdapterError, adapter};

@@ -1,5 +1,5 @@
-//! The strategy's object: loaded, called, and told the time. The only unsafe code
-//! of the project is here. Whatever the object does, it does it to a process that
+//! The strategy's object: loads it, calls it, and scales its clock. The only unsafe
+//! code of the project is here. Whatever the object does affects only a process that
 //! plays one game and holds nothing else.
 
 use std::{
@@ -16,11 +16,10 @@ use nix::{
     time::{ClockId, clock_gettime},
 };
 
-use crate::{file::has_mangled, wire::Question};
+use crate::{file::has_mangled, wire::PointQuestion};
 
-/// What a strategy may lean on its host for, though its own list of needed
-/// libraries does not name it.
-const LEANED_ON: [&str; 2] = ["libstdc++.so.6", "libm.so.6"];
+/// Libraries that a strategy may use without naming them.
+const ASSUMED_LIBRARIES: [&str; 2] = ["libstdc++.so.6", "libm.so.6"];
 
 /// The interface, as a strategy's author must declare it.
 const INTERFACE: &str = "a strategy exports extern \"C\" Point* getPoint(const int M, const int N, \
@@ -68,7 +67,7 @@ impl Object {
     /// What was expected, in words.
     pub(crate) fn load(path: &Path) -> Result<Self, String> {
         let shown = path.display();
-        for name in LEANED_ON {
+        for name in ASSUMED_LIBRARIES {
             if let Err(error) = open(Path::new(name), RTLD_NOW | RTLD_GLOBAL) {
                 eprintln!("note: {name} could not be loaded: {error}");
             }
@@ -112,7 +111,7 @@ impl Object {
 
     /// Calls `getPoint` and copies what it points to; none where it is NULL.
     #[inline(never)]
-    pub(crate) fn get_point(&self, ask: &Question) -> Option<Returned> {
+    pub(crate) fn get_point(&self, ask: &PointQuestion) -> Option<Returned> {
         let stop = StopExceptions;
         let pointer = call_get_point(self.get_point, ask);
         stop.here();
@@ -138,7 +137,7 @@ impl Object {
 }
 
 #[inline(never)]
-extern "C" fn call_get_point(get_point: GetPoint, ask: &Question) -> *mut Point {
+extern "C" fn call_get_point(get_point: GetPoint, ask: &PointQuestion) -> *mut Point {
     #[expect(unsafe_code, reason = "the strategy is C++")]
     // SAFETY: both arrays are as long as the interface says, and live until it
     // returns. What it does beyond that ends this process at worst, and with it the
@@ -169,7 +168,7 @@ extern "C" fn call_clear_point(clear_point: ClearPoint, pointer: *mut Point) {
 /// Stops what a strategy throws, in a function that calls it by a function of type
 /// `extern "C"`. Something is to be cleaned up there, so that function has a table
 /// of what to do when a call unwinds; the call to the strategy is not in it, since
-/// by its type it can't. So the search for somebody who catches ends there, before
+/// by its type it can't. So the search for a handler ends there, before
 /// anything is unwound, and C++ ends the process with its own words: the
 /// exception's type and text. Without the table the search would go on to Rust's
 /// runtime, which ends the process without them. Such a function is never inlined, and
@@ -193,8 +192,8 @@ impl Drop for StopExceptions {
 
 fn nothing() {}
 
-/// Has a signal do what it does where nobody catches it.
-pub(crate) fn by_default(which: Signal) {
+/// Restores the default action of a signal.
+pub(crate) fn restore_default_handler(which: Signal) {
     #[expect(unsafe_code, reason = "a handler could do anything")]
     // SAFETY: this one is the system's own.
     let set = unsafe { signal(which, SigHandler::SigDfl) };
@@ -219,7 +218,7 @@ fn open(path: &Path, flags: c_int) -> Result<Library, String> {
         return Err(linker_words());
     }
     #[expect(unsafe_code, reason = "the handle is the linker's")]
-    // SAFETY: it was opened just now, and nobody else has it.
+    // SAFETY: it was opened just now, and is not shared.
     let library = unsafe { Library::from_raw(handle) };
     Ok(library)
 }
@@ -236,7 +235,7 @@ fn stopped_open(name: &CStr, flags: c_int) -> *mut c_void {
 #[inline(never)]
 extern "C" fn call_open(name: *const c_char, flags: c_int) -> *mut c_void {
     #[expect(unsafe_code, reason = "loading runs the object's own code")]
-    // SAFETY: the name ends in a NUL. What the object does, this process is there for.
+    // SAFETY: the name ends in a NUL. The object's own code can harm this process only.
     unsafe {
         nix::libc::dlopen(name, flags)
     }
@@ -259,7 +258,7 @@ static CLOCK_SCALE: AtomicU32 = AtomicU32::new(1);
 
 /// The processor time of this process, `clock()` of the C library, divided by the
 /// scale that was set. A symbol of the program comes before those of the libraries
-/// that it loads, so a strategy's `clock()` is this one; for everybody else the
+/// that it loads, so a strategy's `clock()` is this one; for all other callers the
 /// scale is 1, and then it is what the C library's is.
 #[expect(unsafe_code, reason = "it takes the place of the C library's")]
 // SAFETY: it has the type and, with a scale of 1, the meaning of the C library's.

@@ -1,13 +1,13 @@
-//! What adapter and host say to each other over a pair of sockets: the adapter a
-//! question, the host what has become of it. Both are the same program.
+//! The messages between adapter and host over a pair of sockets: questions one way,
+//! reports the other. Both ends are the same program.
 
 use std::io::{self, Read};
 
 use arena_proto::games::connect_four::v1::GetPoint;
 
-/// What the host says. Each is [`SIZE`](Self::SIZE) bytes.
+/// A message of the host, [`SIZE`](Self::SIZE) bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Report {
+pub(crate) enum HostReport {
     /// The object is loaded.
     Loaded,
     /// It can't be loaded; why is the text that follows, to the end.
@@ -20,7 +20,7 @@ pub(crate) enum Report {
     Null,
 }
 
-impl Report {
+impl HostReport {
     /// How many bytes one is: which, and two numbers.
     pub(crate) const SIZE: usize = 9;
 
@@ -39,7 +39,7 @@ impl Report {
         bytes
     }
 
-    /// None where it is no report.
+    /// None where it is not a report.
     pub(crate) fn read(bytes: [u8; Self::SIZE]) -> Option<Self> {
         let [which, x @ .., y0, y1, y2, y3] = bytes;
         match which {
@@ -58,7 +58,7 @@ impl Report {
 
 /// What `getPoint` is called with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct PointQuestion {
     pub(crate) m: i32,
     pub(crate) n: i32,
     /// n numbers.
@@ -71,7 +71,7 @@ pub(crate) struct Question {
     pub(crate) no_y: i32,
 }
 
-impl Question {
+impl PointQuestion {
     /// The question of a referee, where its parts fit together.
     pub(crate) fn of(ask: &GetPoint) -> Option<Self> {
         let wide = |bytes: &[u8]| bytes.iter().copied().map(i32::from).collect::<Vec<_>>();
@@ -138,15 +138,15 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for report in [
-            Report::Loaded,
-            Report::Point { x: -7, y: 1 << 20 },
-            Report::Cleared,
-            Report::Null,
-            Report::Refused,
+            HostReport::Loaded,
+            HostReport::Point { x: -7, y: 1 << 20 },
+            HostReport::Cleared,
+            HostReport::Null,
+            HostReport::Refused,
         ] {
-            assert_eq!(Report::read(report.write()), Some(report));
+            assert_eq!(HostReport::read(report.write()), Some(report));
         }
-        assert_eq!(Report::read([9; Report::SIZE]), None);
+        assert_eq!(HostReport::read([9; HostReport::SIZE]), None);
         let ask = GetPoint {
             m: 2,
             n: 3,
@@ -157,11 +157,14 @@ mod tests {
             no_x: 1,
             no_y: 1,
         };
-        let question = Question::of(&ask).unwrap();
-        assert_eq!(Question::read(&question.write()[..]).unwrap(), question);
+        let question = PointQuestion::of(&ask).unwrap();
+        assert_eq!(
+            PointQuestion::read(&question.write()[..]).unwrap(),
+            question
+        );
         for (m, n) in [(2, 2), (3, 3), (-2, -3), (i32::MAX, i32::MAX)] {
             assert_eq!(
-                Question::of(&GetPoint {
+                PointQuestion::of(&GetPoint {
                     m,
                     n,
                     ..ask.clone()

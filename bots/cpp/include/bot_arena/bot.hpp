@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -35,13 +36,23 @@ using arena::v1::GameStart;
 // The time that an answer may take.
 using Limit = std::chrono::nanoseconds;
 
-// Whether the game that calls back this thread has been cut off, so that nobody waits for the
-// answer any more: a long search may look now and then. False on other threads.
+// Whether the game of this thread has been cut off, so that its answer is not needed any more:
+// a long search may ask now and then. False on other threads.
 bool cancelled();
 
-// Text as UTF-8, which is all that a referee can read: what is none becomes U+FFFD, byte by
-// byte, and at most so many bytes of whole characters are kept.
+// Text as UTF-8, which the referee needs: each byte that is not UTF-8 becomes U+FFFD, and whole
+// characters of at most `most` bytes are kept.
 std::string as_utf8(const std::string& text, std::size_t most);
+
+// The exception that is being handled, in words: its type and what it says. Call it in a
+// `catch`.
+std::string exception_words();
+
+// Ends its game with exactly these words as the reason. Another exception is told with its type
+// and the callback that threw it.
+struct GameFailed : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 // ---- Connect Four -----------------------------------------------------------
 
@@ -54,7 +65,7 @@ struct Point {
     bool operator!=(const Point& other) const { return !(*this == other); }
 };
 
-// Everything that there is to know when you are asked for a point.
+// A question for a point, with the whole position.
 struct GetPoint {
     int m;                            // Rows.
     int n;                            // Columns.
@@ -181,10 +192,10 @@ public:
     Bot(Bot&&) noexcept;
     Bot& operator=(Bot&&) noexcept;
 
-    // How many games one process can play at once; 1 if it is not said. A game has a thread
+    // How many games one process can play at once; 1 by default. A game has a thread
     // of its own. Throws std::invalid_argument for less than one.
     Bot& max_games(int games);
-    // The bot can be caught up in the middle of a game: it has the callbacks `resumed_…`, or
+    // The bot can be resumed mid-game: it has the callbacks `resumed_…`, or
     // remembers nothing between the others.
     Bot& can_resume();
 
@@ -199,8 +210,8 @@ public:
     Bot& big_two(Factory<BigTwoBot> factory);
     Bot& othello(Factory<OthelloBot> factory);
 
-    // Serves until SIGTERM or SIGINT, and gives the exit code. Where it listens is what the
-    // environment variable BOT_LISTEN says: unix:PATH or tcp:HOST:PORT. Call it before you
+    // Serves until SIGTERM or SIGINT, and gives the exit code. It listens at the address in the
+    // environment variable BOT_LISTEN: unix:PATH or tcp:HOST:PORT. Call it before you
     // start threads: they would get the signals.
     int main();
 

@@ -14,6 +14,20 @@ object of yours for each game, stopping in order. What a callback raises loses t
 that it happened in and no other.
 """
 
+import sys
+
+try:
+    import google.protobuf
+    import grpc
+    import grpc_health.v1
+    import grpc_reflection.v1alpha
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"{sys.executable} lacks {error.name}: start the bot with the python that has "
+        "bot_arena (exec:venv/bin/python FILE), or install ./bots/python with pip",
+        name=error.name,
+    ) from None
+
 from bot_arena.big_two import BigTwoBot, Card, GetPlay, RequestPlay, Scoring, Table
 from bot_arena.bot import AsyncBot, Bot
 from bot_arena.connect_four import ConnectFourBot, GetPoint, Point

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from bot_arena._proto.games.big_two.v1 import big_two_pb2 as proto
-from bot_arena.game import Game, GameBot, Say, items, seconds, wrong
+from bot_arena.game import Game, GameBot, Invoke, items, seconds, wrong
 
 _RANKS = ("3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A", "2", "joker")
 
@@ -71,7 +71,7 @@ class Table:
 
 @dataclass(frozen=True)
 class GetPlay:
-    """What a seat has done."""
+    """A play or a pass of a seat."""
 
     seat: int
     cards: tuple[Card, ...] | None
@@ -79,14 +79,14 @@ class GetPlay:
     cards_left: int
     """How many it holds now."""
     reversed_after: bool
-    """Whether the order is reversed now, for whoever answers."""
+    """Whether the order is reversed now, for the next player."""
     place: int | None
     """Its place, from 1, the best, where it has gone out by this."""
 
 
 @dataclass(frozen=True)
 class RequestPlay:
-    """What there is to beat."""
+    """A question: what to beat."""
 
     to_beat: tuple[Card, ...] | None
     """Nothing where you lead."""
@@ -129,26 +129,26 @@ class BigTwoBot(GameBot, ABC):
         """
 
 
-async def _begin(call: proto.BigTwoCall, say: Say) -> None:
+async def _begin(call: proto.BigTwoCall, invoke: Invoke) -> None:
     if call.HasField("table"):
         it = call.table
         table = Table(Scoring(it.scoring), it.reversal, tuple(it.cards_left))
-        await say("get_table", table)
+        await invoke("get_table", table)
     if call.HasField("get_deal"):
-        await say("get_deal", tuple(map(Card, call.get_deal.cards)))
+        await invoke("get_deal", tuple(map(Card, call.get_deal.cards)))
 
 
-async def _hear(call: proto.BigTwoCall, say: Say) -> proto.BigTwoAnswer | None:
+async def _hear(call: proto.BigTwoCall, invoke: Invoke) -> proto.BigTwoAnswer | None:
     match call.WhichOneof("call"):
         case "get_play":
             it = call.get_play
             cards = _cards(it.play) if it.HasField("play") else None
             place = it.place if it.HasField("place") else None
             play = GetPlay(it.seat, cards, it.cards_left, it.reversed_after, place)
-            await say("get_play", play)
+            await invoke("get_play", play)
             return None
         case "forfeit":
-            await say("get_forfeit", call.forfeit.seat, call.forfeit.place)
+            await invoke("get_forfeit", call.forfeit.seat, call.forfeit.place)
             return None
         case "request_play":
             request = call.request_play
@@ -161,10 +161,10 @@ async def _hear(call: proto.BigTwoCall, say: Say) -> proto.BigTwoAnswer | None:
     )
     if call.HasField("past_answer"):
         past = call.past_answer
-        await say("resumed_play", ask, _cards(past.play) if past.HasField("play") else None)
+        await invoke("resumed_play", ask, _cards(past.play) if past.HasField("play") else None)
         return None
     limit = seconds(call.limit)
-    answer: proto.BigTwoAnswer = await say("request_play", ask, limit, read=_answer)
+    answer: proto.BigTwoAnswer = await invoke("request_play", ask, limit, read=_answer)
     return answer
 
 

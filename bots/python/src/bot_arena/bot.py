@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import inspect
 import io
 import os
@@ -15,12 +16,12 @@ from bot_arena import big_two, connect_four, mahjong, othello
 from bot_arena._proto.arena.v1.envelope_pb2 import Ready
 from bot_arena.game import Game, GameBot, GameStart
 from bot_arena.server import ListenError, serve
-from bot_arena.session import OnLoop, OwnThread, Played
+from bot_arena.session import OnLoop, OwnThread, ServedGame
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# Where a bot listens if nobody says.
+# Where a bot listens when BOT_LISTEN is not set.
 _STANDARD = "tcp:127.0.0.1:50051"
 
 
@@ -35,11 +36,10 @@ class Bot:
     one that thinks does not hold up another.
 
     `name` and `version` are shown to people. `max_games` is how many games one process
-    plays at once. `can_resume` says that it can be caught up in the middle of a game:
-    it fills in the callbacks `resumed_…`, or remembers nothing between the others.
+    plays at once. `can_resume` says that it can be resumed mid-game: it fills in the callbacks `resumed_…`, or remembers nothing between the others.
     """
 
-    _hands: type[OwnThread] | type[OnLoop] = OwnThread
+    _new_caller: type[OwnThread] | type[OnLoop] = OwnThread
 
     def __init__(
         self, name: str, version: str, *, max_games: int = 1, can_resume: bool = False
@@ -53,7 +53,8 @@ class Bot:
         self._ready = Ready(
             bot=name, version=version, max_games=max_games, can_resume=can_resume
         )
-        self._games: dict[str, Played] = {}
+        self._games: dict[str, ServedGame] = {}
+        atexit.register(self._never_served)
 
     def connect_four(self, new: Callable[[GameStart], connect_four.ConnectFourBot]) -> Self:
         """Plays Connect Four: `new`, a class or a function, makes the object for one
@@ -74,8 +75,8 @@ class Bot:
         return self._plays(othello.GAME, new)
 
     def main(self) -> None:
-        """Serves until SIGTERM or SIGINT. Where it listens is what the environment
-        variable `BOT_LISTEN` says: `unix:PATH` or `tcp:HOST:PORT`. Exits with 1 and a
+        """Serves until SIGTERM or SIGINT. It listens at the address in the environment
+        variable `BOT_LISTEN`: `unix:PATH` or `tcp:HOST:PORT`. Exits with 1 and a
         line on standard error where it can't listen there.
         """
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -90,7 +91,16 @@ class Bot:
         """The same within a loop that runs already, until `stop` is set. Raises
         `ListenError`.
         """
-        await serve(address, self._games.values(), self._ready, self._hands, stop)
+        atexit.unregister(self._never_served)
+        await serve(address, self._games.values(), self._ready, self._new_caller, stop)
+
+    def _never_served(self) -> None:
+        """Says at the end of the program that main() is missing, unless an exception
+        ended it.
+        """
+        if not hasattr(sys, "last_value"):
+            name = f"{type(self).__name__}({self._ready.bot!r}, …)"
+            print(f"{name} was never served: call its main()", file=sys.stderr)
 
     async def _until_signalled(self) -> None:
         stop = asyncio.Event()
@@ -103,7 +113,7 @@ class Bot:
         if inspect.isabstract(new):
             missing = sorted(getattr(new, "__abstractmethods__", ()))
             raise TypeError(f"{new.__name__} lacks {', '.join(missing)}")
-        self._games[game.service] = Played(game, new)
+        self._games[game.service] = ServedGame(game, new)
         return self
 
 
@@ -113,4 +123,4 @@ class AsyncBot(Bot):
     up all games: such a bot is better a `Bot`.
     """
 
-    _hands = OnLoop
+    _new_caller = OnLoop

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot_arena._proto.games.connect_four.v1 import connect_four_pb2 as proto
-from bot_arena.game import Game, GameBot, Say, integers, seconds, wrong
+from bot_arena.game import Game, GameBot, Invoke, integers, seconds, wrong
 
 
 class Point(NamedTuple):
@@ -22,7 +22,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class GetPoint:
-    """All that there is to know."""
+    """A question, with the whole position."""
 
     m: int
     """Rows."""
@@ -70,11 +70,11 @@ class ConnectFourBot(GameBot, ABC):
         """
 
 
-async def _begin(call: proto.ConnectFourCall, say: Say) -> None:
+async def _begin(call: proto.ConnectFourCall, invoke: Invoke) -> None:
     pass
 
 
-async def _hear(call: proto.ConnectFourCall, say: Say) -> proto.ConnectFourAnswer | None:
+async def _hear(call: proto.ConnectFourCall, invoke: Invoke) -> proto.ConnectFourAnswer | None:
     if call.WhichOneof("call") != "get_point":
         return None
     it = call.get_point
@@ -91,9 +91,9 @@ async def _hear(call: proto.ConnectFourCall, say: Say) -> proto.ConnectFourAnswe
     )
     if call.HasField("past_answer"):
         past = call.past_answer.point
-        await say("resumed_point", ask, Point(past.x, past.y))
+        await invoke("resumed_point", ask, Point(past.x, past.y))
         return None
-    answer: proto.ConnectFourAnswer = await say("get_point", ask, read=_answer)
+    answer: proto.ConnectFourAnswer = await invoke("get_point", ask, read=_answer)
     return answer
 
 

@@ -59,9 +59,10 @@ class GameStart:
     move_limit: float
     """The longest that one question may take."""
     budget: float | None
-    """What is left of a budget over several games, where there is one."""
+    """What is left of a time budget over several games, where there is one."""
     bot_seed: int
-    """For bots that want to repeat themselves; independent of the deal."""
+    """A seed for the bot's own random numbers, so that games can be repeated; independent
+    of the deal."""
     rules_version: int
     behavior_version: int
 
@@ -107,18 +108,17 @@ class Fault(Exception):
     """What ends a stream with an error status."""
 
     def __init__(self, code: grpc.StatusCode, words: str) -> None:
-        # What is no Unicode, such as half of a surrogate pair, can't be sent.
+        # What is not Unicode, such as half of a surrogate pair, can't be sent.
         words = words.encode(errors="backslashreplace").decode()
         super().__init__(words)
         self.code = code
         self.words = words
 
 
-class Say(Protocol):
-    """Calls the callback of this name, on whichever thread it belongs, and hands back
-    what `read` makes of what it returned. That is done there too: what an author returns
-    may be a generator, or run code of the author's in other ways. Raises `Fault` with the
-    name and the words of whatever was raised.
+class Invoke(Protocol):
+    """Calls the callback of this name on the right thread, and returns what `read` makes
+    of its result. `read` runs on that thread too: a result may be a generator, or run the
+    author's code in other ways. Raises `Fault` with the callback's name and the exception.
     """
 
     def __call__(
@@ -141,11 +141,11 @@ class Game(Generic[CallT, AnswerT]):
     bot: type[Any]
     call: type[CallT]
     answer: type[AnswerT]
-    begin: Callable[[CallT, Say], Awaitable[None]]
+    begin: Callable[[CallT, Invoke], Awaitable[None]]
     """What comes with the start of the game."""
-    hear: Callable[[CallT, Say], Awaitable[AnswerT | None]]
+    hear: Callable[[CallT, Invoke], Awaitable[AnswerT | None]]
     """A call of the game's own; what it answers has no number yet. Raises ValueError
-    where the call has what there is not in the game."""
+    where the call has a value that the game does not have."""
 
 
 def wrong(callback: str, value: object, expected: str) -> Fault:
@@ -155,8 +155,8 @@ def wrong(callback: str, value: object, expected: str) -> Fault:
 
 
 def items(value: Any, most: int) -> list[Any]:
-    """What there is in an answer, but no more than one above `most`; nothing if it
-    can't be iterated over. What the author's code raises is passed on.
+    """The first items of an answer, at most `most` + 1; none if it can't be iterated
+    over. What the author's code raises is passed on.
     """
     try:
         return list(islice(value, most + 1))

@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any
 
 from bot_arena._proto.games.mahjong.v1 import mahjong_pb2 as proto
-from bot_arena.game import Game, GameBot, Say, seconds, wrong
+from bot_arena.game import Game, GameBot, Invoke, seconds, wrong
 
 
 class Tile(IntEnum):
@@ -80,35 +80,35 @@ class MahjongBot(GameBot, ABC):
         """The same for a claim."""
 
 
-async def _begin(call: proto.MahjongCall, say: Say) -> None:
+async def _begin(call: proto.MahjongCall, invoke: Invoke) -> None:
     if call.HasField("round"):
         it = call.round
-        await say("get_round", Round(it.missing_suit_required, it.wall))
+        await invoke("get_round", Round(it.missing_suit_required, it.wall))
 
 
-async def _hear(call: proto.MahjongCall, say: Say) -> proto.MahjongAnswer | None:
+async def _hear(call: proto.MahjongCall, invoke: Invoke) -> proto.MahjongAnswer | None:
     resumed = call.HasField("past_answer")
     past = call.past_answer
     match call.WhichOneof("call"):
         case "get_draw":
             for drawn in call.get_draw.tiles:
-                await say("get_draw", Tile(drawn))
+                await invoke("get_draw", Tile(drawn))
         case "get_opp_discard":
-            await say("get_opp_discard", Tile(call.get_opp_discard.tile))
+            await invoke("get_opp_discard", Tile(call.get_opp_discard.tile))
         case "request_discard" if resumed:
-            await say("resumed_discard", Tile(past.discard))
+            await invoke("resumed_discard", Tile(past.discard))
         case "request_discard":
             limit = seconds(call.limit)
             answer: proto.MahjongAnswer
-            answer = await say("request_discard", limit, read=_discard)
+            answer = await invoke("request_discard", limit, read=_discard)
             return answer
         case "request_win":
             ask = call.request_win
             tile, own = Tile(ask.winning_tile), ask.is_self_draw
             if resumed:
-                await say("resumed_win", tile, own, past.win == proto.CLAIM_WIN)
+                await invoke("resumed_win", tile, own, past.win == proto.CLAIM_WIN)
                 return None
-            answer = await say("request_win", tile, own, seconds(call.limit), read=_win)
+            answer = await invoke("request_win", tile, own, seconds(call.limit), read=_win)
             return answer
     return None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bot_arena._proto.games.othello.v1 import othello_pb2 as proto
-from bot_arena.game import Game, GameBot, Say, integers, seconds, wrong
+from bot_arena.game import Game, GameBot, Invoke, integers, seconds, wrong
 
 PASS = "pass"
 
@@ -39,7 +39,7 @@ class Beginning:
 
 @dataclass(frozen=True)
 class RequestMove:
-    """All that there is to know."""
+    """A question, with the whole position."""
 
     board: bytes
     """One a square, row by row from a1: 0 empty, 1 the opponent's disc, 2 your own."""
@@ -65,24 +65,24 @@ class OthelloBot(GameBot, ABC):
         """
 
 
-async def _begin(call: proto.OthelloCall, say: Say) -> None:
+async def _begin(call: proto.OthelloCall, invoke: Invoke) -> None:
     if call.HasField("beginning"):
         it = call.beginning
         turn = 0 if it.side_to_move == proto.SIDE_BLACK else 1
-        await say("get_beginning", Beginning(_board(it.board), turn, _previous(it.previous)))
+        await invoke("get_beginning", Beginning(_board(it.board), turn, _previous(it.previous)))
 
 
-async def _hear(call: proto.OthelloCall, say: Say) -> proto.OthelloAnswer | None:
+async def _hear(call: proto.OthelloCall, invoke: Invoke) -> proto.OthelloAnswer | None:
     if call.WhichOneof("call") != "request_move":
         return None
     it = call.request_move
     ask = RequestMove(_board(it.board), _previous(it.previous))
     if call.HasField("past_answer"):
         past = call.past_answer.square
-        await say("resumed_move", ask, Square(past.row, past.column))
+        await invoke("resumed_move", ask, Square(past.row, past.column))
         return None
     limit = seconds(call.limit)
-    answer: proto.OthelloAnswer = await say("request_move", ask, limit, read=_answer)
+    answer: proto.OthelloAnswer = await invoke("request_move", ask, limit, read=_answer)
     return answer
 
 

@@ -20,13 +20,13 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from bot_arena._proto.arena.v1.envelope_pb2 import Ready
 from bot_arena.game import Fault
-from bot_arena.session import OnLoop, OwnThread, Played, Session
+from bot_arena.session import OnLoop, OwnThread, ServedGame, Session
 
 # How long games may go on after the bot was asked to stop, in seconds.
 GRACE = 5.0
-# How long a new game waits for one to end, in seconds: who plays one game after
-# another may open the next before we have seen the last one go.
-PATIENCE = 1.0
+# How long a new game waits for one to end, in seconds: a referee that plays one game
+# after another may open the next before we have seen the last one end.
+SLOT_WAIT = 1.0
 
 
 class ListenError(Exception):
@@ -35,25 +35,25 @@ class ListenError(Exception):
 
 async def serve(
     address: str,
-    games: Iterable[Played],
+    games: Iterable[ServedGame],
     ready: Ready,
-    hands: Callable[[], OwnThread | OnLoop],
+    new_caller: Callable[[], OwnThread | OnLoop],
     stop: asyncio.Event,
 ) -> None:
     """Serves until it is told to stop; says on standard output where it listens.
     Raises `ListenError`.
     """
     target, path = _read(address)
-    tables = Tables(ready, hands)
-    # Else two servers could share a port, and each would get some of the games.
+    running = RunningGames(ready, new_caller)
+    # Otherwise two servers could share a port, and each would get some of the games.
     server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
     statuses = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(statuses, server)
     names = []
-    for played in games:
-        server.add_generic_rpc_handlers((tables.handler(played),))
-        await statuses.set(played.game.service, health_pb2.HealthCheckResponse.SERVING)
-        names.append(played.game.service)
+    for served in games:
+        server.add_generic_rpc_handlers((running.handler(served),))
+        await statuses.set(served.game.service, health_pb2.HealthCheckResponse.SERVING)
+        names.append(served.game.service)
     _reflect(server, [*names, health.SERVICE_NAME, reflection.SERVICE_NAME])
 
     try:
@@ -71,54 +71,54 @@ async def serve(
         stopping = asyncio.ensure_future(server.stop(GRACE))
         await statuses.enter_graceful_shutdown()
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(tables.empty.wait(), GRACE)
-        # Whoever watches our health does not keep us.
+            await asyncio.wait_for(running.empty.wait(), GRACE)
+        # A client that watches our health must not keep us running.
         await server.stop(None)
         await stopping
         with suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(tables.empty.wait(), 1)
+            await asyncio.wait_for(running.empty.wait(), 1)
     finally:
         await server.stop(None)
         if path is not None:
             remove_socket(path)
 
 
-class Tables:
-    """The games that are played at the same time: as many as the bot has said."""
+class RunningGames:
+    """The games that run at the same time, at most `max_games`."""
 
-    def __init__(self, ready: Ready, hands: Callable[[], OwnThread | OnLoop]) -> None:
+    def __init__(self, ready: Ready, new_caller: Callable[[], OwnThread | OnLoop]) -> None:
         self._ready = ready
-        self._hands = hands
+        self._new_caller = new_caller
         self._games = 0
         self._room = asyncio.Event()
         self.empty = asyncio.Event()
         self._count(0)
 
-    def handler(self, played: Played) -> grpc.GenericRpcHandler:
+    def handler(self, served: ServedGame) -> grpc.GenericRpcHandler:
         """What serves a game's one call. Messages pass through as bytes."""
 
         async def play(_: object, context: grpc.aio.ServicerContext[bytes, bytes]) -> None:
             try:
-                async with self._seat():
-                    await self._play(played, context)
+                async with self._slot():
+                    await self._play(served, context)
             except Fault as fault:
                 await context.abort(fault.code, fault.words)
 
         method: Any = grpc.stream_stream_rpc_method_handler(play)
-        return grpc.method_handlers_generic_handler(played.game.service, {"Play": method})
+        return grpc.method_handlers_generic_handler(served.game.service, {"Play": method})
 
     async def _play(
-        self, played: Played, context: grpc.aio.ServicerContext[bytes, bytes]
+        self, served: ServedGame, context: grpc.aio.ServicerContext[bytes, bytes]
     ) -> None:
-        hand = self._hands()
-        session = Session(played, self._ready, hand)
-        # In a task of its own: what is cancelled here is the stream, whatever the
-        # author's code may cancel there.
+        caller = self._new_caller()
+        session = Session(served, self._ready, caller)
+        # In a separate task: here only the stream is cancelled, whatever the author's
+        # code may cancel there.
         game = asyncio.ensure_future(_converse(session, context))
         try:
             await asyncio.wait({game})
         finally:
-            hand.close()
+            caller.close()
             if game.cancel():
                 await asyncio.gather(game, return_exceptions=True)
         if game.cancelled():
@@ -126,8 +126,8 @@ class Tables:
         await game
 
     @asynccontextmanager
-    async def _seat(self) -> AsyncIterator[None]:
-        until = asyncio.get_running_loop().time() + PATIENCE
+    async def _slot(self) -> AsyncIterator[None]:
+        until = asyncio.get_running_loop().time() + SLOT_WAIT
         while self._games >= self._ready.max_games:
             left = until - asyncio.get_running_loop().time()
             try:
@@ -176,7 +176,7 @@ def _read(address: str) -> tuple[str, str | None]:
 
 
 def _probe(target: str, path: str | None) -> None:
-    """Raises OSError where nobody can listen there: gRPC would not say why."""
+    """Raises OSError where the address can't be used: gRPC would not say why."""
     if path is not None:
         remove_socket(path)
         with socket.socket(socket.AF_UNIX) as probe:

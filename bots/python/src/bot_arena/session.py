@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
-import reprlib
 import sys
 import threading
 import traceback
@@ -21,7 +20,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from bot_arena._proto.arena.v1.envelope_pb2 import Ready
-from bot_arena.game import Fault, Game, GameBot, GameStart, read_over, read_start
+from bot_arena.game import Fault, Game, GameBot, GameStart, read_over, read_start, wrong
 
 # A status is sent among the headers, of which there may be 8 KiB.
 _LONGEST_WORDS = 500
@@ -29,29 +28,40 @@ _HERE = os.path.dirname(__file__)
 
 
 @dataclass(frozen=True)
-class Played:
+class ServedGame:
     """A game that a bot plays, and what makes its object for one game."""
 
     game: Game[Any, Any]
     new: Callable[[GameStart], GameBot]
 
 
-def _as_it_is(value: object) -> object:
+def _unchanged(value: object) -> object:
     return value
+
+
+@dataclass(frozen=True)
+class Callback:
+    """A callback of the author's, with what it is called with."""
+
+    name: str
+    function: Callable[..., object]
+    arguments: tuple[object, ...]
+    read: Callable[[Any], object]
+    """What makes an answer of what it returns. It may run the author's code too."""
 
 
 class Session:
     """The stream of one game."""
 
-    def __init__(self, played: Played, ready: Ready, hand: OwnThread | OnLoop) -> None:
-        self._game = played.game
-        self._new = played.new
+    def __init__(self, served: ServedGame, ready: Ready, caller: OwnThread | OnLoop) -> None:
+        self._game = served.game
+        self._new = served.new
         self._ready = ready
-        self._hand = hand
+        self._caller = caller
         self._bot: GameBot | None = None
 
     async def hear(self, message: bytes) -> bytes | None:
-        """What there is to answer to a call. Raises `Fault`."""
+        """The answer to a call, if there is one. Raises `Fault`."""
         try:
             call = self._game.call.FromString(message)
             answer = await self._hear(call)
@@ -71,30 +81,30 @@ class Session:
         if self._bot is None:
             raise Fault(grpc.StatusCode.FAILED_PRECONDITION, "the game has not begun")
         if kind == "over":
-            await self._say("game_over", read_over(call.over))
+            await self._invoke("game_over", read_over(call.over))
             self._bot = None
             return None
-        return await self._game.hear(call, self._say)
+        return await self._game.hear(call, self._invoke)
 
     async def _begin(self, call: Any) -> Any:
         if not call.HasField("number"):
             raise ValueError("a question without a number")
         start = read_start(call.start)
-        self._bot = await self._hand.call("the constructor", self._new, start, read=self._made)
-        await self._game.begin(call, self._say)
+        make = Callback("the constructor", self._new, (start,), self._made)
+        self._bot = await self._caller.call(make)
+        await self._game.begin(call, self._invoke)
         # A start that was answered before the stream was opened is not answered again.
         return None if call.HasField("past_answer") else self._game.answer(ready=self._ready)
 
-    async def _say(
-        self, name: str, *args: object, read: Callable[[Any], object] = _as_it_is
+    async def _invoke(
+        self, name: str, *args: object, read: Callable[[Any], object] = _unchanged
     ) -> Any:
-        return await self._hand.call(name, getattr(self._bot, name), *args, read=read)
+        return await self._caller.call(Callback(name, getattr(self._bot, name), args, read))
 
     def _made(self, bot: object) -> object:
         if isinstance(bot, self._game.bot):
             return bot
-        words = f"made {reprlib.repr(bot)} for a game: expected a {self._game.bot.__name__}"
-        raise Fault(grpc.StatusCode.INTERNAL, words)
+        raise wrong("the constructor", bot, f"a {self._game.bot.__name__}")
 
 
 class OwnThread:
@@ -107,22 +117,16 @@ class OwnThread:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="game", daemon=True).start()
 
-    async def call(
-        self,
-        name: str,
-        callback: Callable[..., object],
-        *args: object,
-        read: Callable[[Any], object] = _as_it_is,
-    ) -> Any:
+    async def call(self, callback: Callback) -> Any:
         called: asyncio.Future[object] = self._loop.create_future()
 
         def tell(value: object) -> None:
-            # Nobody waits any more where the stream was cancelled.
+            # A cancelled stream has stopped waiting.
             if not called.done():
                 called.set_result(value)
 
         def job() -> None:
-            value = _outcome(name, callback, args, read)
+            value = _outcome(callback)
             with suppress(RuntimeError):  # The loop has ended.
                 self._loop.call_soon_threadsafe(tell, value)
 
@@ -147,61 +151,50 @@ class OnLoop:
     def __init__(self) -> None:
         self._closed = False
 
-    async def call(
-        self,
-        name: str,
-        callback: Callable[..., object],
-        *args: object,
-        read: Callable[[Any], object] = _as_it_is,
-    ) -> Any:
+    async def call(self, callback: Callback) -> Any:
         try:
-            value = callback(*args)
-            return read(await value if isawaitable(value) else value)
+            value = callback.function(*callback.arguments)
+            return callback.read(await value if isawaitable(value) else value)
         except Fault:
             raise
         except BaseException as error:
-            # The author's code may raise these two of its own.
+            # The author's code may raise these two itself.
             if self._closed and isinstance(error, (asyncio.CancelledError, GeneratorExit)):
                 raise
-            raise _thrown(name, error) from error
+            raise _raised(callback.name, error) from error
 
     def close(self) -> None:
         """From here on a callback that is cancelled is so because its stream is."""
         self._closed = True
 
 
-def _outcome(
-    name: str,
-    callback: Callable[..., object],
-    args: tuple[object, ...],
-    read: Callable[[Any], object],
-) -> object:
+def _outcome(callback: Callback) -> object:
     """What a callback returned, or the `Fault` that came of it."""
     try:
-        value = callback(*args)
+        value = callback.function(*callback.arguments)
         if not iscoroutine(value):
-            return read(value)
+            return callback.read(value)
     except Fault as fault:
         # A new one: the traceback would keep the author's objects until it is dropped,
         # which is on another thread.
         return Fault(fault.code, fault.words)
     except BaseException as error:
-        return _thrown(name, error)
+        return _raised(callback.name, error)
     value.close()
-    words = f"{name} is async: serve it with AsyncBot, or make it a plain method"
+    words = f"{callback.name} is async: serve it with AsyncBot, or make it a plain method"
     return Fault(grpc.StatusCode.INTERNAL, words)
 
 
-def _thrown(name: str, error: BaseException) -> Fault:
+def _raised(name: str, error: BaseException) -> Fault:
     """What the callback of this name raised, as the status that ends its stream."""
     at = error.__traceback__
     while at and _is_ours(at.tb_frame.f_code.co_filename):
         at = at.tb_next
-    # The author may have closed standard error, or put something else there.
+    # The author may have closed or replaced standard error.
     with suppress(Exception):
         traceback.print_exception(type(error), error, at, file=sys.stderr)
     words = "".join(traceback.format_exception_only(type(error), error)).strip()
-    words = f"{name}: {words}"[:_LONGEST_WORDS]
+    words = f"exception in {name}: {words}"[:_LONGEST_WORDS]
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not _is_ours(frame.filename)]
     if own:

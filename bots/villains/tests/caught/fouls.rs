@@ -30,7 +30,7 @@ async fn a_bot_that_closes_the_stream_in_the_middle_of_the_game_has_hung_up() {
 #[tokio::test]
 async fn a_bot_that_ends_with_an_error_status_loses_by_it() {
     let fouls = Trial::of("error-status")
-        .loses(&["status 9: no more ideas"])
+        .loses(&["no more ideas (gRPC status 9)"])
         .await;
     for foul in &fouls {
         let Foul::ErrorStatus { code, message } = foul else {
@@ -39,6 +39,12 @@ async fn a_bot_that_ends_with_an_error_status_loses_by_it() {
         assert_eq!((*code, &message[..]), (9, "no more ideas"));
     }
     loses("no-status", &["grpc-status"]).await;
+}
+
+#[tokio::test]
+async fn a_callback_that_panics_is_named_before_the_status() {
+    let evidence = ["panic in get_point: no more ideas (gRPC status 13)"];
+    loses("error-status --by-callbacks", &evidence).await;
 }
 
 #[tokio::test]

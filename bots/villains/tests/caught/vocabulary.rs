@@ -76,6 +76,7 @@ pub(crate) fn launch(line: &str) -> Launch {
         start_limit: AMPLE,
         memory: Memory::default(),
         log: None,
+        directory: None,
         supervisor: None,
     }
 }

@@ -1,6 +1,5 @@
-//! A game for tests: it has secrets and asks several seats at once. With
-//! `LEAK` its author has sorted a secret among what everybody sees, with `EARLY`
-//! one that everybody may see a move later.
+//! A game for tests: it has secrets and asks several seats at once. With `LEAK` a
+//! secret is public by mistake, with `EARLY` it is public one move too soon.
 
 use crate::{
     Audience, Dice, Game, GameInfo, Illegal, Malformed, Observation, Outcome, PerSeat, Scene, Seat,
@@ -11,8 +10,8 @@ const SEATS: u8 = 3;
 const CARDS: u8 = 24;
 const HAND: usize = 4;
 
-/// Three seats hold four cards each. In every trick all bid a card at once,
-/// the highest takes the trick, and each draws again while there are cards.
+/// Three seats hold four cards each. In every trick all bid a card at once, the highest
+/// card takes the trick, and each seat draws a card while there are cards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bids<const LEAK: bool, const EARLY: bool = false>;
 
@@ -22,8 +21,8 @@ pub struct Public {
     left: u8,
     gone: PerSeat<bool>,
     last: Vec<Option<u8>>,
-    /// Zero, but for the games with a leak: the next card of the deck, or who
-    /// was dealt the highest card, which would be told with the first bid.
+    /// 0, except in the games with a leak: the next card of the deck, or the seat with
+    /// the highest card, which the first bid would tell.
     peek: u8,
 }
 
@@ -43,12 +42,12 @@ pub enum Question {
     Bid,
 }
 
-/// Field 6 of the envelope: that a seat has left.
+/// Field 6 of the envelope: a forfeit.
 const FORFEIT: u8 = 6 << 3 | 2;
 
 impl<const LEAK: bool, const EARLY: bool> Bids<LEAK, EARLY> {
-    /// Writes the call that tells of a seat that has left and the place it
-    /// took, as the envelope does: seat (field 1) and place (field 3).
+    /// Writes the call that reports a forfeit as the envelope does: seat (field 1) and
+    /// place (field 3).
     #[must_use]
     pub fn write_forfeit(seat: Seat, place: u8) -> Vec<u8> {
         vec![FORFEIT, 4, 1 << 3, seat.index() as u8, 3 << 3, place]
@@ -308,7 +307,7 @@ impl<const LEAK: bool, const EARLY: bool> Sight for Bids<LEAK, EARLY> {
     }
 
     fn answered(_: &mut Vec<u8>, _: Question, _: &u8) {
-        // Every call says all that there is to know.
+        // Every call holds everything that the seat knows.
     }
 
     fn known(view: &Vec<u8>) -> (Public, Vec<u8>) {

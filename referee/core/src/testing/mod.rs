@@ -1,5 +1,5 @@
-//! What must hold in every game, checked by playing at random: nothing leaks,
-//! the calls are enough to know what a seat sees, what is offered is accepted.
+//! The properties of every game, checked by random play: no secret leaks, the calls are
+//! enough to know what a seat sees, and every legal answer is accepted.
 
 mod bids;
 
@@ -9,17 +9,17 @@ pub use bids::Bids;
 
 use crate::{Dice, Game, PerSeat, Seat, Seed, Sight, State, Step, Watcher, wire::written};
 
-/// Writes the call that tells of a seat that has left and the place it took.
+/// Writes the call that reports a forfeit: the seat and its place.
 pub type WriteForfeit = fn(Seat, u8) -> Vec<u8>;
 
-/// No game of ours is longer than this many answers.
+/// More answers than any game has.
 const ENDLESS: usize = 100_000;
 
 /// All that was said in one game.
 struct Said<G: Game> {
-    /// What each seat was sent: the start, then every call.
+    /// The calls of each seat, from the first on.
     calls: PerSeat<Vec<Vec<u8>>>,
-    /// Every question and what came of it; nothing where the seat left.
+    /// Every question and its answer; `None` if the seat left.
     moves: Vec<(Seat, G::Question, Option<G::Answer>)>,
 }
 
@@ -32,7 +32,7 @@ impl<G: Game> Said<G> {
     }
 }
 
-/// What a player says when it is asked.
+/// What a player does when it is asked.
 enum Reply<A> {
     Answer(A),
     Forfeit,
@@ -56,13 +56,13 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
         table.play(|state, seat, question| random_answer::<G>(state, seat, question, &mut dice))?;
     table.nothing_leaks(&whole, &mut dice)?;
 
-    // Before anybody has answered most is hidden, so that is never left to a
-    // cut at random: who is to begin may be known a moment later.
+    // Most is hidden before the first answer, so this moment is always tested and not
+    // left to a random cut: a moment later it may be known who begins.
     let nothing = table.play(|_, _, _| Ok(Reply::Stop))?;
     table.nothing_leaks(&nothing, &mut dice)?;
 
-    // A cut at random: what was sent up to then must not depend on the unseen
-    // either, and leaving there must bring the game to an end.
+    // A random cut: what was sent up to it must not depend on what the seat has not
+    // seen, and the game must end if the seat leaves there.
     let cut = dice.below(whole.moves.len() as u32 + 1) as usize;
     let mut left = cut;
     let leaver = dice.below(u32::from(G::INFO.seats)) as u8;
@@ -83,9 +83,9 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
         left = left.saturating_sub(1);
         random_answer::<G>(state, seat, question, &mut dice)
     })?;
-    // What a seat takes away with it stays secret. Not that it was asked: a
-    // seat that leaves instead of the first answer may show by that who begins,
-    // and what is dealt again knows of answers only.
+    // The secrets of a seat that leaves stay secret. That it was asked may be seen: a
+    // seat that leaves instead of giving the first answer may show who begins, and a
+    // new deal takes only answers into account.
     if cut > 0 {
         table.nothing_leaks(&left_by_one, &mut dice)?;
     }
@@ -104,13 +104,13 @@ pub fn prove<G: Sight>(setup: &G::Setup, seed: &Seed, forfeit: WriteForfeit) -> 
     Ok(())
 }
 
-/// A deal, and how to tell of a seat that has left.
+/// A deal, and the function that writes the call about a forfeit.
 struct Proof<'a, G: Game> {
     beginning: &'a State<G>,
     forfeit: WriteForfeit,
 }
 
-/// What each seat was told so far, and who looks on.
+/// The calls of each seat so far, and its watcher.
 struct Telling<G: Sight> {
     said: Said<G>,
     watchers: Vec<Watcher<G>>,
@@ -138,8 +138,8 @@ impl<G: Sight> Telling<G> {
         })
     }
 
-    /// A call to a seat, which must know by it what it sees, and what it is
-    /// asked.
+    /// Sends a call to a seat and checks that the seat knows its observation and its
+    /// question by it.
     fn hear(
         &mut self,
         state: &State<G>,
@@ -158,7 +158,8 @@ impl<G: Sight> Telling<G> {
         Ok(())
     }
 
-    /// The same, but it is not the whole news yet.
+    /// Sends a call after which more calls must follow before the seat knows
+    /// everything.
     fn whisper(
         &mut self,
         seat: Seat,
@@ -177,7 +178,7 @@ impl<G: Sight> Telling<G> {
         Ok(())
     }
 
-    /// Seats leave; those that are left are told, unless the game is over.
+    /// Seats leave; the others are told, unless the game is over.
     fn leave(
         &mut self,
         state: &mut State<G>,
@@ -243,7 +244,7 @@ impl<G: Sight> Proof<'_, G> {
         Self::play_from(self.beginning.clone(), &[], self.forfeit, ask)
     }
 
-    /// Some are gone before they are asked anything.
+    /// Some seats leave before the first question.
     fn play_without(
         &self,
         absent: &[Seat],
@@ -320,8 +321,8 @@ impl<G: Sight> Proof<'_, G> {
         Err("the game does not end".to_owned())
     }
 
-    /// Deals again what a seat has not seen, plays the same answers, and demands
-    /// that the seat is sent the same bytes.
+    /// Deals again what a seat has not seen, plays the same answers, and checks that
+    /// the seat is sent the same bytes.
     fn nothing_leaks(&self, said: &Said<G>, dice: &mut Dice) -> Result<(), String> {
         for watcher in Seat::all(G::INFO.seats) {
             let other = G::redeal(self.beginning, &said.answers(), watcher, dice);
@@ -335,14 +336,14 @@ impl<G: Sight> Proof<'_, G> {
             let again = Self::play_from(other, &[], self.forfeit, |_, seat, question| {
                 let script = &mut scripts[seat];
                 let reply = |answer: Option<_>| answer.map_or(Reply::Forfeit, Reply::Answer);
-                // The seat itself is asked the same, and says no more than it did.
+                // The seat is asked the same questions and gives the same answers.
                 if seat == watcher {
                     return Ok(match script.pop_front() {
                         Some((scripted, answer)) if scripted == question => reply(answer),
                         _ => Reply::Stop,
                     });
                 }
-                // A claim that was offered in the one deal need not be in the other.
+                // A claim that was offered in one deal may not be offered in the other.
                 while let Some((scripted, answer)) = script.front() {
                     if *scripted == question {
                         break;
@@ -353,7 +354,7 @@ impl<G: Sight> Proof<'_, G> {
                     script.pop_front();
                 }
                 match script.front() {
-                    // Who leaves may do so at any question.
+                    // A seat may leave at any question.
                     Some((scripted, answer)) if *scripted == question || answer.is_none() => {
                         let (_, answer) = script.pop_front().expect("it has a front");
                         Ok(reply(answer))
@@ -363,7 +364,8 @@ impl<G: Sight> Proof<'_, G> {
             })?;
             let sent = &said.calls[watcher];
             let sent_again = &again.calls[watcher];
-            // The replay may stop a call earlier or later, with the other's script.
+            // The replay may stop one call earlier or later, because of the other
+            // seats' script.
             let common = sent.len().min(sent_again.len());
             if sent.len().abs_diff(sent_again.len()) > 1 {
                 return Err(format!(

@@ -90,8 +90,8 @@ impl fmt::Display for Card {
     }
 }
 
-/// Reads what is printed; small letters and the signs of the suits, as in
-/// `10♦`, are good too.
+/// Reads the printed form; small letters and the symbols of the suits, as in `10♦`, are
+/// accepted too.
 impl FromStr for Card {
     type Err = NoCard;
 
@@ -122,12 +122,12 @@ pub enum NoCard {
          suits C, D, H, S) or a joker, JK1 or JK2; found {0:?}"
     )]
     Unknown(String),
-    /// It is there already.
+    /// The card is there twice.
     #[error("{0} is there twice")]
     Twice(Card),
 }
 
-/// A suit. None is above another.
+/// A suit. All suits are equal in rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Suit {
     /// ♣
@@ -183,13 +183,13 @@ impl fmt::Display for Rank {
     }
 }
 
-/// Which rank is above which at a moment.
+/// The order of the ranks at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// 3 4 5 6 7 8 9 10 J Q K A 2, from low to high.
     #[default]
     Normal,
-    /// The other way round.
+    /// The reversed order, from low to high: 2 A K … 4 3.
     Reversed,
 }
 
@@ -203,7 +203,7 @@ impl Order {
         }
     }
 
-    /// What to say of it after a play: nothing where it is normal.
+    /// A remark about the order for the description of a play; empty if it is normal.
     pub(super) const fn in_words(self) -> &'static str {
         match self {
             Self::Normal => "",
@@ -284,7 +284,7 @@ impl Cards {
     pub const fn of_faces(suit: Suit, faces: u16) -> Self {
         let faces = faces as u64 & 0x1fff;
         let mut bits = (faces >> 2 | faces << 11) & 0x1fff;
-        // Every bit becomes the first of four.
+        // Spreads the bits: each becomes the first of four.
         bits = (bits | bits << 24) & 0x0000_00ff_0000_00ff;
         bits = (bits | bits << 12) & 0x000f_000f_000f_000f;
         bits = (bits | bits << 6) & 0x0303_0303_0303_0303;
@@ -364,7 +364,7 @@ impl Cards {
     /// The faces of a suit that are there: bit 0 is A, bit 12 K.
     #[must_use]
     pub const fn faces_of(self, suit: Suit) -> u16 {
-        // Every fourth bit, drawn together.
+        // Collects every fourth bit.
         let mut bits = self.0 >> suit as u8 & 0x1_1111_1111_1111;
         bits = (bits | bits >> 3) & 0x0303_0303_0303_0303;
         bits = (bits | bits >> 6) & 0x000f_000f_000f_000f;
@@ -448,7 +448,7 @@ impl BitAnd for Cards {
     }
 }
 
-/// Those that are not among the others.
+/// The cards that are not in the other set.
 impl Sub for Cards {
     type Output = Self;
 

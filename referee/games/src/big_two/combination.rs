@@ -1,4 +1,4 @@
-//! What a set of cards is, and what beats it.
+//! Combinations: which sets of cards can be played, and what beats them.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub struct Combination {
 }
 
 impl Combination {
-    /// What these cards are, where they can be played.
+    /// The combination of these cards, if they can be played.
     #[must_use]
     pub fn of(cards: Cards) -> Option<Self> {
         let naturals = cards.naturals();
@@ -63,7 +63,7 @@ impl Combination {
             if !Cards::of_suit(suit).contains_all(naturals) {
                 return None;
             }
-            // Whatever jokers are left inside go to an end; there is room.
+            // Jokers that are not needed inside go to an end; there is always room.
             let faces = naturals.faces_of(suit);
             let span = 16 - faces.leading_zeros() - faces.trailing_zeros();
             if span > u32::from(cards.len()) {
@@ -80,7 +80,7 @@ impl Combination {
         self.kind
     }
 
-    /// Its cards.
+    /// The cards of this combination.
     #[must_use]
     pub const fn cards(self) -> Cards {
         self.cards
@@ -92,15 +92,15 @@ impl Combination {
         self.cards.len()
     }
 
-    /// What is compared: how high its weakest natural card is in this order, 0
-    /// to 12; 13 where it is all jokers.
+    /// The key by which combinations are compared: how high its weakest natural card is
+    /// in this order, 0 to 12; 13 if it has only jokers.
     #[must_use]
     pub fn key(self, order: Order) -> u8 {
         key(self.cards, order)
     }
 
-    /// Whether it can be played upon another: of the same kind and length, and
-    /// with a higher key.
+    /// Whether it beats another combination: it has the same kind and length and a
+    /// higher key.
     #[must_use]
     pub fn beats(self, other: Self, order: Order) -> bool {
         self.kind == other.kind

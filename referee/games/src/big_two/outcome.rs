@@ -8,10 +8,10 @@ use super::{
     rules::BigTwo,
 };
 
-/// What the rules say, where the round is over.
+/// The outcome, if the round is over.
 ///
-/// A seat that has forfeited has the place that it took by that, also where
-/// the round is paid out. Where all four have, all are last.
+/// A seat that has forfeited keeps the place that it took then, also with payout. If
+/// all four have forfeited, all are last.
 pub(super) fn outcome(state: &State<BigTwo>) -> Option<Outcome> {
     let public = &state.public;
     if !public.is_over() {
@@ -41,7 +41,7 @@ pub(super) fn outcome(state: &State<BigTwo>) -> Option<Outcome> {
     })
 }
 
-/// Who went out first, or who is left alone.
+/// The seat that went out first, or the only seat that is left.
 fn best(public: &Public) -> Option<Seat> {
     let first = |seat: &Seat| public.standing[seat.index()] == Standing::Out(1);
     Seat::all(SEATS)
@@ -49,7 +49,7 @@ fn best(public: &Public) -> Option<Seat> {
         .or_else(|| Seat::all(SEATS).find(|&seat| public.in_play(seat)))
 }
 
-/// Whoever is left takes the place that is left.
+/// The seat that is left takes the remaining place.
 fn by_places(public: &Public) -> (PerSeat<u8>, PerSeat<i32>) {
     let taken: u8 = Seat::all(SEATS).filter_map(|seat| public.place(seat)).sum();
     let left = (1..=SEATS).sum::<u8>() - taken;
@@ -58,8 +58,8 @@ fn by_places(public: &Public) -> (PerSeat<u8>, PerSeat<i32>) {
     (places, scores)
 }
 
-/// The others pay the winner; who pays less is better, and who pays the same
-/// shares a place.
+/// The others pay the winner. A seat that pays less has a better place; seats that pay
+/// the same share a place.
 fn by_payout(public: &Public, winner: Seat, hands: &PerSeat<Cards>) -> (PerSeat<u8>, PerSeat<i32>) {
     let pays = |seat: Seat| {
         if seat == winner {

@@ -10,8 +10,8 @@ use super::{
 /// Enough for nearly every hand.
 const ROOM: usize = 128;
 
-/// Every play upon `to_beat`, or every lead where there is none. Passing is not
-/// among them, and ♣3 is a card like any other.
+/// Every play that beats `to_beat`, or every lead if that is `None`. The pass is not
+/// included, and ♣3 has no special role here.
 #[must_use]
 pub fn plays(hand: Cards, to_beat: Option<Combination>, order: Order) -> Vec<Cards> {
     let mut found = Vec::with_capacity(ROOM);

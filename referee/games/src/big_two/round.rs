@@ -9,24 +9,25 @@ use super::{
     combination::Combination,
 };
 
-/// How many sit at the table.
+/// How many seats it has.
 pub const SEATS: u8 = 4;
 
-/// How a round counts.
+/// How a round is scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scoring {
-    /// Until one seat is left; 3, 2, 1 and 0 points for the places.
+    /// The round ends when one seat is left; the places give 3, 2, 1 and 0 points.
     #[default]
     Places,
-    /// Until one seat is out; the others pay it for the cards that they hold.
+    /// The round ends when one seat is out; the others pay it for the cards that they
+    /// hold.
     Payout,
 }
 
-/// What is agreed before a game.
+/// The options of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// How it counts.
+    /// How it is scored.
     pub scoring: Scoring,
     /// Whether a four of a kind reverses the order.
     pub reversal: bool,
@@ -41,7 +42,7 @@ pub enum Move {
     Pass,
 }
 
-/// Where a seat stands.
+/// The state of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It is in play.
@@ -52,10 +53,10 @@ pub enum Standing {
     Forfeited(u8),
 }
 
-/// The play that is to be beaten.
+/// The play to beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trick {
-    /// Whose it is.
+    /// The seat that played it.
     pub by: Seat,
     /// What it is.
     pub play: Combination,
@@ -64,7 +65,7 @@ pub struct Trick {
 /// What everybody sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Public {
-    /// What was agreed.
+    /// The options of this game.
     pub rules: Rules,
     /// Which rank is above which now.
     pub order: Order,
@@ -72,14 +73,14 @@ pub struct Public {
     pub cards_left: [u8; SEATS as usize],
     /// What each seat has played.
     pub played: [Cards; SEATS as usize],
-    /// Where each seat stands.
+    /// The state of each seat.
     pub standing: [Standing; SEATS as usize],
-    /// What is to be beaten; nothing where one leads.
+    /// The play to beat; `None` if the seat leads.
     pub trick: Option<Trick>,
-    /// Whose turn it is. Before the first play nobody knows but the holder of
-    /// ♣3, and when the round is over it is nobody's.
+    /// The seat whose turn it is. `None` before the first play, when only the holder of
+    /// ♣3 knows, and when the round is over.
     pub turn: Option<Seat>,
-    /// What was done last, and by whom.
+    /// The last play, pass or forfeit, and its seat.
     pub last: Option<(Seat, Move)>,
 }
 
@@ -161,7 +162,7 @@ impl Public {
             return place;
         }
         let gone = self.count(|standing| matches!(standing, Standing::Forfeited(_)));
-        // Nobody wins by leaving as the last of all.
+        // A seat does not win by leaving as the last one.
         let place = if gone + 1 == SEATS {
             SEATS
         } else {
@@ -174,8 +175,8 @@ impl Public {
         place
     }
 
-    /// Who comes after this seat. The trick ends where it comes round to whoever
-    /// played last: that seat leads, or the next in play where it is not.
+    /// The turn passes to the next seat in play. The trick ends when it comes back to
+    /// the seat that played last: that seat leads, or the next in play if it is out.
     fn next(&mut self, after: Seat) -> Option<Seat> {
         if self.is_over() {
             return None;

@@ -1,5 +1,5 @@
-//! The rules: what can be chosen, the deal, what is asked and told, what is
-//! legal, and the deal again of what a seat has not seen.
+//! The rules: the set-up, the deal, notices and questions, legal plays, and the new
+//! deal of what a seat has not seen.
 
 use referee_core::{
     Audience, Dice, Game, GameInfo, Illegal, Observation, PerSeat, Scene, Seat, SetupError, State,
@@ -16,20 +16,20 @@ use super::{
     trials::TRIALS,
 };
 
-/// The game.
+/// The rules of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BigTwo;
 
-/// What can be chosen by hand.
+/// The set-up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
-    /// How it counts.
+    /// How it is scored.
     pub scoring: Scoring,
     /// Whether a four of a kind reverses the order.
     pub reversal: bool,
-    /// The hands in order of the seats: all 54 cards, two hands of 14 and two
-    /// of 13, whoever holds which. Shuffled where they are not given.
+    /// The hands in order of the seats: all 54 cards, two hands of 14 and two of 13 in
+    /// any order. Shuffled if not given.
     pub hands: Option<[Cards; SEATS as usize]>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Setup {
     }
 }
 
-/// What nobody sees, besides the others' hands.
+/// What no seat sees, apart from the other seats' hands.
 #[derive(Clone, Debug)]
 pub struct Hidden {
     /// Who leads first: the holder of ♣3, or the next in play.
@@ -55,14 +55,14 @@ pub struct Hidden {
 /// What all are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// What was done last.
+    /// The last play or pass.
     Move,
 }
 
-/// The one question.
+/// The only question of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// What do you play?
+    /// Which cards to play, or a pass.
     Play,
 }
 
@@ -244,7 +244,7 @@ impl Game for BigTwo {
 
     fn forfeit(state: &mut State<Self>, seat: Seat) -> u8 {
         let place = state.public.forfeit(seat);
-        // Where ♣3 leaves with it, the next in play leads.
+        // If the seat with ♣3 leaves, the next seat in play leads.
         for _ in 0..SEATS {
             if !state.public.in_play(state.hidden.opener) {
                 state.hidden.opener = following(state.hidden.opener);

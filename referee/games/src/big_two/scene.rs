@@ -1,4 +1,4 @@
-//! What to draw.
+//! How the game is drawn.
 
 use referee_core::{Area, CardSuit, Cell, Piece, Scene, Seat, Shape};
 
@@ -40,7 +40,7 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Cards)]) -> Scene {
     Scene { areas, captions }
 }
 
-/// What is to be beaten.
+/// The play to beat.
 fn trick(public: &Public) -> Area {
     let (label, seat, cards) = match public.trick {
         Some(trick) => (

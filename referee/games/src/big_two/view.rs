@@ -20,11 +20,11 @@ use super::{
 /// What a seat knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Who knows it.
+    /// The seat that knows it.
     pub seat: Seat,
     /// What everybody sees.
     pub public: Public,
-    /// What it holds.
+    /// The hand of this seat.
     pub hand: Cards,
 }
 
@@ -88,7 +88,7 @@ impl Sight for BigTwo {
         Ok(None)
     }
 
-    /// All that is done is told to all.
+    /// Every play and pass is told to all seats.
     fn answered(_: &mut View, Question::Play: Question, _: &Move) {}
 
     fn known(view: &View) -> (Public, Cards) {
@@ -96,7 +96,7 @@ impl Sight for BigTwo {
     }
 }
 
-/// What a call says twice, in its fields and by what came before, must agree.
+/// The fields of a call must agree with what earlier calls said.
 impl View {
     fn get_play(&mut self, told: &GetPlay) -> Result<(), Malformed> {
         let seat = seat(told.seat)?;

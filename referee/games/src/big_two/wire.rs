@@ -98,8 +98,8 @@ impl Wire for BigTwo {
     }
 }
 
-/// The fields of a `BigTwoCall`. They are written straight: a whole Call would
-/// be built and thrown away for each.
+/// The fields of a `BigTwoCall`. They are written directly, without building a whole
+/// `BigTwoCall` for each.
 const GET_PLAY: u32 = 10;
 const REQUEST_PLAY: u32 = 11;
 
@@ -109,7 +109,7 @@ fn play(cards: Cards) -> proto::Play {
     }
 }
 
-/// On the wire a card is its index and one: 0 is no card.
+/// In messages a card is its index plus 1; 0 is no card.
 fn numbers(cards: Cards) -> Vec<i32> {
     cards
         .iter()

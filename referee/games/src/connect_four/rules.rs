@@ -16,12 +16,12 @@ pub const LARGEST: u8 = 12;
 /// The fewest rows or columns that the dice give; the most is [`LARGEST`].
 pub(super) const SMALLEST_DRAWN: u8 = 9;
 
-/// The game.
+/// The rules of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectFour;
 
-/// A cell: x is the row, from 0 at the top; y is the column, from 0 at the
-/// left. What a bot answers can be anywhere.
+/// A cell: x is the row, from 0 at the top; y is the column, from 0 at the left. A
+/// bot's answer may be outside the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Point {
     /// The row.
@@ -30,7 +30,7 @@ pub struct Point {
     pub y: i32,
 }
 
-/// What everybody sees, which is everything.
+/// What everybody sees. There are no secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Public {
     /// The board.
@@ -82,10 +82,10 @@ impl Public {
     }
 }
 
-/// The one question.
+/// The only question of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Where do you play?
+    /// Where to drop a stone.
     Point,
 }
 
@@ -216,7 +216,7 @@ impl ConnectFour {
     }
 }
 
-/// There is nothing that a seat is told without being asked.
+/// This game has no notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Never {}
 
@@ -239,9 +239,9 @@ fn outcome(public: &Public) -> Option<Outcome> {
 const SIDE: usize = LARGEST as usize;
 const DIAGONALS: usize = 2 * SIDE - 1;
 
-/// A board. Each side's stones are kept once for each direction as the bits of
-/// every line, so that a stone is four bits and a line of four is three
-/// operations on a word; engines can play on it directly.
+/// A board. The stones of each side are stored four times, as the bits of the lines in
+/// each direction, so that finding four in a line takes three operations on a word.
+/// Engines can play on it directly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
     rows: u8,
@@ -271,7 +271,7 @@ impl Board {
     ///
     /// # Panics
     ///
-    /// Where a side is 0 or larger than [`LARGEST`].
+    /// If a side is 0 or larger than [`LARGEST`].
     #[must_use]
     pub fn new(rows: u8, columns: u8, forbidden: Option<Point>) -> Self {
         assert!((1..=LARGEST).contains(&rows) && (1..=LARGEST).contains(&columns));
@@ -289,13 +289,13 @@ impl Board {
         board
     }
 
-    /// M.
+    /// M, the number of rows.
     #[must_use]
     pub const fn rows(&self) -> usize {
         self.rows as usize
     }
 
-    /// N.
+    /// N, the number of columns.
     #[must_use]
     pub const fn columns(&self) -> usize {
         self.columns as usize
@@ -491,7 +491,7 @@ const fn four(line: u16) -> bool {
     pairs & pairs >> 2 != 0
 }
 
-/// The columns that are set in a mask of [`Board::open`], from the left.
+/// The columns in a mask of [`Board::open`], from the left.
 pub fn columns_of(mut mask: u16) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         let column = mask.trailing_zeros();

@@ -1,4 +1,4 @@
-//! What can be chosen by hand: the board, and a position to begin from.
+//! The set-up: the board, and a position to begin from.
 
 use referee_core::Seat;
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,8 @@ use super::rules::{Board, ConnectFour, LARGEST, Point, Public, SMALLEST, SMALLES
 
 const SEATS: [Seat; 2] = [Seat::new(0), Seat::new(1)];
 
-/// What can be chosen by hand. A game begins from an empty board, from moves
-/// that have been played on it, or from a board as it stands.
+/// The set-up. A game begins with an empty board, after given moves, or from a given
+/// position.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
@@ -70,7 +70,7 @@ impl Setup {
     pub(super) fn validate(&self) -> Result<(), String> {
         if self.board.is_some() {
             self.only_a_board()?;
-            // A board that says everything leaves nothing to the dice.
+            // A given board leaves nothing to the dice.
             return self
                 .beginning(SMALLEST_DRAWN, SMALLEST_DRAWN, Point { x: 0, y: 0 })
                 .map(|_| ());
@@ -80,7 +80,7 @@ impl Setup {
             .try_for_each(|(rows, columns, cell)| self.beginning(rows, columns, cell).map(|_| ()))
     }
 
-    /// The size of the board, where the dice say this.
+    /// The size of the board; the arguments are what the dice gave.
     pub(super) fn sizes(&self, rows: u8, columns: u8) -> (u8, u8) {
         match &self.board {
             Some(board) => (
@@ -91,8 +91,8 @@ impl Setup {
         }
     }
 
-    /// How the game begins on a board of this size, where the dice say this
-    /// forbidden cell.
+    /// The beginning on a board of this size; `drawn` is the forbidden cell that the
+    /// dice gave.
     pub(super) fn beginning(&self, rows: u8, columns: u8, drawn: Point) -> Result<Public, String> {
         let public = if let Some(board) = &self.board {
             read(board)?
@@ -103,7 +103,7 @@ impl Setup {
                 Forbidden::At(point) => Some(point),
             };
             let board = Board::new(rows, columns, forbidden);
-            play(board, self.moves.as_deref().unwrap_or_default())?
+            play(board, self.moves.as_deref().unwrap_or(&[]))?
         };
         if let Some(turn) = self.turn
             && usize::from(turn) != public.turn.index()
@@ -119,7 +119,7 @@ impl Setup {
         Ok(public)
     }
 
-    /// Beside a board nothing else is needed.
+    /// With a board no other field may be given.
     fn only_a_board(&self) -> Result<(), String> {
         let others = [
             ("moves", self.moves.is_some()),
@@ -160,8 +160,8 @@ impl Setup {
         ))
     }
 
-    /// Every size and forbidden cell that the dice can give; there are at most
-    /// 42 times 42. One where they have no say.
+    /// Every size and forbidden cell that the dice can give, at most 42 times 42; only
+    /// one if the set-up fixes them.
     fn drawn(&self) -> impl Iterator<Item = (u8, u8, Point)> {
         let sizes = |given: Option<u8>| match given {
             Some(size) => size..=size,
@@ -193,7 +193,7 @@ fn check_size(what: &str, size: usize) -> Result<(), String> {
     }
 }
 
-/// After these columns have been played in turn.
+/// The position after playing these columns in turn.
 fn play(board: Board, columns: &[u8]) -> Result<Public, String> {
     let mut public = Public::beginning(board);
     for (played, &column) in columns.iter().enumerate() {
@@ -225,7 +225,7 @@ fn play(board: Board, columns: &[u8]) -> Result<Public, String> {
     Ok(public)
 }
 
-/// A board as it stands.
+/// The position on a given board.
 fn read(rows: &[String]) -> Result<Public, String> {
     check_size("rows", rows.len())?;
     let columns = rows.first().map_or(0, |row| row.chars().count());

@@ -1,4 +1,4 @@
-//! Beginnings that a bot should be able to deal with.
+//! Beginnings that a bot should be able to handle.
 
 use referee_core::Trial;
 

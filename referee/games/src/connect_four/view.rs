@@ -1,5 +1,5 @@
-//! A seat's calls folded into what it knows. The call alone is enough, so the
-//! fold forgets what came before.
+//! A seat's calls folded into what it knows. Each question holds everything, so the
+//! fold keeps nothing from earlier calls.
 
 use arena_proto::games::connect_four::v1::{self as proto, connect_four_call::Call};
 use prost::Message as _;
@@ -10,9 +10,9 @@ use super::rules::{Board, ConnectFour, LARGEST, Point, Public, Question};
 /// What a seat knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Who knows it.
+    /// The seat that knows it.
     pub seat: Seat,
-    /// What it knows.
+    /// What the seat knows of the public part.
     pub public: Public,
 }
 
@@ -42,7 +42,7 @@ impl Sight for ConnectFour {
     }
 
     fn answered(view: &mut View, Question::Point: Question, point: &Point) {
-        // What is no move was a foul, and changes nothing.
+        // An answer that is not a move was a foul and changes nothing.
         let column = usize::try_from(point.y).unwrap_or(usize::MAX);
         if view.public.board.landing(column) == Some(*point) {
             ConnectFour::play(&mut view.public, view.seat, *point);

@@ -1,4 +1,4 @@
-//! The game's messages: the only file of it that writes and reads them.
+//! The game's messages: only this file writes and reads them.
 
 use arena_proto::games::connect_four::v1::{
     self as proto, ConnectFourAnswer, ConnectFourCall, GetPoint, connect_four_answer::Answer,
@@ -53,8 +53,8 @@ impl Wire for ConnectFour {
             no_x,
             no_y,
         };
-        // Written straight into its field: a whole Call would be built and
-        // thrown away for every question.
+        // Written directly into its field, without building a whole `ConnectFourCall`
+        // for every question.
         prost::encoding::message::encode(GET_POINT, &ask, out);
     }
 

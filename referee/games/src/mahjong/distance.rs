@@ -1,5 +1,5 @@
-//! How far a hand is from winning (shanten), and the tiles that bring it
-//! nearer. Exact: no fifth tile of a kind is ever counted on.
+//! The distance of a hand from winning (shanten), and the tiles that lower it. Exact: a
+//! fifth tile of a kind is never counted.
 
 use super::{
     hand::{Hand, LARGEST, SuitCounts},
@@ -18,7 +18,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// What the rules say with this about the missing suit.
+    /// The target that follows from the rule about the missing suit.
     #[must_use]
     pub const fn new(missing_suit: MissingSuit) -> Self {
         Self {
@@ -27,8 +27,8 @@ impl Goal {
         }
     }
 
-    /// The fewest tiles of some winning hand, made of tiles that exist, that
-    /// the hand lacks, minus 1: -1 has won, 0 is ready.
+    /// The smallest number of tiles that the hand lacks for a winning hand of existing
+    /// tiles, minus 1: -1 has won, 0 is ready.
     #[must_use]
     #[inline]
     pub fn distance(self, hand: &Hand) -> i8 {
@@ -37,8 +37,8 @@ impl Goal {
         self.rest(table, c, b).lacks(table, d) as i8 - 1
     }
 
-    /// The tiles that lower the distance of a hand that has room for one more.
-    /// Those of a ready hand are the ones that it wins with.
+    /// The tiles that lower the distance of a hand with room for one more tile. A ready
+    /// hand wins with these tiles.
     #[must_use]
     pub fn accepts(self, hand: &Hand) -> TileSet {
         if hand.len() >= usize::from(LARGEST) {
@@ -60,7 +60,7 @@ impl Goal {
             for (rank, id) in table.ids_with(counts, |rank| counts.of(rank) < COPIES) {
                 let pairs = pairs.with(counts.of(rank));
                 let more = Part { id, pairs };
-                // No branch, for it could not be foretold.
+                // Without a branch, since a processor could not predict it.
                 let lower = rest.lacks(table, more) < before;
                 accepted |= u32::from(lower) << (9 * suit as u32 + u32::from(rank) - 1);
             }
@@ -98,7 +98,7 @@ impl Goal {
     }
 }
 
-/// What matters of one suit.
+/// The data of one suit for the distance.
 #[derive(Clone, Copy)]
 struct Part {
     id: Id,
@@ -142,7 +142,7 @@ impl Rest {
     }
 }
 
-/// What there is for seven pairs.
+/// What a hand has for seven pairs.
 #[derive(Clone, Copy)]
 struct Pairs {
     pairs: u8,

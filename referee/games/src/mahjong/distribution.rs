@@ -1,5 +1,5 @@
-//! The distance of all hands at once: suits are counted by what the table says
-//! of them, and three of them put together.
+//! The distances of all hands: suits are counted by their entry in the table, and
+//! combined by threes.
 
 use std::{collections::HashMap, ops::Add};
 
@@ -15,7 +15,7 @@ type Distribution = [u128; 8];
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Seen {
     tiles: u8,
-    /// Four alike are two.
+    /// Four of a kind are two pairs.
     pairs: u8,
     distinct: u8,
     kinds: u8,
@@ -71,7 +71,7 @@ fn suits(most: u8, keep: fn(Seen) -> Seen) -> Vec<(Id, Seen, u128)> {
                 .entry((table().id(SuitCounts(octal)), seen))
                 .or_insert(0) += ways;
         }
-        // A clock of nine digits that skips what has too many tiles.
+        // Counts with nine digits and skips numbers with too many tiles.
         let Some(at) = (0..9).find(|&at| counts[at] < 4 && counts[at..].iter().sum::<u8>() < most)
         else {
             return classes

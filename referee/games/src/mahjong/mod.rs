@@ -1,4 +1,4 @@
-//! Arcade Mahjong: two seats, three suits, nothing is called but a win.
+//! Arcade Mahjong: two seats, three suits; only a win can be claimed.
 
 mod distance;
 #[cfg(test)]
@@ -19,7 +19,8 @@ mod wire;
 
 pub use distance::Goal;
 pub use hand::Hand;
-pub use rules::{Answer, DEALT, Hidden, Mahjong, Notice, Private, Public, Question, WALL, Won};
+pub use rules::{Answer, Hidden, Mahjong, Notice, Private, Public, Question, WALL, Won};
+pub use setup::DEALT;
 pub use setup::Setup;
 pub use shapes::prepare;
 pub use tile::{COPIES, KINDS, NotationError, Suit, TILES, Tile, TileSet, parse, print};

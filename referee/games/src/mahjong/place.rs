@@ -1,5 +1,5 @@
-//! A number for every suit of at most 14 tiles, without gaps, so that what is
-//! known of them lies in a list that is no longer than it must be.
+//! A number for every suit of at most 14 tiles, without gaps, so that a table of them
+//! is as short as possible.
 
 use super::{
     hand::{LARGEST, SuitCounts},

@@ -1,9 +1,10 @@
-//! Dealing again what a seat has not seen, for the proof that nothing leaks.
+//! A new deal of what a seat has not seen, for the test that no secret leaks.
 
 use referee_core::{Dice, Game as _, Seat, State, Step};
 
 use super::{
-    rules::{Answer, DEALT, Mahjong, Question},
+    rules::{Answer, Mahjong, Question},
+    setup::DEALT,
     tile::{TILES, Tile},
 };
 

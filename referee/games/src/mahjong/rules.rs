@@ -9,20 +9,18 @@ use referee_core::{
 use super::{
     hand::Hand,
     redeal::redeal,
-    setup::{Setup, Wall},
+    setup::{DEALT, Setup, Wall},
     tile::Tile,
     trials::TRIALS,
     value::{MissingSuit, faan},
 };
 
-/// How many tiles a seat is dealt.
-pub const DEALT: usize = 13;
 /// How many tiles the wall holds when both hands have been dealt.
 pub const WALL: u8 = 82;
 /// What a seat is paid for a faan, and for the other's foul.
 const PAY: i32 = 3;
 
-/// The game.
+/// The rules of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mahjong;
 
@@ -31,8 +29,8 @@ pub struct Mahjong;
 pub struct Public {
     /// Whether a winning hand must do without one of the suits.
     pub missing_suit: MissingSuit,
-    /// How many tiles the wall held when this turn began. Whether the seat has
-    /// drawn yet is for it to know: the other may still claim its discard.
+    /// How many tiles the wall held when this turn began. It does not show whether the
+    /// seat has drawn, since its discard may still be claimed.
     pub wall: u8,
     /// What each seat has discarded, in order; the last one may be claimed.
     pub rivers: [Vec<Tile>; 2],
@@ -45,25 +43,25 @@ pub struct Public {
 /// How a round was won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Won {
-    /// By whom.
+    /// The winner.
     pub seat: Seat,
-    /// With this tile.
+    /// The tile that completed the hand.
     pub tile: Tile,
-    /// Whether it was drawn; else the other seat discarded it.
+    /// Whether it was drawn; otherwise the other seat discarded it.
     pub self_draw: bool,
     /// The hand with that tile.
     pub hand: Hand,
 }
 
 impl Won {
-    /// What the hand is worth; nothing where it does not win.
+    /// The value of the hand; `None` if it does not win.
     #[must_use]
     pub fn faan(&self, missing_suit: MissingSuit) -> Option<u32> {
         faan(&self.hand, missing_suit)
     }
 }
 
-/// What a seat sees besides.
+/// What one seat sees in addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Private {
     /// Its 13 tiles; none before they are dealt.
@@ -103,9 +101,9 @@ pub enum Notice {
 /// What a seat is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Which tile do you discard?
+    /// Which tile to discard.
     Discard,
-    /// Do you win on the tile that you have drawn, or on the other's discard?
+    /// Whether to win with the drawn tile, or with the other seat's discard.
     Win {
         /// Whether it was drawn.
         self_draw: bool,
@@ -119,7 +117,7 @@ pub enum Answer {
     Discard(Tile),
     /// The round is won.
     Win,
-    /// It is not.
+    /// The seat declines.
     Pass,
 }
 
@@ -155,8 +153,8 @@ impl Public {
         self.wall = self.wall.saturating_sub(1);
     }
 
-    /// The round as won by this seat with the tile that lies there. Whether
-    /// the hand wins is not looked at: a seat that was asked knows.
+    /// The round as won by this seat with the tile that was drawn or discarded last. It
+    /// does not check that the hand wins, since only a seat with such a hand is asked.
     pub(super) fn win(&self, seat: Seat, private: &Private, self_draw: bool) -> Option<Won> {
         let tile = if self_draw {
             private.drawn
@@ -341,7 +339,7 @@ impl Game for Mahjong {
     }
 
     fn is_public(question: Question, answer: &Answer) -> bool {
-        // Who declines a claim does not show that it had one.
+        // Declining a claim must not show that there was one.
         question == Question::Discard || *answer == Answer::Win
     }
 
@@ -377,7 +375,8 @@ fn outcome(state: &State<Mahjong>) -> Option<Outcome> {
         ([true, false], _) => (Seat::new(1), PAY + left, "forfeit".to_owned()),
         ([false, true], _) => (Seat::new(0), PAY + left, "forfeit".to_owned()),
         (_, Some(won)) => {
-            let faan = won.faan(public.missing_suit).unwrap_or_default();
+            let faan = won.faan(public.missing_suit);
+            let faan = faan.expect("a win is offered only with a hand that wins");
             let how = if won.self_draw {
                 "self draw"
             } else {

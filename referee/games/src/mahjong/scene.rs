@@ -3,12 +3,13 @@
 use referee_core::{Area, Cell, Piece, Scene, Seat, Shape, TileSuit};
 
 use super::{
-    rules::{DEALT, Private, Public},
+    rules::{Private, Public},
+    setup::DEALT,
     tile::{Suit, Tile},
 };
 
 pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
-    // Who looks sits at the bottom; where all is seen, seat 0 does.
+    // The seat that looks is at the bottom; seat 0 if everything is visible.
     let below = match private {
         [(seat, _)] => *seat,
         _ => Seat::new(0),
@@ -44,7 +45,7 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
         let cells = cells.map(|(at, &tile)| Cell::new(piece(tile)).marked(Some(at) == last));
         area("river", seat, cells.collect())
     };
-    // Whoever wins with a tile shows that it was drawn.
+    // A win shows that its tile was drawn.
     let drawn = private.iter().any(|(_, private)| private.drawn.is_some())
         || public.won.is_some_and(|won| won.self_draw);
     let left = public.wall.saturating_sub(drawn.into());

@@ -1,15 +1,17 @@
-//! What can be chosen about a round by hand.
+//! The set-up of a round.
 
 use referee_core::SetupError;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    rules::DEALT,
     tile::{COPIES, TILES, Tile, parse},
     value::MissingSuit,
 };
 
-/// What can be chosen by hand; tiles are in the game's notation.
+/// How many tiles a seat is dealt.
+pub const DEALT: usize = 13;
+
+/// The set-up; tiles are in the notation of the game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
@@ -25,7 +27,7 @@ pub struct Setup {
 /// The tiles in the order of a wall that is drawn from its back.
 pub(super) struct Wall {
     pub(super) wall: Vec<Tile>,
-    /// So many of them, from the front, are to be shuffled.
+    /// The number of tiles, from the front, that are shuffled.
     pub(super) shuffled: usize,
 }
 
@@ -90,7 +92,7 @@ fn read(what: &str, text: &str, expected: usize) -> Result<Vec<Tile>, SetupError
     }
 }
 
-/// No tile may be there a fifth time.
+/// No kind may have a fifth tile.
 fn exist(what: &str, tiles: &[Tile]) -> Result<(), SetupError> {
     let count = |tile| tiles.iter().filter(|held| **held == tile).count();
     match Tile::all().find(|&tile| count(tile) > usize::from(COPIES)) {

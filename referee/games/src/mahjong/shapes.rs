@@ -1,7 +1,7 @@
-//! What can be made of the tiles of one suit: for every suit of at most 14
-//! tiles, how many tiles some melds and a pair still lack, and what melds it
-//! consists of where it is complete. Suits don't mix in a meld, so a hand's
-//! value and distance are sums over three of these.
+//! A table of what the tiles of one suit can form: for every suit of at most 14 tiles,
+//! how many tiles it lacks for some melds and a pair, and the kinds of its melds if it
+//! is complete. A meld has only one suit, so a hand's value and distance are sums over
+//! three entries.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -22,17 +22,17 @@ pub(super) struct Shape {
     bare: [u8; MELDS],
     /// By the number of melds: the tiles that they and a pair lack.
     paired: [u8; MELDS],
-    /// What it is as it stands.
+    /// Which complete readings it has.
     pub(super) complete: Complete,
 }
 
-/// Builds the table, where it has not been built yet. It takes some tens of
-/// milliseconds, so a program that goes by the clock wants it done early.
+/// Builds the table, if it has not been built yet. It takes some tens of milliseconds,
+/// so a program with a time limit should do it early.
 pub fn prepare() {
     LazyLock::force(&TABLE);
 }
 
-/// The table; what it says of a suit is found by the suit's [`Id`].
+/// The table; its entries are found by a suit's [`Id`].
 #[inline]
 pub(super) fn table() -> &'static Table {
     &TABLE
@@ -40,9 +40,9 @@ pub(super) fn table() -> &'static Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
 
-/// What is known about every suit of at most 14 tiles. There are 405,350 of
-/// them but only 159 shapes, and only 180 shapes of two suits, so all that can
-/// be put together is put together in advance.
+/// The data of every suit of at most 14 tiles. There are 405,350 of them but only 159
+/// shapes, and only 180 shapes of two suits, so all combinations are computed in
+/// advance.
 pub(super) struct Table {
     places: Places,
     /// By the suit's place: its shape.
@@ -114,10 +114,10 @@ impl Table {
 const NEVER: u8 = 100;
 
 impl Table {
-    /// What a suit lacks of a target is what the target has beyond the tiles
-    /// that both share. So first every suit that is part of a target is given
-    /// what it lacks of it, going down from the targets a tile at a time, and
-    /// then every suit takes the best of its parts, going up.
+    /// A suit lacks those tiles of a target that it does not share with it. So the
+    /// first pass goes down from the targets, one tile at a time, and gives every part
+    /// of a target what it lacks; the second pass goes up and gives every suit the best
+    /// value of its parts.
     fn build() -> Self {
         let places = Places::new();
         let unknown = Shape {
@@ -170,7 +170,7 @@ impl Table {
         let mut different = Vec::new();
         let both = pairs()
             .map(|(one, two)| {
-                // What is complete is asked of single suits alone.
+                // Complete readings are needed for single suits only.
                 let both = Shape {
                     complete: Complete::NOTHING,
                     ..one.and(two)
@@ -231,8 +231,7 @@ impl Shape {
         both
     }
 
-    /// Takes what another suit lacks, and this many tiles more, where that is
-    /// less.
+    /// Takes what another suit lacks plus this many tiles, if that is less.
     fn improve(&mut self, other: &Self, more: u8) {
         for melds in 0..MELDS {
             self.bare[melds] = self.bare[melds].min(other.bare[melds] + more);

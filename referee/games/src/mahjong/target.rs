@@ -6,8 +6,8 @@ use super::{
     tile::{COPIES, RANKS},
 };
 
-/// What the tiles of one suit are when they are all used: bits, for what some
-/// reading of them is. None is set where they are not melds and at most a pair.
+/// What the tiles of one suit form if all are used: one bit for each property that some
+/// reading has. No bit is set if they do not form melds and at most one pair.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Complete(u8);
 
@@ -50,7 +50,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Visits every one of tiles that exist, from none.
+    /// Visits every target of existing tiles, from the empty one.
     pub(super) fn visit_all(mut visitor: impl FnMut(&Self)) {
         let none = Self {
             tiles: SuitCounts(0),
@@ -61,9 +61,9 @@ impl Target {
         none.visit(0, &mut visitor);
     }
 
-    /// Visits this one and all that have more. `next` is the first of the melds
-    /// that may still be added, so that none comes twice: the triplets of the
-    /// nine ranks, then the seven sequences.
+    /// Visits this target and all larger ones. `next` is the first meld that may still
+    /// be added, so that no target comes twice: the triplets of the nine ranks, then
+    /// the seven sequences.
     fn visit(self, next: u8, visitor: &mut impl FnMut(&Self)) {
         visitor(&self);
         if !self.pair {
@@ -91,7 +91,7 @@ impl Target {
         }
     }
 
-    /// With these ranks more, if they exist.
+    /// With these ranks added, if the tiles exist.
     fn with(mut self, ranks: &[u8], reading: Complete) -> Option<Self> {
         for &rank in ranks {
             if self.tiles.of(rank) == COPIES {

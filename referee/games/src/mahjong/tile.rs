@@ -125,7 +125,7 @@ impl TileSet {
         self.0.count_ones() as usize
     }
 
-    /// Them, in order.
+    /// The kinds, in order.
     pub fn iter(self) -> impl Iterator<Item = Tile> {
         Tile::all().filter(move |&tile| self.contains(tile))
     }
@@ -147,10 +147,10 @@ impl fmt::Debug for TileSet {
     }
 }
 
-/// What is not in the notation.
+/// Why a text is not in the notation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotationError {
-    /// A sign that has no meaning.
+    /// A character without a meaning.
     #[error("expected ranks 1 to 9 followed by their suit c, b or d, found '{0}'")]
     Sign(char),
     /// A suit without a rank.
@@ -165,7 +165,7 @@ pub enum NotationError {
 ///
 /// # Errors
 ///
-/// [`NotationError`] says where it is none.
+/// [`NotationError`] says what is wrong.
 pub fn parse(text: &str) -> Result<Vec<Tile>, NotationError> {
     let mut tiles = Vec::new();
     let mut ranks = String::new();

@@ -1,4 +1,4 @@
-//! What a winning hand is worth: its faan.
+//! The value of a winning hand: its faan.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,16 +12,15 @@ use super::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingSuit {
-    /// It must.
+    /// A winning hand must lack a suit.
     #[default]
     Required,
-    /// It may hold all three.
+    /// A winning hand may hold all three suits.
     Free,
 }
 
-/// The value of a hand of 14 tiles, if it wins: that of the highest row of the
-/// table which applies to some reading of it, doubled for every root (four
-/// alike).
+/// The value of a hand of 14 tiles, if it wins: that of the highest row of the table
+/// that applies to some reading, doubled for every root (four of a kind).
 #[must_use]
 #[inline]
 pub fn faan(hand: &Hand, missing_suit: MissingSuit) -> Option<u32> {

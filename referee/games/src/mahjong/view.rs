@@ -6,7 +6,8 @@ use referee_core::{Malformed, Seat, Sight};
 
 use super::{
     hand::Hand,
-    rules::{Answer, DEALT, Mahjong, Private, Public, Question, WALL},
+    rules::{Answer, Mahjong, Private, Public, Question, WALL},
+    setup::DEALT,
     tile::Tile,
     value::MissingSuit,
     wire::tile,
@@ -15,13 +16,14 @@ use super::{
 /// What a seat knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Who knows it.
+    /// The seat that knows it.
     pub seat: Seat,
-    /// What it knows of what everybody sees.
+    /// The public part, as far as the seat knows it.
     pub public: Public,
-    /// What it alone sees.
+    /// The private part of this seat.
     pub private: Private,
-    /// Whether the last discard was offered as a win: then it is told again.
+    /// Whether the last discard was offered as a win; then it is told again after a
+    /// pass.
     offered: bool,
 }
 
@@ -130,7 +132,7 @@ impl View {
         }
     }
 
-    /// A tile that would win is known before it is told.
+    /// A tile that completes the hand is known by the question, before the notice.
     fn draw(&mut self, tile: Tile) -> Result<(), Malformed> {
         let Private { hand, drawn } = self.private;
         let dealt = hand.len() == DEALT && hand.has_room(tile);

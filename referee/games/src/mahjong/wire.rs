@@ -1,4 +1,4 @@
-//! The game's messages: with `view.rs`, all of it that knows them.
+//! The game's messages: only this file and `view.rs` know them.
 
 use arena_proto::games::mahjong::v1::{
     self as proto, GetDraw, GetOppDiscard, MahjongAnswer, MahjongCall, RequestDiscard, RequestWin,

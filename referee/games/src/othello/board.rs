@@ -1,5 +1,5 @@
-//! The discs as the side to move sees them: two words of 64 bits. Engines play
-//! on it directly; who is black and who has left the game is not known here.
+//! The discs as the side to move sees them: two words of 64 bits. Engines play on it
+//! directly. It does not know who is black or who has left the game.
 
 use super::square::{Square, squares_of};
 
@@ -48,8 +48,8 @@ impl Board {
         let mut flips = 0;
         let mut direction = 0;
         while direction < 4 {
-            // Where a run of the other side's discs stops; it is enclosed if
-            // one's own disc lies there.
+            // The square where a run of the other side's discs ends; the run is
+            // enclosed if an own disc lies there.
             let ray = up[direction];
             let stop = ray & !self.opponent;
             let end = stop & stop.wrapping_neg() & self.own;
@@ -113,7 +113,7 @@ impl Board {
         }
     }
 
-    /// How many discs more the side to move has.
+    /// The discs of the side to move minus those of the other side.
     #[must_use]
     #[inline]
     pub const fn difference(self) -> i32 {

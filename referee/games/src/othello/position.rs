@@ -54,7 +54,8 @@ impl Position {
         self.board.moves() & square.bit() != 0
     }
 
-    /// After a legal move; it is the other side's turn, move or no move.
+    /// The position after a legal move; it is the other side's turn, even if it has no
+    /// move.
     #[must_use]
     pub const fn play(self, square: Square) -> Self {
         Self {
@@ -130,7 +131,7 @@ impl Position {
     }
 }
 
-/// What a seat is called.
+/// The name of a seat.
 pub(super) fn name(seat: Seat) -> &'static str {
     if seat == BLACK { "Black" } else { "White" }
 }

@@ -1,8 +1,8 @@
-//! The rules: Black begins, a disc must enclose at least one run of the other
-//! side's discs and turns all that it encloses, who has no move passes, and
-//! when neither side has one the game is over.
+//! The rules: Black begins. A disc must enclose at least one run of the other side's
+//! discs and turns all enclosed discs. A side without a move passes. The game is over
+//! when neither side has a move.
 //!
-//! A pass is the referee's: the side without a move is not asked.
+//! The referee passes for a side without a move: it is not asked.
 
 use referee_core::{
     Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
@@ -16,11 +16,11 @@ use super::{
     trials::TRIALS,
 };
 
-/// The game.
+/// The rules of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Othello;
 
-/// What can be chosen by hand: one of the two, or nothing.
+/// The set-up: at most one of the two fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Setup {
@@ -30,7 +30,7 @@ pub struct Setup {
     pub moves: Option<String>,
 }
 
-/// What everybody sees, which is everything.
+/// What everybody sees. There are no secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Public {
     /// The discs, and whose turn it is: while the game goes on, a side that has
@@ -42,10 +42,10 @@ pub struct Public {
     pub gone: [bool; 2],
 }
 
-/// What was done last.
+/// The last play or pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Previous {
-    /// Nothing yet.
+    /// No move yet.
     None,
     /// A disc was placed here.
     Square(Square),
@@ -53,14 +53,14 @@ pub enum Previous {
     Pass,
 }
 
-/// The one question.
+/// The only question of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Where do you place a disc?
+    /// Where to place a disc.
     Move,
 }
 
-/// There is nothing that a seat is told without being asked.
+/// This game has no notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Never {}
 
@@ -144,7 +144,8 @@ impl Game for Othello {
         let moves = moves.concat();
         match (&setup.position, &setup.moves) {
             (Some(position), _) => format!("{position} {moves}"),
-            (None, opening) => opening.clone().unwrap_or_default().to_lowercase() + &moves,
+            (None, Some(opening)) => opening.to_lowercase() + &moves,
+            (None, None) => moves,
         }
     }
 
@@ -152,7 +153,7 @@ impl Game for Othello {
         TRIALS
     }
 
-    /// There is no chance in it.
+    /// The deal uses no dice.
     fn deal(setup: &Setup, _: &mut Dice) -> State<Self> {
         State {
             public: beginning(setup).expect("the set-up has been validated"),
@@ -234,8 +235,8 @@ fn beginning(setup: &Setup) -> Result<Public, SetupError> {
     ))
 }
 
-/// Scores are the disc difference on the board. A game that a foul has ended
-/// has none: both scores are 0, and whoever means discs leaves it out.
+/// Scores are the disc difference on the board. In a game that ended by a foul both
+/// scores are 0, so statistics of discs must leave it out.
 fn outcome(public: &Public) -> Option<Outcome> {
     let (difference, score, reason) = match public.gone {
         [true, true] => return Some(Outcome::of_two([2, 2], [0, 0], "both forfeited")),

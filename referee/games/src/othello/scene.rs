@@ -1,4 +1,4 @@
-//! What to draw.
+//! How the game is drawn.
 
 use referee_core::{Area, Cell, Piece, Scene, Shape};
 

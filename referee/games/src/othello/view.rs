@@ -1,5 +1,5 @@
-//! A seat's calls folded into what it knows. Each call that asks has it all, so
-//! the fold forgets what came before.
+//! A seat's calls folded into what it knows. Each question holds everything, so the
+//! fold keeps nothing from earlier calls.
 
 use arena_proto::games::othello::v1::{self as proto, Side, othello_call::Call};
 use prost::Message as _;
@@ -16,9 +16,9 @@ use super::{
 /// What a seat knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Who knows it.
+    /// The seat that knows it.
     pub seat: Seat,
-    /// What it knows.
+    /// What the seat knows of the public part.
     pub public: Public,
 }
 
@@ -64,7 +64,7 @@ impl Sight for Othello {
     }
 
     fn answered(view: &mut View, Question::Move: Question, square: &Square) {
-        // What is no move was a foul, and changes nothing.
+        // An answer that is not a move was a foul and changes nothing.
         if view.public.position.allows(*square) {
             view.public.play(*square);
         }

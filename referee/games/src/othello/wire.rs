@@ -1,4 +1,4 @@
-//! The game's messages: the only file of it that writes and reads them.
+//! The game's messages: only this file writes and reads them.
 
 use arena_proto::games::othello::v1::{
     self as proto, NoMove, OthelloAnswer, OthelloCall, Pass, RequestMove, Side,

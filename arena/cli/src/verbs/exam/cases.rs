@@ -1,26 +1,29 @@
 //! The exam of cases: eight rounds that are the same for everyone, the bot
 //! always in seat 0, and a sum of scores that must be reached.
 
-use std::{fs, path::PathBuf, sync::Arc, time::Duration};
+use std::{fs, path::PathBuf, time::Duration};
 
+use arena_events::{
+    Event,
+    exam::{ExamCaseEnd, ExamCaseEvent, ExamEvent, ExamGroupEvent},
+    run::{ExamPlan, RunCommand},
+};
+use arena_ladder::{ScheduleShape, Seatings};
+use arena_store::GameRow;
+use arena_tournament::{Plan, events, find_game, parse_limit};
 use clap::Args;
-use referee::{Bot, Game, Memory, MemoryGauge, Pool};
-use referee_core::{GameKind, Limits, PerSeat, Root, Seat};
-use referee_games::Fixture;
+use referee_core::{GameKind, Limits, Root, Seat};
+use referee_worker::{Entry, Stop};
 use serde::Deserialize;
-use serde_json::json;
 
-use super::{Answer, HEADER, Paper, scores::Scores};
+use super::{Answer, Answers, HEADER, Mark, Paper, scoreboard, scores::Scores};
 use crate::{
     End,
-    entry::{Entry, Start},
-    files::RunFolder,
-    report,
-    run::{self, Pairing},
-    stop::Stop,
-    tally::{GameResult, Tally, plural},
-    usage,
-    verbs::{Format, r#match::find_game},
+    play::{RecordArgs, RunFolder, Settings},
+    report::{self, plural},
+    reporter::Reporter,
+    stop, usage,
+    verbs::Format,
 };
 
 const GAME: &str = "mahjong";
@@ -64,17 +67,13 @@ pub(crate) struct Cases {
     #[arg(long)]
     enforce: bool,
     /// What one move may take; an answer at exactly this time is late.
-    #[arg(long, env = "ARENA_MOVE_LIMIT", default_value = "3s", value_parser = run::positive_duration)]
+    #[arg(long, env = "ARENA_MOVE_LIMIT", default_value = "3s", value_parser = parse_limit)]
     move_limit: Duration,
     /// What a bot has to start and say that it is ready.
-    #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = run::positive_duration)]
+    #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = parse_limit)]
     start_limit: Duration,
-    /// Where records and logs go [default: a new folder in arena-runs].
-    #[arg(long)]
-    records: Option<PathBuf>,
-    /// Keep no records.
-    #[arg(long, conflicts_with = "records")]
-    no_records: bool,
+    #[command(flatten)]
+    records: RecordArgs,
 }
 
 #[derive(Deserialize)]
@@ -93,19 +92,19 @@ struct Case {
 }
 
 /// How a case went.
-struct Sheet {
+struct CaseResult {
     name: String,
     minimum: i64,
     answers: Vec<Answer>,
     /// All of the bot's time.
     thought: Duration,
-    /// The most memory that it added; none where it is not ours to look at.
+    /// The most memory that it added; none where the arena does not start it.
     memory: Option<u64>,
     /// How much it may add, where that is enforced.
     memory_limit: Option<u64>,
 }
 
-impl Sheet {
+impl CaseResult {
     fn score(&self) -> i64 {
         self.answers.iter().map(|answer| answer.points).sum()
     }
@@ -143,9 +142,20 @@ impl Cases {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         let kind = find_game(GAME)?;
         let cases = self.read()?;
-        let candidate = Entry::read(&self.paper.bot)?;
-        candidate.must_play(kind.info())?;
-        let opponent = Entry::read(OPPONENT)?;
+        let mut settings = Settings::defaults(kind)?;
+        settings.records = self.records.clone();
+        settings.concurrency = Some(1);
+        // The rounds of a case are standard ones.
+        settings.setups = vec![serde_json::Value::Null];
+        settings.limits = Limits {
+            start: self.start_limit,
+            per_move: self.move_limit,
+            budget: self.enforce.then_some(BUDGET),
+            ..Limits::default()
+        };
+        let candidate = Entry::read(&self.paper.bot, &settings.schemes)?;
+        settings.check_bots(kind, std::slice::from_ref(&candidate))?;
+        let opponent = Entry::read(OPPONENT, &settings.schemes)?;
         if candidate.name == opponent.name {
             return usage(format!(
                 "--bot {}: the opponent is called {} too; name yours, as in me={}",
@@ -155,69 +165,130 @@ impl Cases {
         if let Some(file) = &self.paper.scores {
             Scores::read(file)?;
         }
-        let folder = if self.no_records {
-            None
-        } else {
-            Some(RunFolder::create(self.records.as_deref(), "exam")?)
-        };
-        if let Some(folder) = &folder {
-            folder.describe(&json!({
-                "verb": "exam",
-                "game": kind.info().name,
-                "rules_version": kind.info().rules_version,
-                "bot": {"name": candidate.name, "spec": candidate.spec},
-                "cases": cases.iter().map(|case| &case.name).collect::<Vec<_>>(),
-                "enforced": self.enforce,
-            }))?;
+        let folder = settings.folder("exam")?;
+        let folder = folder.as_ref();
+        let mut plans = Vec::new();
+        for (number, case) in (1..).zip(&cases) {
+            plans.push(self.plan(&settings, number, case, [&candidate, &opponent])?);
         }
-        let stop = Stop::on_signals(None)?;
-        let pool = Pool::new(1)?;
-        let logs = folder.as_ref().map(RunFolder::logs);
-        let start = Start::new(self.start_limit, Memory::default(), logs)?;
+        let exam = ExamPlan {
+            parts: cases.iter().map(|case| case.name.clone()).collect(),
+            enforced: self.enforce,
+        };
+        let mut started = settings.started(RunCommand::Exam, &plans[0], folder, Some(exam))?;
+        // Each case has a root of its own.
+        started.root_commitment = None;
+        if let Some(folder) = folder {
+            folder.describe(&started, None)?;
+        }
         let json = self.paper.format == Format::Json;
-        let mut sheets = Vec::new();
-        let mut tally = Tally::new(2, kind.info());
-        for (number, case) in (0..).zip(&cases) {
-            let mut hall = Hall {
-                exam: &self,
-                kind,
-                start: &start,
-                pool: &pool,
-                folder: folder.as_ref(),
-                stop: &stop,
-                tally: &mut tally,
-            };
-            let sheet = hall.sit(number, case, &candidate, &opponent).await?;
+        if json {
+            report::event(Event::RunStarted(started.clone()))?;
+        }
+        let stop = stop::on_signals(None)?;
+        let mut results = Vec::new();
+        let mut rounds = 0;
+        for (case, plan) in cases.iter().zip(plans) {
+            let result = self.play(&settings, case, plan, folder, &stop).await?;
+            rounds += result.answers.len();
             if json {
-                for answer in &sheet.answers {
-                    report::event(&answer.event())?;
-                }
-                report::event(&sheet_event(&sheet))?;
+                report::event(Event::ExamCase(self.case_event(&result)))?;
             } else {
-                show(&sheet)?;
+                show(&result)?;
             }
-            let whole = sheet.is_whole();
-            sheets.push(sheet);
+            let whole = result.is_whole();
+            results.push(result);
             if !whole {
                 break;
             }
         }
-        pool.drain().await;
-        drop(pool);
-        let stopped = sheets.len() < cases.len() || sheets.iter().any(|sheet| !sheet.is_whole());
-        self.close(kind, &candidate.name, &sheets, stopped)?;
-        report::warnings(&tally, &[candidate.name, opponent.name]);
-        if let Some(folder) = &folder {
+        let stopped = results.len() < cases.len() || results.iter().any(|one| !one.is_whole());
+        self.close(kind, &candidate.name, &results, stopped)?;
+        if let Some(folder) = folder {
             anstream::eprintln!("records: {}", folder.path().display());
         }
         Ok(if stopped {
-            anstream::eprintln!("stopped after {}", plural(tally.games(), "round"));
+            anstream::eprintln!("stopped after {}", plural(rounds as u64, "round"));
             End::Interrupted
-        } else if sheets.iter().all(Sheet::passed) {
+        } else if results.iter().all(CaseResult::passed) {
             End::Done
         } else {
             End::No
         })
+    }
+
+    /// The rounds of a case: one after another, by one process while it lives, the
+    /// examined bot always in seat 0.
+    fn plan(
+        &self,
+        settings: &Settings,
+        number: u64,
+        case: &Case,
+        bots: [&Entry; 2],
+    ) -> anyhow::Result<Plan> {
+        let kind = find_game(GAME)?;
+        let shape = ScheduleShape::RoundRobin {};
+        let definition = settings.definition(kind, shape, ROUNDS, Seatings::Fixed, None);
+        let mut plan = settings.plan(definition, bots.map(Entry::clone).to_vec())?;
+        plan.root = case.seed.parse()?;
+        plan.prefix = format!("case-{number:02}-");
+        plan.series = true;
+        let [candidate, opponent] = &mut plan.bots[..] else {
+            unreachable!("there are two");
+        };
+        candidate.memory_limit = self.enforce.then_some(MEMORY);
+        candidate.measure_memory = candidate.entry.is_started_by_us();
+        // The opponent is ours and has all the time that it wants.
+        opponent.budget = false;
+        Ok(plan)
+    }
+
+    async fn play(
+        &self,
+        settings: &Settings,
+        case: &Case,
+        plan: Plan,
+        folder: Option<&RunFolder>,
+        stop: &Stop,
+    ) -> anyhow::Result<CaseResult> {
+        let json = self.paper.format == Format::Json;
+        let answers = Answers::default();
+        let (kept, name) = (answers.clone(), case.name.clone());
+        let on_game = move |game: &_| kept.add(Answer::new(name.clone(), points, game));
+        let reporter = Reporter::new(GAME, None, Some(Box::new(on_game)), stop);
+        let reporter = reporter.quiet(!json);
+        let played = settings.play(plan, folder, false, stop, reporter).await?;
+        played.warn();
+        let answers = answers.take();
+        let thought = answers.iter().map(|answer| answer.game.row.thought_us[0]);
+        Ok(CaseResult {
+            name: case.name.clone(),
+            minimum: case.minimum,
+            thought: Duration::from_micros(thought.sum()),
+            answers,
+            memory: played.outcome.memory.values().next().copied(),
+            memory_limit: self.enforce.then_some(MEMORY),
+        })
+    }
+
+    fn case_event(&self, result: &CaseResult) -> ExamCaseEvent {
+        ExamCaseEvent {
+            part: result.name.clone(),
+            end: match () {
+                () if !result.is_whole() => ExamCaseEnd::Stopped,
+                () if result.is_too_large() => ExamCaseEnd::TooMuchMemory,
+                () if result.passed() => ExamCaseEnd::Passed,
+                () => ExamCaseEnd::Failed,
+            },
+            marks: result.score(),
+            min_marks: result.minimum,
+            games: result.answers.len() as u64,
+            thought_us: events::us(result.thought),
+            budget_us: events::us(BUDGET),
+            memory_bytes: result.memory,
+            memory_limit_bytes: MEMORY,
+            enforced: self.enforce,
+        }
     }
 
     /// The sum of it all, and the scoreboard.
@@ -225,43 +296,49 @@ impl Cases {
         &self,
         kind: &dyn GameKind,
         name: &str,
-        sheets: &[Sheet],
+        results: &[CaseResult],
         stopped: bool,
     ) -> anyhow::Result<()> {
         let exam = kind.info().name;
-        let kept: Vec<(String, i64)> = sheets
+        let kept: Vec<(String, i64)> = results
             .iter()
-            .map(|sheet| (sheet.name.clone(), sheet.score()))
+            .map(|result| (result.name.clone(), result.score()))
             .collect();
         let scores = match &self.paper.scores {
             Some(file) if !stopped => Some(Scores::keep(file, exam, name, &kept)?),
             _ => None,
         };
-        let passed = sheets.iter().filter(|sheet| sheet.passed()).count();
+        let passed = results.iter().filter(|result| result.passed()).count();
         let total: i64 = kept.iter().map(|(_, score)| score).sum();
         if self.paper.format == Format::Json {
-            return report::event(&json!({
-                "type": "exam",
-                "exam": exam,
-                "bot": name,
-                "cases": sheets.len(),
-                "passed": passed,
-                "score": total,
-                "scoreboard": scores.map(|scores| scores.ranked(exam)),
+            let parts = results.iter().map(|result| ExamGroupEvent {
+                part: result.name.clone(),
+                games: result.answers.len() as u64,
+                marks: result.score(),
+                max_marks: None,
+            });
+            return report::event(Event::Exam(ExamEvent {
+                game: GAME.to_owned(),
+                bot: name.to_owned(),
+                parts: parts.collect(),
+                marks: total,
+                max_marks: None,
+                passed_cases: Some(passed as u64),
+                scoreboard: scores.as_ref().map(|scores| scoreboard(scores, exam)),
             }));
         }
         report::heading(&format!(
             "{name}: {passed} of {} cases passed, {total} points",
-            sheets.len()
+            results.len()
         ))?;
-        let rows = sheets.iter().map(|sheet| {
+        let rows = results.iter().map(|result| {
             [
-                sheet.name.clone(),
-                sheet.verdict().to_owned(),
-                sheet.score().to_string(),
-                sheet.minimum.to_string(),
-                report::time(sheet.thought.as_micros() as u64),
-                memory(sheet.memory),
+                result.name.clone(),
+                result.verdict().to_owned(),
+                result.score().to_string(),
+                result.minimum.to_string(),
+                report::time(result.thought.as_micros() as u64),
+                memory(result.memory),
             ]
         });
         report::plain_table(
@@ -314,152 +391,24 @@ impl Cases {
     }
 }
 
-/// Where a case is sat.
-struct Hall<'a> {
-    exam: &'a Cases,
-    kind: &'static dyn GameKind,
-    start: &'a Start,
-    pool: &'a Pool,
-    folder: Option<&'a RunFolder>,
-    stop: &'a Stop,
-    /// What there is to warn of.
-    tally: &'a mut Tally,
+/// What a round brings: the score of seat 0.
+fn points(game: &GameRow, seat: Seat, _: Mark) -> i64 {
+    game.scores
+        .get(seat.index())
+        .map_or(0, |score| i64::from(*score))
 }
 
-impl Hall<'_> {
-    /// Eight rounds one after another, by one process while it lives.
-    async fn sit(
-        &mut self,
-        number: u64,
-        case: &Case,
-        candidate: &Entry,
-        opponent: &Entry,
-    ) -> anyhow::Result<Sheet> {
-        let gauge = Arc::new(MemoryGauge::default());
-        let watched = Memory {
-            limit: self.exam.enforce.then_some(MEMORY),
-            gauge: Some(gauge.clone()),
-        };
-        let lot = self.start.next_lot();
-        let bots = [
-            candidate.bot_with(self.start, watched, lot)?,
-            opponent.bot(self.start, lot)?,
-        ];
-        let root: Root = case.seed.parse()?;
-        let names = [&candidate.name, &opponent.name];
-        let mut sheet = Sheet {
-            name: case.name.clone(),
-            minimum: case.minimum,
-            answers: Vec::new(),
-            thought: Duration::ZERO,
-            memory: None,
-            memory_limit: self.exam.enforce.then_some(MEMORY),
-        };
-        for round in 0..ROUNDS {
-            if self.stop.is_asked() {
-                break;
-            }
-            let pairing = Pairing {
-                group: number * ROUNDS + round,
-                seating: 0,
-                bots: vec![0, 1],
-            };
-            let id = format!("case-{:02}-round-{}", number + 1, round + 1);
-            let seed = root.seed(self.kind.info().name, round);
-            let game = self.game(id, seed, names, &bots, sheet.thought);
-            let played = tokio::select! {
-                played = game.play(self.pool) => played?,
-                () = self.stop.cut_off() => break,
-            };
-            let mut result = GameResult::new(&pairing, &played.record);
-            self.tally.add(&result, &played.record, played.voided);
-            if let Some(folder) = self.folder {
-                result.record = Some(folder.write(played.record).await?);
-            }
-            sheet.thought += result.thought[0];
-            sheet
-                .answers
-                .push(answer(&case.name, &result, &opponent.name));
-        }
-        for bot in &bots {
-            bot.stop().await;
-        }
-        // Looked at once more when it was stopped.
-        sheet.memory = candidate.is_ours_to_start().then(|| gauge.peak());
-        Ok(sheet)
-    }
-
-    fn game(
-        &self,
-        game_id: String,
-        seed: referee_core::Seed,
-        names: [&String; 2],
-        bots: &[Arc<Bot>; 2],
-        thought: Duration,
-    ) -> Game {
-        let limits = Limits {
-            start: self.exam.start_limit,
-            per_move: self.exam.move_limit,
-            budget: self.exam.enforce.then_some(BUDGET),
-            ..Limits::default()
-        };
-        let spent = if self.exam.enforce {
-            // The opponent is ours and has all the time that it wants.
-            PerSeat::from(vec![thought, Duration::ZERO])
-        } else {
-            PerSeat::default()
-        };
-        Game {
-            fixture: Fixture {
-                kind: self.kind,
-                game_id,
-                setup: serde_json::Value::Null,
-                seed,
-                players: PerSeat::from(names.map(String::clone).to_vec()),
-                limits,
-                spent,
-            },
-            bots: bots.to_vec(),
-            watch: None,
-        }
-    }
-}
-
-fn answer(case: &str, game: &GameResult, opponent: &str) -> Answer {
-    let seat = Seat::new(0);
-    let points = game
-        .verdict
-        .outcome()
-        .map_or(0, |outcome| i64::from(outcome.scores[seat]));
-    Answer::new(case.to_owned(), opponent, seat, points, game)
-}
-
-fn show(sheet: &Sheet) -> anyhow::Result<()> {
+fn show(result: &CaseResult) -> anyhow::Result<()> {
     report::heading(&format!(
         "{}: {}, {} points of {} asked for; {} and {}",
-        sheet.name,
-        sheet.verdict(),
-        sheet.score(),
-        sheet.minimum,
-        report::time(sheet.thought.as_micros() as u64),
-        memory(sheet.memory),
+        result.name,
+        result.verdict(),
+        result.score(),
+        result.minimum,
+        report::time(result.thought.as_micros() as u64),
+        memory(result.memory),
     ))?;
-    report::plain_table(&HEADER, sheet.answers.iter().map(Answer::row))
-}
-
-fn sheet_event(sheet: &Sheet) -> serde_json::Value {
-    json!({
-        "type": "exam_case",
-        "case": sheet.name,
-        "passed": sheet.passed(),
-        "score": sheet.score(),
-        "minimum": sheet.minimum,
-        "rounds": sheet.answers.len(),
-        "thought_us": sheet.thought.as_micros() as u64,
-        "budget_us": BUDGET.as_micros() as u64,
-        "memory_bytes": sheet.memory,
-        "memory_limit_bytes": MEMORY,
-    })
+    report::plain_table(&HEADER, result.answers.iter().map(Answer::row))
 }
 
 fn memory(bytes: Option<u64>) -> String {

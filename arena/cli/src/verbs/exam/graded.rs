@@ -1,23 +1,26 @@
 //! The graded exam: five groups of ten games, each opponent of a group once
 //! from either side on one board.
 
-use arena_ladder::Seatings;
+use arena_events::{
+    Event,
+    exam::{ExamEvent, ExamGroupEvent},
+    run::{ExamPlan, RunCommand},
+};
+use arena_ladder::{ScheduleShape, Seatings};
+use arena_store::GameRow;
+use arena_tournament::{Plan, find_game};
 use clap::Args;
 use referee_core::Seat;
-use serde_json::json;
+use referee_worker::Entry;
 
-use super::{Answer, HEADER, Mark, Paper, scores::Scores};
+use super::{Answer, Answers, HEADER, Mark, Paper, scoreboard, scores::Scores};
 use crate::{
     End,
-    entry::Entry,
+    play::{RunArgs, Settings},
     report,
-    run::{Pairing, RunEnd},
-    tally::GameResult,
-    usage,
-    verbs::{
-        Format,
-        r#match::{Terms, find_game},
-    },
+    reporter::Reporter,
+    stop, usage,
+    verbs::Format,
 };
 
 const GAME: &str = "connect-four";
@@ -48,13 +51,7 @@ pub(crate) struct Graded {
     #[arg(long = "group", value_parser = clap::value_parser!(u64).range(1..=GROUPS))]
     groups: Vec<u64>,
     #[command(flatten)]
-    terms: Terms,
-}
-
-/// What a group brought.
-struct Group {
-    name: String,
-    answers: Vec<Answer>,
+    run: RunArgs,
 }
 
 impl Graded {
@@ -65,102 +62,149 @@ impl Graded {
         }
         self.groups.sort_unstable();
         self.groups.dedup();
-        self.terms.allow_at_most(MEMORY);
-        let candidate = Entry::read(&self.paper.bot)?;
+        let mut settings = self.run.resolve(kind)?;
+        settings.memory_mib.get_or_insert(MEMORY);
+        let candidate = Entry::read(&self.paper.bot, &settings.schemes)?;
         let name = candidate.name.clone();
         if let Some(file) = &self.paper.scores {
             // Before anything is played: a file that can't be used.
             Scores::read(file)?;
         }
-        let mut entries = vec![candidate];
-        let mut pairings = Vec::new();
+        let mut plans = Vec::new();
         for &group in &self.groups {
-            for (number, level) in opponents(group) {
-                let spec = format!("ladder-{level}=house:ladder?level={level}");
-                let bots = [0, entries.len()];
-                entries.push(Entry::read(&spec)?);
-                // The board of an opponent is the same whatever groups are played.
-                pairings.extend(Pairing::rounds(&bots, Seatings::Rotations, number, 1));
-            }
+            plans.push((group, plan(&settings, group, &candidate)?));
         }
-        if entries.iter().skip(1).any(|entry| entry.name == name) {
+        if plans
+            .iter()
+            .any(|(_, plan)| plan.names().skip(1).any(|other| other == name))
+        {
             return usage(format!(
                 "--bot {}: an opponent is called {name} too; name yours, as in me={}",
-                self.paper.bot, entries[0].spec
+                self.paper.bot, candidate.spec
             ));
         }
+        settings.check_bots(kind, &[candidate])?;
+        let folder = settings.folder("exam")?;
+        let folder = folder.as_ref();
+        let exam = ExamPlan {
+            parts: self.groups.iter().map(|group| part(*group)).collect(),
+            enforced: true,
+        };
+        let started = settings.started(RunCommand::Exam, &plans[0].1, folder, Some(exam))?;
+        if let Some(folder) = folder {
+            folder.describe(&started, None)?;
+        }
         let json = self.paper.format == Format::Json;
-        let outcome = self
-            .terms
-            .play("exam", kind, &entries, &pairings, |result| {
+        if json {
+            report::event(Event::RunStarted(started.clone()))?;
+        }
+        let stop = stop::on_signals(None)?;
+        let mut groups: Vec<ExamGroupEvent> = Vec::new();
+        let mut end = End::Done;
+        for (group, plan) in plans {
+            let answers = Answers::default();
+            let (kept, part_of) = (answers.clone(), part(group));
+            let on_game = move |game: &_| kept.add(Answer::new(part_of.clone(), points, game));
+            let reporter = Reporter::new(&started.game, None, Some(Box::new(on_game)), &stop);
+            let reporter = reporter.quiet(!json);
+            let played = settings.play(plan, folder, false, &stop, reporter).await?;
+            let answers = answers.take();
+            let marks = answers.iter().map(|answer| answer.points).sum();
+            if !answers.is_empty() {
+                let brought = ExamGroupEvent {
+                    part: part(group),
+                    games: answers.len() as u64,
+                    marks,
+                    max_marks: Some(100),
+                };
                 if json {
-                    report::event(&answer(result, &entries).event())
+                    report::event(Event::ExamGroup(brought.clone()))?;
                 } else {
-                    Ok(())
+                    report::heading(&format!("{}: {marks} of 100", part(group)))?;
+                    report::plain_table(&HEADER, answers.iter().map(Answer::row))?;
                 }
-            })
-            .await?;
-        let groups: Vec<Group> = self
-            .groups
-            .iter()
-            .map(|group| Group {
-                name: part(*group),
-                answers: outcome
-                    .games
-                    .iter()
-                    .map(|game| answer(game, &entries))
-                    .filter(|answer| answer.part == part(*group))
-                    .collect(),
-            })
-            // Where it was stopped, some have not begun.
-            .filter(|group| !group.answers.is_empty())
-            .collect();
+                groups.push(brought);
+            }
+            let ended = played.ended(&settings, folder);
+            if let Some(folder) = folder {
+                folder.describe(&started, Some(ended))?;
+            }
+            match played.close(None) {
+                End::Done => {}
+                other => end = other,
+            }
+            if end == End::Interrupted {
+                break;
+            }
+        }
+        if let Some(folder) = folder {
+            anstream::eprintln!("records: {}", folder.path().display());
+        }
+        self.close(kind.info().name, &name, groups, end)
+    }
+
+    /// The sum of it all, and the scoreboard.
+    fn close(
+        &self,
+        exam: &str,
+        name: &str,
+        groups: Vec<ExamGroupEvent>,
+        end: End,
+    ) -> anyhow::Result<End> {
         let kept: Vec<(String, i64)> = groups
             .iter()
-            .map(|group| (group.name.clone(), group.points()))
+            .map(|group| (group.part.clone(), group.marks))
             .collect();
-        // What was cut off is no submission.
+        // Neither a bot that never started nor an exam that was cut off is kept.
         let scores = match &self.paper.scores {
-            // Nor is a bot that never started: that costs nothing.
-            Some(file)
-                if outcome.end == RunEnd::Whole && outcome.tally.never_started().is_empty() =>
-            {
-                Some(Scores::keep(file, kind.info().name, &name, &kept)?)
-            }
+            Some(file) if end == End::Done => Some(Scores::keep(file, exam, name, &kept)?),
             _ => None,
         };
         let total: i64 = kept.iter().map(|(_, points)| points).sum();
-        let of = 100 * self.groups.len();
-        if json {
-            report::event(&json!({
-                "type": "exam",
-                "exam": kind.info().name,
-                "bot": name,
-                "groups": kept.iter().map(|(part, points)| json!({
-                    "group": part, "points": points, "of": 100,
-                })).collect::<Vec<_>>(),
-                "points": total,
-                "of": of,
-                "scoreboard": scores.map(|scores| scores.ranked(kind.info().name)),
+        let of = 100 * self.groups.len() as i64;
+        if self.paper.format == Format::Json {
+            report::event(Event::Exam(ExamEvent {
+                game: GAME.to_owned(),
+                bot: name.to_owned(),
+                parts: groups,
+                marks: total,
+                max_marks: Some(of),
+                passed_cases: None,
+                scoreboard: scores.as_ref().map(|scores| scoreboard(scores, exam)),
             }))?;
         } else {
-            for group in &groups {
-                report::heading(&format!("{}: {} of 100", group.name, group.points()))?;
-                report::plain_table(&HEADER, group.answers.iter().map(Answer::row))?;
-            }
             report::heading(&format!("{name}: {total} of {of}"))?;
             if let Some(scores) = scores {
-                scores.show(kind.info().name)?;
+                scores.show(exam)?;
             }
         }
-        let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-        outcome.close(&names)
+        Ok(end)
     }
 }
 
-impl Group {
-    fn points(&self) -> i64 {
-        self.answers.iter().map(|answer| answer.points).sum()
+/// The games of a group: the examined bot against each of its opponents.
+fn plan(settings: &Settings, group: u64, candidate: &Entry) -> anyhow::Result<Plan> {
+    let kind = find_game(GAME)?;
+    let shape = ScheduleShape::Gauntlet { challengers: 1 };
+    let definition = settings.definition(kind, shape, 1, Seatings::Rotations, None);
+    let mut bots = vec![candidate.clone()];
+    for (_, level) in opponents(group) {
+        let spec = format!("ladder-{level}=house:ladder?level={level}");
+        bots.push(Entry::read(&spec, &settings.schemes)?);
+    }
+    let mut plan = settings.plan(definition, bots)?;
+    plan.prefix = format!("group-{group}-");
+    // The board of an opponent is the same whatever groups are played.
+    plan.first_deal = (group - 1) * OPPONENTS;
+    Ok(plan)
+}
+
+/// What a game brings.
+fn points(_: &GameRow, _: Seat, mark: Mark) -> i64 {
+    match mark {
+        Mark::Win => 10,
+        Mark::Draw => 5,
+        _ => 0,
     }
 }
 
@@ -172,24 +216,6 @@ fn opponents(group: u64) -> impl Iterator<Item = (u64, u64)> {
 
 fn part(group: u64) -> String {
     format!("group {group}")
-}
-
-fn answer(game: &GameResult, entries: &[Entry]) -> Answer {
-    let bots = &game.pairing.bots;
-    let seat = bots.iter().position(|bot| *bot == 0).unwrap_or_default();
-    let opponent = bots
-        .iter()
-        .find(|bot| **bot != 0)
-        .copied()
-        .unwrap_or_default();
-    let seat = Seat::new(seat as u8);
-    let points = match Mark::of(&game.verdict, seat) {
-        Mark::Win => 10,
-        Mark::Draw => 5,
-        _ => 0,
-    };
-    let part = part(game.pairing.group / OPPONENTS + 1);
-    Answer::new(part, &entries[opponent].name, seat, points, game)
 }
 
 #[cfg(test)]

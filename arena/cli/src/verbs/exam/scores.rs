@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
-use crate::{files, report, usage};
+use crate::{report, usage};
 
 /// Exam, contestant, part: the most points.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,8 @@ impl Scores {
         let mut scores = Self::read(file)?;
         scores.add(exam, contestant, parts);
         let text = serde_json::to_string_pretty(&scores)?;
-        files::write_whole(file, text.as_bytes())?;
+        referee_worker::write_whole(file, text.as_bytes())
+            .with_context(|| format!("could not write {}", file.display()))?;
         Ok(scores)
     }
 

@@ -1,10 +1,9 @@
-//! `arena replay`: steps through records, proves them, explains them, and puts them
-//! to other bots. One file a verb.
+//! `arena replay`: shows games, proves them, explains them, and asks other bots what they would
+//! have played. One file a verb.
 
 mod explain;
-mod house;
+mod games;
 mod rerun;
-mod search;
 mod show;
 mod verify;
 
@@ -15,9 +14,9 @@ use crate::End;
 
 #[derive(Subcommand)]
 pub(crate) enum Replay {
-    /// Show a game: its moves, its times, its board
+    /// Show a game: its moves, its times, its board; of a folder the list of its games
     Show(show::Show),
-    /// Play records again and compare: exit code 1 if one is not what it says
+    /// Play games again and compare: exit code 1 if one is not what its record says
     Verify(verify::Verify),
     /// Say which move turned a game, as far as playing on from each can tell
     Explain(explain::Explain),
@@ -27,11 +26,37 @@ pub(crate) enum Replay {
 
 impl Replay {
     pub(crate) fn run(self) -> anyhow::Result<End> {
-        match self {
-            Self::Show(show) => show.run(),
-            Self::Verify(verify) => verify.run(),
-            Self::Explain(explain) => explain.run(),
-            Self::Rerun(rerun) => super::on_runtime(rerun.run()),
+        super::on_runtime(async {
+            match self {
+                Self::Show(show) => show.run().await,
+                Self::Verify(verify) => verify.run().await,
+                Self::Explain(explain) => explain.run().await,
+                Self::Rerun(rerun) => rerun.run().await,
+            }
+        })
+    }
+}
+
+/// Who came first.
+enum Winner<'a> {
+    Nobody,
+    One(&'a str),
+    Several,
+}
+
+impl<'a> Winner<'a> {
+    fn of(record: &'a Record) -> Self {
+        let places = record
+            .result
+            .verdict
+            .outcome()
+            .map(|outcome| &outcome.places);
+        let first = places.into_iter().flat_map(|places| places.iter());
+        let mut first = first.filter(|(_, place)| **place == 1);
+        match (first.next(), first.next()) {
+            (None, _) => Self::Nobody,
+            (Some((seat, _)), None) => Self::One(&record.header.players[seat]),
+            (Some(_), Some(_)) => Self::Several,
         }
     }
 }
@@ -41,21 +66,14 @@ fn in_words(record: &Record) -> String {
     match &record.result.verdict {
         Verdict::Void { reason } => format!("void: {reason}"),
         Verdict::Finished { outcome, fouls } => {
-            let players = &record.header.players;
-            let first: Vec<_> = outcome
-                .places
-                .iter()
-                .filter(|(_, place)| **place == 1)
-                .map(|(seat, _)| players[seat].as_str())
-                .collect();
-            let won = match &first[..] {
-                [] => "nobody won".to_owned(),
-                [winner] => format!("{winner} won"),
-                _ => "a draw".to_owned(),
+            let won = match Winner::of(record) {
+                Winner::Nobody => "nobody won".to_owned(),
+                Winner::One(winner) => format!("{winner} won"),
+                Winner::Several => "a draw".to_owned(),
             };
             let mut text = format!("{won}: {}", outcome.reason);
             for foul in fouls {
-                text += &format!("; {}: {}", players[foul.seat], foul.foul);
+                text += &format!("; {}: {}", record.header.players[foul.seat], foul.foul);
             }
             text
         }

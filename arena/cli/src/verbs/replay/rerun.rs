@@ -1,23 +1,27 @@
 //! `arena replay rerun`: puts a seat of a record to another bot, and shows what it
 //! would have played.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use anyhow::Context as _;
+use arena_events::{
+    Event,
+    replay::{RerunAnswerEvent, RerunEvent, RerunOutcome},
+};
+use arena_review::{RerunReport, RerunRequest, ReviewError, rerun};
+use arena_tournament::{events, parse_limit};
 use clap::Args;
-use referee::{Memory, Pool, Reanswer, RerunEnd, rerun};
+use referee::{Pool, Reanswer, RerunEnd};
 use referee_core::Seat;
-use referee_games::Part;
-use serde_json::json;
-use tokio::sync::mpsc;
+use referee_games::game;
+use referee_worker::{Entry, LaunchContext};
 
+use super::games::GameArgs;
 use crate::{
     End,
-    entry::{Entry, Start},
-    files,
-    report::{self, event, shorten, text, wrapped},
-    run,
-    tally::plural,
+    bots::schemes,
+    play::supervisor,
+    report::{self, event, plural, shorten, text, wrapped},
     usage,
     verbs::Format,
 };
@@ -27,8 +31,8 @@ use crate::{
 /// told by its next stream which answers were given.
 #[derive(Args)]
 pub(crate) struct Rerun {
-    /// A record (.jsonl or .jsonl.zst).
-    file: PathBuf,
+    #[command(flatten)]
+    game: GameArgs,
     /// Whose place it takes, from 0.
     #[arg(long)]
     seat: u8,
@@ -36,27 +40,17 @@ pub(crate) struct Rerun {
     #[arg(long, value_name = "SPEC")]
     bot: String,
     /// What one move may take [default: what the record says].
-    #[arg(long, value_parser = run::positive_duration)]
+    #[arg(long, value_parser = parse_limit)]
     move_limit: Option<Duration>,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
-/// What was found so far.
-#[derive(Default)]
-struct Found {
-    asked: u32,
-    same: u32,
-    fouls: u32,
-    first_other: Option<usize>,
-    /// The first foul with its evidence.
-    first_foul: Option<String>,
-}
-
 impl Rerun {
     pub(super) async fn run(self) -> anyhow::Result<End> {
-        let record = files::read(&self.file).or_else(|error| usage(format!("{error:#}")))?;
+        let found = self.game.one().await?;
+        let record = found.read_typed()?;
         let seats = record.header.players.seats();
         if self.seat >= seats {
             return usage(format!(
@@ -65,40 +59,52 @@ impl Rerun {
                 seats.saturating_sub(1)
             ));
         }
-        let entry = Entry::read(&self.bot)?;
-        let part = Part::of(&record, Seat::new(self.seat), self.move_limit)
-            .with_context(|| format!("{} does not replay", self.file.display()))?;
-        entry.must_play(part.kind.info())?;
-        let memory = Memory {
-            limit: None,
-            gauge: None,
-        };
-        let start = Start::new(part.limits.start, memory, None)?;
-        let bot = entry.bot(&start, 0)?;
-        if self.format == Format::Text {
-            let player = &record.header.players[Seat::new(self.seat)];
-            let limit = humantime::format_duration(part.limits.per_move);
-            let line = format!(
-                "{} for {player} on seat {} of {}, {limit} a move",
-                entry.name, self.seat, record.header.game_id
-            );
-            text(&format!("{}\n\n", wrapped(&line)))?;
-            text(&row("move", "played", &entry.name, "", "time"))?;
+        let directory = std::env::current_dir().context("the folder of this process is gone")?;
+        let entry = Entry::read(&self.bot, &schemes()?)?;
+        if let Some(kind) = game(&record.header.game) {
+            entry.check_game(kind.info(), &directory)?;
         }
-        let pool = Pool::new(1)?;
-        let (each, mut answers) = mpsc::unbounded_channel();
-        let mut found = Found::default();
-        let shown = async {
-            while let Some(answer) = answers.recv().await {
-                found.add(&answer);
-                self.show(&answer)?;
-            }
-            anyhow::Ok(())
+        let request = RerunRequest {
+            record: &record,
+            seat: Seat::new(self.seat),
+            bot: &entry,
+            move_limit: self.move_limit,
         };
-        let (end, shown) = tokio::join!(rerun(part, bot.clone(), &pool, each), shown);
-        bot.stop().await;
+        if self.format == Format::Text {
+            self.heading(&request)?;
+        }
+        let context = LaunchContext::new(supervisor()?, None, directory)
+            .context("could not start the supervisor")?;
+        let pool = Pool::new(1)?;
+        let mut shown = Ok(());
+        let each = |answer: &Reanswer| {
+            if shown.is_ok() {
+                shown = self.show(answer);
+            }
+        };
+        let report = match rerun(request, &context, &pool, each).await {
+            Err(error @ ReviewError::Mismatch(_)) => {
+                return Err(error).with_context(|| format!("{} does not replay", found.name()));
+            }
+            report => report?,
+        };
         shown?;
-        self.close(&end?, &found)
+        self.close(&entry, &report)
+    }
+
+    fn heading(&self, request: &RerunRequest<'_>) -> anyhow::Result<()> {
+        let header = &request.record.header;
+        let limit = self.move_limit.unwrap_or(header.limits.per_move);
+        let line = format!(
+            "{} for {} on seat {} of {}, {} a move",
+            request.bot.name,
+            header.players[request.seat],
+            self.seat,
+            header.game_id,
+            humantime::format_duration(limit)
+        );
+        text(&format!("{}\n\n", wrapped(&line)))?;
+        text(&row("move", "played", &request.bot.name, "", "time"))
     }
 
     fn show(&self, answer: &Reanswer) -> anyhow::Result<()> {
@@ -128,73 +134,76 @@ impl Rerun {
                     &report::time(thought.as_micros() as u64),
                 ))
             }
-            Format::Json => event(&json!({
-                "type": "answer", "move": ply, "played": then,
-                "notation": now.as_ref().ok(), "foul": now.as_ref().err(),
-                "same": answer.is_same(), "thought_us": thought.as_micros() as u64,
-                "limit_us": limit.as_micros() as u64,
+            Format::Json => event(Event::RerunAnswer(RerunAnswerEvent {
+                number: *ply as u64,
+                played: then.clone(),
+                notation: now.as_ref().ok().cloned(),
+                foul: now.as_ref().err().map(events::evidence),
+                same: answer.is_same(),
+                thought_us: events::us(*thought),
+                limit_us: events::us(*limit),
             })),
         }
     }
 
-    fn close(&self, end: &RerunEnd, found: &Found) -> anyhow::Result<End> {
-        let stopped = match end {
-            RerunEnd::Whole => None,
-            RerunEnd::CanNotResume => Some(
-                "the rest was not asked: the bot says that it can't be caught up in the middle \
-                 of a game (can_resume in its Ready), and after another answer it would think \
-                 of another game"
-                    .to_owned(),
-            ),
-            RerunEnd::NotStarted(foul) => Some(foul.to_string()),
-        };
+    fn close(&self, entry: &Entry, report: &RerunReport) -> anyhow::Result<End> {
         match self.format {
             Format::Text => {
-                text(&format!("\n{}\n", wrapped(&found.in_words())))?;
-                if let Some(stopped) = &stopped {
-                    text(&format!("{}\n", wrapped(stopped)))?;
+                text(&format!("\n{}\n", wrapped(&in_words(report))))?;
+                if let Some(stopped) = stopped(&report.end) {
+                    text(&format!("{}\n", wrapped(&stopped)))?;
                 }
             }
-            Format::Json => event(&json!({
-                "type": "rerun", "asked": found.asked, "same": found.same,
-                "fouls": found.fouls, "first_difference": found.first_other,
-                "stopped": stopped,
+            Format::Json => event(Event::Rerun(RerunEvent {
+                bot: entry.name.clone(),
+                seat: self.seat,
+                end: match &report.end {
+                    RerunEnd::Whole => RerunOutcome::Completed,
+                    RerunEnd::CanNotResume => RerunOutcome::CanNotResume,
+                    RerunEnd::NotStarted(foul) => RerunOutcome::NotStarted {
+                        foul: events::evidence(foul),
+                    },
+                },
+                asked: report.asked as u64,
+                same: report.same as u64,
+                fouls: report.fouls as u64,
+                first_difference: report.first_difference.map(|ply| ply as u64),
             }))?,
         }
-        Ok(match end {
+        Ok(match report.end {
             RerunEnd::NotStarted(_) => End::No,
             RerunEnd::Whole | RerunEnd::CanNotResume => End::Done,
         })
     }
 }
 
-impl Found {
-    fn add(&mut self, answer: &Reanswer) {
-        self.asked += 1;
-        if let Err(foul) = &answer.now {
-            self.fouls += 1;
-            self.first_foul
-                .get_or_insert_with(|| format!("at move {}: {foul}", answer.ply));
-        }
-        if answer.is_same() {
-            self.same += 1;
-        } else {
-            self.first_other.get_or_insert(answer.ply);
-        }
+/// Why the bot was not asked for the rest.
+fn stopped(end: &RerunEnd) -> Option<String> {
+    match end {
+        RerunEnd::Whole => None,
+        RerunEnd::CanNotResume => Some(
+            "the rest was not asked: the bot says that it can't be resumed in the middle of a \
+             game (can_resume in its Ready), and after another answer it would think of another \
+             game"
+                .to_owned(),
+        ),
+        RerunEnd::NotStarted(foul) => Some(foul.to_string()),
     }
+}
 
-    fn in_words(&self) -> String {
-        if self.asked == 0 {
-            return "it was asked for no move".to_owned();
-        }
-        let first = self.first_other.map_or_else(String::new, |ply| {
-            format!("; first difference at move {ply}")
-        });
-        let fouls = self.first_foul.as_ref().map_or_else(String::new, |first| {
-            format!("; {}, the first {first}", plural(self.fouls, "foul"))
-        });
-        format!("{} of {} the same{first}{fouls}", self.same, self.asked)
+fn in_words(report: &RerunReport) -> String {
+    if report.asked == 0 {
+        return "it was asked for no move".to_owned();
     }
+    let mut words = format!("{} of {} the same", report.same, report.asked);
+    if let Some(ply) = report.first_difference {
+        words += &format!("; first difference at move {ply}");
+    }
+    if let Some((ply, foul)) = &report.first_foul {
+        let fouls = plural(report.fouls as u64, "foul");
+        words += &format!("; {fouls}, the first at move {ply}: {foul}");
+    }
+    words
 }
 
 /// A line of the table; a foul has its evidence, cut to fit.

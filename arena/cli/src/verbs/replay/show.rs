@@ -1,26 +1,29 @@
 //! `arena replay show`: the moves of a game, its times, its boards.
 
-use std::{io::Write as _, path::PathBuf};
+use std::{io::Write as _, path::Path};
 
 use anyhow::Context as _;
 use clap::Args;
 use referee_core::{Event, Record, Scene, Seat, Watch};
 use referee_games::{Moment, game, replay};
+use referee_worker::moves;
 
-use super::in_words;
+use super::{
+    Winner,
+    games::{Found, FoundGame, GameArgs},
+    in_words,
+};
 use crate::{
     End,
     draw::{self, Signs},
-    files,
-    report::{LONGEST_NAME, WIDTH, shorten, time, wrapped},
-    tally::plural,
+    report::{LONGEST_NAME, WIDTH, fitted, plain_table, plural, shorten, time, wrapped},
     usage,
 };
 
 #[derive(Args)]
 pub(crate) struct Show {
-    /// A record (.jsonl or .jsonl.zst).
-    file: PathBuf,
+    #[command(flatten)]
+    games: GameArgs,
     /// Show the board after this many moves.
     #[arg(long, conflicts_with = "boards")]
     ply: Option<usize>,
@@ -37,11 +40,15 @@ pub(crate) struct Show {
 }
 
 impl Show {
-    pub(super) fn run(self) -> anyhow::Result<End> {
-        let record = files::read(&self.file).or_else(|error| usage(format!("{error:#}")))?;
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        if let Found::Folder(folder, games) = self.games.find().await? {
+            return self.list(&folder, &games);
+        }
+        let found = self.games.one().await?;
+        let record = found.read_typed()?;
         let mut moments = Vec::new();
         let last = replay(&record, |moment| moments.push(moment))
-            .with_context(|| format!("{} does not replay", self.file.display()))?;
+            .with_context(|| format!("{} does not replay", found.name()))?;
         let signs = if self.ascii {
             Signs::Ascii
         } else {
@@ -68,7 +75,7 @@ impl Show {
         }
         if let Some(ply) = self.ply {
             let scene = scene_after(&moments, &last, ply);
-            let moves = plural(ply as u32, "move");
+            let moves = plural(ply as u64, "move");
             writeln!(out, "After {moves}:\n{}", draw::scene(scene, signs))?;
             return Ok(End::Done);
         }
@@ -90,6 +97,34 @@ impl Show {
         }
         writeln!(out, "{}", wrapped(&in_words(&record)))?;
         Ok(End::Done)
+    }
+
+    /// The games of a folder: who played, who won and how, and how long they are.
+    fn list(&self, folder: &Path, games: &[FoundGame]) -> anyhow::Result<End> {
+        if self.ply.is_some() || self.boards || self.seat.is_some() {
+            return usage(format!(
+                "{}: expected one game with --ply, --boards and --seat, found a folder",
+                folder.display()
+            ));
+        }
+        let mut rows = Vec::new();
+        let mut unread = Vec::new();
+        for found in games {
+            match found.read() {
+                Ok(record) => rows.push(listed(&record)),
+                Err(error) => unread.push(format!("{error:#}")),
+            }
+        }
+        let rows = fitted(rows, &[27, 16, 10, 5], 12);
+        plain_table(&["game", "players", "won", "plies", "end"], rows)?;
+        for error in &unread {
+            anstream::eprintln!("{}", wrapped(error));
+        }
+        Ok(if unread.is_empty() {
+            End::Done
+        } else {
+            End::No
+        })
     }
 
     /// What a seat knew after this many moves: what it had been told by then and
@@ -138,6 +173,38 @@ impl Show {
             .map(|watch| watch.scene())
             .with_context(|| format!("seat {seat} was told nothing"))
     }
+}
+
+/// A line of the list.
+fn listed(record: &Record) -> [String; 5] {
+    let header = &record.header;
+    let names: Vec<&str> = header
+        .players
+        .iter()
+        .map(|(_, name)| name.as_str())
+        .collect();
+    let verdict = &record.result.verdict;
+    let mut fouls = header
+        .players
+        .iter()
+        .filter_map(|(seat, _)| verdict.foul(seat));
+    let end = match (fouls.next(), verdict.outcome()) {
+        (Some(foul), _) => foul.kind().words().to_owned(),
+        (None, Some(outcome)) => outcome.reason.clone(),
+        (None, None) => "void".to_owned(),
+    };
+    let won = match Winner::of(record) {
+        Winner::Nobody => "-",
+        Winner::One(winner) => winner,
+        Winner::Several => "draw",
+    };
+    [
+        header.game_id.clone(),
+        names.join(", "),
+        won.to_owned(),
+        moves(record).count().to_string(),
+        end,
+    ]
 }
 
 /// The board after this many moves.

@@ -1,62 +1,89 @@
 //! `arena replay verify`: plays records again and says whether they are what they
 //! say.
 
-use std::path::PathBuf;
-
+use arena_events::{Event, replay::ReplayedEvent};
+use arena_tournament::game_name;
 use clap::Args;
-use referee_games::replay;
-use serde_json::json;
+use referee_core::Record;
+use referee_games::{game, replay};
 
-use super::in_words;
+use super::{
+    games::{Found, FoundGame, GameArgs},
+    in_words,
+};
 use crate::{
-    End, Usage, files,
-    report::{event, text},
+    End, Usage,
+    report::{event, plural, text},
     verbs::Format,
 };
 
 #[derive(Args)]
 pub(crate) struct Verify {
-    /// Records (.jsonl or .jsonl.zst).
-    #[arg(required = true)]
-    files: Vec<PathBuf>,
+    #[command(flatten)]
+    games: GameArgs,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
 
 impl Verify {
-    pub(super) fn run(self) -> anyhow::Result<End> {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let (games, is_folder) = match self.games.find().await? {
+            Found::Games(games) => (games, false),
+            Found::Folder(_, games) => (games, true),
+        };
         let mut end = End::Done;
-        for file in &self.files {
-            let proved = files::read(file).and_then(|record| {
+        let mut proved = 0_u64;
+        for game in &games {
+            let outcome = game.read().and_then(|record| {
                 replay(&record, |_| {})?;
                 Ok(record)
             });
-            match &proved {
+            match &outcome {
+                Ok(_) => proved += 1,
                 Err(error) if error.is::<Usage>() && end == End::Done => end = End::Usage,
-                Err(error) if !error.is::<Usage>() => end = End::No,
-                _ => {}
+                Err(error) if error.is::<Usage>() => {}
+                Err(_) => end = End::No,
             }
-            match (self.format, proved) {
-                (Format::Text, Ok(record)) => {
-                    text(&format!(
-                        "{}: proved, {}\n",
-                        file.display(),
-                        in_words(&record)
-                    ))?;
-                }
-                (Format::Text, Err(error)) => {
-                    text(&format!("{}: NOT PROVED: {error:#}\n", file.display()))?;
-                }
-                (Format::Json, Ok(record)) => event(&json!({
-                    "type": "verify", "file": file, "proved": true,
-                    "game": record.header.game, "play_hash": record.play_hash(),
-                }))?,
-                (Format::Json, Err(error)) => event(&json!({
-                    "type": "verify", "file": file, "proved": false, "why": format!("{error:#}"),
-                }))?,
-            }
+            self.show(game, outcome)?;
+        }
+        if is_folder && self.format == Format::Text {
+            let all = plural(games.len() as u64, "game");
+            text(&format!("{proved} of {all} proved\n"))?;
         }
         Ok(end)
+    }
+
+    fn show(&self, game: &FoundGame, outcome: anyhow::Result<Record>) -> anyhow::Result<()> {
+        if self.format == Format::Json {
+            return event(Event::Replayed(replayed(game, outcome)));
+        }
+        let name = game.name();
+        text(&match outcome {
+            Ok(record) => format!("{name}: proved, {}\n", in_words(&record)),
+            Err(error) => format!("{name}: NOT PROVED: {error:#}\n"),
+        })
+    }
+}
+
+fn replayed(found: &FoundGame, outcome: anyhow::Result<Record>) -> ReplayedEvent {
+    let record = found.file();
+    match outcome {
+        Ok(proved) => ReplayedEvent {
+            record,
+            proved: true,
+            game: game(&proved.header.game).map(game_name),
+            play_hash: Some(proved.play_hash()),
+            game_id: Some(proved.header.game_id),
+            error: None,
+        },
+        Err(error) => ReplayedEvent {
+            record,
+            game_id: None,
+            proved: false,
+            game: None,
+            play_hash: None,
+            error: Some(format!("{error:#}")),
+        },
     }
 }

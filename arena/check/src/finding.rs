@@ -1,0 +1,270 @@
+//! The catalogue of what can be wrong with a bot, and how to fix it.
+
+use std::path::PathBuf;
+
+use arena_events::check::{FindingName, FindingSeverity};
+use referee_core::FoulKind;
+
+use crate::evidence::Evidence;
+
+/// Something that is wrong with a bot.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What.
+    pub name: FindingName,
+    /// The names of the games in which it was found; none where it is of the program.
+    pub games: Vec<&'static str>,
+    /// What was seen instead of what was expected.
+    pub evidence: Evidence,
+    /// The record of a game that shows it, where it was kept.
+    pub record: Option<PathBuf>,
+}
+
+/// Something that can be wrong with a bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PossibleFinding {
+    /// What.
+    pub name: FindingName,
+    /// How bad it is.
+    pub severity: FindingSeverity,
+    /// What is expected of a bot.
+    pub expected: &'static str,
+    /// What to do.
+    pub fix: &'static str,
+}
+
+impl Finding {
+    /// Its row of the catalogue.
+    #[must_use]
+    pub const fn possible(&self) -> &'static PossibleFinding {
+        &CATALOGUE[self.name as usize]
+    }
+}
+
+/// What a foul in a game is found to be.
+pub(crate) const fn name_of_foul(kind: FoulKind) -> FindingName {
+    match kind {
+        FoulKind::Unreachable => FindingName::Unreachable,
+        FoulKind::NoStart => FindingName::NoReady,
+        FoulKind::Unsupported => FindingName::Unsupported,
+        FoulKind::Crashed => FindingName::Crashed,
+        FoulKind::HungUp => FindingName::HungUp,
+        FoulKind::ErrorStatus => FindingName::ErrorStatus,
+        FoulKind::Malformed => FindingName::Malformed,
+        FoulKind::WrongNumber => FindingName::WrongNumber,
+        FoulKind::Unsolicited => FindingName::Unsolicited,
+        FoulKind::Oversized => FindingName::Oversized,
+        FoulKind::MemoryExceeded => FindingName::MemoryExceeded,
+        FoulKind::Illegal => FindingName::Illegal,
+        FoulKind::Late => FindingName::Late,
+    }
+}
+
+const fn fault(name: FindingName, expected: &'static str, fix: &'static str) -> PossibleFinding {
+    PossibleFinding {
+        name,
+        severity: FindingSeverity::Fault,
+        expected,
+        fix,
+    }
+}
+
+const fn warning(name: FindingName, expected: &'static str, fix: &'static str) -> PossibleFinding {
+    PossibleFinding {
+        severity: FindingSeverity::Warning,
+        ..fault(name, expected, fix)
+    }
+}
+
+/// Everything that can be wrong, in the order of [`FindingName`].
+pub const CATALOGUE: &[PossibleFinding] = &[
+    fault(
+        FindingName::Unreachable,
+        "a program that can be started, or a bot that listens at the address",
+        "look at the path, the rights and the address; start the bot by hand with BOT_LISTEN=unix:/tmp/bot.sock and see what it says",
+    ),
+    fault(
+        FindingName::NoStart,
+        "`listening on ADDRESS` on standard output within the start-up limit, and a gRPC server there",
+        "if it ended, the last lines of its output say why; with a kit, the program must call the bot's `main()`, which does not return; a program without a kit must read BOT_LISTEN, listen there, and then print the one line `listening on ADDRESS` and flush it; if it loads for long, give it more time with --start-limit",
+    ),
+    warning(
+        FindingName::SlowStart,
+        "Ready within a third of the start-up limit, so that it is in time on a busy machine too",
+        "listen first and load large data afterwards; or use a longer start-up limit",
+    ),
+    fault(
+        FindingName::Unsupported,
+        "the service of the game, as its .proto file names it",
+        "serve games.<game>.v1.<Game>Bot; the package and the service must have exactly these names",
+    ),
+    fault(
+        FindingName::NoReady,
+        "Ready with number 0 as the answer to GameStart within the start-up limit",
+        "if the stream ended with a status, its message says what failed, most often an exception in the constructor; otherwise answer the first call of every stream with Ready, before anything else and without waiting for the stream to end; a server that takes one stream at a time must take the next one when a stream has ended; a bot that was already running must play with nobody else",
+    ),
+    warning(
+        FindingName::NoName,
+        "Ready says what the bot is called",
+        "fill in `bot` in Ready, and `version` too: logs are easier to read",
+    ),
+    warning(
+        FindingName::NoMaxGames,
+        "Ready says how many games a process can play at once",
+        "fill in `max_games` in Ready: without it a process is given one game at a time",
+    ),
+    warning(
+        FindingName::NoHealth,
+        "grpc.health.v1.Health answers SERVING for \"\" and for the game's service",
+        "add your gRPC library's health service and set both names to SERVING",
+    ),
+    warning(
+        FindingName::NoReflection,
+        "server reflection (v1 or v1alpha) lists the game's service",
+        "add your gRPC library's reflection service and give it the game's descriptors",
+    ),
+    warning(
+        FindingName::UnknownService,
+        "UNIMPLEMENTED at once for a service that the bot does not have",
+        "remove the handler that catches every call: it hides that a game is not served",
+    ),
+    fault(
+        FindingName::Crashed,
+        "the process runs until the game is over",
+        "run it by hand and read the last lines of its output; if it ended when a game was over, look at game_over, destructors and threads; if it ended during a game, keep the game with --records and send the same calls again with `arena replay rerun`",
+    ),
+    fault(
+        FindingName::HungUp,
+        "the bot's side of the stream stays open until the game is over",
+        "end the stream only when the referee has closed its side",
+    ),
+    fault(
+        FindingName::ErrorStatus,
+        "a stream that ends without an error",
+        "the status message says what failed; most often it is an exception in a callback",
+    ),
+    fault(
+        FindingName::Malformed,
+        "an answer that can be decoded and fits its question",
+        "send the answer message of the game with every field of the answer set, also those that are zero, and with valid values only",
+    ),
+    fault(
+        FindingName::WrongNumber,
+        "the answer has the number of the question",
+        "copy `number` from the call to its answer; don't count yourself",
+    ),
+    fault(
+        FindingName::Unsolicited,
+        "one answer to each question and none to a notice",
+        "answer only calls that have a number, once each",
+    ),
+    fault(
+        FindingName::Oversized,
+        "answers of at most 64 KiB",
+        "send the answer alone; logs belong on standard error",
+    ),
+    fault(
+        FindingName::MemoryExceeded,
+        "less anonymous memory than --memory-limit",
+        "make tables and trees smaller, or free them when a game ends",
+    ),
+    fault(
+        FindingName::Illegal,
+        "a move that the rules allow",
+        "the reason names the rule; --records keeps the game, and `arena replay show` draws it",
+    ),
+    fault(
+        FindingName::Late,
+        "an answer within the limit that comes with the question",
+        "obey the call's `limit` and keep a reserve",
+    ),
+    fault(
+        FindingName::SecondGame,
+        "games one after another in the same process, each played like the first",
+        "data of an earlier game is left: keep all data of a game in the object that is made for it, and none in globals or in the class",
+    ),
+    fault(
+        FindingName::FirstMove,
+        "no illegal move, however a game begins",
+        "take the beginning from the first calls (sizes, forbidden cell, stones, hands); don't assume the usual one",
+    ),
+    fault(
+        FindingName::Resumed,
+        "a bot that says can_resume takes calls with `past_answer` without answering them, and then plays on",
+        "treat the `past_answer` of a question as your own answer and send none, also at GameStart; or don't say can_resume",
+    ),
+    fault(
+        FindingName::FutureField,
+        "unknown fields and unknown notices are ignored",
+        "ignore unknown fields, and calls whose content is unknown: a later version of the protocol may have more of them",
+    ),
+    fault(
+        FindingName::TwoGames,
+        "as many games at once as max_games says, each played as if it were the only one",
+        "keep all data of a game in one object per stream and none in globals; or say a smaller max_games",
+    ),
+    warning(
+        FindingName::CloseToLimit,
+        "answers that take at most four fifths of the move limit",
+        "keep a larger reserve: the transport and a busy machine take time too",
+    ),
+    warning(
+        FindingName::IgnoresLimit,
+        "answers within the limit of the question, also where it is shorter than usual",
+        "obey the call's `limit` instead of a time of your own",
+    ),
+    fault(
+        FindingName::Cancelled,
+        "after streams that were cancelled in the middle of a question, new games begin and are played as usual",
+        "end a game when its stream is cancelled: free its thread and its memory, take another game instead, and don't fail when an answer can't be sent",
+    ),
+    warning(
+        FindingName::ThinksOn,
+        "the bot stops thinking when its stream is cancelled, at the latest when the time of the question is over",
+        "check from time to time whether the stream is still open, or stop at the question's limit",
+    ),
+    warning(
+        FindingName::AfterGameOver,
+        "GameOver is answered with nothing, and the stream ends without an error",
+        "the status message says what failed, most often an exception in game_over; no game is lost by it, but game_over was not finished",
+    ),
+    warning(
+        FindingName::HalfClosed,
+        "the bot ends its side of the stream within 1s after GameOver",
+        "return from the handler when the referee has closed its side; with a kit, make game_over and the destructor fast",
+    ),
+    warning(
+        FindingName::MemoryGrows,
+        "constant memory over many games",
+        "free what belongs to a game when its stream ends",
+    ),
+    warning(
+        FindingName::IgnoresSigterm,
+        "the process ends within 1s of SIGTERM when no game is running",
+        "handle SIGTERM: stop the server at once when no game is running",
+    ),
+    warning(
+        FindingName::Leftovers,
+        "processes that the bot has started end with it",
+        "end child processes and wait for them before the bot ends; in a wrapper script start the bot with exec",
+    ),
+    warning(
+        FindingName::TalksALot,
+        "less than 1 MiB of output from a process",
+        "print less: output beyond 1 MiB is not kept, and printing takes thinking time",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_finding_is_in_the_catalogue_at_its_own_place() {
+        for (at, row) in CATALOGUE.iter().enumerate() {
+            assert_eq!(row.name as usize, at);
+        }
+        // The last one that there is.
+        assert_eq!(FindingName::TalksALot as usize + 1, CATALOGUE.len());
+    }
+}

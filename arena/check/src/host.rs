@@ -1,0 +1,182 @@
+//! The bot that is checked: one process of it, started anew when it has ended.
+
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use referee::{Probe, Process, STOP_GRACE};
+use referee_core::{Foul, GameKind};
+use referee_worker::{BotOptions, Entry, LaunchContext, Source};
+
+use crate::error::{CheckError, Halt};
+
+pub(crate) struct Host<'a> {
+    entry: &'a Entry,
+    context: &'a LaunchContext,
+    options: &'a BotOptions,
+    running: Option<Running>,
+    started: u64,
+    death: Option<Death>,
+}
+
+/// How a process ended that nobody had stopped.
+pub(crate) struct Death {
+    pub(crate) foul: Foul,
+    /// The game that it was ready for last.
+    pub(crate) after: Option<&'static dyn GameKind>,
+}
+
+/// A process that listens, and our connection to it.
+pub(crate) struct Running {
+    pub(crate) probe: Probe,
+    /// The process, where we started it.
+    pub(crate) process: Option<Arc<Process>>,
+    /// From its start until it took our connection.
+    pub(crate) took: Duration,
+    /// The game that it was ready for last.
+    ready_for: Option<&'static dyn GameKind>,
+}
+
+impl<'a> Host<'a> {
+    pub(crate) const fn new(
+        entry: &'a Entry,
+        context: &'a LaunchContext,
+        options: &'a BotOptions,
+    ) -> Self {
+        Self {
+            entry,
+            context,
+            options,
+            running: None,
+            started: 0,
+            death: None,
+        }
+    }
+
+    /// Whether we start its processes.
+    pub(crate) fn is_started_by_us(&self) -> bool {
+        self.entry.is_started_by_us()
+    }
+
+    /// The process, started where none runs.
+    ///
+    /// # Errors
+    ///
+    /// Our own failure, or the foul of a bot that can't be started or reached.
+    pub(crate) async fn running(&mut self) -> Result<&Running, Halt> {
+        let process = self.running.as_ref().and_then(|one| one.process.clone());
+        if let Some(process) = process
+            && process.has_ended()
+        {
+            self.bury(process.post_mortem(String::new()).await).await;
+        }
+        if self.running.is_none() {
+            self.running = Some(self.start().await?);
+        }
+        Ok(self.running.as_ref().expect("it was just started"))
+    }
+
+    /// The connection to the process.
+    ///
+    /// # Errors
+    ///
+    /// As for [`running`](Self::running).
+    pub(crate) async fn probe(&mut self) -> Result<&Probe, Halt> {
+        Ok(&self.running().await?.probe)
+    }
+
+    async fn start(&mut self) -> Result<Running, Halt> {
+        let within = self.options.start_limit;
+        let began = Instant::now();
+        let source = self
+            .context
+            .source(self.entry, self.options, None, self.started);
+        let (process, connected) = match source.map_err(CheckError::Socket)? {
+            Source::Running(address) => (None, Probe::connect(&address, within).await),
+            Source::Process(launch) => {
+                self.started += 1;
+                let process = Arc::new(launch.start().await.map_err(Halt::Gone)?);
+                let connected = Probe::of(process.clone(), within).await;
+                (Some(process), connected)
+            }
+        };
+        match connected {
+            Ok(probe) => Ok(Running {
+                probe,
+                process,
+                took: began.elapsed(),
+                ready_for: None,
+            }),
+            Err(detail) => Err(Halt::Gone(match process {
+                Some(_) => Foul::NoStart { detail },
+                None => Foul::Unreachable { detail },
+            })),
+        }
+    }
+
+    /// How a process ended that nobody had stopped, if this was noticed since the last
+    /// call.
+    pub(crate) const fn take_death(&mut self) -> Option<Death> {
+        self.death.take()
+    }
+
+    /// Notes that its process was ready for this game.
+    pub(crate) const fn was_ready(&mut self, kind: &'static dyn GameKind) {
+        if let Some(running) = &mut self.running {
+            running.ready_for = Some(kind);
+        }
+    }
+
+    /// The id of its process, where we started it.
+    pub(crate) fn process(&self) -> Option<u32> {
+        Some(self.running.as_ref()?.process.as_ref()?.id())
+    }
+
+    /// Whether its process was ready for a game before.
+    pub(crate) fn is_proven(&self) -> bool {
+        let running = self.running.as_ref();
+        running.is_some_and(|one| one.ready_for.is_some())
+    }
+
+    /// Notes that its process had ended between two games.
+    pub(crate) async fn bury(&mut self, foul: Foul) {
+        let after = self.running.as_ref().and_then(|one| one.ready_for);
+        self.death = Some(Death { foul, after });
+        self.renew().await;
+    }
+
+    /// Whether its process has ended, or does in a moment: its connection breaks
+    /// first.
+    pub(crate) async fn has_ended(&self) -> bool {
+        const A_MOMENT: Duration = Duration::from_millis(200);
+        let running = self.running.as_ref();
+        let Some(process) = running.and_then(|one| one.process.as_ref()) else {
+            return false;
+        };
+        let _ = tokio::time::timeout(A_MOMENT, process.ended()).await;
+        process.has_ended()
+    }
+
+    /// Stops the process and all that it has started, so that the next stage has a new one.
+    pub(crate) async fn renew(&mut self) {
+        if let Some(running) = self.running.take()
+            && let Some(process) = running.process
+        {
+            process.stop_and_report(STOP_GRACE).await;
+            process.ended().await;
+        }
+    }
+
+    /// The files that its processes have printed to, and their sizes in bytes.
+    pub(crate) fn logs(&self) -> Vec<(PathBuf, u64)> {
+        let files = self.context.logs().into_iter().flat_map(std::fs::read_dir);
+        let files = files.flatten().filter_map(|file| {
+            let path = file.ok()?.path();
+            let size = path.metadata().ok()?.len();
+            Some((path, size))
+        });
+        files.collect()
+    }
+}

@@ -1,0 +1,94 @@
+//! The referee of this process.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures_util::future::join_all;
+use referee::{Bot, Game, Pool};
+use referee_core::{Limits, PerSeat, Record, Seat, Seed};
+use referee_games::Fixture;
+use referee_worker::{BotOptions, Entry, LaunchContext};
+
+use super::{LISTENS_WITHIN, RefereeError, SEED, Villain, Villains, bot_options, in_order};
+
+/// The referee, and what it plays with; no bot has a process yet.
+pub(super) struct LocalReferee<'a> {
+    villains: &'a Villains,
+    pool: Pool,
+    honest: Arc<Bot>,
+    /// For each villain's name a bot for each seat.
+    bots: BTreeMap<&'a str, [Arc<Bot>; 2]>,
+}
+
+impl<'a> LocalReferee<'a> {
+    pub(super) fn new(
+        villains: &'a Villains,
+        context: &LaunchContext,
+        threads: usize,
+    ) -> Result<Self, RefereeError> {
+        let bot = |entry: &Entry, options: &BotOptions| {
+            let bot = context.bot(entry, options, None, 0);
+            bot.map(Arc::new).map_err(RefereeError::Socket)
+        };
+        let mut bots = BTreeMap::new();
+        for villain in &villains.villains {
+            let options = bot_options(villain.listens_within, villain.memory_limit);
+            let both = [
+                bot(&villain.entry, &options)?,
+                bot(&villain.entry, &options)?,
+            ];
+            bots.insert(villain.entry.name.as_str(), both);
+        }
+        Ok(Self {
+            villains,
+            pool: Pool::new(threads).map_err(RefereeError::Threads)?,
+            honest: bot(&villains.honest, &bot_options(LISTENS_WITHIN, None))?,
+            bots,
+        })
+    }
+
+    /// Plays the game with the villain in this seat.
+    pub(super) async fn play(
+        &self,
+        villain: &Villain,
+        seat: Seat,
+        game_id: String,
+    ) -> Result<Record, RefereeError> {
+        let kind = self.villains.game;
+        let name = &villain.entry.name;
+        let bot = &self.bots[name.as_str()][seat.index()];
+        let players = in_order(name.clone(), "opponent".to_owned(), seat);
+        let game = Game {
+            fixture: Fixture {
+                kind,
+                setup: kind
+                    .setup(&villain.setup)
+                    .map_err(|error| RefereeError::Setup {
+                        game_id: game_id.clone(),
+                        error,
+                    })?,
+                game_id: game_id.clone(),
+                seed: Seed::new(SEED),
+                players: players.into(),
+                limits: Limits {
+                    start: villain.ready_within,
+                    per_move: villain.per_move,
+                    ..Limits::default()
+                },
+                spent: PerSeat::default(),
+            },
+            bots: in_order(bot.clone(), self.honest.clone(), seat),
+            watch: None,
+        };
+        let played = game.play(&self.pool).await;
+        let played = played.map_err(|error| RefereeError::Play { game_id, error })?;
+        // Its process is not needed any more.
+        bot.stop().await;
+        Ok(played.record)
+    }
+
+    /// Stops every bot that still runs.
+    pub(super) async fn stop(self) {
+        let villains = self.bots.values().flatten();
+        join_all(villains.chain([&self.honest]).map(|bot| bot.stop())).await;
+    }
+}

@@ -1,0 +1,353 @@
+//! Does a referee catch bots that misbehave? Each villain is played against an honest bot,
+//! from either seat.
+//!
+//! Which villains there are, and how they are started, is handed in as data: the crate that
+//! has them reads command lines, which no library here does.
+
+mod local;
+mod remote;
+
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, stream};
+use referee::Address;
+use referee_core::{Foul, FoulKind, GameKind, Record, Seat, SetupError};
+use referee_worker::{BotOptions, Entry, LaunchContext, Stop};
+
+use self::{local::LocalReferee, remote::RemoteReferee};
+
+/// The seats that a villain is tried in.
+pub const SEATS: [Seat; 2] = [Seat::new(0), Seat::new(1)];
+/// The same deals every time.
+const SEED: [u8; 32] = [7; 32];
+/// How many villains are tried at once: most of them only wait.
+const AT_ONCE: usize = 8;
+/// How long the honest bot, and a villain for another referee, has until it listens.
+const LISTENS_WITHIN: Duration = Duration::from_secs(30);
+
+/// A bot that misbehaves in one way, and the game in which it shows it.
+#[derive(Clone, Debug)]
+pub struct Villain {
+    /// How it is started; named as in the catalogue of villains.
+    pub entry: Entry,
+    /// The foul that it commits; none where it commits none.
+    pub expected: Option<FoulKind>,
+    /// The set-up of the game.
+    pub setup: serde_json::Value,
+    /// How long it has until it listens.
+    pub listens_within: Duration,
+    /// How long it has until Ready.
+    pub ready_within: Duration,
+    /// The limit of a move.
+    pub per_move: Duration,
+    /// How much memory it may add, in bytes.
+    pub memory_limit: Option<u64>,
+}
+
+/// The villains, and who they play against.
+#[derive(Clone)]
+pub struct Villains {
+    /// The game that all of them play; it has two seats.
+    pub game: &'static dyn GameKind,
+    /// The bot that commits no foul.
+    pub honest: Entry,
+    /// The villains.
+    pub villains: Vec<Villain>,
+}
+
+/// The referee that is checked.
+#[derive(Clone, Debug)]
+pub enum RefereeUnderTest {
+    /// The one of this process, on so many threads.
+    Local {
+        /// The threads.
+        threads: usize,
+    },
+    /// One that runs as `referee serve`.
+    Remote {
+        /// Where it listens.
+        address: Address,
+        /// The name or address by which it knows this machine.
+        host: String,
+    },
+}
+
+/// What the referee said to a villain, by seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VillainResult {
+    /// The villain's name.
+    pub name: String,
+    /// The foul that was expected.
+    pub expected: Option<FoulKind>,
+    /// What it said in each of [`SEATS`].
+    pub seats: [VillainGame; 2],
+}
+
+/// What the referee said of one game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VillainGame {
+    /// The villain's foul, if there is one.
+    pub foul: Option<Foul>,
+    /// What ended the game, as the game says; none where the game is void.
+    pub reason: Option<String>,
+    /// The foul of the honest bot; there should be none.
+    pub honest_foul: Option<Foul>,
+}
+
+/// Why a referee can't be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum RefereeError {
+    /// Nothing answers at the address of the referee.
+    #[error("nothing answers at {address}: {why}")]
+    NotReached {
+        /// The address.
+        address: Address,
+        /// Why not.
+        why: String,
+    },
+    /// The villains' ports can't be opened there.
+    #[error("could not listen at {host}: {error}")]
+    Host {
+        /// The name or address of this machine.
+        host: String,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// The referee did not answer.
+    #[error("the referee did not answer within {0:?}")]
+    Silent(Duration),
+    /// The connection broke, or the referee did not answer.
+    #[error("the referee did not answer within {within:?}, or the connection to it broke: {why}")]
+    Broken {
+        /// How long it had.
+        within: Duration,
+        /// What the transport says.
+        why: String,
+    },
+    /// The referee answered with an error.
+    #[error("the referee answers {0}")]
+    Status(String),
+    /// It ended the call without a record.
+    #[error("the referee did not say how the game ended")]
+    NoRecord,
+    /// Its record can't be read.
+    #[error("could not read the referee's record")]
+    Record(#[from] referee_core::RecordError),
+    /// One of our bots did not start.
+    #[error("could not start {name}: {foul}")]
+    NotStarted {
+        /// Its name.
+        name: String,
+        /// Why not.
+        foul: Foul,
+    },
+    /// A folder for a bot's socket can't be made.
+    #[error("could not make a folder among the temporary files (TMPDIR)")]
+    Socket(#[source] std::io::Error),
+    /// The threads of the referee can't be started.
+    #[error("could not start the referee's threads")]
+    Threads(#[source] std::io::Error),
+    /// A villain's set-up is none.
+    #[error("could not begin {game_id}")]
+    Setup {
+        /// The game.
+        game_id: String,
+        /// Why not.
+        #[source]
+        error: SetupError,
+    },
+    /// The game can't be played.
+    #[error("could not play {game_id}")]
+    Play {
+        /// The game.
+        game_id: String,
+        /// Why not.
+        #[source]
+        error: referee::PlayError,
+    },
+}
+
+enum Judge<'a> {
+    Local(LocalReferee<'a>),
+    Remote(Box<RemoteReferee<'a>>),
+}
+
+/// Tries all villains, several at once, and hands on each result in their order. It returns
+/// how many were tried to the end: all of them, unless it was stopped. All bots have been
+/// stopped then.
+///
+/// # Errors
+///
+/// [`RefereeError`] where the referee can't be reached or does not answer as a referee, or
+/// our own failure.
+pub async fn check_referee<E: From<RefereeError>>(
+    referee: &RefereeUnderTest,
+    villains: &Villains,
+    context: &LaunchContext,
+    stop: &Stop,
+    mut each: impl FnMut(VillainResult) -> Result<(), E>,
+) -> Result<usize, E> {
+    let judge = Judge::new(referee, villains, context).await?;
+    let tried = async {
+        let results = stream::iter(&villains.villains)
+            .take_until(stop.finishing())
+            .map(|villain| judge.try_one(villain))
+            .buffered(AT_ONCE);
+        let mut results = std::pin::pin!(results);
+        let mut tried = 0;
+        loop {
+            let next = tokio::select! {
+                next = results.next() => next,
+                // Dropping the games cuts them off.
+                () = stop.cutting_off() => None,
+            };
+            let Some(next) = next else { return Ok(tried) };
+            each(next?)?;
+            tried += 1;
+        }
+    };
+    let tried = tried.await;
+    match judge {
+        Judge::Local(local) => local.stop().await,
+        Judge::Remote(remote) => remote.stop().await,
+    }
+    tried
+}
+
+impl<'a> Judge<'a> {
+    async fn new(
+        referee: &'a RefereeUnderTest,
+        villains: &'a Villains,
+        context: &'a LaunchContext,
+    ) -> Result<Self, RefereeError> {
+        Ok(match referee {
+            RefereeUnderTest::Local { threads } => {
+                Self::Local(LocalReferee::new(villains, context, *threads)?)
+            }
+            RefereeUnderTest::Remote { address, host } => {
+                let remote = RemoteReferee::connect(address, host, villains, context);
+                Self::Remote(Box::new(remote.await?))
+            }
+        })
+    }
+
+    /// In both seats at once.
+    async fn try_one(&self, villain: &Villain) -> Result<VillainResult, RefereeError> {
+        let [first, second] = SEATS.map(|seat| self.try_in(villain, seat));
+        let (first, second) = tokio::try_join!(first, second)?;
+        Ok(VillainResult {
+            name: villain.entry.name.clone(),
+            expected: villain.expected,
+            seats: [first, second],
+        })
+    }
+
+    async fn try_in(&self, villain: &Villain, seat: Seat) -> Result<VillainGame, RefereeError> {
+        let game_id = format!("check-referee-{}-{seat}", villain.entry.name);
+        let record = match self {
+            Self::Local(local) => local.play(villain, seat, game_id).await?,
+            Self::Remote(remote) => remote.play(villain, seat, game_id).await?,
+        };
+        Ok(VillainGame::of(&record, seat))
+    }
+}
+
+impl VillainGame {
+    fn of(record: &Record, seat: Seat) -> Self {
+        let verdict = &record.result.verdict;
+        Self {
+            foul: verdict.foul(seat).cloned(),
+            reason: verdict.outcome().map(|outcome| outcome.reason.clone()),
+            honest_foul: verdict.foul(seat.other()).cloned(),
+        }
+    }
+
+    /// Whether it is void.
+    #[must_use]
+    pub const fn is_void(&self) -> bool {
+        self.foul.is_none() && self.reason.is_none()
+    }
+
+    /// Whether the referee said what was expected.
+    #[must_use]
+    pub fn holds(&self, expected: Option<FoulKind>) -> bool {
+        let foul = self.foul.as_ref().map(Foul::kind);
+        foul == expected && self.honest_foul.is_none() && !self.is_void()
+    }
+}
+
+impl VillainResult {
+    /// Whether the referee said what was expected in both seats.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.seats.iter().all(|game| game.holds(self.expected))
+    }
+}
+
+/// What a bot's processes are started with.
+const fn bot_options(start_limit: Duration, memory_limit: Option<u64>) -> BotOptions {
+    BotOptions {
+        start_limit,
+        memory_limit,
+        measure_memory: false,
+    }
+}
+
+/// A villain and the honest bot in order of their seats.
+fn in_order<T>(villain: T, honest: T, seat: Seat) -> Vec<T> {
+    if seat == SEATS[0] {
+        vec![villain, honest]
+    } else {
+        vec![honest, villain]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn late() -> Option<Foul> {
+        Some(Foul::Late {
+            limit: Duration::from_secs(1),
+        })
+    }
+
+    fn result(expected: Option<FoulKind>, fouls: [Option<Foul>; 2]) -> VillainResult {
+        VillainResult {
+            name: "villain".to_owned(),
+            expected,
+            seats: fouls.map(|foul| VillainGame {
+                foul,
+                reason: Some("four in a row".to_owned()),
+                honest_foul: None,
+            }),
+        }
+    }
+
+    #[test]
+    fn both_seats_must_be_answered_as_expected() {
+        let expected = Some(FoulKind::Late);
+        assert!(result(expected, [late(), late()]).holds());
+        assert!(result(None, [None, None]).holds());
+        let other = || Some(Foul::HungUp);
+        for wrong in [
+            [late(), other()],
+            [other(), late()],
+            [None, late()],
+            [late(), None],
+        ] {
+            assert!(!result(expected, wrong.clone()).holds(), "{wrong:?}");
+        }
+        assert!(!result(None, [None, late()]).holds());
+    }
+
+    #[test]
+    fn a_foul_of_the_honest_bot_and_a_void_game_are_wrong() {
+        let mut honest = result(None, [None, None]);
+        honest.seats[1].honest_foul = late();
+        assert!(!honest.holds());
+        let mut void = result(None, [None, None]);
+        void.seats[0].reason = None;
+        assert!(!void.holds());
+    }
+}

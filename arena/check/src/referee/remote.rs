@@ -1,0 +1,204 @@
+//! A referee that runs elsewhere: the villains run here, and it is asked to play the games.
+
+use std::time::Duration;
+
+use arena_proto::arena::v1::{
+    GameSpec, Limits, Player, game_event::Event, referee_client::RefereeClient,
+};
+use referee::{Address, Process, causes};
+use referee_core::{Record, Seat};
+use referee_worker::{Entry, LaunchContext, Source};
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, UnixStream},
+    task::JoinHandle,
+};
+use tonic::{Status, transport::Channel};
+
+use super::{LISTENS_WITHIN, RefereeError, SEED, Villain, Villains, bot_options, in_order};
+
+/// How long connecting may take.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How often a referee that is silent is pinged, and how long it may take to answer.
+const PING_EVERY: Duration = Duration::from_secs(5);
+const ANSWERS_WITHIN: Duration = Duration::from_secs(15);
+/// How much longer a game may take than its limits: starting, a busy machine, and
+/// what is played again for a delay of the referee's.
+const SLACK: Duration = Duration::from_secs(120);
+/// The largest record of one of these games, and far more; in bytes.
+const LARGEST: usize = 16 << 20;
+
+/// A referee, and what it plays with.
+pub(super) struct RemoteReferee<'a> {
+    client: RefereeClient<Channel>,
+    /// The name or address by which it knows this machine.
+    host: &'a str,
+    villains: &'a Villains,
+    context: &'a LaunchContext,
+    honest: Reachable,
+}
+
+/// A villain's process, which listens on a socket of its own, and the port that
+/// leads there.
+struct Reachable {
+    process: Process,
+    address: String,
+    forwarding: JoinHandle<()>,
+}
+
+impl<'a> RemoteReferee<'a> {
+    /// Connects to a referee and starts the honest bot.
+    pub(super) async fn connect(
+        address: &Address,
+        host: &'a str,
+        villains: &'a Villains,
+        context: &'a LaunchContext,
+    ) -> Result<Self, RefereeError> {
+        let channel = channel(address).await;
+        let channel = channel.map_err(|error| RefereeError::NotReached {
+            address: address.clone(),
+            why: causes(&error),
+        })?;
+        Ok(Self {
+            client: RefereeClient::new(channel).max_decoding_message_size(LARGEST),
+            host,
+            villains,
+            context,
+            honest: Reachable::start(&villains.honest, host, context).await?,
+        })
+    }
+
+    /// Has a game played with the villain in this seat.
+    pub(super) async fn play(
+        &self,
+        villain: &Villain,
+        seat: Seat,
+        game_id: String,
+    ) -> Result<Record, RefereeError> {
+        let running = Reachable::start(&villain.entry, self.host, self.context).await?;
+        let player = |name: &str, bot: &Reachable| Player {
+            name: name.to_owned(),
+            address: bot.address.clone(),
+        };
+        let spec = GameSpec {
+            game_id,
+            game: self.villains.game.info().name.to_owned(),
+            setup_json: villain.setup.to_string(),
+            seed: Some(SEED.to_vec().into()),
+            players: in_order(
+                player(&villain.entry.name, &running),
+                player("opponent", &self.honest),
+                seat,
+            ),
+            limits: Some(Limits {
+                start: villain.ready_within.try_into().ok(),
+                r#move: villain.per_move.try_into().ok(),
+                budget: None,
+            }),
+        };
+        let within = villain.ready_within + 2 * villain.per_move + SLACK;
+        let record = match tokio::time::timeout(within, self.record_of(spec)).await {
+            Ok(record) => record,
+            Err(_) => Err(RefereeError::Silent(within)),
+        };
+        running.stop().await;
+        record
+    }
+
+    async fn record_of(&self, spec: GameSpec) -> Result<Record, RefereeError> {
+        let events = self.client.clone().play_game(spec).await;
+        let events = events.map_err(|status| failed(&status))?;
+        let mut events = events.into_inner();
+        while let Some(event) = events.message().await.map_err(|status| failed(&status))? {
+            if let Some(Event::Finished(finished)) = event.event {
+                return Ok(Record::parse(&finished.record)?);
+            }
+        }
+        Err(RefereeError::NoRecord)
+    }
+
+    /// Stops the honest bot.
+    pub(super) async fn stop(self) {
+        self.honest.stop().await;
+    }
+}
+
+/// How the referee failed.
+fn failed(status: &Status) -> RefereeError {
+    let within = ANSWERS_WITHIN;
+    match std::error::Error::source(status).map(causes) {
+        // What the transport says has a cause; what the referee says has none.
+        Some(why) if why.contains("keep-alive timed out") => RefereeError::Silent(within),
+        // In the middle of a game it does not say which it was.
+        Some(why) => RefereeError::Broken { within, why },
+        None => RefereeError::Status(format!("{}: {}", status.code(), status.message())),
+    }
+}
+
+/// A connection that breaks when the other end is silent for long.
+async fn channel(address: &Address) -> Result<Channel, tonic::transport::Error> {
+    address
+        .endpoint()?
+        .connect_timeout(CONNECT)
+        .http2_keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(ANSWERS_WITHIN)
+        .keep_alive_while_idle(true)
+        .connect()
+        .await
+}
+
+impl Reachable {
+    async fn start(
+        entry: &Entry,
+        host: &str,
+        context: &LaunchContext,
+    ) -> Result<Self, RefereeError> {
+        let options = bot_options(LISTENS_WITHIN, None);
+        let source = context.source(entry, &options, None, 0);
+        let Source::Process(launch) = source.map_err(RefereeError::Socket)? else {
+            unreachable!("villains are programs");
+        };
+        let started = launch.start().await;
+        let process = started.map_err(|foul| RefereeError::NotStarted {
+            name: entry.name.clone(),
+            foul,
+        })?;
+        let Address::Unix(socket) = process.address().clone() else {
+            unreachable!("bots that we start listen on a socket");
+        };
+        let not_there = |error| RefereeError::Host {
+            host: host.to_owned(),
+            error,
+        };
+        let listener = TcpListener::bind((host, 0)).await.map_err(not_there)?;
+        let address = format!("tcp:{}", listener.local_addr().map_err(not_there)?);
+        let forwarding = tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let socket = socket.clone();
+                tokio::spawn(async move {
+                    // What breaks at one end is broken at the other.
+                    if let Ok(mut villain) = UnixStream::connect(socket).await {
+                        let _ = stream.set_nodelay(true);
+                        let _ = copy_bidirectional(&mut stream, &mut villain).await;
+                    }
+                });
+            }
+        });
+        Ok(Self {
+            process,
+            address,
+            forwarding,
+        })
+    }
+
+    async fn stop(self) {
+        self.process.stop();
+        self.process.ended().await;
+    }
+}
+
+impl Drop for Reachable {
+    fn drop(&mut self) {
+        self.forwarding.abort();
+    }
+}

@@ -1,0 +1,149 @@
+//! Stage `cancelled`: streams that are cancelled in the middle of a question.
+
+use std::time::{Duration, Instant};
+
+use arena_events::check::{FindingName, StageFigure};
+use futures_util::future::join_all;
+use referee::proc::CpuTime;
+use referee_core::Seat;
+use tokio::task::spawn_blocking;
+
+use super::MOST_AT_ONCE;
+use crate::{
+    error::Halt,
+    evidence::{Circumstance, Evidence},
+    examiner::Examiner,
+    finding::Finding,
+    game::{GameSeen, PlayOptions, play},
+    report::StageOutcome,
+    subject::Subject,
+};
+
+/// How many streams are cancelled at most.
+const MOST_CANCELLED: usize = 64;
+/// How long a bot has thought when its stream is cancelled, in turn.
+const CANCELLED_AFTER: [Duration; 4] = [
+    Duration::from_millis(10),
+    Duration::from_millis(1),
+    Duration::from_millis(30),
+    Duration::ZERO,
+];
+
+pub(super) async fn cancelled(
+    examiner: &mut Examiner<'_>,
+    subject: &Subject,
+) -> Result<StageOutcome, Halt> {
+    examiner.all_closed().await;
+    let usual = cores_used(examiner).await?;
+    let streams = cancel(examiner, subject).await?;
+    let mut findings = Vec::new();
+    findings.extend(still_thinking(examiner, subject, usual).await?);
+    let mut seen = play_again(examiner, subject).await?;
+    if let Some(foul) = seen.foul.clone() {
+        let after = Circumstance::AfterCancelled { streams };
+        let (name, kind) = (FindingName::Cancelled, subject.kind);
+        let finding = examiner.foul_finding(name, kind, foul, &mut seen, after);
+        findings.push(finding.await?);
+    }
+    Ok(StageOutcome::found(findings).with(StageFigure::Streams, streams))
+}
+
+/// Begins games, cancels them, and says how many.
+async fn cancel(examiner: &mut Examiner<'_>, subject: &Subject) -> Result<usize, Halt> {
+    let at_once = subject.max_games().min(MOST_AT_ONCE);
+    let wanted = (2 * subject.max_games()).clamp(4, MOST_CANCELLED);
+    let end = Instant::now() + examiner.options.patience;
+    let mut cancelled = 0;
+    while cancelled < wanted && (cancelled == 0 || Instant::now() < end) {
+        let settings: Vec<_> = (0..at_once.min(wanted - cancelled))
+            .map(|game| {
+                (
+                    cancelled + game,
+                    examiner.setting(subject.kind, 0, Seat::new(0)),
+                )
+            })
+            .collect();
+        let probe = examiner.host.probe().await?;
+        let games = settings.iter().map(|(game, setting)| {
+            let after = CANCELLED_AFTER[game % CANCELLED_AFTER.len()];
+            async move {
+                let options = PlayOptions {
+                    cancel_after: Some(after),
+                    ..PlayOptions::default()
+                };
+                play(probe, setting, &options).await
+            }
+        });
+        for seen in join_all(games).await {
+            seen?;
+        }
+        cancelled += settings.len();
+    }
+    Ok(cancelled)
+}
+
+/// Plays a game after all. The bot may take a moment until it takes a game again.
+async fn play_again(examiner: &mut Examiner<'_>, subject: &Subject) -> Result<GameSeen, Halt> {
+    let end = Instant::now() + examiner.options.limits.start;
+    loop {
+        let options = PlayOptions {
+            leave_after: Some(3),
+            leave_at: Some(examiner.soon()),
+            hasty: subject.is_hasty(),
+            ..PlayOptions::default()
+        };
+        let setting = examiner.setting(subject.kind, 0, Seat::new(0));
+        let seen = examiner.play_one(&setting, &options).await?;
+        examiner.must_be_there(seen.foul.as_ref()).await?;
+        let refused = seen
+            .foul
+            .as_ref()
+            .is_some_and(|foul| foul.kind().is_start());
+        if !refused || Instant::now() >= end {
+            return Ok(seen);
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Whether its process goes on thinking when the time of a question is over.
+async fn still_thinking(
+    examiner: &mut Examiner<'_>,
+    subject: &Subject,
+    usual: f64,
+) -> Result<Option<Finding>, Halt> {
+    const BUSY: f64 = 0.5;
+    let since = Instant::now();
+    loop {
+        // Until then it may still think.
+        let in_time = since.elapsed() < examiner.options.limits.per_move;
+        let cores = cores_used(examiner).await? - usual;
+        if cores <= BUSY {
+            return Ok(None);
+        }
+        if !in_time {
+            let after = since.elapsed();
+            let evidence = Evidence::StillThinking { after, cores };
+            return Ok(Some(subject.finding(FindingName::ThinksOn, evidence)));
+        }
+    }
+}
+
+/// How much of a core it uses, or waits for, while nobody asks it anything; 0 where it is
+/// not our process.
+async fn cores_used(examiner: &mut Examiner<'_>) -> Result<f64, Halt> {
+    const WATCHED: Duration = Duration::from_millis(500);
+    match examiner.host.running().await {
+        Ok(_) => {}
+        Err(Halt::Gone(_)) => return Ok(0.0),
+        Err(error) => return Err(error),
+    }
+    let Some(id) = examiner.host.process() else {
+        return Ok(0.0);
+    };
+    let time = || spawn_blocking(move || CpuTime::of_family(id));
+    let (before, began) = (time().await?, Instant::now());
+    tokio::time::sleep(WATCHED).await;
+    let used = time().await?.since(before);
+    Ok(used.as_secs_f64() / began.elapsed().as_secs_f64())
+}

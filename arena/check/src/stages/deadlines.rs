@@ -1,0 +1,73 @@
+//! Stage `deadlines`: how close to the limit the bot answers, and whether it obeys the limit
+//! of a question.
+
+use std::{slice, time::Duration};
+
+use arena_events::check::{FindingName, SkipCause, StageFigure};
+use referee_core::Seat;
+
+use crate::{
+    error::Halt,
+    evidence::Evidence,
+    examiner::{Examiner, median},
+    game::PlayOptions,
+    report::StageOutcome,
+    subject::Subject,
+};
+
+/// No limit is made shorter than this: it would measure the machine.
+const SHORTEST_LIMIT: Duration = Duration::from_millis(100);
+
+pub(super) async fn deadlines(
+    examiner: &mut Examiner<'_>,
+    subject: &Subject,
+) -> Result<StageOutcome, Halt> {
+    let limit = examiner.options.limits.per_move;
+    let Some(slowest) = subject.thoughts.iter().max().copied() else {
+        return Ok(StageOutcome::skipped(SkipCause::AskedNothing));
+    };
+    let mut outcome = StageOutcome::default()
+        .with_time(StageFigure::SlowestUs, slowest)
+        .with_time(StageFigure::LimitUs, limit);
+    if slowest > limit * 4 / 5 {
+        let thought = slowest;
+        let slow = Evidence::SlowAnswer { thought, limit };
+        outcome
+            .findings
+            .push(subject.finding(FindingName::CloseToLimit, slow));
+    }
+    let short = (limit / 10).max(SHORTEST_LIMIT);
+    if short > limit / 2 || slowest < short / 2 {
+        return Ok(outcome);
+    }
+    examiner.make_room(subject, 1).await;
+    let mut setting = examiner.setting(subject.kind, 0, Seat::new(0));
+    setting.limits.per_move = short;
+    let options = PlayOptions {
+        leave_after: Some(5),
+        judged_by: Some(limit),
+        hasty: subject.is_hasty(),
+        ..PlayOptions::default()
+    };
+    let played = examiner
+        .play_all(slice::from_ref(&setting), &options)
+        .await?;
+    let mut seen = played.into_iter().next().expect("one game was played");
+    outcome
+        .findings
+        .extend(examiner.foul_of(&setting, &mut seen).await?);
+    // The machine may make one answer late, but not most of them.
+    let usual = median(&seen.thoughts).unwrap_or_default();
+    if usual >= short {
+        let evidence = Evidence::ShorterLimit {
+            limit: short,
+            thought: usual,
+        };
+        outcome
+            .findings
+            .push(subject.finding(FindingName::IgnoresLimit, evidence));
+    }
+    Ok(outcome
+        .with_time(StageFigure::ShortLimitUs, short)
+        .with_time(StageFigure::UnderShortLimitUs, usual))
+}

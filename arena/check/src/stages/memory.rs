@@ -1,0 +1,152 @@
+//! Stage `memory`: the bot's memory over many games.
+
+use std::time::Instant;
+
+use arena_events::check::{FindingName, SkipCause, StageFigure};
+use referee::proc::memory_of_family;
+use referee_core::Seat;
+use tokio::task::spawn_blocking;
+
+use crate::{
+    error::Halt, evidence::Evidence, examiner::Examiner, game::PlayOptions, report::StageOutcome,
+    subject::Subject,
+};
+
+/// Memory that grows by less over all games, or by less a game, is no finding; in bytes.
+const GROWTH: u64 = 4 * 1024 * 1024;
+const GROWTH_A_GAME: u64 = 2 * 1024;
+/// From so many games on growth can be told from warming up.
+const ENOUGH_GAMES: usize = 100;
+/// How many blocks of games are compared.
+const BLOCKS: usize = 4;
+
+pub(super) async fn memory(
+    examiner: &mut Examiner<'_>,
+    subject: &Subject,
+    of: u32,
+) -> Result<StageOutcome, Halt> {
+    if !examiner.host.is_started_by_us() {
+        return Ok(StageOutcome::skipped(SkipCause::NotStartedByArena));
+    }
+    let (patience, wanted) = (examiner.options.patience, examiner.options.games as usize);
+    if examiner.options.quick || wanted == 0 {
+        return Ok(StageOutcome::skipped(SkipCause::NotRequested));
+    }
+    let began = Instant::now();
+    let end = began + patience / of.max(1);
+    let seats = usize::from(subject.kind.info().seats);
+    let at_once = subject.max_games().min(4);
+    // How many bytes it held after so many games.
+    let mut held: Vec<(usize, u64)> = Vec::new();
+    let mut games = 0;
+    while games < wanted && Instant::now() < end {
+        // Where too few games fit into the time, none are waited for.
+        let pace = began.elapsed() / games.max(1) as u32;
+        if games > 0 && pace * ENOUGH_GAMES as u32 > 2 * patience {
+            break;
+        }
+        let more = at_once.min(wanted - games);
+        examiner.make_room(subject, more).await;
+        let settings: Vec<_> = (games..games + more)
+            .map(|game| examiner.setting(subject.kind, 0, Seat::new((game % seats) as u8)))
+            .collect();
+        let options = PlayOptions {
+            leave_at: Some(end),
+            hasty: subject.is_hasty(),
+            ..PlayOptions::default()
+        };
+        let played = examiner.play_all(&settings, &options).await?;
+        games += more;
+        if let Some(id) = examiner.host.process() {
+            held.push((games, spawn_blocking(move || memory_of_family(id)).await?));
+        }
+        for (setting, mut seen) in settings.iter().zip(played) {
+            if let Some(foul) = examiner.foul_of(setting, &mut seen).await? {
+                let outcome = StageOutcome::found(vec![foul]);
+                return Ok(outcome.with(StageFigure::Games, games));
+            }
+        }
+    }
+    let mut outcome = StageOutcome {
+        skipped: (games < ENOUGH_GAMES).then_some(SkipCause::TooFewGames),
+        ..StageOutcome::default()
+    }
+    .with(StageFigure::Games, games)
+    .with(StageFigure::WantedGames, wanted);
+    if outcome.skipped.is_some() {
+        return Ok(outcome);
+    }
+    for (figure, at) in [
+        (StageFigure::FirstBytes, held.first()),
+        (StageFigure::LastBytes, held.last()),
+    ] {
+        outcome
+            .figures
+            .extend(at.map(|(_, bytes)| (figure, *bytes)));
+    }
+    if let Some((bytes, games)) = growth(&held) {
+        let evidence = Evidence::Growth { bytes, games };
+        outcome
+            .findings
+            .push(subject.finding(FindingName::MemoryGrows, evidence));
+    }
+    Ok(outcome)
+}
+
+/// By how many bytes memory has grown and over how many games, where it has grown
+/// steadily: the first quarter of the games is left out as warming up; what follows
+/// is cut into blocks, and the least that was held in a block must rise from each
+/// block to the next.
+fn growth(held: &[(usize, u64)]) -> Option<(u64, usize)> {
+    let warm = &held[held.len() / 4..];
+    let (begins, ends) = (warm.first()?.0, warm.last()?.0);
+    let block = warm.len() / BLOCKS;
+    if block == 0 {
+        return None;
+    }
+    let least: Vec<u64> = warm
+        .chunks_exact(block)
+        .take(BLOCKS)
+        .filter_map(|block| block.iter().map(|(_, bytes)| *bytes).min())
+        .collect();
+    let grown = least.last()?.checked_sub(*least.first()?)?;
+    // From the first block to the last: of so many games one block is missing.
+    let over = (ends - begins) * (BLOCKS - 1) / BLOCKS;
+    let steady = least
+        .windows(2)
+        .all(|pair| pair[1] > pair[0] && pair[1] - pair[0] > grown / (4 * BLOCKS as u64));
+    let much = grown > GROWTH && grown > GROWTH_A_GAME * over as u64;
+    (steady && much && over > 0).then_some((grown, over))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(of: impl Fn(u64) -> u64) -> Vec<(usize, u64)> {
+        (1..=400).map(|game| (game as usize, of(game))).collect()
+    }
+
+    #[test]
+    fn memory_that_rises_to_the_end_grows() {
+        let (grown, over) = growth(&held(|game| 64 * 1024 * game)).unwrap();
+        assert_eq!(grown / over as u64 / 1024, 64);
+        // With what comes and goes on top of it.
+        assert!(growth(&held(|game| 64 * 1024 * game + game % 7 * 3_000_000)).is_some());
+    }
+
+    #[test]
+    fn memory_that_has_warmed_up_does_not() {
+        let mib = 1024 * 1024;
+        assert_eq!(growth(&held(|_| 50 * mib)), None);
+        assert_eq!(growth(&held(|game| game.min(90) * mib)), None);
+        assert_eq!(
+            growth(&held(|game| if game < 250 { 5 } else { 60 } * mib)),
+            None
+        );
+        assert_eq!(growth(&held(|game| game % 50 * mib)), None);
+        // Less than a page a game.
+        assert_eq!(growth(&held(|game| game * 1024)), None);
+        assert_eq!(growth(&[]), None);
+    }
+}

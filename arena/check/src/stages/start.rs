@@ -1,0 +1,145 @@
+//! Stage `start`: which games does the bot serve, and what does it say of itself?
+
+use std::time::{Duration, Instant};
+
+use arena_events::check::{FindingName, ReadyAnswer, SkipCause, StageFigure};
+use referee_core::{Foul, GameKind, Seat};
+use referee_games::GAMES;
+
+use crate::{
+    error::{CheckError, Halt},
+    evidence::Evidence,
+    examiner::Examiner,
+    finding::Finding,
+    game::{GameSeen, PlayOptions},
+    report::StageOutcome,
+    subject::{Subject, finding},
+};
+
+/// The stage, game by game.
+pub(crate) struct Start {
+    kinds: std::vec::IntoIter<&'static dyn GameKind>,
+    /// Whether the games were named, so that the bot must serve them.
+    are_named: bool,
+    /// From the start of the process until it took our connection; counts for the first game.
+    took: Option<Duration>,
+    /// Its Ready for a game came too late.
+    is_kept_waiting: bool,
+    subjects: Vec<Subject>,
+}
+
+impl Start {
+    /// Starts the process.
+    pub(crate) async fn new(examiner: &mut Examiner<'_>) -> Result<Self, Halt> {
+        let named = examiner.options.kinds.clone();
+        Ok(Self {
+            are_named: named.is_some(),
+            kinds: named.unwrap_or_else(|| GAMES.to_vec()).into_iter(),
+            took: Some(examiner.host.running().await?.took),
+            is_kept_waiting: false,
+            subjects: Vec::new(),
+        })
+    }
+
+    pub(crate) fn next_kind(&mut self) -> Option<&'static dyn GameKind> {
+        self.kinds.next()
+    }
+
+    pub(crate) const fn is_kept_waiting(&self) -> bool {
+        self.is_kept_waiting
+    }
+
+    /// The games that it plays.
+    pub(crate) fn subjects(self) -> Vec<Subject> {
+        self.subjects
+    }
+
+    /// Sends it the start of a game; none where it does not serve the game and need not.
+    pub(crate) async fn game(
+        &mut self,
+        examiner: &mut Examiner<'_>,
+        kind: &'static dyn GameKind,
+    ) -> Result<Option<StageOutcome>, CheckError> {
+        if self.is_kept_waiting {
+            return Ok(Some(StageOutcome::skipped(SkipCause::SlowInAnotherGame)));
+        }
+        let options = PlayOptions {
+            leave_after: Some(0),
+            ..PlayOptions::default()
+        };
+        let began = Instant::now();
+        let limit = examiner.options.limits.start;
+        let setting = examiner.setting(kind, 0, Seat::new(0));
+        let seen = examiner.play_one(&setting, &options).await?;
+        match (&seen.foul, &seen.ready) {
+            (Some(Foul::Unsupported { .. }), _) if !self.are_named => Ok(None),
+            (None, Some(ready)) => {
+                let took = seen.ready_after + self.took.take().unwrap_or_default();
+                let outcome = StageOutcome {
+                    ready: Some(ready.clone()),
+                    ..StageOutcome::found(said(kind, ready, took, limit))
+                };
+                self.subjects
+                    .push(Subject::new(kind, ready.clone(), setting));
+                Ok(Some(outcome.with_time(StageFigure::ReadyUs, took)))
+            }
+            _ => {
+                let finding = not_ready(examiner, kind, &seen).await?;
+                // Its process may have ended: that is the same fault, and no other game's.
+                examiner.host.take_death();
+                examiner.host.renew().await;
+                // Who was too slow for one game would be so for every other.
+                self.is_kept_waiting = began.elapsed() >= limit;
+                Ok(Some(StageOutcome::found(vec![finding])))
+            }
+        }
+    }
+}
+
+/// What is wrong with its Ready.
+fn said(
+    kind: &'static dyn GameKind,
+    ready: &ReadyAnswer,
+    took: Duration,
+    limit: Duration,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if took > limit / 3 {
+        let late = Evidence::ReadyAfter { took, limit };
+        findings.push(finding(FindingName::SlowStart, Some(kind), late));
+    }
+    if ready.bot.is_empty() {
+        findings.push(finding(FindingName::NoName, Some(kind), Evidence::NoName));
+    }
+    if ready.max_games.is_none_or(|games| games == 0) {
+        let unsaid = Evidence::NoMaxGames;
+        findings.push(finding(FindingName::NoMaxGames, Some(kind), unsaid));
+    }
+    findings
+}
+
+/// Why it was not ready.
+async fn not_ready(
+    examiner: &mut Examiner<'_>,
+    kind: &'static dyn GameKind,
+    seen: &GameSeen,
+) -> Result<Finding, CheckError> {
+    let name = match seen.foul {
+        Some(Foul::Unsupported { .. }) => FindingName::Unsupported,
+        Some(Foul::Unreachable { .. }) => FindingName::Unreachable,
+        Some(Foul::MemoryExceeded { .. }) => FindingName::MemoryExceeded,
+        _ if examiner.is_silent().await? => FindingName::NoStart,
+        _ => FindingName::NoReady,
+    };
+    let foul = seen.foul.clone().map(Evidence::from);
+    Ok(finding(name, Some(kind), foul.unwrap_or(Evidence::NoReady)))
+}
+
+/// The outcome for a bot that could not be started or reached.
+pub(crate) fn not_started(foul: Foul) -> StageOutcome {
+    let name = match foul {
+        Foul::Unreachable { .. } => FindingName::Unreachable,
+        _ => FindingName::NoStart,
+    };
+    StageOutcome::found(vec![finding(name, None, foul)])
+}

@@ -1,0 +1,180 @@
+//! The kinds of bots that `arena` can start: its own, and compiled strategies, by
+//! running itself; the others come with `referee-worker`.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use referee_core::GameInfo;
+use referee_worker::{Launcher, Reach, Scheme, Schemes, Trust};
+use strategy_adapter::Strategy;
+
+/// Every kind of bot.
+///
+/// # Errors
+///
+/// The path of this program is not known.
+pub(crate) fn schemes() -> std::io::Result<Schemes> {
+    let program = std::env::current_exe()?;
+    let arena = program.clone();
+    let built_in = Scheme {
+        prefixes: &["house:"],
+        form: "house:NAME",
+        names: house_bots::HOUSE.iter().map(|bot| bot.name).collect(),
+        read: Box::new(move |_, rest| match house_bots::bot(rest) {
+            Ok(_) => Ok(Arc::new(BuiltIn {
+                program: program.clone(),
+                spec: rest.to_owned(),
+            })),
+            Err(error) => Err(error.to_string()),
+        }),
+    };
+    let strategy = Scheme {
+        prefixes: &["strategy:"],
+        form: "strategy:FILE.so",
+        names: Vec::new(),
+        read: Box::new(move |spec, rest| match rest.parse() {
+            Ok(strategy) => Ok(Arc::new(Compiled {
+                program: arena.clone(),
+                strategy,
+            })),
+            Err(error) => Err(format!("{spec}: {error}; {}", strategy_adapter::EXPECTED)),
+        }),
+    };
+    Ok(Schemes::with(vec![built_in, strategy]))
+}
+
+/// One of our own bots: the arena runs itself as it.
+#[derive(Debug)]
+struct BuiltIn {
+    program: PathBuf,
+    /// What follows `house:`.
+    spec: String,
+}
+
+impl Launcher for BuiltIn {
+    fn default_name(&self) -> String {
+        let name = self.spec.split('?').next();
+        name.unwrap_or(&self.spec).to_owned()
+    }
+
+    fn trust(&self) -> Trust {
+        Trust::BuiltIn
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Program {
+            program: self.program.clone(),
+            arguments: vec!["bot".into(), self.spec.clone().into()],
+        }
+    }
+
+    fn check_game(&self, game: &GameInfo) -> Result<(), String> {
+        match house_bots::named(&self.spec) {
+            Some(bot) if !bot.games.include(game.name) => Err(format!(
+                "built-in bot \"{}\" does not play {}; it plays {}",
+                bot.name,
+                game.name.replace('_', "-"),
+                bot.games.names()
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A compiled strategy: the arena runs itself as its adapter.
+#[derive(Debug)]
+struct Compiled {
+    program: PathBuf,
+    strategy: Strategy,
+}
+
+impl Launcher for Compiled {
+    fn default_name(&self) -> String {
+        self.strategy.name()
+    }
+
+    fn trust(&self) -> Trust {
+        Trust::Process
+    }
+
+    fn reach(&self) -> Reach {
+        let strategy = self.strategy.to_string();
+        Reach::Program {
+            program: self.program.clone(),
+            arguments: vec!["strategy".into(), "--".into(), strategy.into()],
+        }
+    }
+
+    fn check_files(&self, directory: &Path) -> Result<(), String> {
+        let strategy = Strategy {
+            path: directory.join(&self.strategy.path),
+            ..self.strategy.clone()
+        };
+        strategy.look().map_err(|error| error.to_string())
+    }
+
+    fn check_game(&self, game: &GameInfo) -> Result<(), String> {
+        if game.name == strategy_adapter::GAME {
+            return Ok(());
+        }
+        let game = game.name.replace('_', "-");
+        Err(format!(
+            "a compiled strategy plays connect-four, not {game}"
+        ))
+    }
+
+    fn needs_empty_board(&self) -> bool {
+        self.strategy.keeps_globals
+    }
+
+    fn remark(&self) -> Option<&'static str> {
+        self.strategy.trusts_clock().then_some(
+            "it calls clock(), which counts millionths of a second here; if it was written \
+             where CLOCKS_PER_SEC is 1000 and does not divide by that, say \
+             FILE.so?clock-scale=1000, or it thinks a thousandth of what it should",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_worker::{Entry, SpecError};
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Entry, SpecError> {
+        Entry::read(text, &schemes().unwrap())
+    }
+
+    #[test]
+    fn names_are_given_or_found() {
+        for (text, name, spec) in [
+            ("a=house:uct?time=200ms", "a", "house:uct?time=200ms"),
+            ("house:uct?time=200ms", "uct", "house:uct?time=200ms"),
+            (
+                "strategy:./old/my strategy.so?clock-scale=1000",
+                "my-strategy",
+                "strategy:./old/my strategy.so?clock-scale=1000",
+            ),
+        ] {
+            let entry = read(text).unwrap();
+            assert_eq!((&*entry.name, &*entry.spec), (name, spec), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_say_what_to_do() {
+        for (text, says) in [
+            ("a=house:radnom", "did you mean random?"),
+            ("strategy:", "expected strategy:FILE.so"),
+            ("strategy:a.so?x=1", "there is no parameter \"x\""),
+            ("..=house:random", "begins with"),
+            ("a b=house:random", "a name is"),
+        ] {
+            let why = read(text).unwrap_err().to_string();
+            assert!(why.contains(says), "{text}: {why}");
+        }
+    }
+}

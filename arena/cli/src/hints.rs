@@ -1,0 +1,40 @@
+//! The words for what a bot's author may have overlooked.
+
+use referee_worker::Hint;
+
+/// What to do, in one line.
+pub(crate) fn words(hint: &Hint) -> String {
+    match hint {
+        Hint::NotExecutable {
+            file,
+            interpreter: Some(interpreter),
+        } => {
+            let file = file.display();
+            format!(
+                "{file} is not an executable program: use 'exec:{interpreter} {file}', or make it \
+                 one with a #! line and chmod +x {file}"
+            )
+        }
+        Hint::NotExecutable {
+            file,
+            interpreter: None,
+        } => {
+            let file = file.display();
+            format!(
+                "{file} is not an executable program: make it one with chmod +x {file}, or name \
+                 the program that runs it, as in 'exec:python3 {file}'"
+            )
+        }
+        Hint::NotInPath { file } => {
+            let file = file.display();
+            format!("a program in this folder is started with ./: use exec:./{file}")
+        }
+        Hint::MissingPackage { python, package } => {
+            let python = python.display();
+            format!(
+                "{python} has no package {package}: install it for that python, or name the \
+                 python that has it, as in 'exec:venv/bin/python FILE'"
+            )
+        }
+    }
+}

@@ -1,0 +1,600 @@
+//! Runs whose results stay in memory: matches, exams, the demo, the self-test. What a
+//! person has typed ([`RunArgs`]) is resolved ([`Settings`]) and handed to the engine.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use anyhow::Context as _;
+use arena_events::{
+    VERSION,
+    run::{
+        ExamPlan, RunBot, RunCommand, RunEndedEvent, RunFile, RunIsolation, RunOutcome as EndName,
+        RunStartedEvent,
+    },
+};
+use arena_ladder::{ScheduleShape, Seatings, SetAsideRule, Sprt};
+use arena_store::FirstFoul;
+use arena_tournament::{
+    Definition, MemoryResults, Plan, RunCounters, RunEnd, RunOptions, Snapshot, cores, events,
+    game_name, parse_limit, read_openings, run, secret_root,
+};
+use clap::Args;
+use referee_core::{GameKind, Limits, Root};
+use referee_worker::{Entry, RecordFolder, Schemes, Stop, write_whole};
+
+use crate::{
+    End, report,
+    reporter::{Reporter, Seen},
+    show, usage,
+};
+
+/// How a run is played, whatever is played.
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    /// Play the same deals again: a number, a word, or the root that an earlier
+    /// run showed at its end.
+    #[arg(long)]
+    seed: Option<String>,
+    /// The same from a file that only you can read.
+    #[arg(long, value_name = "FILE", conflicts_with = "seed")]
+    seed_file: Option<PathBuf>,
+    /// What one move may take; an answer at exactly this time is late.
+    #[arg(long, env = "ARENA_MOVE_LIMIT", default_value = "3s", value_parser = parse_limit)]
+    move_limit: Duration,
+    /// What a bot has to start and say that it is ready.
+    #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = parse_limit)]
+    start_limit: Duration,
+    /// How much memory a bot process may add after it has started, in MiB.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    memory_limit: Option<u64>,
+    /// How many games are played at once [default: the number of cores].
+    #[arg(long, env = "ARENA_CONCURRENCY", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    concurrency: Option<u64>,
+    /// The game's set-up as JSON, where it is not the standard one.
+    #[arg(long)]
+    setup: Option<String>,
+    /// A list of set-ups, one a line, in the game's notation or as JSON: each
+    /// deal takes the next. Empty lines and lines that begin with # are skipped.
+    #[arg(long, value_name = "FILE", conflicts_with = "setup")]
+    openings: Option<PathBuf>,
+    #[command(flatten)]
+    records: RecordArgs,
+}
+
+/// Where records go.
+#[derive(Args, Clone, Default)]
+pub(crate) struct RecordArgs {
+    /// Where records and logs go [default: a new folder in arena-runs].
+    #[arg(long)]
+    records: Option<PathBuf>,
+    /// Keep no records.
+    #[arg(long, conflicts_with = "records")]
+    no_records: bool,
+}
+
+/// What was typed, with everything that follows from it and from the machine.
+pub(crate) struct Settings {
+    pub(crate) schemes: Schemes,
+    pub(crate) root: Root,
+    /// Whether the root was typed.
+    pub(crate) reproduction: bool,
+    /// Whether the root is not to be shown: it stays in its file.
+    pub(crate) hides_root: bool,
+    pub(crate) limits: Limits,
+    pub(crate) memory_mib: Option<u64>,
+    pub(crate) concurrency: Option<usize>,
+    /// What deals begin with, in turn.
+    pub(crate) setups: Vec<serde_json::Value>,
+    pub(crate) records: RecordArgs,
+    /// The folder that relative paths begin at.
+    pub(crate) directory: PathBuf,
+}
+
+/// What came of a run.
+pub(crate) struct PlayedRun {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) results: MemoryResults,
+    pub(crate) outcome: arena_tournament::RunOutcome,
+    pub(crate) seen: Seen,
+}
+
+impl RunArgs {
+    /// Resolves what was typed for this game.
+    pub(crate) fn resolve(&self, kind: &dyn GameKind) -> anyhow::Result<Settings> {
+        let directory = std::env::current_dir().context("the folder of this process is gone")?;
+        let typed = typed_root(self.seed.as_deref(), self.seed_file.as_deref())?;
+        let setups = match (&self.openings, &self.setup) {
+            (Some(file), _) => read_openings(file, &directory, kind)?,
+            (None, None) => vec![kind.setup(&serde_json::Value::Null)?],
+            (None, Some(text)) => {
+                let setup = serde_json::from_str(text)
+                    .or_else(|error| usage(format!("--setup: expected a JSON object: {error}")))?;
+                let setup = kind.setup(&setup);
+                vec![setup.or_else(|error| usage(format!("--setup: {error}")))?]
+            }
+        };
+        Ok(Settings {
+            schemes: crate::bots::schemes()?,
+            reproduction: typed.is_some(),
+            hides_root: self.seed_file.is_some(),
+            root: typed.map_or_else(secret_root, Ok)?,
+            limits: Limits {
+                start: self.start_limit,
+                per_move: self.move_limit,
+                ..Limits::default()
+            },
+            memory_mib: self.memory_limit,
+            concurrency: self.concurrency.map(|games| games as usize),
+            setups,
+            records: self.records.clone(),
+            directory,
+        })
+    }
+}
+
+/// The root that was typed, or lies in a file.
+pub(crate) fn typed_root(seed: Option<&str>, file: Option<&Path>) -> anyhow::Result<Option<Root>> {
+    let (what, text) = match (seed, file) {
+        (Some(seed), _) => ("--seed".to_owned(), seed.to_owned()),
+        (None, Some(file)) => {
+            let what = format!("--seed-file {}", file.display());
+            let text =
+                fs::read_to_string(file).or_else(|error| usage(format!("{what}: {error}")))?;
+            (what, text)
+        }
+        (None, None) => return Ok(None),
+    };
+    let root = text
+        .parse()
+        .or_else(|error| usage(format!("{what}: {error}")))?;
+    Ok(Some(root))
+}
+
+impl Settings {
+    /// Nothing but defaults, and no records.
+    pub(crate) fn unrecorded(kind: &dyn GameKind) -> anyhow::Result<Self> {
+        Ok(Self {
+            records: RecordArgs {
+                records: None,
+                no_records: true,
+            },
+            ..Self::defaults(kind)?
+        })
+    }
+
+    /// Nothing but defaults.
+    pub(crate) fn defaults(kind: &dyn GameKind) -> anyhow::Result<Self> {
+        Ok(Self {
+            schemes: crate::bots::schemes()?,
+            root: secret_root()?,
+            reproduction: false,
+            hides_root: false,
+            limits: Limits::default(),
+            memory_mib: None,
+            concurrency: None,
+            setups: vec![kind.setup(&serde_json::Value::Null)?],
+            records: RecordArgs::default(),
+            directory: std::env::current_dir().context("the folder of this process is gone")?,
+        })
+    }
+
+    /// Everybody against everybody, or the first against each of the others, so many
+    /// deals each.
+    pub(crate) fn definition(
+        &self,
+        kind: &dyn GameKind,
+        shape: ScheduleShape,
+        deals: u64,
+        seatings: Seatings,
+        sprt: Option<Sprt>,
+    ) -> Definition {
+        // A match is played to its end whatever a bot does; a test needs bots that play.
+        let never = SetAsideRule {
+            starts: u32::MAX,
+            fouls: u32::MAX,
+        };
+        Definition {
+            game: kind.info().name.to_owned(),
+            shape,
+            deals,
+            seatings,
+            setups: self.setups.clone(),
+            limits: self.limits,
+            memory_mib: self.memory_mib,
+            sprt,
+            patience: match sprt {
+                None => never,
+                Some(_) => SetAsideRule { starts: 3, ..never },
+            },
+            filler: "house:random".to_owned(),
+            time: None,
+            directory: self.directory.clone(),
+        }
+    }
+
+    /// Checks that the bots' files are there and that they play the game.
+    pub(crate) fn check_bots(&self, kind: &dyn GameKind, bots: &[Entry]) -> anyhow::Result<()> {
+        for bot in bots {
+            bot.check_game(kind.info(), &self.directory)?;
+        }
+        Ok(())
+    }
+
+    /// A plan of these bots.
+    pub(crate) fn plan(&self, definition: Definition, bots: Vec<Entry>) -> anyhow::Result<Plan> {
+        Ok(Plan::new(
+            definition,
+            bots,
+            self.root.clone(),
+            &self.schemes,
+        )?)
+    }
+
+    /// A folder for the records of this run, where they are kept.
+    pub(crate) fn folder(&self, verb: &str) -> anyhow::Result<Option<RunFolder>> {
+        match self.records.no_records {
+            true => Ok(None),
+            false => RunFolder::create(self.records.records.as_deref(), verb).map(Some),
+        }
+    }
+
+    /// The hash of the root, or the root itself, of a run whose root was not typed: the
+    /// last that is said of it.
+    pub(crate) fn show_root(&self) {
+        if !self.reproduction {
+            anstream::eprintln!(
+                "root committed, sha256:\n  {}\nroot, to be typed as --seed:\n  {}",
+                self.root.commitment(),
+                self.root.reveal()
+            );
+        }
+    }
+
+    /// How a run of this plan begins, for programs.
+    pub(crate) fn started(
+        &self,
+        command: RunCommand,
+        plan: &Plan,
+        folder: Option<&RunFolder>,
+        exam: Option<ExamPlan>,
+    ) -> anyhow::Result<RunStartedEvent> {
+        let definition = &plan.definition;
+        let planned = plan.schedule()?.planned();
+        Ok(RunStartedEvent {
+            command,
+            tournament: None,
+            game: game_name(plan.kind),
+            rules_version: plan.kind.info().rules_version,
+            shape: None,
+            deals: definition.deals,
+            seatings: events::seatings(definition.seatings),
+            planned_groups: planned,
+            planned_games: planned.map(|groups| groups * plan.games_in_group()),
+            stored_games: 0,
+            setup_count: definition.setups.len() as u64,
+            limits: events::limits(&definition.limits, definition.memory_mib),
+            bots: bots(plan),
+            filler: None,
+            root_commitment: Some(self.root.commitment()),
+            reproduction: self.reproduction,
+            sprt: definition.sprt.as_ref().map(events::sprt),
+            time_limit_us: definition.time.map(events::us),
+            isolation: isolation(plan),
+            records: folder.map(|folder| folder.path().display().to_string()),
+            exam,
+        })
+    }
+
+    /// Plays a plan; its records go to the folder.
+    pub(crate) async fn play(
+        &self,
+        plan: Plan,
+        folder: Option<&RunFolder>,
+        live: bool,
+        stop: &Stop,
+        reporter: Reporter,
+    ) -> anyhow::Result<PlayedRun> {
+        let results = match folder {
+            None => MemoryResults::new(),
+            Some(folder) => {
+                let records = RecordFolder::new(folder.path().to_owned());
+                MemoryResults::with_folder(records, plan.kind.has_secrets())
+            }
+        };
+        let logs = folder.map(RunFolder::logs);
+        let options = run_options(self.concurrency, logs, live)?;
+        play_into(results, plan, options, stop, reporter).await
+    }
+}
+
+/// Plays a plan and reads off what came of it.
+pub(crate) async fn play_into(
+    results: MemoryResults,
+    plan: Plan,
+    options: RunOptions,
+    stop: &Stop,
+    reporter: Reporter,
+) -> anyhow::Result<PlayedRun> {
+    let definition = plan.definition.clone();
+    let names: Vec<String> = plan.names().map(str::to_owned).collect();
+    let root = plan.root.clone();
+    let reporter = Arc::new(reporter);
+    let counters = Arc::new(RunCounters::default());
+    let ran = run(
+        plan,
+        results.clone(),
+        counters,
+        options,
+        stop.clone(),
+        reporter.clone(),
+    );
+    let ran = ran.await;
+    let seen = reporter.finish()?;
+    Ok(PlayedRun {
+        outcome: ran?,
+        snapshot: Snapshot::of(&results, &definition, names, Some(&root)).await?,
+        results,
+        seen,
+    })
+}
+
+/// How a run goes on, on this machine.
+pub(crate) fn run_options(
+    concurrency: Option<usize>,
+    logs: Option<PathBuf>,
+    live: bool,
+) -> anyhow::Result<RunOptions> {
+    Ok(RunOptions {
+        concurrency: Some(concurrency.unwrap_or_else(cores)),
+        logs: logs.map(std::path::absolute).transpose()?,
+        supervisor: supervisor()?,
+        worker: worker(),
+        live,
+    })
+}
+
+/// What kills the bots if this process ends without doing so.
+pub(crate) fn supervisor() -> anyhow::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("supervise");
+    Ok(command)
+}
+
+/// This process, as its workers are called.
+fn worker() -> String {
+    let host = nix::unistd::gethostname();
+    let host = host.map_or_else(
+        |_| "localhost".to_owned(),
+        |host| host.to_string_lossy().into_owned(),
+    );
+    format!("{host}-{}", std::process::id())
+}
+
+/// Says where games with secrets are less than isolated.
+pub(crate) fn note_isolation(plan: &Plan) {
+    match isolation(plan) {
+        RunIsolation::FreshProcesses => report::note(
+            "not isolated: every seating of a deal is played by fresh processes, but what a bot \
+             writes to disk outlives them, and it can read what you can read, the store too",
+        ),
+        RunIsolation::OwnDeals => report::note(
+            "a bot that the arena does not start would remember a deal from one seating to the \
+             next, so every game has a deal of its own and counts by itself",
+        ),
+        _ => {}
+    }
+}
+
+pub(crate) fn isolation(plan: &Plan) -> RunIsolation {
+    let is_remote = |bot: &arena_tournament::PlannedBot| !bot.entry.is_started_by_us();
+    if !plan.kind.has_secrets() {
+        RunIsolation::NotNeeded
+    } else if plan.bots.iter().any(is_remote) {
+        RunIsolation::OwnDeals
+    } else if plan.has_foreign_processes() {
+        RunIsolation::FreshProcesses
+    } else {
+        RunIsolation::Full
+    }
+}
+
+/// The bots of a plan, for programs.
+pub(crate) fn bots(plan: &Plan) -> Vec<RunBot> {
+    let bots = plan.bots.iter().map(|bot| RunBot {
+        name: bot.entry.name.clone(),
+        version: None,
+        spec: bot.entry.spec.clone(),
+        owner: None,
+    });
+    bots.collect()
+}
+
+impl PlayedRun {
+    /// How it ended, for programs. The root and the set-ups are told here and not
+    /// before.
+    pub(crate) fn ended(&self, settings: &Settings, folder: Option<&RunFolder>) -> RunEndedEvent {
+        let count = &self.snapshot.count;
+        let never = self.snapshot.never_started();
+        RunEndedEvent {
+            end: match (self.outcome.end, self.decision()) {
+                (RunEnd::Stopped, _) => EndName::Stopped,
+                (_, Some(_)) => EndName::Decided,
+                _ if !self.snapshot.set_aside.is_empty() => EndName::NotStarted,
+                _ => EndName::Completed,
+            },
+            games: self.seen.games,
+            excluded_games: count.stored - count.games - count.incomplete_games,
+            half_deals: count.incomplete,
+            never_started: never
+                .iter()
+                .map(|who| self.snapshot.name(*who).to_owned())
+                .collect(),
+            root: (!settings.hides_root).then(|| settings.root.reveal()),
+            setups: Some(settings.setups.clone()),
+            records: folder.map(|folder| folder.path().display().to_string()),
+        }
+    }
+
+    /// What the test of a match between two has accepted.
+    pub(crate) fn decision(&self) -> Option<arena_ladder::Decision> {
+        self.snapshot.tests.first().copied().flatten()?.decision
+    }
+
+    /// What to beware of, on standard error.
+    pub(crate) fn warn(&self) {
+        show::warnings(&self.snapshot, |first: &FirstFoul| {
+            let name = self.snapshot.name(first.entrant);
+            let game = self.seen.first_fouls.get(name);
+            game.map_or_else(
+                || format!("{}.{}", first.group, first.seating),
+                String::clone,
+            )
+        });
+    }
+
+    /// What remains to be said, on standard error, and how the program ends.
+    pub(crate) fn close(&self, folder: Option<&RunFolder>) -> End {
+        self.warn();
+        if let Some(folder) = folder {
+            anstream::eprintln!("records: {}", folder.path().display());
+        }
+        if self.outcome.end == RunEnd::Stopped {
+            anstream::eprintln!("stopped after {}", report::plural(self.seen.games, "game"));
+            let half = self.snapshot.count.incomplete;
+            if half > 0 {
+                let deals = match half {
+                    1 => "1 deal was".to_owned(),
+                    many => format!("{many} deals were"),
+                };
+                report::warning(&format!(
+                    "{deals} not played from every seating, and not counted"
+                ));
+            }
+        }
+        exit_code(&self.snapshot, self.outcome.end)
+    }
+}
+
+/// How the program ends after a run: 130 where it was stopped; 1 where a bot never
+/// started or was set aside, nobody has played, or the test of a match between two did
+/// not accept H1; else 0.
+pub(crate) fn exit_code(snapshot: &Snapshot, end: RunEnd) -> End {
+    if end == RunEnd::Stopped {
+        return End::Interrupted;
+    }
+    let played = snapshot.count.stored > 0;
+    let well = snapshot.set_aside.is_empty() && snapshot.never_started().is_empty();
+    let tested = snapshot.standings.duel().is_some() && snapshot.definition.sprt.is_some();
+    let accepted = snapshot.tests.first().copied().flatten();
+    let accepted = accepted.and_then(|test| test.decision);
+    let passed = !tested || accepted == Some(arena_ladder::Decision::AcceptH1);
+    if played && well && passed {
+        End::Done
+    } else {
+        End::No
+    }
+}
+
+/// The folder of one run: its records, the bots' logs, and `run.json`.
+#[derive(Clone, Debug)]
+pub(crate) struct RunFolder(PathBuf);
+
+impl RunFolder {
+    /// A folder that is named by a person, which must be new or empty, or one
+    /// under `arena-runs` that is named by the time.
+    pub(crate) fn create(named: Option<&Path>, verb: &str) -> anyhow::Result<Self> {
+        let folder = match named {
+            Some(folder) => {
+                let used = fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
+                if used {
+                    return usage(format!(
+                        "--records {}: the folder is not empty; name a new one, so that nothing is lost",
+                        folder.display()
+                    ));
+                }
+                folder.to_owned()
+            }
+            None => Self::unused(verb)?,
+        };
+        if let Err(error) = fs::create_dir_all(folder.join("logs")) {
+            return usage(format!(
+                "could not make the folder {}: {error}; name another with --records, or ask for no records",
+                folder.display()
+            ));
+        }
+        Ok(Self(folder))
+    }
+
+    fn unused(verb: &str) -> anyhow::Result<PathBuf> {
+        let now = humantime::format_rfc3339_seconds(SystemTime::now())
+            .to_string()
+            .replace(':', "-");
+        let runs = Path::new("arena-runs");
+        fs::create_dir_all(runs).context("could not make the folder arena-runs")?;
+        // Two runs may begin in the same second.
+        for number in 1_u32.. {
+            let more = match number {
+                1 => String::new(),
+                _ => format!("-{number}"),
+            };
+            let folder = runs.join(format!("{now}-{verb}{more}"));
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok(folder),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error).context("could not make a folder in arena-runs"),
+            }
+        }
+        unreachable!("there are more numbers than folders")
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where the bots' output goes.
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.0.join("logs")
+    }
+
+    /// The first of its records, by name.
+    pub(crate) fn a_record(&self) -> anyhow::Result<Option<PathBuf>> {
+        let mut first: Option<PathBuf> = None;
+        for file in fs::read_dir(&self.0)? {
+            let path = file?.path();
+            let is_record = path.extension().is_some_and(|ending| ending == "zst");
+            if is_record && first.as_ref().is_none_or(|first| path < *first) {
+                first = Some(path);
+            }
+        }
+        Ok(first)
+    }
+
+    /// Removes the folder of the logs where it is empty.
+    pub(crate) fn drop_empty_logs(&self) {
+        // One that holds something stays.
+        let _ = fs::remove_dir(self.logs());
+    }
+
+    /// Writes what the run is, for whoever finds the folder.
+    pub(crate) fn describe(
+        &self,
+        started: &RunStartedEvent,
+        ended: Option<RunEndedEvent>,
+    ) -> anyhow::Result<()> {
+        let file = RunFile {
+            version: VERSION,
+            started: started.clone(),
+            ended,
+        };
+        let path = self.0.join("run.json");
+        let text = serde_json::to_string_pretty(&file)?;
+        write_whole(&path, text.as_bytes())
+            .with_context(|| format!("could not write {}", path.display()))
+    }
+}

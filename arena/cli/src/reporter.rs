@@ -1,0 +1,203 @@
+//! Shows a run while it goes on: progress on a terminal, notes on standard error, events
+//! on standard output, metrics. The engine tells it what happens and knows nothing of it.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use arena_events::{
+    Event,
+    run::{StopCause, StoppingEvent},
+};
+use arena_tournament::{EndedGame, Observer, Plan, RunEvent, events};
+use indicatif::ProgressBar;
+use referee_worker::{Entry, Stop, hint_for};
+
+use crate::{hints, metrics, report, show};
+
+/// What becomes of a game that has ended, for programs.
+pub(crate) type GameEvent = Box<dyn Fn(&EndedGame) -> Event + Send + Sync>;
+
+/// Shows one run.
+pub(crate) struct Reporter {
+    /// The tournament's name, where it has one.
+    tournament: Option<String>,
+    game: String,
+    bots: Vec<Entry>,
+    /// Where the bots are run.
+    directory: PathBuf,
+    /// None where nothing is printed for programs.
+    events: Option<GameEvent>,
+    /// Whether games are looked at and nothing is printed.
+    is_quiet: bool,
+    is_silent: bool,
+    stop: Stop,
+    bar: OnceLock<ProgressBar>,
+    seen: Mutex<Seen>,
+}
+
+/// What has been seen of a run.
+#[derive(Default)]
+pub(crate) struct Seen {
+    /// How many games this run has played.
+    pub(crate) games: u64,
+    /// The first game with a foul of each bot: its record, or else its id.
+    pub(crate) first_fouls: BTreeMap<String, String>,
+    /// Why an event could not be printed.
+    failed: Option<anyhow::Error>,
+}
+
+impl Reporter {
+    /// Shows a run of this game. `events` says what a game is for programs, where they
+    /// are told.
+    pub(crate) fn new(
+        game: &str,
+        tournament: Option<&str>,
+        events: Option<GameEvent>,
+        stop: &Stop,
+    ) -> Self {
+        Self {
+            tournament: tournament.map(str::to_owned),
+            game: game.to_owned(),
+            bots: Vec::new(),
+            directory: PathBuf::new(),
+            events,
+            is_quiet: false,
+            is_silent: false,
+            stop: stop.clone(),
+            bar: OnceLock::new(),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// The same; it says what the authors of these bots may have overlooked.
+    pub(crate) fn with_bots(mut self, plan: &Plan) -> Self {
+        self.bots = plan.bots.iter().map(|bot| bot.entry.clone()).collect();
+        self.directory.clone_from(&plan.definition.directory);
+        self
+    }
+
+    /// The same; where it is quiet, games are looked at and nothing is printed of them.
+    pub(crate) fn quiet(mut self, is_quiet: bool) -> Self {
+        self.is_quiet = is_quiet;
+        self
+    }
+
+    /// The same without a word on standard error.
+    pub(crate) fn silent(mut self) -> Self {
+        self.is_silent = true;
+        self
+    }
+
+    /// Ends the progress bar and gives what has been seen.
+    ///
+    /// # Errors
+    ///
+    /// An event could not be printed.
+    pub(crate) fn finish(&self) -> anyhow::Result<Seen> {
+        if let Some(bar) = self.bar.get() {
+            bar.finish_and_clear();
+        }
+        let mut seen = std::mem::take(&mut *self.seen());
+        match seen.failed.take() {
+            Some(error) => Err(error),
+            None => Ok(seen),
+        }
+    }
+
+    /// Prints an event, if events are printed. Where nobody reads them any more, the
+    /// run is stopped.
+    fn print(&self, event: impl FnOnce() -> Event) {
+        if self.events.is_none() || self.is_quiet || self.seen().failed.is_some() {
+            return;
+        }
+        if let Err(error) = report::event(event()) {
+            self.seen().failed = Some(error);
+            // A tournament is worth more than its reader.
+            if self.tournament.is_none() {
+                self.stop.cut_off();
+            }
+        }
+    }
+
+    /// Prints a note without disturbing the progress bar.
+    fn note(&self, words: &str) {
+        if self.is_silent {
+            return;
+        }
+        match self.bar.get() {
+            Some(bar) => bar.suspend(|| report::note(words)),
+            None => report::note(words),
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for Reporter {
+    fn event(&self, event: RunEvent<'_>) {
+        let tournament = self.tournament.as_deref();
+        match event {
+            RunEvent::Begun {
+                done,
+                planned,
+                games_in_group,
+            } => {
+                let left = planned.map(|planned| planned.saturating_sub(done) * games_in_group);
+                self.bar.get_or_init(|| report::progress(left));
+            }
+            RunEvent::Leased { waited } => metrics::waited(waited),
+            RunEvent::Counted => {
+                self.seen().games += 1;
+                if let Some(bar) = self.bar.get() {
+                    bar.inc(1);
+                }
+            }
+            RunEvent::Game(game) => {
+                metrics::game(&self.game, game);
+                if let Some(of) = &self.events {
+                    let event = of(game);
+                    self.print(|| event);
+                }
+            }
+            RunEvent::FirstFoul(foul) => {
+                let game = foul.game;
+                let key = format!("{}.{}", game.row.group, game.row.seating);
+                let lies = match (&game.record, tournament) {
+                    (Some(record), _) => record.display().to_string(),
+                    (None, Some(tournament)) => format!("{tournament} {key}"),
+                    (None, None) => game.game_id.clone(),
+                };
+                self.print(|| events::first_foul(&foul, tournament));
+                self.note(&format!("{}: {}, in {lies}", foul.bot, foul.foul));
+                let bot = self.bots.iter().find(|bot| bot.name == foul.bot);
+                if let Some(hint) = bot.and_then(|bot| hint_for(foul.foul, bot, &self.directory)) {
+                    self.note(&hints::words(&hint));
+                }
+                self.seen().first_fouls.insert(foul.bot.to_owned(), lies);
+            }
+            RunEvent::SetAside { bot, set_aside } => {
+                tracing::info!(bot, why = %set_aside.why, "set aside");
+                self.print(|| Event::BotSetAside(events::set_aside(bot, set_aside)));
+                self.note(&show::set_aside(bot, set_aside));
+            }
+            RunEvent::Live(update) => self.print(|| events::live(update, tournament)),
+            RunEvent::Committed(took) => metrics::committed(took),
+            RunEvent::RefereeDelay(delay) => metrics::late(delay),
+            RunEvent::Running(games) => metrics::running(games),
+            RunEvent::TimeUp => {
+                self.print(|| {
+                    Event::Stopping(StoppingEvent {
+                        reason: StopCause::TimeUp,
+                        grace_us: None,
+                    })
+                });
+                self.note("stop.time is up; finishing what runs");
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! `arena check`: is this bot fit to enter?
+
+mod evidence;
+mod print;
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::Context as _;
+use arena_check::{CheckOptions, check};
+use arena_events::{
+    Event,
+    check::{CheckEndedEvent, CheckStartedEvent, FindingSeverity},
+};
+use arena_tournament::{events, find_game, game_name, parse_limit};
+use clap::Args;
+use referee_core::{GameKind, Limits, Root};
+use referee_worker::{BotOptions, Entry, LaunchContext, RecordFolder};
+
+use self::print::Printer;
+use super::Format;
+use crate::{
+    End,
+    bots::schemes,
+    play::{RunFolder, supervisor},
+    report, stop, usage,
+};
+
+/// Puts a bot through every call of its games, whole games from each seat, several
+/// at once, a game that is resumed, streams that are cancelled, and many games in a
+/// row. Whatever is wrong is named, with how to fix it.
+#[derive(Args)]
+#[command(
+    after_help = "Exit codes: 0 fit, warnings allowed; 1 a fault; 2 bad usage; 3 our own
+failure; 130 stopped by Ctrl-C.
+
+Examples:
+  arena check exec:./my_bot --game connect-four
+  arena check 'exec:python3 my_bot.py' --strict --format json
+  arena check unix:/run/my_bot.sock --quick
+  arena check --list"
+)]
+pub(crate) struct Check {
+    /// The bot: house:NAME, strategy:FILE.so, exec:COMMAND, grpc://HOST:PORT or
+    /// unix:PATH.
+    #[arg(
+        value_name = "SPEC",
+        required_unless_present = "list",
+        conflicts_with = "list"
+    )]
+    bot: Option<String>,
+    /// A game that it must play, once for each [default: those that it is found to
+    /// play].
+    #[arg(long = "game", value_name = "GAME")]
+    games_played: Vec<String>,
+    /// What one move may take; an answer at exactly this time is late.
+    #[arg(long, default_value = "3s", value_parser = parse_limit)]
+    move_limit: Duration,
+    /// What the bot has to start and say that it is ready.
+    #[arg(long, default_value = "10s", value_parser = parse_limit)]
+    start_limit: Duration,
+    /// How much memory its process may add after it has started, in MiB.
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    memory_limit: Option<u64>,
+    /// Over how many games its memory is watched, where they fit in the time; 0 for
+    /// none.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
+    games: u64,
+    /// About how long each of the longer looks may take: who thinks for long plays
+    /// fewer games, and is told so.
+    #[arg(long, default_value = "10s", value_parser = parse_limit)]
+    patience: Duration,
+    /// One game from each seat, each beginning from one seat, and no watch of its
+    /// memory.
+    #[arg(long)]
+    quick: bool,
+    /// Warnings are faults.
+    #[arg(long)]
+    strict: bool,
+    /// Other deals: a number or a word.
+    #[arg(long, default_value = "check")]
+    seed: String,
+    /// Keep the games with a foul, and what the bot prints, in this folder, which
+    /// must be new or empty.
+    #[arg(long, value_name = "FOLDER")]
+    records: Option<PathBuf>,
+    /// Print all that can be found, with what is expected and how to fix it.
+    #[arg(long)]
+    list: bool,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+impl Check {
+    pub(crate) async fn run(self) -> anyhow::Result<End> {
+        if self.list {
+            print::catalogue(self.format)?;
+            return Ok(End::Done);
+        }
+        let Some(bot) = &self.bot else {
+            return usage("expected the bot to check, as in arena check exec:./my_bot");
+        };
+        let directory = std::env::current_dir().context("the folder of this process is gone")?;
+        let entry = Entry::read(bot, &schemes()?)?;
+        entry.check_files(&directory)?;
+        if let Some(remark) = entry.launcher().remark() {
+            report::note(remark);
+        }
+        let records = match &self.records {
+            Some(folder) => Some(RunFolder::create(Some(folder), "check")?),
+            None => None,
+        };
+        let options = self.options(&entry, &directory, records.as_ref())?;
+        let printed = tempfile::tempdir()
+            .context("could not make a folder among the temporary files (TMPDIR)")?;
+        let logs = match &records {
+            Some(folder) => std::path::absolute(folder.logs())?,
+            None => printed.path().to_owned(),
+        };
+        let context = LaunchContext::new(supervisor()?, Some(logs), directory.clone())
+            .context("could not start the supervisor")?;
+        let bot_options = BotOptions {
+            start_limit: self.start_limit,
+            memory_limit: self.memory_limit.map(|mib| mib * 1024 * 1024),
+            measure_memory: false,
+        };
+        if self.format == Format::Json {
+            report::event(Event::CheckStarted(self.started(&entry, &options)))?;
+        }
+        let stop = stop::at_once_on_signals()?;
+        let mut printer = Printer::new(self.format, &entry, &directory);
+        let checked = check(
+            &entry,
+            &context,
+            &bot_options,
+            &options,
+            &stop,
+            &mut printer,
+        )
+        .await;
+        if let Some(folder) = &records {
+            folder.drop_empty_logs();
+        }
+        let checked = checked?;
+        printer.findings(&checked)?;
+        if checked.is_stopped {
+            if self.format == Format::Text {
+                report::heading("stopped before the end")?;
+            }
+            return Ok(End::Interrupted);
+        }
+        let fit = checked.is_fit(self.strict);
+        match self.format {
+            Format::Json => report::event(Event::CheckEnded(CheckEndedEvent {
+                spec: entry.spec,
+                fit,
+                faults: checked.count(FindingSeverity::Fault) as u64,
+                warnings: checked.count(FindingSeverity::Warning) as u64,
+                strict: self.strict,
+            }))?,
+            Format::Text => print::verdict(&checked, fit)?,
+        }
+        Ok(if fit { End::Done } else { End::No })
+    }
+
+    fn options(
+        &self,
+        entry: &Entry,
+        directory: &std::path::Path,
+        records: Option<&RunFolder>,
+    ) -> anyhow::Result<CheckOptions> {
+        let mut kinds: Vec<&'static dyn GameKind> = Vec::new();
+        for game in &self.games_played {
+            let kind = find_game(game)?;
+            entry.check_game(kind.info(), directory)?;
+            if kinds
+                .iter()
+                .all(|known| known.info().name != kind.info().name)
+            {
+                kinds.push(kind);
+            }
+        }
+        let root: Root = self
+            .seed
+            .parse()
+            .or_else(|error| usage(format!("--seed: {error}")))?;
+        Ok(CheckOptions {
+            kinds: (!kinds.is_empty()).then_some(kinds),
+            limits: Limits {
+                start: self.start_limit,
+                per_move: self.move_limit,
+                ..Limits::default()
+            },
+            games: self.games,
+            patience: self.patience,
+            quick: self.quick,
+            root,
+            records: records.map(|folder| RecordFolder::new(folder.path().to_owned())),
+        })
+    }
+
+    /// What is checked, for programs.
+    fn started(&self, entry: &Entry, options: &CheckOptions) -> CheckStartedEvent {
+        let kinds = options.kinds.as_ref();
+        CheckStartedEvent {
+            spec: entry.spec.clone(),
+            games: kinds.map(|kinds| kinds.iter().map(|kind| game_name(*kind)).collect()),
+            limits: events::limits(&options.limits, self.memory_limit),
+            quick: self.quick,
+            strict: self.strict,
+            records: self
+                .records
+                .as_ref()
+                .map(|folder| folder.display().to_string()),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What comes of a check, for people and for programs.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use arena_check::{CATALOGUE, CheckObserver, CheckReport, Evidence, Finding, StageReport};
+use arena_events::{
+    Event,
+    check::{
+        CheckStage, CheckStageEvent, FindingEvent, FindingSeverity, PossibleFindingEvent,
+        StageResult,
+    },
+};
+use indicatif::{ProgressBar, ProgressStyle};
+use owo_colors::OwoColorize as _;
+use referee_worker::{Entry, Hint, hint_for};
+
+use super::{
+    super::Format,
+    evidence::{name, seen, stage},
+};
+use crate::{
+    hints,
+    report::{self, plural},
+};
+
+/// Prints each stage as it ends, and the findings in the end.
+pub(super) struct Printer<'a> {
+    format: Format,
+    spinner: ProgressBar,
+    /// The game whose stages were printed last.
+    game: Option<Option<&'static str>>,
+    entry: &'a Entry,
+    /// The folder that the bot is run in.
+    directory: &'a Path,
+    /// Why something could not be printed.
+    failed: anyhow::Result<()>,
+}
+
+impl<'a> Printer<'a> {
+    pub(super) fn new(format: Format, entry: &'a Entry, directory: &'a Path) -> Self {
+        let spinner = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+            spinner.set_style(style);
+        }
+        spinner.enable_steady_tick(Duration::from_millis(200));
+        Self {
+            format,
+            spinner,
+            game: None,
+            entry,
+            directory,
+            failed: Ok(()),
+        }
+    }
+
+    fn print(&self, ended: &StageReport) -> anyhow::Result<()> {
+        if self.format == Format::Json {
+            let outcome = &ended.outcome;
+            return report::event(Event::CheckStage(CheckStageEvent {
+                game: ended.game.map(spoken),
+                stage: ended.stage,
+                result: outcome.result(),
+                findings: outcome.findings.iter().map(|found| found.name).collect(),
+                skipped: outcome.skipped,
+                ready: outcome.ready.clone(),
+                calls: outcome.calls.clone(),
+                figures: outcome.figures.clone(),
+            }));
+        }
+        self.spinner.suspend(|| {
+            if self.game != Some(ended.game) {
+                report::heading(&ended.game.map_or_else(|| "the program".to_owned(), spoken))?;
+            }
+            let result = match ended.outcome.result() {
+                StageResult::Ok => "ok",
+                StageResult::Warning => "warning",
+                StageResult::Fault => "fault",
+                StageResult::Skipped => "skipped",
+            };
+            let kind = ended.game.and_then(referee_games::game);
+            let seats = kind.map_or(0, |kind| kind.info().seats);
+            let first = format!("  {:<13}{result:<9}", name(ended.stage));
+            report::text(&columns(&first, &stage(ended, seats)))
+        })
+    }
+
+    /// Prints every finding.
+    pub(super) fn findings(&mut self, checked: &CheckReport) -> anyhow::Result<()> {
+        self.spinner.finish_and_clear();
+        std::mem::replace(&mut self.failed, Ok(()))?;
+        checked
+            .findings
+            .iter()
+            .try_for_each(|found| self.finding(found))
+    }
+
+    fn finding(&self, found: &Finding) -> anyhow::Result<()> {
+        let possible = found.possible();
+        let games = found.games.iter().map(|game| spoken(game));
+        let games: Vec<String> = games.collect();
+        let actual = seen(found);
+        let record = found
+            .record
+            .as_ref()
+            .map(|file: &PathBuf| file.display().to_string());
+        if self.format == Format::Json {
+            return report::event(Event::Finding(FindingEvent {
+                id: found.name,
+                severity: possible.severity,
+                games,
+                actual,
+                evidence: record,
+            }));
+        }
+        let games = match &games[..] {
+            [] => String::new(),
+            games => format!(" ({})", games.join(", ")),
+        };
+        let severity = severity(possible.severity);
+        report::heading(&format!("{severity} {}{games}", name(found.name)))?;
+        let hint = self.hint(found).map(|hint| hints::words(&hint));
+        for (what, words) in [
+            ("expected", possible.expected),
+            ("actual", &actual),
+            ("hint", hint.as_deref().unwrap_or_default()),
+            ("fix", possible.fix),
+            ("evidence", record.as_deref().unwrap_or_default()),
+        ] {
+            if !words.is_empty() {
+                report::text(&columns(&format!("  {what:<10}"), words))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hint(&self, found: &Finding) -> Option<Hint> {
+        match &found.evidence {
+            Evidence::Foul(observed) => hint_for(&observed.foul, self.entry, self.directory),
+            _ => None,
+        }
+    }
+}
+
+impl CheckObserver for Printer<'_> {
+    fn stage_started(&mut self, game: Option<&'static str>, stage: CheckStage) {
+        let game = game.map_or_else(String::new, |game| format!("{}: ", spoken(game)));
+        self.spinner.set_message(format!("{game}{}", name(stage)));
+    }
+
+    fn stage_ended(&mut self, ended: &StageReport) {
+        if self.failed.is_ok() {
+            self.failed = self.print(ended);
+        }
+        self.game = Some(ended.game);
+    }
+}
+
+/// Whether it is fit to enter.
+pub(super) fn verdict(checked: &CheckReport, fit: bool) -> anyhow::Result<()> {
+    let [faults, warnings] = [FindingSeverity::Fault, FindingSeverity::Warning]
+        .map(|severity| checked.count(severity) as u64);
+    report::heading(&match (fit, warnings) {
+        (true, 0) => "fit to enter".to_owned(),
+        (true, _) => format!("fit to enter, with {}", plural(warnings, "warning")),
+        (false, _) => format!(
+            "not fit to enter: {}, {}{}",
+            plural(faults, "fault"),
+            plural(warnings, "warning"),
+            if faults == 0 { " (--strict)" } else { "" }
+        ),
+    })
+}
+
+/// Everything that can be found.
+pub(super) fn catalogue(format: Format) -> anyhow::Result<()> {
+    for possible in CATALOGUE {
+        match format {
+            Format::Json => report::event(Event::PossibleFinding(PossibleFindingEvent {
+                id: possible.name,
+                severity: possible.severity,
+                expected: possible.expected.to_owned(),
+                fix: possible.fix.to_owned(),
+            }))?,
+            Format::Text => {
+                let (name, severity) = (name(possible.name), severity(possible.severity));
+                report::text(&format!("{} ({severity})\n", name.bold()))?;
+                for (what, words) in [("expected", possible.expected), ("fix", possible.fix)] {
+                    report::text(&columns(&format!("  {what:<10}"), words))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+const fn severity(severity: FindingSeverity) -> &'static str {
+    match severity {
+        FindingSeverity::Warning => "warning",
+        FindingSeverity::Fault => "fault",
+    }
+}
+
+/// Words in a column of their own, on as many lines as they need.
+fn columns(first: &str, words: &str) -> String {
+    let indent = first.chars().count();
+    let mut lines = first.to_owned();
+    let mut width = indent;
+    for word in words.split_whitespace() {
+        let length = word.chars().count();
+        if width > indent && width + 1 + length > report::WIDTH {
+            lines.push('\n');
+            lines.push_str(&" ".repeat(indent));
+            width = indent;
+        } else if width > indent {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += length;
+    }
+    lines.truncate(lines.trim_end().len());
+    lines.push('\n');
+    lines
+}
+
+/// A game's name as people type it.
+fn spoken(game: &str) -> String {
+    game.replace('_', "-")
+}

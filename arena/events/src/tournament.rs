@@ -1,0 +1,124 @@
+//! Tournaments in a store: the list of them, and the proof of one.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A tournament that is in the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TournamentEvent {
+    /// Its name.
+    pub tournament: String,
+    /// The game's name.
+    pub game: String,
+    /// How far it has come.
+    pub state: TournamentState,
+    /// When it was made, in milliseconds since 1970 (UTC).
+    pub created_unix_ms: i64,
+    /// How many games of it have been played.
+    pub games: u64,
+}
+
+/// How far a tournament has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TournamentState {
+    /// Nothing has been played.
+    Created,
+    /// It is being played.
+    Running,
+    /// It was stopped, and can be resumed.
+    Stopped,
+    /// The arena that played it was killed; it can be resumed.
+    Interrupted,
+    /// It has ended.
+    Over,
+}
+
+/// What came of the proof of a tournament.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VerifiedEvent {
+    /// The tournament's name.
+    pub tournament: String,
+    /// How far it has come.
+    pub state: TournamentState,
+    /// SHA-256 of its root, in hexadecimal digits.
+    pub root_commitment: String,
+    /// Whether everything is as it should be.
+    pub proved: bool,
+    /// How many games were played again.
+    pub games: u64,
+    /// What is not as it should be.
+    pub faults: Vec<TournamentFault>,
+}
+
+/// Something in a tournament that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TournamentFault {
+    /// In which group. Absent where it is in no single one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<u64>,
+    /// In which seating of it, from 0. Absent where it is in no single one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seating: Option<u32>,
+    /// What it is.
+    #[serde(flatten)]
+    pub fault: FaultKind,
+}
+
+/// What is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum FaultKind {
+    /// The root is not the one that was committed to.
+    WrongRoot,
+    /// The store's counts are not the sums of its games.
+    WrongCounts,
+    /// The schedule asked for the group with others, or elsewhere.
+    OutOfSchedule,
+    /// The schedule never asked for the group.
+    NotScheduled,
+    /// The group was not played.
+    NotPlayed,
+    /// The group's score is not the sum of its games.
+    WrongScore,
+    /// A seating of the group was not played.
+    MissingGame,
+    /// The game has no record.
+    NoRecord,
+    /// The game's record can't be read.
+    UnreadableRecord {
+        /// Why not.
+        error: String,
+    },
+    /// The game's record can't be played again.
+    DoesNotReplay {
+        /// Where it differs.
+        error: String,
+    },
+    /// The game's seed does not come from the root.
+    WrongSeed,
+    /// It is another game, or was played with other limits.
+    WrongGameOrLimits,
+    /// The record is of another game of the tournament.
+    WrongGameId {
+        /// The name of that game.
+        game_id: String,
+    },
+    /// It was played with another set-up.
+    WrongSetup,
+    /// The players sat in other seats than the schedule says.
+    WrongSeating,
+    /// Another player sat in a seat.
+    WrongPlayer {
+        /// The seat, from 0.
+        seat: u8,
+        /// Who the record says it was.
+        player: String,
+    },
+    /// The record is of a void game.
+    VoidGame,
+    /// The store has another result than the record.
+    WrongResult,
+    /// The store has other counters than the record.
+    WrongCounters,
+}

@@ -1,0 +1,25 @@
+//! Why a game can't be reviewed.
+
+use std::io;
+
+use referee::CutOff;
+use referee_games::Mismatch;
+
+use crate::playouts::BotError;
+
+/// Why a game can't be reviewed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReviewError {
+    /// The record is not what it says.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
+    /// The bot in this process failed.
+    #[error("could not play on with the bot")]
+    Bot(#[source] BotError),
+    /// A folder for a bot's socket can't be made.
+    #[error("could not make a folder among the temporary files (TMPDIR)")]
+    Socket(#[source] io::Error),
+    /// The threads of the referee have ended.
+    #[error("could not ask the bot")]
+    CutOff(#[from] CutOff),
+}

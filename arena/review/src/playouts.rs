@@ -1,0 +1,199 @@
+//! What a position of a finished game is worth where a bot plays on in every seat, in this
+//! process. Each copy of it knows what its seat was sent.
+
+use std::time::Duration;
+
+use arena_events::replay::ExpectedScore;
+use bytes::Bytes;
+use referee_core::{Dice, Foul, GameKind, Outcome, PerSeat, Seat};
+use referee_games::{Judgement, Next, Question, SeatReply, Sitting, answer, past};
+
+use crate::{
+    error::ReviewError,
+    search::{Deed, share},
+};
+
+/// A bot that plays in this process. It is handed in, since no library knows a bot.
+pub trait InProcessBot: Send + Sync {
+    /// Takes a seat of a game. `path` is that of the game's gRPC method, `start` the
+    /// first call that the seat was sent.
+    ///
+    /// # Errors
+    ///
+    /// The bot does not play this game, or can't read the call.
+    fn sit(&self, path: &str, start: &Bytes) -> Result<Box<dyn InProcessSeat>, BotError>;
+}
+
+/// A bot in a seat of one game.
+pub trait InProcessSeat {
+    /// Takes a call, and gives the answer where it is a question.
+    ///
+    /// # Errors
+    ///
+    /// The bot can't read the call, or fails.
+    fn hear(&mut self, call: &Bytes) -> Result<Option<Bytes>, BotError>;
+}
+
+/// How a bot in this process failed.
+pub type BotError = Box<dyn std::error::Error + Send + Sync>;
+
+type Seated = Box<dyn InProcessSeat>;
+
+/// One answer in so many is any legal one, each equally likely: a bot that always does the
+/// same would play the same game again.
+const RANDOM_ONE_IN: u32 = 10;
+
+/// A bot that plays on in every seat.
+pub(crate) struct Playouts<'a> {
+    pub(crate) bot: &'a dyn InProcessBot,
+    pub(crate) kind: &'static dyn GameKind,
+}
+
+/// A position, and what each seat had been sent by then, with its answers.
+pub(crate) struct Position<'a> {
+    pub(crate) sitting: &'a Sitting,
+    pub(crate) sent: &'a PerSeat<Vec<Bytes>>,
+    pub(crate) seat: Seat,
+}
+
+impl Playouts<'_> {
+    /// What the bot would answer here, of what is legal; none where that would be a
+    /// foul.
+    pub(crate) fn answer(&self, at: &Position<'_>) -> Result<Option<usize>, ReviewError> {
+        let mut bot = self.seated(at, at.seat)?.expect("the seat is in play");
+        let asked = at.sitting.pending();
+        let asked = asked.iter().find(|question| question.seat == at.seat);
+        let asked = asked.expect("the seat is asked");
+        let heard = hear(&mut *bot, &asked.call);
+        let Judgement::Accepted { notation, .. } =
+            at.sitting.fork().hear(at.seat, heard, Duration::ZERO)
+        else {
+            return Ok(None);
+        };
+        let legal = at.sitting.legal(at.seat);
+        Ok(legal.iter().position(|(one, _)| *one == notation))
+    }
+
+    /// What the seat can expect where it does this: the mean of so many playouts.
+    pub(crate) fn estimate(
+        &self,
+        at: &Position<'_>,
+        deed: Deed,
+        playouts: u32,
+        dice: &mut Dice,
+    ) -> Result<ExpectedScore, ReviewError> {
+        let mut sum = 0.0;
+        for _ in 0..playouts {
+            sum += share(&self.playout(at, deed, dice)?, at.seat);
+        }
+        let playouts = f64::from(playouts);
+        // No variance of what lies between 0 and 1 is above mean · (1 - mean) (Bhatia
+        // and Davis, "A better bound on the variance", 2000); one more of each, so that
+        // what came out the same each time is not taken for certain.
+        let mean = (sum + 1.0) / (playouts + 2.0);
+        Ok(ExpectedScore {
+            score: sum / playouts,
+            error: (mean * (1.0 - mean) / playouts).sqrt(),
+        })
+    }
+
+    fn playout(
+        &self,
+        at: &Position<'_>,
+        deed: Deed,
+        dice: &mut Dice,
+    ) -> Result<Outcome, ReviewError> {
+        let mut sitting = at.sitting.fork();
+        let seats = at.sent.iter().map(|(seat, _)| self.seated(at, seat));
+        let mut bots: PerSeat<Option<Seated>> = seats.collect::<Result<Vec<_>, _>>()?.into();
+        for question in sitting.pending() {
+            let heard = match deed {
+                Deed::Answers(which) if question.seat == at.seat => {
+                    given(&sitting, &question, which, &mut bots)
+                }
+                Deed::Fouls if question.seat == at.seat => SeatReply::Foul(Foul::HungUp),
+                _ => answered(&question, &mut bots),
+            };
+            sitting.hear(question.seat, heard, Duration::ZERO);
+        }
+        loop {
+            match sitting.advance() {
+                Next::Tell(calls) => {
+                    for (seat, call) in calls {
+                        if let Some(bot) = &mut bots[seat] {
+                            bot.hear(&call).map_err(ReviewError::Bot)?;
+                        }
+                    }
+                }
+                Next::Ask(questions) => {
+                    for question in questions {
+                        let heard = if dice.below(RANDOM_ONE_IN) == 0 {
+                            let legal = sitting.legal(question.seat).len() as u32;
+                            let which = dice.below(legal.max(1)) as usize;
+                            given(&sitting, &question, which, &mut bots)
+                        } else {
+                            answered(&question, &mut bots)
+                        };
+                        sitting.hear(question.seat, heard, Duration::ZERO);
+                    }
+                }
+                Next::Over(finished) => {
+                    let verdict = finished.record.result.verdict;
+                    let outcome = verdict.outcome().cloned();
+                    return Ok(outcome.expect("a game that is played out has an outcome"));
+                }
+            }
+        }
+    }
+
+    /// The bot in a seat that has heard everything so far; none in a seat that never
+    /// started.
+    fn seated(&self, at: &Position<'_>, seat: Seat) -> Result<Option<Seated>, ReviewError> {
+        let mut sent = at.sent[seat].iter();
+        let Some(start) = sent.next() else {
+            return Ok(None);
+        };
+        let mut bot = self
+            .bot
+            .sit(self.kind.path(), start)
+            .map_err(ReviewError::Bot)?;
+        for call in sent {
+            bot.hear(call).map_err(ReviewError::Bot)?;
+        }
+        Ok(Some(bot))
+    }
+}
+
+/// What a bot answers.
+fn hear(bot: &mut dyn InProcessSeat, call: &Bytes) -> SeatReply {
+    match bot.hear(call) {
+        Ok(Some(answer)) => SeatReply::Answer(answer),
+        Ok(None) | Err(_) => SeatReply::Foul(Foul::HungUp),
+    }
+}
+
+/// What the bot that is asked answers.
+fn answered(question: &Question, bots: &mut PerSeat<Option<Seated>>) -> SeatReply {
+    let bot = bots[question.seat].as_mut();
+    bot.map_or(SeatReply::Foul(Foul::HungUp), |bot| {
+        hear(&mut **bot, &question.call)
+    })
+}
+
+/// An answer that the bot has not chosen; the bot is told of it.
+fn given(
+    sitting: &Sitting,
+    question: &Question,
+    which: usize,
+    bots: &mut PerSeat<Option<Seated>>,
+) -> SeatReply {
+    let legal = sitting.legal(question.seat);
+    let (Some((_, own)), Some(bot)) = (legal.get(which), &mut bots[question.seat]) else {
+        return SeatReply::Foul(Foul::HungUp);
+    };
+    let answer = answer(question.number, own);
+    match bot.hear(&past(&question.call, &answer)) {
+        Ok(_) => SeatReply::Answer(answer),
+        Err(_) => SeatReply::Foul(Foul::HungUp),
+    }
+}

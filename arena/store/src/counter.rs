@@ -1,0 +1,256 @@
+//! Counters: sums over the games of a tournament, besides its results.
+
+use std::{fmt, str::FromStr};
+
+use referee_core::{FoulKind, Seat};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What a counter counts, for one entrant or for the tournament.
+///
+/// In the database and in JSON it is a text such as `ask:12`, `foul:hung-up` or
+/// `voided`. A time falls into a bucket, whose number the arena makes; the store
+/// adds up and does not interpret it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Counter {
+    /// `ask:BUCKET`: answers that took this long, of an entrant.
+    Thinking(u32),
+    /// `foul:KIND`: fouls of this kind, of an entrant.
+    Foul(FoulKind),
+    /// `seat:SEAT`: games that an entrant played from this seat.
+    Seat(Seat),
+    /// `ended:HOW`: games that ended in this way.
+    Ended(Ending),
+    /// `points:SEAT`: half points that were won from this seat.
+    HalfPoints(Seat),
+    /// `voided`: games that were void and played again.
+    Voided,
+    /// `queue:BUCKET`: chunks that waited this long for a worker.
+    QueueWait(u32),
+    /// `commit:BUCKET`: transactions of the store that took this long.
+    CommitTime(u32),
+    /// `late:BUCKET`: seconds in which the referee's largest delay was this long.
+    RefereeDelay(u32),
+    /// A counter of another version of the arena. It is added up, exported and
+    /// imported like the others, so that no version loses what it does not know.
+    Other(String),
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ending {
+    /// `rules`: by the rules, with one winner.
+    Rules,
+    /// `draw`: by the rules, and several share the first place.
+    Draw,
+    /// `KIND`: by a foul; where there are several, this is the first one.
+    Foul(FoulKind),
+}
+
+/// A counter that this version knows, with a value that it can't have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no counter")]
+pub struct BadCounter(String);
+
+impl Counter {
+    /// Whether it depends on the run that played a game (delays, load), so that
+    /// it can't be computed from the game's record.
+    #[must_use]
+    pub const fn is_of_the_run(&self) -> bool {
+        matches!(
+            self,
+            Self::Voided | Self::QueueWait(_) | Self::CommitTime(_) | Self::RefereeDelay(_)
+        )
+    }
+}
+
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Thinking(bucket) => write!(f, "ask:{bucket}"),
+            Self::Foul(kind) => write!(f, "foul:{}", foul_word(*kind)),
+            Self::Seat(seat) => write!(f, "seat:{seat}"),
+            Self::Ended(ending) => write!(f, "ended:{ending}"),
+            Self::HalfPoints(seat) => write!(f, "points:{seat}"),
+            Self::Voided => f.write_str("voided"),
+            Self::QueueWait(bucket) => write!(f, "queue:{bucket}"),
+            Self::CommitTime(bucket) => write!(f, "commit:{bucket}"),
+            Self::RefereeDelay(bucket) => write!(f, "late:{bucket}"),
+            Self::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+impl FromStr for Counter {
+    type Err = BadCounter;
+
+    fn from_str(text: &str) -> Result<Self, BadCounter> {
+        let (kind, value) = text.split_once(':').unwrap_or((text, ""));
+        let counter = match kind {
+            "ask" => value.parse().ok().map(Self::Thinking),
+            "foul" => foul(value).map(Self::Foul),
+            "seat" => seat(value).map(Self::Seat),
+            "ended" => value.parse().ok().map(Self::Ended),
+            "points" => seat(value).map(Self::HalfPoints),
+            "voided" => value.is_empty().then_some(Self::Voided),
+            "queue" => value.parse().ok().map(Self::QueueWait),
+            "commit" => value.parse().ok().map(Self::CommitTime),
+            "late" => value.parse().ok().map(Self::RefereeDelay),
+            _ => Some(Self::Other(text.to_owned())),
+        };
+        counter.ok_or_else(|| BadCounter(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rules => f.write_str("rules"),
+            Self::Draw => f.write_str("draw"),
+            Self::Foul(kind) => f.write_str(&foul_word(*kind)),
+        }
+    }
+}
+
+impl FromStr for Ending {
+    type Err = BadCounter;
+
+    fn from_str(word: &str) -> Result<Self, BadCounter> {
+        match word {
+            "rules" => Ok(Self::Rules),
+            "draw" => Ok(Self::Draw),
+            other => match foul(other) {
+                Some(kind) => Ok(Self::Foul(kind)),
+                None => Err(BadCounter(format!("ended:{other}"))),
+            },
+        }
+    }
+}
+
+/// In JSON both are the text that [`Display`](fmt::Display) writes.
+macro_rules! as_text {
+    ($($type:ty),*) => {
+        $(
+            impl Serialize for $type {
+                fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serializer.collect_str(self)
+                }
+            }
+
+            impl<'de> Deserialize<'de> for $type {
+                fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                    String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+                }
+            }
+        )*
+    };
+}
+as_text!(Counter, Ending);
+
+fn seat(index: &str) -> Option<Seat> {
+    index.parse().ok().map(Seat::new)
+}
+
+fn foul_word(kind: FoulKind) -> String {
+    kind.words().replace(' ', "-")
+}
+
+fn foul(word: &str) -> Option<FoulKind> {
+    FOULS.into_iter().find(|&kind| foul_word(kind) == word)
+}
+
+const FOULS: [FoulKind; 13] = [
+    FoulKind::Unreachable,
+    FoulKind::NoStart,
+    FoulKind::Unsupported,
+    FoulKind::Crashed,
+    FoulKind::HungUp,
+    FoulKind::ErrorStatus,
+    FoulKind::Malformed,
+    FoulKind::WrongNumber,
+    FoulKind::Unsolicited,
+    FoulKind::Oversized,
+    FoulKind::MemoryExceeded,
+    FoulKind::Illegal,
+    FoulKind::Late,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_is_read_as_what_was_written() {
+        let seat = Seat::new(3);
+        let fouls = FOULS
+            .into_iter()
+            .flat_map(|kind| [Counter::Foul(kind), Counter::Ended(Ending::Foul(kind))]);
+        let others = [
+            (Counter::Thinking(12), "ask:12"),
+            (Counter::Foul(FoulKind::HungUp), "foul:hung-up"),
+            (Counter::Seat(seat), "seat:3"),
+            (Counter::Ended(Ending::Rules), "ended:rules"),
+            (Counter::Ended(Ending::Draw), "ended:draw"),
+            (Counter::Ended(Ending::Foul(FoulKind::Late)), "ended:late"),
+            (Counter::HalfPoints(seat), "points:3"),
+            (Counter::Voided, "voided"),
+            (Counter::QueueWait(0), "queue:0"),
+            (Counter::CommitTime(900), "commit:900"),
+            (Counter::RefereeDelay(4), "late:4"),
+            (Counter::Other("moves:2:3".to_owned()), "moves:2:3"),
+        ];
+        for (counter, text) in &others {
+            assert_eq!(counter.to_string(), *text);
+        }
+        for counter in fouls.chain(others.map(|(counter, _)| counter)) {
+            assert_eq!(counter.to_string().parse(), Ok(counter.clone()));
+            let json = serde_json::to_string(&counter).unwrap();
+            assert_eq!(json, format!("\"{counter}\""));
+            assert_eq!(serde_json::from_str::<Counter>(&json).unwrap(), counter);
+            if let Counter::Ended(ending) = counter {
+                let json = serde_json::to_string(&ending).unwrap();
+                assert_eq!(serde_json::from_str::<Ending>(&json).unwrap(), ending);
+            }
+        }
+    }
+
+    #[test]
+    fn a_known_counter_with_a_value_that_it_cannot_have_is_an_error() {
+        for text in [
+            "ask:",
+            "ask",
+            "ask:-1",
+            "ask:x",
+            "foul:tired",
+            "seat:256",
+            "ended:",
+            "points:one",
+            "voided:1",
+            "queue:",
+            "commit:1.5",
+            "late:99999999999",
+        ] {
+            assert_eq!(text.parse::<Counter>(), Err(BadCounter(text.to_owned())));
+        }
+    }
+
+    #[test]
+    fn the_list_has_every_kind_of_foul() {
+        // A new kind does not compile here; then it belongs into the list too.
+        let place = |kind| match kind {
+            FoulKind::Unreachable => 0,
+            FoulKind::NoStart => 1,
+            FoulKind::Unsupported => 2,
+            FoulKind::Crashed => 3,
+            FoulKind::HungUp => 4,
+            FoulKind::ErrorStatus => 5,
+            FoulKind::Malformed => 6,
+            FoulKind::WrongNumber => 7,
+            FoulKind::Unsolicited => 8,
+            FoulKind::Oversized => 9,
+            FoulKind::MemoryExceeded => 10,
+            FoulKind::Illegal => 11,
+            FoulKind::Late => 12,
+        };
+        assert!(FOULS.into_iter().map(place).eq(0..FOULS.len()));
+    }
+}

@@ -1,0 +1,281 @@
+//! Group commit: games that are reported at about the same time share a transaction.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
+
+use crate::{FinishedGame, Reported, Store, StoreError, TournamentId};
+
+/// How long a transaction is retried while the database is locked or unreachable.
+const RETRY_LIMIT: Duration = Duration::from_secs(60);
+
+/// When games are committed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitPacing {
+    /// The shortest time from the end of a commit to the next one, so that games share
+    /// commits. A game that comes when this time has passed is committed at once.
+    pub interval: Duration,
+    /// With this many games waiting, they are committed at once. If callers wait for
+    /// the answer before they play on, the number of games played at once suffices.
+    pub most_waiting: usize,
+}
+
+impl Default for CommitPacing {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_millis(20),
+            most_waiting: 256,
+        }
+    }
+}
+
+/// A transaction of a [`ResultWriter`], for the metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// How many games were in it.
+    pub games: usize,
+    /// How long the first of them waited for the transaction to begin.
+    pub waited: Duration,
+    /// How long the transaction took, with its retries.
+    pub took: Duration,
+    /// Whether it succeeded.
+    pub stored: bool,
+}
+
+/// Stores the games of one tournament as they are reported, several in a transaction.
+/// All clones share one queue.
+#[derive(Clone)]
+pub struct ResultWriter {
+    queue: mpsc::Sender<Message>,
+    id: TournamentId,
+    entrants: usize,
+}
+
+type Reply = oneshot::Sender<Result<Reported, StoreError>>;
+
+enum Message {
+    Game {
+        game: Box<FinishedGame>,
+        since: Instant,
+        answer: Reply,
+    },
+    Close(oneshot::Sender<()>),
+}
+
+impl ResultWriter {
+    /// Starts a writer for a tournament. `seen` is called after each commit; it must not
+    /// block.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`], or the database fails.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    pub async fn start(
+        store: &Store,
+        id: TournamentId,
+        pacing: CommitPacing,
+        seen: impl Fn(&Commit) + Send + Sync + 'static,
+    ) -> Result<Self, StoreError> {
+        let mut transaction = store.snapshot().await?;
+        let tournament = Store::tournament_in(&mut transaction, id).await?;
+        drop(transaction);
+        let (queue, messages) = mpsc::channel(1024);
+        let writer = WriterTask {
+            store: store.clone(),
+            id,
+            pacing,
+            seen: Arc::new(seen),
+        };
+        tokio::spawn(writer.run(messages));
+        Ok(Self {
+            queue,
+            id,
+            entrants: tournament.entrants.len(),
+        })
+    }
+
+    /// Reports a game, and returns when it is stored. It is stored even if the caller
+    /// drops the future after the game has entered the queue.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::report`], and [`StoreError::Closed`]. If a transaction fails, all
+    /// callers with games in it get the error, and may report their games again.
+    pub async fn write(&self, game: FinishedGame) -> Result<Reported, StoreError> {
+        // A bad game would make the transaction fail for the others in it.
+        game.row.check(self.entrants)?;
+        let (answer, answered) = oneshot::channel();
+        let message = Message::Game {
+            game: Box::new(game),
+            since: Instant::now(),
+            answer,
+        };
+        let sent = self.queue.send(message).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        answered.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Accepts no more games, and returns when those in the queue are stored or have
+    /// failed.
+    pub async fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        // An error means that it has been closed before.
+        if self.queue.send(Message::Close(done)).await.is_ok() {
+            let _ = closed.await;
+        }
+        self.queue.closed().await;
+    }
+}
+
+impl fmt::Debug for ResultWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResultWriter")
+            .field("tournament", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The one who writes.
+struct WriterTask {
+    store: Store,
+    id: TournamentId,
+    pacing: CommitPacing,
+    seen: Arc<dyn Fn(&Commit) + Send + Sync>,
+}
+
+impl WriterTask {
+    async fn run(self, mut messages: mpsc::Receiver<Message>) {
+        let mut batch = Batch::default();
+        let mut free = Instant::now();
+        while let Some(message) = messages.recv().await {
+            batch.take(message, &mut messages);
+            // What comes until the pause is over goes with it.
+            while batch.games.len() < self.pacing.most_waiting.max(1) {
+                let next = match messages.try_recv() {
+                    Ok(message) => Some(message),
+                    Err(mpsc::error::TryRecvError::Disconnected) => None,
+                    Err(mpsc::error::TryRecvError::Empty) if batch.is_last() => None,
+                    Err(mpsc::error::TryRecvError::Empty) => {
+                        tokio::time::timeout_at(free, messages.recv())
+                            .await
+                            .unwrap_or(None)
+                    }
+                };
+                match next {
+                    Some(message) => batch.take(message, &mut messages),
+                    None => break,
+                }
+            }
+            self.commit(&mut batch).await;
+            free = Instant::now() + self.pacing.interval;
+        }
+        for closed in batch.closed {
+            let _ = closed.send(());
+        }
+    }
+
+    /// Reports games, again and again while the database is busy or away: reporting
+    /// a game twice changes nothing.
+    async fn report(&self, games: &[FinishedGame]) -> Result<Vec<Reported>, StoreError> {
+        let until = Instant::now() + RETRY_LIMIT;
+        let mut pause = Duration::from_millis(100);
+        loop {
+            match self.store.report_all(self.id, games).await {
+                Err(error) if error.may_pass() && Instant::now() + pause < until => {
+                    tracing::warn!(tournament = %self.id, %error, "the store is tried again");
+                    tokio::time::sleep(pause).await;
+                    pause = (2 * pause).min(Duration::from_secs(5));
+                }
+                reported => return reported,
+            }
+        }
+    }
+
+    async fn commit(&self, batch: &mut Batch) {
+        if batch.games.is_empty() {
+            return;
+        }
+        let games = std::mem::take(&mut batch.games);
+        let answers = std::mem::take(&mut batch.answers);
+        let begin = Instant::now();
+        let waited = batch
+            .since
+            .take()
+            .map_or(Duration::ZERO, |since| begin - since);
+        let count = games.len();
+        let reported = self.report(&games).await;
+        let commit = Commit {
+            games: count,
+            waited,
+            took: begin.elapsed(),
+            stored: reported.is_ok(),
+        };
+        match &reported {
+            Ok(_) => tracing::debug!(
+                tournament = %self.id,
+                games = count,
+                waited_us = commit.waited.as_micros() as u64,
+                took_us = commit.took.as_micros() as u64,
+                "games stored"
+            ),
+            Err(error) => {
+                tracing::error!(tournament = %self.id, games = count, %error, "games not stored");
+            }
+        }
+        (self.seen)(&commit);
+        // An error means that the caller has stopped waiting.
+        match reported {
+            Ok(reported) => {
+                for (answer, reported) in answers.into_iter().zip(reported) {
+                    let _ = answer.send(Ok(reported));
+                }
+            }
+            Err(error) => {
+                for answer in answers {
+                    let _ = answer.send(Err(error.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// What goes into the next transaction.
+#[derive(Default)]
+struct Batch {
+    games: Vec<FinishedGame>,
+    answers: Vec<Reply>,
+    /// Since when the first has waited.
+    since: Option<Instant>,
+    closed: Vec<oneshot::Sender<()>>,
+}
+
+impl Batch {
+    fn take(&mut self, message: Message, messages: &mut mpsc::Receiver<Message>) {
+        match message {
+            Message::Game {
+                game,
+                since,
+                answer,
+            } => {
+                self.since.get_or_insert(since);
+                self.games.push(*game);
+                self.answers.push(answer);
+            }
+            Message::Close(done) => {
+                messages.close();
+                self.closed.push(done);
+            }
+        }
+    }
+
+    /// Whether nothing more will come.
+    fn is_last(&self) -> bool {
+        !self.closed.is_empty()
+    }
+}

@@ -1,0 +1,86 @@
+//! A program that plays a tournament through the libraries: its bots are started and
+//! watched over, its results stay in memory, its events are printed, one line each.
+//!
+//! ```text
+//! cargo build --release -p house-bots --bin bot
+//! cargo run --release -p arena-tournament --example embed -- target/release/bot
+//! ```
+
+use std::{env, error::Error, path::absolute, process::Command, sync::Arc};
+
+use arena_events::{Event, Line};
+use arena_tournament::{
+    Context, MemoryResults, Observer, Planned, RunEvent, RunOptions, Snapshot, events, run,
+    secret_root,
+};
+use referee_worker::{Schemes, Stop};
+
+/// Prints events as programs read them.
+struct Printer;
+
+impl Observer for Printer {
+    fn event(&self, event: RunEvent<'_>) {
+        let event = match event {
+            RunEvent::Game(game) => events::game(game, None),
+            RunEvent::FirstFoul(foul) => events::first_foul(&foul, None),
+            RunEvent::SetAside { bot, set_aside } => {
+                Event::BotSetAside(events::set_aside(bot, set_aside))
+            }
+            _ => return,
+        };
+        println!("{}", Line::from(event));
+    }
+}
+
+/// What is played, as in a file for `arena tournament run`. `exec` is the SPEC of a bot
+/// without its name.
+fn tournament(exec: &str) -> String {
+    format!(
+        r#"
+        game = "connect-four"
+        shape = "round-robin"
+        deals = 5
+        filler = "{exec} random"
+        bots = [
+            {{ name = "random", bot = "{exec} random" }},
+            {{ name = "ladder", bot = "{exec} ladder" }},
+            {{ name = "uct", bot = "{exec} uct?playouts=500" }},
+        ]
+        "#
+    )
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let argument = env::args().nth(1).ok_or("expected the program `bot`")?;
+    let mut supervisor = Command::new(env::current_exe()?);
+    supervisor.arg("supervise");
+    if argument == "supervise" {
+        // This process kills the bots if the other one ends without doing so.
+        return Ok(referee::supervise()?);
+    }
+    let exec = format!("exec:'{}'", absolute(argument)?.display());
+    let schemes = Schemes::with(Vec::new());
+    let context = Context {
+        schemes: &schemes,
+        directory: &env::current_dir()?,
+        store: None,
+    };
+    let planned = Planned::parse(&tournament(&exec), "embedded".to_owned(), context).await?;
+    let plan = planned.plan(secret_root()?, &schemes)?;
+    let (definition, root) = (plan.definition.clone(), plan.root.clone());
+    let names = plan.names().map(str::to_owned).collect();
+    let options = RunOptions {
+        concurrency: None,
+        logs: None,
+        supervisor,
+        worker: "embedded".to_owned(),
+        live: false,
+    };
+    let results = MemoryResults::new();
+    let (counters, stop, printer) = (Arc::default(), Stop::default(), Arc::new(Printer));
+    run(plan, results.clone(), counters, options, stop, printer).await?;
+    let snapshot = Snapshot::of(&results, &definition, names, Some(&root)).await?;
+    println!("{}", Line::from(snapshot.standings_event(None, Vec::new())));
+    Ok(())
+}

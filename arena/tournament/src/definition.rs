@@ -1,0 +1,561 @@
+//! A tournament as a person writes it, a TOML file, and what follows from it: a
+//! definition, which the store keeps.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt};
+use arena_store::{BotRow, NewEntrant, Store, Tournament};
+use referee_core::{GameKind, Limits, Root};
+use referee_games::GAMES;
+use referee_worker::{Entry, Schemes, SpecError};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{Setups, TournamentError, error::invalid as usage, setups::openings, suggest::hint};
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: Option<String>,
+    game: String,
+    shape: String,
+    rounds: Option<u32>,
+    challengers: Option<u32>,
+    third_place: Option<bool>,
+    deals: Option<u64>,
+    seatings: Option<Seatings>,
+    setup: Option<serde_json::Value>,
+    openings: Option<PathBuf>,
+    filler: Option<String>,
+    #[serde(default)]
+    limits: LimitsTable,
+    #[serde(default)]
+    stop: StopTable,
+    #[serde(default)]
+    set_aside: SetAsideRule,
+    bots: Vec<BotTable>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsTable {
+    #[serde(rename = "move")]
+    per_move: Option<String>,
+    start: Option<String>,
+    budget: Option<String>,
+    memory_mib: Option<u64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StopTable {
+    sprt: Option<Sprt>,
+    time: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BotTable {
+    name: Option<String>,
+    bot: String,
+    version: Option<String>,
+    owner: Option<String>,
+}
+
+/// What a tournament is, apart from who takes part: everything that must be the same
+/// when it is resumed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// The game's name.
+    pub game: String,
+    /// Who plays whom.
+    pub shape: ScheduleShape,
+    /// How many deals a match has.
+    pub deals: u64,
+    /// From which seatings each deal is played.
+    pub seatings: Seatings,
+    /// What deals begin with, in turn.
+    pub setups: Vec<serde_json::Value>,
+    /// The limits of every game.
+    pub limits: Limits,
+    /// How much memory a bot's process may add after its start, in MiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mib: Option<u64>,
+    /// The test that ends a match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sprt: Option<Sprt>,
+    /// When a bot that fails is set aside.
+    pub patience: SetAsideRule,
+    /// The SPEC of the bot in the seats that no entrant has.
+    pub filler: String,
+    /// How long a run goes on before it stops as if it had been asked to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Duration>,
+    /// The folder that the bots' commands are run in.
+    pub directory: PathBuf,
+}
+
+/// A definition, and who takes part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The tournament's name.
+    pub name: String,
+    /// What is played.
+    pub definition: Definition,
+    /// Who takes part; the number of an entrant is its place here.
+    pub entrants: Vec<NewEntrant>,
+    /// Whether every game has a deal of its own, because a bot that the arena does
+    /// not start could remember a deal.
+    pub independent_deals: bool,
+}
+
+/// What a file is read with.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The kinds of bots.
+    pub schemes: &'a Schemes,
+    /// The folder that relative paths begin at.
+    pub directory: &'a Path,
+    /// Where bots that are named without a SPEC are registered.
+    pub store: Option<&'a Store>,
+}
+
+/// The shapes, with what each may say besides.
+const SHAPES: &[(&str, &[&str])] = &[
+    ("round-robin", &[]),
+    ("gauntlet", &["challengers"]),
+    ("swiss", &["rounds"]),
+    ("single-elimination", &["third_place"]),
+    ("double-elimination", &[]),
+    ("ladder", &["rounds"]),
+];
+
+impl Planned {
+    /// Reads a file and checks everything in it.
+    ///
+    /// # Errors
+    ///
+    /// [`TournamentError::Invalid`] says what was expected; the store fails.
+    pub async fn read(path: &Path, context: Context<'_>) -> Result<Self, TournamentError> {
+        let what = path.display();
+        let text = fs::read_to_string(path).or_else(|error| usage(format!("{what}: {error}")))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let of_file = stem.chars().map(|c| if is_good(c) { c } else { '-' });
+        match Self::parse(&text, of_file.collect(), context).await {
+            Err(error) if error.is_usage() => usage(format!("{what}: {error}")),
+            planned => planned,
+        }
+    }
+
+    /// Reads the text of a file and checks everything in it. `name` is the tournament's
+    /// name where the text says none.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub async fn parse(
+        text: &str,
+        name: String,
+        context: Context<'_>,
+    ) -> Result<Self, TournamentError> {
+        let file: File = toml::from_str(text).or_else(|error| usage(error.to_string()))?;
+        let name = file.name.clone().unwrap_or(name);
+        file.planned(name, context).await
+    }
+
+    /// Gives it another name than its file does.
+    ///
+    /// # Errors
+    ///
+    /// It is no name of a tournament.
+    pub fn rename(&mut self, name: &str) -> Result<(), TournamentError> {
+        must_be_a_name("--name", name)?;
+        name.clone_into(&mut self.name);
+        Ok(())
+    }
+}
+
+impl File {
+    async fn planned(self, name: String, context: Context<'_>) -> Result<Planned, TournamentError> {
+        must_be_a_name("name", &name)?;
+        let kind = find_game(&self.game)?;
+        let shape = self.shape()?;
+        let setups = self.setups(kind, context.directory)?;
+        let checked_setups = Setups::new(kind, setups.clone())?;
+        let (entries, entrants) = self.entrants(kind, context).await?;
+        let mut seatings = self.seatings.unwrap_or_default();
+        if !matches!(seatings, Seatings::Rotations | Seatings::All) {
+            return usage("seatings: expected \"rotations\" or \"all\"");
+        }
+        let deals = self.deals.unwrap_or(match shape {
+            ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => 10,
+            ScheduleShape::Swiss { .. } | ScheduleShape::Ladder { .. } => 2,
+            ScheduleShape::SingleElimination { .. } | ScheduleShape::DoubleElimination {} => 3,
+        });
+        let independent_deals = kind.has_secrets() && !entries.iter().all(Entry::is_started_by_us);
+        if independent_deals {
+            seatings = Seatings::Single;
+            let mut setups = 0..checked_setups.list().len() as u64;
+            if setups.any(|deal| checked_setups.fixed(deal).is_some()) {
+                return usage(
+                    "the set-up fixes who is dealt what, and a bot that the arena does not start \
+                     would know it the second time: use bots that the arena starts",
+                );
+            }
+        }
+        let filler = self.filler.clone().unwrap_or_else(|| "house:random".into());
+        let entry = Entry::read(&format!("filler={filler}"), context.schemes)
+            .or_else(|error| usage(format!("filler: {error}")))?;
+        entry.check_game(kind.info(), context.directory)?;
+        if !entry.is_started_by_us() {
+            return usage("filler: expected a bot that the arena starts, as in house:random");
+        }
+        let standard = Limits::default();
+        let memory_mib = self.limits.memory_mib;
+        if memory_mib.is_some_and(|mib| !(1..=1 << 24).contains(&mib)) {
+            return usage("limits.memory_mib: expected 1 to 16777216");
+        }
+        let limits = Limits {
+            start: time("limits.start", self.limits.start.as_deref())?.unwrap_or(standard.start),
+            per_move: time("limits.move", self.limits.per_move.as_deref())?
+                .unwrap_or(standard.per_move),
+            budget: time("limits.budget", self.limits.budget.as_deref())?,
+            ..standard
+        };
+        let definition = Definition {
+            game: kind.info().name.to_owned(),
+            shape,
+            deals,
+            seatings,
+            setups,
+            limits,
+            memory_mib,
+            sprt: self.stop.sprt,
+            patience: self.set_aside,
+            filler,
+            time: time("stop.time", self.stop.time.as_deref())?,
+            directory: context.directory.to_owned(),
+        };
+        // A schedule that is not possible is found now, not when bots have been started.
+        definition.schedule(entrants.len(), [0; 32])?;
+        Ok(Planned {
+            name,
+            definition,
+            entrants,
+            independent_deals,
+        })
+    }
+
+    fn shape(&self) -> Result<ScheduleShape, TournamentError> {
+        let names: Vec<&str> = SHAPES.iter().map(|(name, _)| *name).collect();
+        let Some((name, own)) = SHAPES.iter().find(|(name, _)| *name == self.shape) else {
+            return usage(format!(
+                "there is no shape \"{}\"{}; expected {}",
+                self.shape,
+                hint(&self.shape, &names),
+                names.join(", ")
+            ));
+        };
+        for (key, said) in [
+            ("rounds", self.rounds.is_some()),
+            ("challengers", self.challengers.is_some()),
+            ("third_place", self.third_place.is_some()),
+        ] {
+            if said && !own.contains(&key) {
+                return usage(format!("{key}: a {name} has no {key}"));
+            }
+        }
+        Ok(match *name {
+            "round-robin" => ScheduleShape::RoundRobin {},
+            "gauntlet" => ScheduleShape::Gauntlet {
+                challengers: self.challengers.unwrap_or(1),
+            },
+            "swiss" => ScheduleShape::Swiss {
+                rounds: self.rounds,
+            },
+            "single-elimination" => ScheduleShape::SingleElimination {
+                third_place: self.third_place.unwrap_or_default(),
+            },
+            "double-elimination" => ScheduleShape::DoubleElimination {},
+            _ => ScheduleShape::Ladder {
+                rounds: self.rounds,
+            },
+        })
+    }
+
+    fn setups(
+        &self,
+        kind: &dyn GameKind,
+        directory: &Path,
+    ) -> Result<Vec<serde_json::Value>, TournamentError> {
+        match (&self.setup, &self.openings) {
+            (Some(_), Some(_)) => usage("expected setup or openings, found both"),
+            (None, Some(file)) => read_openings(file, directory, kind),
+            (setup, None) => {
+                let setup = setup.clone().unwrap_or_default();
+                let setup = kind
+                    .setup(&setup)
+                    .or_else(|error| usage(format!("setup: {error}")))?;
+                Ok(vec![setup])
+            }
+        }
+    }
+
+    /// Who takes part; those without a SPEC are registered.
+    async fn entrants(
+        &self,
+        kind: &dyn GameKind,
+        context: Context<'_>,
+    ) -> Result<(Vec<Entry>, Vec<NewEntrant>), TournamentError> {
+        let mut entrants = Vec::new();
+        for bot in &self.bots {
+            let mut entrant = NewEntrant {
+                name: bot.name.clone().unwrap_or_default(),
+                spec: bot.bot.clone(),
+                version: bot.version.clone().unwrap_or_default(),
+                owner: bot.owner.clone(),
+            };
+            if !Entry::is_spec(&bot.bot, context.schemes) {
+                let registered = match context.store {
+                    Some(store) => store.bot(&bot.bot).await?,
+                    None => None,
+                };
+                let Some(BotRow { bot: known, .. }) = registered else {
+                    return usage(format!(
+                        "bots: \"{}\" is neither a SPEC (house:NAME, exec:COMMAND, grpc://HOST:PORT) \
+                         nor a registered bot; `arena bots list` shows those",
+                        bot.bot
+                    ));
+                };
+                let plays = kind.info().name;
+                if !known.games.is_empty() && !known.games.iter().any(|game| game == plays) {
+                    return usage(format!(
+                        "bots: {} is registered for {}, not for {plays}",
+                        bot.bot,
+                        known.games.join(", ")
+                    ));
+                }
+                entrant.spec.clone_from(&known.spec);
+                if entrant.version.is_empty() {
+                    entrant.version = known.version;
+                }
+                entrant.owner = entrant.owner.or(known.owner);
+                if entrant.name.is_empty() {
+                    entrant.name = known.name;
+                }
+            }
+            if entrant.version.is_empty() {
+                entrant.version = "1".to_owned();
+            }
+            entrants.push(entrant);
+        }
+        let texts: Vec<String> = entrants
+            .iter()
+            .map(|entrant| match &*entrant.name {
+                "" => entrant.spec.clone(),
+                name => format!("{name}={}", entrant.spec),
+            })
+            .collect();
+        let entries = Entry::read_all(&texts, context.schemes).or_else(|error| match error {
+            SpecError::NameTaken { name, .. } => usage(format!(
+                "bots: two are called \"{name}\"; give each a line name = \"…\" of its own"
+            )),
+            error => Err(error.into()),
+        })?;
+        for (entry, entrant) in entries.iter().zip(&mut entrants) {
+            entry.check_game(kind.info(), context.directory)?;
+            entrant.name.clone_from(&entry.name);
+        }
+        let names: BTreeSet<&str> = entries.iter().map(|entry| &*entry.name).collect();
+        if names.iter().any(|name| name.starts_with("filler")) {
+            return usage(
+                "bots: names that begin with \"filler\" are reserved for bots that fill seats",
+            );
+        }
+        Ok((entries, entrants))
+    }
+}
+
+impl Definition {
+    /// What the store keeps of a tournament.
+    ///
+    /// # Errors
+    ///
+    /// It was made by another version, or for another version of the rules.
+    pub fn of(tournament: &Tournament) -> Result<Self, TournamentError> {
+        let definition: Self =
+            serde_json::from_value(tournament.definition.clone()).map_err(|error| {
+                TournamentError::Inconsistent(format!(
+                    "the store's definition of {} can't be read ({error})",
+                    tournament.name
+                ))
+            })?;
+        let rules = definition.kind()?.info().rules_version;
+        if rules != tournament.rules_version {
+            return usage(format!(
+                "{} is played by version {} of the rules, and this arena has version {rules}: \
+                 resume it with the arena that began it",
+                tournament.name, tournament.rules_version
+            ));
+        }
+        Ok(definition)
+    }
+
+    /// The game.
+    ///
+    /// # Errors
+    ///
+    /// There is none of this name.
+    pub fn kind(&self) -> Result<&'static dyn GameKind, TournamentError> {
+        find_game(&self.game)
+    }
+
+    /// Whether a match goes on where it is tied after all its deals, so that
+    /// there may be more deals than planned.
+    pub fn breaks_ties(&self) -> bool {
+        let two = self.kind().is_ok_and(|kind| kind.info().seats == 2);
+        let elimination = matches!(
+            self.shape,
+            ScheduleShape::SingleElimination { .. } | ScheduleShape::DoubleElimination {}
+        );
+        two && elimination
+    }
+
+    /// What a schedule is made with.
+    fn field(&self, entrants: usize, chance: [u8; 32]) -> Result<Field, TournamentError> {
+        Ok(Field {
+            entrants: u32::try_from(entrants).unwrap_or(u32::MAX),
+            seats: self.kind()?.info().seats,
+            seatings: self.seatings,
+            deals: self.deals,
+            sprt: self.sprt,
+            set_aside: self.patience,
+            chance,
+        })
+    }
+
+    /// The schedule, before anything has been played. `chance` decides what it leaves
+    /// to chance ([`chance`]).
+    ///
+    /// # Errors
+    ///
+    /// The shape does not suit the number of entrants.
+    pub fn schedule(
+        &self,
+        entrants: usize,
+        chance: [u8; 32],
+    ) -> Result<Box<dyn arena_ladder::Schedule>, TournamentError> {
+        let field = self.field(entrants, chance)?;
+        arena_ladder::schedule::schedule(&field, &self.shape)
+            .or_else(|error| usage(error.to_string()))
+    }
+}
+
+/// What a schedule leaves to chance: SHA-256("bot-arena schedule v1" ‖ root). It
+/// tells nothing about a deal.
+pub fn chance(root: &Root) -> [u8; 32] {
+    Sha256::new()
+        .chain_update(b"bot-arena schedule v1")
+        .chain_update(root.reveal())
+        .finalize()
+        .into()
+}
+
+/// What a name may consist of.
+fn is_good(c: char) -> bool {
+    c.is_alphanumeric() || "._-".contains(c)
+}
+
+/// A tournament's name is a folder's too.
+fn must_be_a_name(what: &str, name: &str) -> Result<(), TournamentError> {
+    let begins = name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    if !begins || name.chars().count() > 60 || !name.chars().all(is_good) {
+        return usage(format!(
+            "{what}: expected 1 to 60 letters, digits, dots, hyphens and underscores, the first \
+             no dot or hyphen, found \"{name}\""
+        ));
+    }
+    Ok(())
+}
+
+fn time(what: &str, text: Option<&str>) -> Result<Option<Duration>, TournamentError> {
+    text.map(|text| parse_limit(text).or_else(|why| usage(format!("{what}: {why}"))))
+        .transpose()
+}
+
+/// Reads a list of openings from a file; a relative path begins at `directory`.
+///
+/// # Errors
+///
+/// The file can't be read, or a line of it is no opening.
+pub fn read_openings(
+    file: &Path,
+    directory: &Path,
+    kind: &dyn GameKind,
+) -> Result<Vec<serde_json::Value>, TournamentError> {
+    let what = format!("openings {}", file.display());
+    let text = fs::read_to_string(directory.join(file));
+    let text = text.or_else(|error| usage(format!("{what}: {error}")))?;
+    openings(&what, &text, kind)
+}
+
+/// A length of time that a limit can be: more than none, and at most a year.
+///
+/// # Errors
+///
+/// What was expected.
+pub fn parse_limit(text: &str) -> Result<Duration, String> {
+    const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    match humantime::parse_duration(text) {
+        Ok(time) if time.is_zero() => Err("expected more than no time".to_owned()),
+        Ok(time) if time > LONGEST => Err("expected at most a year".to_owned()),
+        Ok(time) => Ok(time),
+        Err(error) => Err(format!(
+            "expected a length of time such as 3s or 200ms ({error})"
+        )),
+    }
+}
+
+/// The game of this name, as in `connect-four` or `connect_four`.
+///
+/// # Errors
+///
+/// There is none; it says which there are.
+pub fn find_game(name: &str) -> Result<&'static dyn GameKind, TournamentError> {
+    if let Some(kind) = referee_games::game(name) {
+        return Ok(kind);
+    }
+    let known: Vec<String> = GAMES.iter().map(|kind| game_name(*kind)).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    usage(format!(
+        "there is no game \"{name}\"{}; expected {}",
+        hint(name, &known),
+        known.join(", ")
+    ))
+}
+
+/// A game's name as people write it: `connect-four`.
+#[must_use]
+pub fn game_name(kind: &dyn GameKind) -> String {
+    kind.info().name.replace('_', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_more_than_no_time_and_at_most_a_year() {
+        assert_eq!(parse_limit("365days"), Ok(Duration::from_hours(8760)));
+        for wrong in ["0s", "366days", "500000000000years", "soon"] {
+            let why = parse_limit(wrong).unwrap_err();
+            assert!(why.starts_with("expected "), "{wrong}: {why}");
+        }
+    }
+}

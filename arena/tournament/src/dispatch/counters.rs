@@ -1,0 +1,71 @@
+//! What is counted beside results: of each game, and of the run.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use arena_ladder::{Entrant, HalfPoints};
+use arena_store::{Counter, Ending};
+use referee_core::Seat;
+use referee_worker::Summary;
+
+/// Counters that belong to no game. They are stored with the next one.
+#[derive(Debug, Default)]
+pub struct RunCounters(Mutex<BTreeMap<Counter, i64>>);
+
+impl RunCounters {
+    /// Adds one to a counter.
+    pub fn count(&self, counter: Counter) {
+        let mut counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *counters.entry(counter).or_insert(0) += 1;
+    }
+
+    /// Gives what has been counted, and begins anew.
+    pub(super) fn take(&self) -> impl Iterator<Item = (Counter, i64)> + use<> {
+        let mut counters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *counters).into_iter()
+    }
+}
+
+/// What is counted of a game beside its result: answers by the time they took, fouls,
+/// seats, and how it ended. `who` says who sat in a seat.
+pub(crate) fn game_counters(
+    summary: &Summary,
+    who: impl Fn(usize) -> Option<Entrant>,
+) -> BTreeMap<(Option<Entrant>, Counter), i64> {
+    let mut counted = BTreeMap::new();
+    let mut add = |who: Option<Entrant>, counter: Counter, count: i64| {
+        *counted.entry((who, counter)).or_insert(0) += count;
+    };
+    for (seat, buckets) in summary.thinking.iter().enumerate() {
+        if let Some(entrant) = who(seat) {
+            for (bucket, count) in buckets {
+                add(Some(entrant), Counter::Thinking(*bucket), (*count).into());
+            }
+        }
+    }
+    for foul in &summary.fouls {
+        let who = who(foul.seat.index());
+        add(who, Counter::Foul(foul.foul.kind()), 1);
+    }
+    let points = HalfPoints::of_places(&summary.places);
+    for (seat, points) in (0..).map(Seat::new).zip(points) {
+        add(None, Counter::HalfPoints(seat), points.0.into());
+        if let Some(entrant) = who(seat.index()) {
+            add(Some(entrant), Counter::Seat(seat), 1);
+        }
+    }
+    add(None, Counter::Ended(ending(summary)), 1);
+    counted
+}
+
+/// How a game ended.
+pub(crate) fn ending(summary: &Summary) -> Ending {
+    let first = summary.places.iter().filter(|place| **place == 1).count();
+    match summary.fouls.first() {
+        Some(foul) => Ending::Foul(foul.foul.kind()),
+        None if first > 1 => Ending::Draw,
+        None => Ending::Rules,
+    }
+}

@@ -1,0 +1,787 @@
+//! The dispatcher's state machine by itself: chunks are leased, lost, given back and
+//! reported in every order. No game is played, and the clock moves when the test says so.
+//! Games are written as in warnings, `GROUP.SEATING`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use arena_ladder::{Entrant, GroupScore, ScheduleShape, Seatings, SetAsideRule, Sprt};
+use arena_store::ScoredGroup;
+use proptest::prelude::*;
+use referee_core::{Foul, Limits, Root, Seat, SeatFoul};
+use referee_worker::{
+    Dispatch as _, Entry, Schemes, Summary,
+    lease::{ChunkId, GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest},
+};
+use serde_json::json;
+
+use super::{
+    DispatchOptions, Dispatcher, RunCounters,
+    state::{ChunkGame, Progress, State},
+};
+use crate::{Definition, MemoryResults, Plan, Silent};
+use referee_worker::lease::ReportReply::{self, Accepted, Duplicate, Stale};
+
+/// How long a lease is kept without a sign of its worker.
+const LEASE: Duration = Duration::from_secs(60);
+/// A set-up of Mahjong that says who is dealt what.
+const HANDS: [&str; 2] = ["22367c1478b1389d", "147c258b1234567d"];
+
+/// What comes of every game.
+#[derive(Clone, Copy)]
+enum Outcome {
+    Draw,
+    WonBy(Entrant),
+    NotStartedBy(Entrant),
+}
+
+/// A run whose games are played by reporting them.
+struct Run {
+    plan: Arc<Plan>,
+    state: State,
+    now: Instant,
+    outcome: Outcome,
+    /// How often each chunk has been leased.
+    attempts: BTreeMap<ChunkId, u32>,
+    counted: BTreeSet<GameKey>,
+    /// The scores of groups, complete or not.
+    scores: BTreeMap<u64, ScoredGroup>,
+}
+
+/// A chunk that a worker has.
+#[derive(Clone)]
+struct Held {
+    id: LeaseId,
+    games: Vec<ChunkGame>,
+    until: Instant,
+}
+
+fn definition(game: &str, deals: u64) -> Definition {
+    Definition {
+        game: game.to_owned(),
+        shape: ScheduleShape::RoundRobin {},
+        deals,
+        seatings: Seatings::Rotations,
+        setups: vec![json!(null)],
+        limits: Limits::default(),
+        memory_mib: None,
+        sprt: None,
+        patience: SetAsideRule::default(),
+        filler: "exec:filler".to_owned(),
+        time: None,
+        directory: PathBuf::new(),
+    }
+}
+
+fn plan(definition: Definition, bots: usize) -> Arc<Plan> {
+    let schemes = Schemes::with(Vec::new());
+    let texts: Vec<String> = (0..bots).map(|bot| format!("bot-{bot}=exec:bot")).collect();
+    let entries = Entry::read_all(&texts, &schemes).unwrap();
+    Arc::new(Plan::new(definition, entries, Root::new([7; 32]), &schemes).unwrap())
+}
+
+/// Two bots, Connect Four, so many deals.
+fn match_of(deals: u64) -> Run {
+    Run::new(definition("connect_four", deals), 2)
+}
+
+fn key(game: &ChunkGame) -> GameKey {
+    GameKey {
+        group: game.group.number,
+        seating: game.seating,
+    }
+}
+
+fn game(text: &str) -> GameKey {
+    let (group, seating) = text.split_once('.').unwrap();
+    GameKey {
+        group: group.parse().unwrap(),
+        seating: seating.parse().unwrap(),
+    }
+}
+
+impl Held {
+    fn table(&self) -> String {
+        let games = self.games.iter().map(key);
+        let games: Vec<_> = games
+            .map(|game| format!("{}.{}", game.group, game.seating))
+            .collect();
+        games.join(" ")
+    }
+}
+
+impl Run {
+    fn new(definition: Definition, bots: usize) -> Self {
+        let plan = plan(definition, bots);
+        Self {
+            state: State::new(plan.clone(), BTreeMap::new(), BTreeMap::new()).unwrap(),
+            plan,
+            now: Instant::now(),
+            outcome: Outcome::Draw,
+            attempts: BTreeMap::new(),
+            counted: BTreeSet::new(),
+            scores: BTreeMap::new(),
+        }
+    }
+
+    /// Leases a chunk of about so many games.
+    fn lease(&mut self, games: u64) -> Option<Held> {
+        let until = self.now + LEASE;
+        let chunk = self.state.lease(games, self.now, until).unwrap()?;
+        let attempt = self.attempts.entry(chunk.id).or_insert(0);
+        *attempt += 1;
+        let id = LeaseId {
+            chunk: chunk.id,
+            attempt: *attempt,
+        };
+        self.state.begin(id);
+        let games = chunk.games;
+        Some(Held { id, games, until })
+    }
+
+    /// Leases a chunk, and gives it as text.
+    fn next(&mut self, games: u64) -> String {
+        let held = self.lease(games);
+        held.map_or_else(|| "nothing".to_owned(), |held| held.table())
+    }
+
+    /// Leases chunks until there is none, and gives them as text.
+    fn rest(&mut self, games: u64) -> Vec<String> {
+        let chunks = std::iter::from_fn(|| self.lease(games));
+        chunks.map(|held| held.table()).collect()
+    }
+
+    /// Reports a game, as the dispatcher does with its results.
+    fn report(&mut self, id: LeaseId, key: GameKey) -> ReportReply {
+        let Some(game) = self.state.game(key) else {
+            return Stale;
+        };
+        if id.attempt < self.attempts[&id.chunk] {
+            return Stale;
+        }
+        if !self.counted.insert(key) {
+            return Duplicate;
+        }
+        let lineup = &game.group.lineup;
+        let scored = self.scores.entry(key.group).or_insert_with(|| ScoredGroup {
+            matchup: game.group.matchup,
+            lineup: lineup.clone(),
+            score: GroupScore::new(key.group, lineup.len()),
+        });
+        let places: Vec<u8> = game
+            .order
+            .iter()
+            .map(|who| self.outcome.place(lineup[*who]))
+            .collect();
+        let fouls = self.outcome.fouls(&game);
+        let scores = vec![0; places.len()];
+        scored
+            .score
+            .add_game(lineup, &game.order, &places, &scores, &fouls);
+        match self.state.played(key) {
+            Progress::Complete => self.state.score(&scored.score).unwrap(),
+            Progress::Open => {}
+            Progress::Known => panic!("{key:?} was played before"),
+        }
+        Accepted
+    }
+
+    /// Reports these games, which count.
+    fn play(&mut self, held: &Held, games: &str) {
+        for text in games.split(' ') {
+            assert_eq!(self.report(held.id, game(text)), Accepted, "{text}");
+        }
+    }
+
+    fn give_back(&mut self, held: &Held, games: &str) -> bool {
+        let unplayed: Vec<GameKey> = games.split_terminator(' ').map(game).collect();
+        self.state.give_back(held.id, &unplayed, self.now)
+    }
+
+    /// The process is killed, and another one takes up the run.
+    fn resume(&mut self) {
+        let games_in_group = self.plan.games_in_group() as u32;
+        let (stored, open): (BTreeMap<_, _>, BTreeMap<_, _>) = (self.scores.clone().into_iter())
+            .partition(|(_, scored)| scored.score.games == games_in_group);
+        let seatings = |group: &u64| {
+            let counted = self.counted.iter().filter(|game| game.group == *group);
+            counted.map(|game| game.seating).collect()
+        };
+        let begun = open.keys().map(|group| (*group, seatings(group))).collect();
+        self.state = State::new(self.plan.clone(), stored, begun).unwrap();
+    }
+
+    /// Every game that the schedule can have where no match ends early.
+    fn all_games(&self) -> impl Iterator<Item = GameKey> + use<> {
+        let bots = self.plan.bots.len() as u64;
+        let seats = u64::from(self.plan.kind.info().seats);
+        let matches = if seats == 2 { bots * (bots - 1) / 2 } else { 1 };
+        let seatings = self.plan.games_in_group() as u32;
+        let groups = 0..matches * self.plan.definition.deals;
+        groups.flat_map(move |group| (0..seatings).map(move |seating| GameKey { group, seating }))
+    }
+
+    /// The answers to every query.
+    fn answers(&self) -> String {
+        let state = &self.state;
+        let games = self.all_games().map(|game| {
+            let wanted = state.is_wanted(game.group);
+            let seat_order = state.game(game).map(|game| game.order);
+            (game, wanted, state.is_last_seating(game), seat_order)
+        });
+        let games: Vec<_> = games.collect();
+        format!(
+            "{:?} {:?} {:?} {:?} {games:?}",
+            state.progress(),
+            state.is_over(),
+            state.set_aside(),
+            state.next_expiry(),
+        )
+    }
+
+    fn wanted(&self) -> Vec<u64> {
+        let groups: BTreeSet<u64> = self.all_games().map(|game| game.group).collect();
+        let wanted = groups
+            .into_iter()
+            .filter(|group| self.state.is_wanted(*group));
+        wanted.collect()
+    }
+}
+
+impl Outcome {
+    fn place(self, who: Option<Entrant>) -> u8 {
+        match self {
+            Self::Draw => 1,
+            Self::WonBy(winner) => 1 + u8::from(who != Some(winner)),
+            Self::NotStartedBy(loser) => 1 + u8::from(who == Some(loser)),
+        }
+    }
+
+    fn fouls(self, game: &ChunkGame) -> Vec<SeatFoul> {
+        let Self::NotStartedBy(loser) = self else {
+            return Vec::new();
+        };
+        let seats = (0..).map(Seat::new).zip(&game.order);
+        let seats = seats.filter(|(_, who)| game.group.lineup[**who] == Some(loser));
+        let foul = Foul::NoStart {
+            detail: String::new(),
+        };
+        let fouls = seats.map(|(seat, _)| SeatFoul {
+            seat,
+            foul: foul.clone(),
+        });
+        fouls.collect()
+    }
+}
+
+#[test]
+fn a_chunk_has_all_seatings_of_about_as_many_deals_as_were_asked_for() {
+    assert_eq!(
+        match_of(5).rest(4),
+        ["0.0 0.1 1.0 1.1", "2.0 2.1 3.0 3.1", "4.0 4.1"]
+    );
+    assert_eq!(match_of(2).rest(3), ["0.0 0.1", "1.0 1.1"]);
+    assert_eq!(match_of(2).rest(100), ["0.0 0.1 1.0 1.1"]);
+}
+
+#[test]
+fn who_wants_less_than_a_deal_gets_one_seating_of_it() {
+    assert_eq!(match_of(2).rest(1), ["0.0", "0.1", "1.0", "1.1"]);
+}
+
+#[test]
+fn a_chunk_is_of_one_match() {
+    let mut run = Run::new(definition("connect_four", 1), 3);
+    assert_eq!(run.rest(100), ["0.0 0.1", "1.0 1.1", "2.0 2.1"]);
+}
+
+#[test]
+fn two_workers_never_hold_one_game() {
+    let mut run = match_of(9);
+    let mut held = BTreeSet::new();
+    for games in [1, 6, 2, 3, 100, 1, 7] {
+        for game in run.lease(games).iter().flat_map(|held| &held.games) {
+            assert!(held.insert(key(game)), "{game:?}");
+        }
+    }
+    assert_eq!(held, run.all_games().collect());
+}
+
+#[test]
+fn the_chunk_of_a_silent_worker_is_given_again_without_what_it_reported() {
+    let mut run = match_of(3);
+    let first = run.lease(4).unwrap();
+    run.play(&first, "1.0 0.1");
+    run.now += LEASE - Duration::from_nanos(1);
+    assert_eq!(run.next(4), "2.0 2.1");
+    assert_eq!(run.next(4), "nothing");
+    run.now += Duration::from_nanos(1);
+    let second = run.lease(4).unwrap();
+    assert_eq!(second.table(), "0.0 1.1");
+    assert_eq!((first.id.chunk, first.id.attempt), (second.id.chunk, 1));
+    assert_eq!(second.id.attempt, 2);
+}
+
+#[test]
+fn a_lease_is_kept_by_renewing_it_and_can_not_be_renewed_once_it_is_lost() {
+    let mut run = match_of(1);
+    let first = run.lease(2).unwrap();
+    for _ in 0..5 {
+        run.now += LEASE / 2;
+        assert!(run.state.renew(first.id, run.now + LEASE));
+        assert_eq!(run.next(2), "nothing");
+        assert_eq!(run.state.next_expiry(), Some(run.now + LEASE));
+    }
+    run.now += LEASE;
+    let second = run.lease(2).unwrap();
+    assert!(!run.state.renew(first.id, run.now + LEASE));
+    assert!(run.state.renew(second.id, run.now + LEASE));
+}
+
+#[test]
+fn a_late_report_counts_until_the_chunk_is_leased_again() {
+    let mut run = match_of(1);
+    let first = run.lease(2).unwrap();
+    run.now += 2 * LEASE;
+    assert_eq!(run.report(first.id, game("0.0")), Accepted);
+    let second = run.lease(2).unwrap();
+    assert_eq!(second.table(), "0.1");
+    assert_eq!(run.report(first.id, game("0.1")), Stale);
+    assert_eq!(run.report(second.id, game("0.0")), Duplicate);
+    assert_eq!(run.report(second.id, game("0.1")), Accepted);
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn what_is_given_back_is_leased_next() {
+    let mut run = match_of(4);
+    let first = run.lease(4).unwrap();
+    run.play(&first, "0.0 0.1");
+    assert!(run.give_back(&first, "1.0 1.1"));
+    assert_eq!(run.rest(4), ["1.0 1.1", "2.0 2.1 3.0 3.1"]);
+}
+
+#[test]
+fn what_is_given_back_waits_from_then_on() {
+    let mut run = match_of(1);
+    let first = run.lease(2).unwrap();
+    run.now += LEASE / 2;
+    run.give_back(&first, "0.0 0.1");
+    let chunk = run
+        .state
+        .lease(2, run.now, run.now + LEASE)
+        .unwrap()
+        .unwrap();
+    assert_eq!(chunk.since, run.now);
+}
+
+#[test]
+fn a_lost_lease_can_not_be_given_back() {
+    let mut run = match_of(1);
+    let first = run.lease(2).unwrap();
+    run.now += LEASE;
+    assert_eq!(run.next(2), "0.0 0.1");
+    assert!(!run.give_back(&first, "0.0 0.1"));
+    assert_eq!(run.next(2), "nothing");
+}
+
+#[test]
+fn a_chunk_that_is_played_leaves_nothing_to_lease() {
+    let mut run = match_of(1);
+    let first = run.lease(2).unwrap();
+    run.play(&first, "0.1 0.0");
+    assert!(run.give_back(&first, ""));
+    assert_eq!(run.next(2), "nothing");
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn reports_may_come_in_any_order() {
+    let mut run = match_of(4);
+    let [first, second] = [4, 4].map(|games| run.lease(games).unwrap());
+    for (held, game, done) in [
+        (&second, "3.1", 0),
+        (&first, "1.0", 0),
+        (&second, "3.0", 1),
+        (&second, "2.1", 1),
+        (&first, "0.0", 1),
+        (&first, "0.1", 2),
+        (&second, "2.0", 3),
+    ] {
+        run.play(held, game);
+        assert_eq!(run.state.progress(), (done, Some(4)), "{game}");
+        assert!(!run.state.is_over(), "{game}");
+    }
+    run.play(&first, "1.1");
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn a_test_that_decides_ends_a_match_in_the_middle() {
+    let sprt = Sprt {
+        elo0: 0.0,
+        elo1: 400.0,
+        alpha: 0.05,
+        beta: 0.05,
+        model: arena_ladder::sprt::Model::Logistic,
+    };
+    let mut run = Run::new(
+        Definition {
+            sprt: Some(sprt),
+            ..definition("connect_four", 100)
+        },
+        2,
+    );
+    run.outcome = Outcome::WonBy(Entrant::new(0));
+    let [first, second] = [100, 100].map(|games| run.lease(games).unwrap());
+    assert_eq!((first.games.len(), second.games.len()), (16, 16));
+    run.play(&first, "0.0 0.1 1.0 1.1 2.0 2.1 3.0 3.1 4.0");
+    assert_eq!(run.wanted(), (0..16).skip(4).collect::<Vec<_>>());
+    run.play(&first, "4.1");
+    assert_eq!(run.next(100), "nothing");
+    assert_eq!(run.wanted(), [0; 0]);
+    assert!(run.state.is_over());
+    // What is given back now is not given to anybody.
+    assert!(run.give_back(&second, &second.table()));
+    assert_eq!(run.next(100), "nothing");
+    assert_eq!(run.state.progress(), (5, Some(5)));
+}
+
+#[test]
+fn a_bot_that_is_set_aside_ends_its_matches() {
+    let mut run = Run::new(
+        Definition {
+            patience: SetAsideRule {
+                starts: 1,
+                ..SetAsideRule::default()
+            },
+            ..definition("connect_four", 2)
+        },
+        3,
+    );
+    let chunks: Vec<Held> = std::iter::from_fn(|| run.lease(4)).collect();
+    let lineups = chunks.iter().map(|held| held.games[0].group.lineup.clone());
+    let lineups: Vec<Vec<_>> = lineups.collect();
+    let who = |number| Some(Entrant::new(number));
+    assert!(
+        lineups[0].contains(&who(2)) && lineups[0] != lineups[1],
+        "{lineups:?}"
+    );
+    run.outcome = Outcome::NotStartedBy(Entrant::new(2));
+    run.play(&chunks[0], "0.0 0.1");
+    let out: Vec<_> = run
+        .state
+        .set_aside()
+        .iter()
+        .map(|aside| aside.entrant)
+        .collect();
+    assert_eq!(out, [Entrant::new(2)]);
+    let others = lineups.iter().position(|lineup| !lineup.contains(&who(2)));
+    let others = others.unwrap();
+    assert_eq!(run.wanted(), [2 * others as u64, 2 * others as u64 + 1]);
+    assert!(!run.state.is_over());
+    // Whoever has them gives them back, and nobody gets them.
+    for held in &chunks {
+        assert!(run.give_back(held, &held.table()));
+    }
+    let rest = run.lease(4).unwrap();
+    assert_eq!(rest.table(), chunks[others].table());
+    assert_eq!(run.next(4), "nothing");
+    run.outcome = Outcome::Draw;
+    run.play(&rest, &rest.table());
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn a_chunk_of_a_game_with_secrets_is_one_seating_of_several_deals() {
+    let mut run = Run::new(definition("mahjong", 3), 2);
+    assert_eq!(run.rest(2), ["0.0 1.0", "0.1 1.1", "2.0", "2.1"]);
+}
+
+#[test]
+fn a_fixed_deal_of_a_game_with_secrets_stands_alone() {
+    let setups = vec![json!(null), json!(null), json!({ "hands": HANDS })];
+    let mut run = Run::new(
+        Definition {
+            setups,
+            ..definition("mahjong", 5)
+        },
+        2,
+    );
+    let chunks = ["0.0 1.0", "0.1 1.1", "2.0", "2.1", "3.0 4.0", "3.1 4.1"];
+    assert_eq!(run.rest(100), chunks);
+}
+
+#[test]
+fn the_last_seating_of_a_deal_is_known() {
+    let mut run = Run::new(definition("mahjong", 2), 2);
+    let first = run.lease(2).unwrap();
+    assert!(!run.state.is_last_seating(game("0.1")));
+    run.play(&first, "0.0");
+    assert!(run.state.is_last_seating(game("0.1")));
+    assert!(!run.state.is_last_seating(game("1.1")));
+}
+
+#[test]
+fn a_run_is_resumed_from_its_scores_and_half_played_groups() {
+    let mut run = match_of(4);
+    let [first, second] = [4, 4].map(|games| run.lease(games).unwrap());
+    run.play(&first, "0.1 0.0 1.1");
+    run.play(&second, "3.0 3.1");
+    run.resume();
+    // Group 1 comes next; group 3 has its score, which the schedule is told in its turn.
+    assert_eq!(run.state.progress(), (1, Some(4)));
+    let third = run.lease(100).unwrap();
+    assert_eq!(third.table(), "1.0 2.0 2.1");
+    assert_eq!(run.state.progress(), (2, Some(4)));
+    run.play(&third, "2.1 2.0 1.0");
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn a_run_is_not_resumed_with_the_scores_of_other_bots() {
+    let mut run = match_of(1);
+    let first = run.lease(2).unwrap();
+    run.play(&first, "0.0 0.1");
+    run.scores.get_mut(&0).unwrap().lineup.reverse();
+    let resumed = State::new(run.plan.clone(), run.scores, BTreeMap::new());
+    let error = resumed.err().unwrap().to_string();
+    assert!(error.contains("played by other bots"), "{error}");
+}
+
+/// A step of workers that nothing can be said of beforehand. The numbers choose among
+/// what there is.
+#[derive(Clone, Debug)]
+enum Step {
+    Lease { games: u64 },
+    Report { held: usize, game: usize },
+    GiveBack { held: usize },
+    Renew { held: usize },
+    Wait { quarters: u32 },
+    Resume,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let held = || 0..8_usize;
+    prop_oneof![
+        4 => (1..10_u64).prop_map(|games| Step::Lease { games }),
+        12 => (held(), 0..64_usize).prop_map(|(held, game)| Step::Report { held, game }),
+        2 => held().prop_map(|held| Step::GiveBack { held }),
+        2 => held().prop_map(|held| Step::Renew { held }),
+        2 => (1..6_u32).prop_map(|quarters| Step::Wait { quarters }),
+        1 => Just(Step::Resume),
+    ]
+}
+
+/// What the workers of a run hold, in time or too late.
+struct Workers {
+    run: Run,
+    held: Vec<Held>,
+}
+
+impl Workers {
+    fn take(&mut self, step: &Step) {
+        let among = self.held.len().max(1);
+        let at = |held: usize| held % among;
+        match *step {
+            Step::Lease { games } => {
+                if let Some(new) = self.run.lease(games) {
+                    self.must_hold_alone(&new);
+                    self.held.push(new);
+                }
+            }
+            Step::Report { held, game } => {
+                if let Some(held) = self
+                    .held
+                    .get_mut(at(held))
+                    .filter(|held| !held.games.is_empty())
+                {
+                    let game = held.games.swap_remove(game % held.games.len());
+                    self.run.report(held.id, key(&game));
+                }
+            }
+            Step::GiveBack { held } => {
+                if at(held) < self.held.len() {
+                    let held = self.held.swap_remove(at(held));
+                    self.run.give_back(&held, &held.table());
+                }
+            }
+            Step::Renew { held } => {
+                if let Some(held) = self.held.get_mut(at(held)) {
+                    let until = self.run.now + LEASE;
+                    if self.run.state.renew(held.id, until) {
+                        held.until = until;
+                    }
+                }
+            }
+            Step::Wait { quarters } => self.run.now += LEASE / 4 * quarters,
+            Step::Resume => {
+                self.run.resume();
+                for held in &mut self.held {
+                    held.until = self.run.now;
+                }
+            }
+        }
+        assert_eq!(self.run.answers(), self.run.answers());
+    }
+
+    fn must_hold_alone(&self, new: &Held) {
+        let live = self.held.iter().filter(|held| held.until > self.run.now);
+        let live: BTreeSet<GameKey> = live.flat_map(|held| &held.games).map(key).collect();
+        for game in new.games.iter().map(key) {
+            assert!(!live.contains(&game), "two workers hold {game:?}");
+            assert!(!self.run.counted.contains(&game), "{game:?} was played");
+        }
+    }
+
+    /// Everybody is silent from now on but for one, which plays what is left.
+    fn finish(mut self) {
+        self.run.now += 2 * LEASE;
+        while let Some(held) = self.run.lease(5) {
+            self.run.play(&held, &held.table());
+        }
+        assert!(self.run.state.is_over());
+        assert_eq!(self.run.counted, self.run.all_games().collect());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_game_counts_once_whatever_workers_do(
+        steps in prop::collection::vec(step(), 0..120),
+        game in prop::sample::select(vec!["connect_four", "mahjong", "big_two"]),
+        bots in 2..4_usize,
+        deals in 1..7_u64,
+    ) {
+        let setups = match game {
+            "mahjong" => vec![json!(null), json!({ "hands": HANDS }), json!(null)],
+            _ => vec![json!(null)],
+        };
+        let definition = Definition { setups, ..definition(game, deals) };
+        let mut workers = Workers { run: Run::new(definition, bots), held: Vec::new() };
+        for step in &steps {
+            workers.take(step);
+        }
+        workers.finish();
+    }
+
+    #[test]
+    fn a_query_changes_nothing(steps in prop::collection::vec(step(), 0..60)) {
+        let [mut asked, mut other] = [true, false].map(|_| {
+            Workers { run: match_of(12), held: Vec::new() }
+        });
+        other.run.now = asked.run.now;
+        for step in &steps {
+            for _ in 0..3 {
+                asked.run.answers();
+            }
+            asked.take(step);
+            other.take(step);
+        }
+        let rest = |workers: &mut Workers| workers.run.rest(5);
+        prop_assert_eq!(rest(&mut asked), rest(&mut other));
+    }
+}
+
+/// A dispatcher of a match with results in memory, whose leases last so long.
+async fn dispatcher(deals: u64, lease: Duration) -> Dispatcher<MemoryResults> {
+    let plan = plan(definition("connect_four", deals), 2);
+    let options = DispatchOptions { lease, live: false };
+    let observer = Arc::new(Silent);
+    let counters = Arc::new(RunCounters::default());
+    let opened = Dispatcher::open(plan, MemoryResults::new(), options, observer, counters);
+    opened.await.unwrap()
+}
+
+/// The id and the games of the next lease.
+async fn leased(dispatcher: &Dispatcher<MemoryResults>) -> (LeaseId, Vec<GameKey>) {
+    let request = LeaseRequest {
+        worker: "worker".to_owned(),
+        games: 100,
+    };
+    match dispatcher.lease(request).await.unwrap() {
+        LeaseReply::Work(lease) => (lease.id, lease.games.iter().map(|game| game.key).collect()),
+        reply => panic!("{reply:?}"),
+    }
+}
+
+async fn reported(
+    dispatcher: &Dispatcher<MemoryResults>,
+    lease: LeaseId,
+    text: &str,
+) -> ReportReply {
+    let summary = Summary {
+        places: vec![1, 1],
+        scores: vec![0, 0],
+        reason: "a draw".to_owned(),
+        fouls: Vec::new(),
+        plies: 0,
+        thought_us: vec![0, 0],
+        thinking: vec![BTreeMap::new(); 2],
+        course: 0,
+        play_hash: String::new(),
+    };
+    let report = GameReport {
+        lease,
+        key: game(text),
+        summary,
+        voided: 0,
+        record: None,
+    };
+    dispatcher.report(report).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_report_of_an_earlier_attempt_is_stale_once_there_is_a_later_one() {
+    // Every lease has run out when the next one is asked for.
+    let dispatcher = dispatcher(1, Duration::ZERO).await;
+    let (first, games) = leased(&dispatcher).await;
+    assert_eq!(games, [game("0.0"), game("0.1")]);
+    assert_eq!(reported(&dispatcher, first, "0.0").await, Accepted);
+    let (second, games) = leased(&dispatcher).await;
+    assert_eq!((second.chunk, second.attempt), (first.chunk, 2));
+    assert_eq!(games, [game("0.1")]);
+    assert!(!dispatcher.renew(first).await.unwrap());
+    for (lease, text, reply) in [
+        (first, "0.0", Stale),
+        (first, "0.1", Stale),
+        (second, "0.0", Duplicate),
+        (second, "0.1", Accepted),
+        (second, "0.1", Stale),
+        (second, "9.0", Stale),
+    ] {
+        assert_eq!(
+            reported(&dispatcher, lease, text).await,
+            reply,
+            "{lease:?} {text}"
+        );
+    }
+    assert!(dispatcher.is_over());
+    assert_eq!(dispatcher.results().games().len(), 2);
+}
+
+#[tokio::test]
+async fn what_a_worker_gives_back_goes_to_the_next_one_and_memory_is_kept() {
+    let dispatcher = dispatcher(2, LEASE).await;
+    let (first, games) = leased(&dispatcher).await;
+    assert_eq!(reported(&dispatcher, first, "1.1").await, Accepted);
+    let unplayed = vec![game("0.1"), game("1.0")];
+    assert!(unplayed.iter().all(|game| games.contains(game)));
+    assert_eq!(reported(&dispatcher, first, "0.0").await, Accepted);
+    let memory = vec![Some(7), None];
+    let give_back = GiveBack {
+        lease: first,
+        unplayed: unplayed.clone(),
+        memory,
+    };
+    dispatcher.give_back(give_back).await.unwrap();
+    let (_, games) = leased(&dispatcher).await;
+    assert_eq!(games, unplayed);
+    assert_eq!(dispatcher.memory(), BTreeMap::from([(Entrant::new(0), 7)]));
+}

@@ -1,0 +1,76 @@
+//! Why a tournament can't be made, run or proved.
+
+use std::{error::Error, io, path::PathBuf};
+
+use arena_ladder::schedule::NotScheduled;
+use arena_store::StoreError;
+use referee_core::{RecordError, SetupError};
+use referee_worker::{SpecError, WorkError};
+
+/// Why a tournament can't be made, run or proved. What a bot does wrong is never
+/// among it: that is a result.
+#[derive(Debug, thiserror::Error)]
+pub enum TournamentError {
+    /// What was asked for is not possible: what was expected, what came, what to do.
+    #[error("{0}")]
+    Invalid(String),
+    /// A bot that can't take part.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A set-up that is none.
+    #[error("setup: {0}")]
+    Setup(#[from] SetupError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file could not be read or written.
+    #[error("could not use {path}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+    /// Output could not be written.
+    #[error("could not write")]
+    Output(#[from] io::Error),
+    /// The system failed.
+    #[error("{what}")]
+    System {
+        /// What could not be done.
+        what: &'static str,
+        /// Why not.
+        #[source]
+        error: Box<dyn Error + Send + Sync>,
+    },
+    /// A worker could not go on.
+    #[error(transparent)]
+    Work(#[from] WorkError),
+    /// A record can't be read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// Results and schedule contradict each other.
+    #[error("{0}; another version of the arena may have made it")]
+    Inconsistent(String),
+    /// The results name a group that the schedule does not have.
+    #[error(transparent)]
+    NotScheduled(#[from] NotScheduled),
+}
+
+impl TournamentError {
+    /// Whether the mistake is in what was asked for, and not ours.
+    #[must_use]
+    pub const fn is_usage(&self) -> bool {
+        matches!(self, Self::Invalid(_) | Self::Spec(_) | Self::Setup(_))
+    }
+
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(Box<dyn Error + Send + Sync>) -> Self {
+        move |error| Self::System { what, error }
+    }
+}
+
+/// Refuses what was asked for.
+pub(crate) fn invalid<T>(why: impl Into<String>) -> Result<T, TournamentError> {
+    Err(TournamentError::Invalid(why.into()))
+}

@@ -1,0 +1,610 @@
+//! The engine's types as the events that programs read ([`arena_events`]). Nothing else
+//! turns one into the other.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use arena_events::{
+    Event,
+    figures::{BotFigures, EndingCounts, FiguresEvent, TimeFigures},
+    game::{
+        BotSetAsideEvent, FoulEvent, FoulEvidence, FoulName, GameEvent, GameFoul, GameKey,
+        GameStartedEvent, MoveEvent, SetAsideCause,
+    },
+    run::{EloModel, RunBot, RunLimits, RunSeatings, RunShape, RunSprt},
+    schedule::{MatchPlayer, ScheduleMatch, ScheduleRound},
+    standings::{
+        AcceptedHypothesis, BrokenTie, Estimated, GameCounts, MissingEstimate, PairComparison,
+        PairRow, PairTest, RankedBot, RunWarning, ScheduleRemark, StandingsEvent, StandingsRow,
+        TieBreakName,
+    },
+    tournament::TournamentState as StateName,
+};
+use arena_ladder::{
+    Entrant, Schedule, ScheduleShape, Seatings, Sprt,
+    elo::{Estimate, NoEstimate},
+    schedule::{Decider, Participant, Ranked, Remark, SetAside, SetAsideReason, TieBreak},
+    sprt::{Decision, Model},
+    standings::{Meeting, StandingsRow as Row},
+};
+use arena_store::{Ending, NewEntrant, Tournament, TournamentState};
+use referee::Live;
+use referee_core::{Foul, FoulKind, Limits};
+use referee_worker::{Buckets, lease::LiveUpdate};
+
+use crate::{EndedGame, FoulNotice, Snapshot, TestProgress, Warning, game_name};
+
+/// Microseconds; as many as fit where there are more.
+#[must_use]
+pub fn us(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// A game of a tournament, or of a match without a name.
+#[must_use]
+pub fn game_key(game: &EndedGame, tournament: Option<&str>) -> GameKey {
+    GameKey {
+        tournament: tournament.map(str::to_owned),
+        match_number: Some(game.row.matchup.0),
+        group: game.row.group,
+        seating: game.row.seating,
+        game_id: game.game_id.clone(),
+    }
+}
+
+/// A game that has ended.
+#[must_use]
+pub fn game(game: &EndedGame, tournament: Option<&str>) -> Event {
+    let row = &game.row;
+    let played = !row.places.is_empty();
+    let seats = row.order.iter().enumerate();
+    let fillers = seats.filter(|(_, place)| row.lineup[**place].is_none());
+    Event::Game(GameEvent {
+        key: game_key(game, tournament),
+        players: game.players.clone(),
+        fillers: fillers.map(|(seat, _)| seat as u8).collect(),
+        places: played.then(|| row.places.clone()),
+        scores: played.then(|| row.scores.clone()),
+        reason: row.reason.clone(),
+        fouls: row
+            .fouls
+            .iter()
+            .map(|foul| GameFoul {
+                seat: foul.seat.index() as u8,
+                foul: evidence(&foul.foul),
+            })
+            .collect(),
+        plies: row.plies.into(),
+        thought_us: row.thought_us.clone(),
+        play_hash: row.play_hash.clone(),
+        record: record(game),
+    })
+}
+
+/// The first foul of a bot.
+#[must_use]
+pub fn first_foul(notice: &FoulNotice<'_>, tournament: Option<&str>) -> Event {
+    let seat = notice.game.players.iter();
+    let seat = seat.take_while(|player| *player != notice.bot).count();
+    Event::Foul(FoulEvent {
+        key: game_key(notice.game, tournament),
+        bot: notice.bot.to_owned(),
+        seat: seat as u8,
+        foul: evidence(notice.foul),
+        record: record(notice.game),
+    })
+}
+
+/// A bot that takes no further part.
+#[must_use]
+pub fn set_aside(bot: &str, set_aside: &SetAside) -> BotSetAsideEvent {
+    BotSetAsideEvent {
+        bot: bot.to_owned(),
+        reason: match set_aside.why {
+            SetAsideReason::NoStart { deals } => SetAsideCause::NotStarted { deals },
+            SetAsideReason::Failed { deals } => SetAsideCause::Failed { deals },
+        },
+        annulled: set_aside.annulled,
+    }
+}
+
+/// Something that everybody may know of a running game.
+#[must_use]
+pub fn live(update: &LiveUpdate, tournament: Option<&str>) -> Event {
+    match &update.live {
+        Live::Started => Event::GameStarted(GameStartedEvent {
+            key: GameKey {
+                tournament: tournament.map(str::to_owned),
+                match_number: None,
+                group: update.key.group,
+                seating: update.key.seating,
+                game_id: update.game_id.clone(),
+            },
+            players: update.players.clone(),
+        }),
+        Live::Played {
+            seat,
+            number,
+            notation,
+            thought,
+        } => Event::Move(MoveEvent {
+            game_id: update.game_id.clone(),
+            seat: seat.index() as u8,
+            number: (*number).into(),
+            notation: notation.clone(),
+            thought_us: us(*thought),
+        }),
+    }
+}
+
+/// What a foul was, with its evidence.
+#[must_use]
+pub fn evidence(foul: &Foul) -> FoulEvidence {
+    match foul.clone() {
+        Foul::Unreachable { detail } => FoulEvidence::Unreachable { detail },
+        Foul::NoStart { detail } => FoulEvidence::NoStart { detail },
+        Foul::Unsupported { detail } => FoulEvidence::Unsupported { detail },
+        Foul::Crashed { detail } => FoulEvidence::Crashed { detail },
+        Foul::HungUp => FoulEvidence::HungUp,
+        Foul::ErrorStatus { code, message } => FoulEvidence::ErrorStatus {
+            code,
+            detail: message,
+        },
+        Foul::Malformed { detail } => FoulEvidence::Malformed { detail },
+        Foul::WrongNumber { expected, got } => FoulEvidence::WrongNumber { expected, got },
+        Foul::Unsolicited { bytes } => FoulEvidence::Unsolicited {
+            answer_bytes: bytes as u64,
+        },
+        Foul::Oversized { limit } => FoulEvidence::Oversized {
+            limit_bytes: limit as u64,
+        },
+        Foul::MemoryExceeded { peak, limit } => FoulEvidence::MemoryExceeded {
+            peak_bytes: peak,
+            limit_bytes: limit,
+        },
+        Foul::Illegal { reason } => FoulEvidence::Illegal { detail: reason },
+        Foul::Late { limit } => FoulEvidence::Late {
+            limit_us: us(limit),
+        },
+    }
+}
+
+/// The name of a kind of foul.
+#[must_use]
+pub const fn foul_name(kind: FoulKind) -> FoulName {
+    match kind {
+        FoulKind::Unreachable => FoulName::Unreachable,
+        FoulKind::NoStart => FoulName::NoStart,
+        FoulKind::Unsupported => FoulName::Unsupported,
+        FoulKind::Crashed => FoulName::Crashed,
+        FoulKind::HungUp => FoulName::HungUp,
+        FoulKind::ErrorStatus => FoulName::ErrorStatus,
+        FoulKind::Malformed => FoulName::Malformed,
+        FoulKind::WrongNumber => FoulName::WrongNumber,
+        FoulKind::Unsolicited => FoulName::Unsolicited,
+        FoulKind::Oversized => FoulName::Oversized,
+        FoulKind::MemoryExceeded => FoulName::MemoryExceeded,
+        FoulKind::Illegal => FoulName::Illegal,
+        FoulKind::Late => FoulName::Late,
+    }
+}
+
+/// What each bot is allowed.
+#[must_use]
+pub fn limits(limits: &Limits, memory_mib: Option<u64>) -> RunLimits {
+    RunLimits {
+        start_us: us(limits.start),
+        move_us: us(limits.per_move),
+        budget_us: limits.budget.map(us),
+        answer_bytes: limits.answer_bytes as u64,
+        memory_bytes: memory_mib.map(|mib| mib * 1024 * 1024),
+    }
+}
+
+/// Who meets whom.
+#[must_use]
+pub const fn shape(shape: &ScheduleShape) -> RunShape {
+    match *shape {
+        ScheduleShape::RoundRobin {} => RunShape::RoundRobin,
+        ScheduleShape::Gauntlet { challengers } => RunShape::Gauntlet { challengers },
+        ScheduleShape::Swiss { rounds } => RunShape::Swiss { rounds },
+        ScheduleShape::SingleElimination { third_place } => {
+            RunShape::SingleElimination { third_place }
+        }
+        ScheduleShape::DoubleElimination {} => RunShape::DoubleElimination,
+        ScheduleShape::Ladder { rounds } => RunShape::Ladder { rounds },
+    }
+}
+
+/// From which seatings a deal is played. One of its own for each game counts as the
+/// rotations of the bots.
+#[must_use]
+pub const fn seatings(seatings: Seatings) -> RunSeatings {
+    match seatings {
+        Seatings::All => RunSeatings::All,
+        _ => RunSeatings::Rotations,
+    }
+}
+
+/// A test of two.
+#[must_use]
+pub const fn sprt(sprt: &Sprt) -> RunSprt {
+    RunSprt {
+        elo0: sprt.elo0,
+        elo1: sprt.elo1,
+        alpha: sprt.alpha,
+        beta: sprt.beta,
+        model: match sprt.model {
+            Model::Normalized => EloModel::Normalized,
+            Model::Logistic => EloModel::Logistic,
+        },
+    }
+}
+
+/// A bot of a stored tournament.
+#[must_use]
+pub fn entrant(entrant: &NewEntrant) -> RunBot {
+    RunBot {
+        name: entrant.name.clone(),
+        version: Some(entrant.version.clone()),
+        spec: entrant.spec.clone(),
+        owner: entrant.owner.clone(),
+    }
+}
+
+/// How far a stored tournament has come; `is_claimed` says whether an arena plays it
+/// now.
+#[must_use]
+pub const fn state(state: TournamentState, is_claimed: bool) -> StateName {
+    match state {
+        TournamentState::Created => StateName::Created,
+        TournamentState::Running if is_claimed => StateName::Running,
+        TournamentState::Running => StateName::Interrupted,
+        TournamentState::Stopped => StateName::Stopped,
+        TournamentState::Over => StateName::Over,
+    }
+}
+
+/// The rounds of a schedule.
+#[must_use]
+pub fn rounds(schedule: &dyn Schedule, names: &[String]) -> Vec<ScheduleRound> {
+    let player = |player: Participant| match player {
+        Participant::Entrant(who) => MatchPlayer::Bot {
+            name: names[who.index()].clone(),
+        },
+        Participant::Filler => MatchPlayer::Filler,
+        Participant::Bye => MatchPlayer::Bye,
+        Participant::Pending(from) => MatchPlayer::Pending { from },
+    };
+    let rounds = schedule.rounds().into_iter();
+    rounds
+        .map(|round| ScheduleRound {
+            name: round.name,
+            matches: round
+                .matches
+                .into_iter()
+                .map(|one| ScheduleMatch {
+                    number: one.id.0,
+                    players: one.players.into_iter().map(player).collect(),
+                    groups: one.groups,
+                    max_groups: one.most,
+                    points: one.points.iter().map(|half| half.points()).collect(),
+                    over: one.over,
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// Times in four figures.
+#[must_use]
+pub fn times(buckets: &Buckets) -> TimeFigures {
+    TimeFigures {
+        count: buckets.count(),
+        median_us: buckets.quantile(0.5),
+        p99_us: buckets.quantile(0.99),
+        max_us: buckets.max(),
+    }
+}
+
+/// What is known of a run that is stored, for its standings.
+pub struct Stored<'a> {
+    /// The tournament.
+    pub tournament: &'a Tournament,
+    /// Whether an arena plays it now.
+    pub is_claimed: bool,
+}
+
+impl Snapshot {
+    /// The standings of a stored tournament, or of a match that has just been played by
+    /// these bots.
+    ///
+    /// # Panics
+    ///
+    /// The game of the definition is not known here; a snapshot is made only where it
+    /// is.
+    #[must_use]
+    pub fn standings_event(&self, stored: Option<&Stored<'_>>, bots: Vec<RunBot>) -> Event {
+        let kind = self.definition.kind().expect("the game is known here");
+        let tournament = stored.map(|stored| stored.tournament);
+        let over = tournament.is_none_or(|one| one.state == TournamentState::Over);
+        let names = &self.names;
+        let remarks = self.schedule.iter().flat_map(|schedule| schedule.remarks());
+        let aside = self.set_aside.iter();
+        Event::Standings(StandingsEvent {
+            tournament: tournament.map(|one| one.name.clone()),
+            game: game_name(kind),
+            state: stored.map(|stored| state(stored.tournament.state, stored.is_claimed)),
+            seats: kind.info().seats,
+            root_commitment: tournament.map(|one| one.commitment.clone()),
+            root: tournament
+                .and_then(|one| one.root.as_ref())
+                .filter(|_| over)
+                .map(referee_core::Root::reveal),
+            reproduction: tournament.is_some_and(|one| one.reproduction),
+            bots,
+            counts: self.counts(),
+            rows: self
+                .standings
+                .rows
+                .iter()
+                .map(|row| self.row(row))
+                .collect(),
+            pairs: (self.standings.pairs.iter().zip(&self.tests))
+                .map(|(pair, test)| self.pair(pair, *test))
+                .collect(),
+            ranking: self
+                .ranking
+                .as_ref()
+                .map(|ranking| ranking.iter().map(|ranked| self.ranked(ranked)).collect()),
+            set_aside: aside
+                .map(|one| set_aside(self.name(one.entrant), one))
+                .collect(),
+            remarks: remarks.map(|remark| self.remark(&remark)).collect(),
+            warnings: self.warning_events(),
+            rounds: self
+                .schedule
+                .as_deref()
+                .filter(|_| tournament.is_some())
+                .map(|schedule| rounds(schedule, names)),
+        })
+    }
+
+    /// What was counted beside the results.
+    #[must_use]
+    pub fn figures_event(&self, tournament: Option<&str>) -> Event {
+        let figures = &self.figures;
+        let seats = usize::from(self.standings.seats);
+        let mut endings = EndingCounts::default();
+        for (ending, games) in &figures.ended {
+            match ending {
+                Ending::Rules => endings.rules += games,
+                Ending::Draw => endings.draws += games,
+                Ending::Foul(kind) => *endings.fouls.entry(foul_name(*kind)).or_insert(0) += games,
+            }
+        }
+        let bots = self.names.iter().zip(&figures.bots);
+        Event::Figures(FiguresEvent {
+            tournament: tournament.map(str::to_owned),
+            bots: bots
+                .map(|(name, bot)| BotFigures {
+                    bot: name.clone(),
+                    thinking: times(&bot.thinking),
+                    fouls: fouls(&bot.fouls),
+                    games_by_seat: by_seat(&bot.seats, seats),
+                })
+                .collect(),
+            endings,
+            points_by_seat: by_seat(&figures.seats, seats)
+                .into_iter()
+                .map(|half| half as f64 / 2.0)
+                .collect(),
+            replayed_games: figures.voided,
+            queue_wait: times(&figures.queue),
+            store_commit: times(&figures.commit),
+            referee_delay: times(&figures.late),
+        })
+    }
+
+    fn counts(&self) -> GameCounts {
+        GameCounts {
+            planned_groups: self.count.planned,
+            groups: self.count.groups,
+            games: self.count.games,
+            half_groups: self.count.incomplete,
+            half_games: self.count.incomplete_games,
+            excluded_groups: self.count.excluded,
+            distinct_games: self.count.distinct,
+            stored_games: self.count.stored,
+        }
+    }
+
+    fn row(&self, row: &Row) -> StandingsRow {
+        StandingsRow {
+            rank: row.rank,
+            bot: self.name(row.entrant).to_owned(),
+            games: row.games,
+            groups: row.groups,
+            wins: row.wins,
+            draws: row.draws,
+            losses: row.losses,
+            points: row.points.points(),
+            score: row.score,
+            places: row.places.clone(),
+            mean_place: row.mean_place,
+            elo: match row.rating {
+                Some(rating) => estimated(Ok(rating)),
+                None if row.games == 0 => missing(MissingEstimate::NotPlayed),
+                None => missing(MissingEstimate::NotConnected),
+            },
+            margin: row.margin.map(|margin| estimated(Ok(margin))),
+            purse: self.purses.get(&row.entrant).copied(),
+        }
+    }
+
+    fn pair(&self, pair: &Meeting, test: Option<TestProgress>) -> PairRow {
+        PairRow {
+            first: self.name(pair.first).to_owned(),
+            second: self.name(pair.second).to_owned(),
+            groups: pair.groups,
+            wins: pair.wins,
+            draws: pair.draws,
+            losses: pair.losses,
+            comparison: pair.comparison.map(|comparison| PairComparison {
+                score: comparison.score,
+                elo: estimated(comparison.elo),
+                nelo: estimated(comparison.nelo),
+                los: comparison.los.ok(),
+                draw_ratio: comparison.draw_ratio,
+                group_counts: pair.counts.clone().unwrap_or_default(),
+            }),
+            test: test.map(|test| PairTest {
+                llr: test.llr,
+                lower: test.bounds.0,
+                upper: test.bounds.1,
+                decision: test.decision.map(|decision| match decision {
+                    Decision::AcceptH0 => AcceptedHypothesis::H0,
+                    Decision::AcceptH1 => AcceptedHypothesis::H1,
+                }),
+            }),
+        }
+    }
+
+    fn ranked(&self, ranked: &Ranked) -> RankedBot {
+        RankedBot {
+            rank: ranked.place,
+            bot: self.name(ranked.entrant).to_owned(),
+            points: ranked.points,
+            ties: ranked
+                .ties
+                .iter()
+                .map(|(by, value)| BrokenTie {
+                    by: match by {
+                        TieBreak::Buchholz => TieBreakName::Buchholz,
+                        TieBreak::SonnebornBerger => TieBreakName::SonnebornBerger,
+                        TieBreak::GamePoints => TieBreakName::GamePoints,
+                        TieBreak::OpponentsMeanPoints => TieBreakName::OpponentsMeanPoints,
+                    },
+                    value: *value,
+                })
+                .collect(),
+        }
+    }
+
+    fn remark(&self, remark: &Remark) -> ScheduleRemark {
+        let name = |who: Entrant| self.name(who).to_owned();
+        match remark {
+            Remark::Rematch { round, players } => ScheduleRemark::Rematch {
+                round: round.clone(),
+                first: name(players[0]),
+                second: name(players[1]),
+            },
+            Remark::SecondBye { round, entrant } => ScheduleRemark::SecondBye {
+                round: round.clone(),
+                bot: name(*entrant),
+            },
+            Remark::Tie {
+                round,
+                ahead,
+                behind,
+                decided_by,
+            } => ScheduleRemark::BrokenTie {
+                round: round.clone(),
+                ahead: name(*ahead),
+                behind: name(*behind),
+                by_margin: *decided_by == Decider::Margins,
+            },
+        }
+    }
+
+    fn warning_events(&self) -> Vec<RunWarning> {
+        let mut events = Vec::new();
+        for warning in &self.warnings {
+            match warning {
+                Warning::Fouls { count, first } => events.push(RunWarning::Fouls {
+                    bot: self.name(first.entrant).to_owned(),
+                    fouls: *count,
+                    group: first.group,
+                    seating: first.seating,
+                    first: evidence(&first.foul),
+                }),
+                Warning::RepeatedGames { games, distinct } => {
+                    events.push(RunWarning::RepeatedGames {
+                        games: *games,
+                        distinct: *distinct,
+                    });
+                }
+                Warning::RefereeDelay { games } => {
+                    events.push(RunWarning::RefereeLate { games: *games });
+                }
+                Warning::UnequalSeats { bots } => {
+                    events.extend(bots.iter().map(|(bot, games)| RunWarning::UnequalSeats {
+                        bot: self.name(*bot).to_owned(),
+                        games_by_seat: games.clone(),
+                    }));
+                }
+            }
+        }
+        if self.count.incomplete > 0 {
+            events.push(RunWarning::HalfPlayed {
+                deals: self.count.incomplete,
+                games: self.count.incomplete_games,
+            });
+        }
+        if self.schedule.is_none() {
+            events.push(RunWarning::ScheduleUnknown);
+        }
+        events
+    }
+}
+
+/// A figure and its error, or what is missing.
+#[must_use]
+pub fn estimated(estimate: Result<Estimate, NoEstimate>) -> Estimated {
+    match estimate {
+        Err(why) => missing(reason(why)),
+        Ok(Estimate { value, error }) => Estimated {
+            value: Some(value),
+            error: error.ok(),
+            groups: None,
+            missing: error.err().map(reason),
+        },
+    }
+}
+
+const fn missing(why: MissingEstimate) -> Estimated {
+    Estimated {
+        value: None,
+        error: None,
+        groups: None,
+        missing: Some(why),
+    }
+}
+
+const fn reason(why: NoEstimate) -> MissingEstimate {
+    match why {
+        NoEstimate::TooFewGroups { has, needs } => MissingEstimate::TooFewGroups { has, needs },
+        NoEstimate::NoVariance => MissingEstimate::NoVariance,
+        NoEstimate::EveryGameWon => MissingEstimate::EveryGameWon,
+        NoEstimate::EveryGameLost => MissingEstimate::EveryGameLost,
+        NoEstimate::Unbounded => MissingEstimate::Unbounded,
+        NoEstimate::NotComparable => MissingEstimate::NotConnected,
+    }
+}
+
+fn record(game: &EndedGame) -> Option<String> {
+    let record = game.record.as_ref()?;
+    Some(record.display().to_string())
+}
+
+fn fouls(fouls: &BTreeMap<FoulKind, u64>) -> BTreeMap<FoulName, u64> {
+    let fouls = fouls.iter();
+    fouls
+        .map(|(kind, count)| (foul_name(*kind), *count))
+        .collect()
+}
+
+fn by_seat(counts: &BTreeMap<usize, u64>, seats: usize) -> Vec<u64> {
+    (0..seats)
+        .map(|seat| counts.get(&seat).copied().unwrap_or(0))
+        .collect()
+}

@@ -1,0 +1,46 @@
+//! Tournaments and matches: what one is, how its games are handed out and played, and
+//! what came of it.
+//!
+//! Everything goes one way: a [`Plan`] says what is played, [`run`] leases its chunks to
+//! workers, [`Results`] take what comes back, a [`Snapshot`] computes from these what is
+//! told, an [`Observer`] hears of it while it goes on. Nothing here prints.
+
+mod definition;
+mod dispatch;
+mod error;
+pub mod events;
+mod moves;
+mod observe;
+mod plan;
+mod results;
+mod run;
+mod setups;
+mod snapshot;
+mod suggest;
+mod verify;
+
+use std::time::SystemTime;
+
+pub use definition::{
+    Context, Definition, Planned, chance, find_game, game_name, parse_limit, read_openings,
+};
+pub use dispatch::{DispatchOptions, Dispatcher, LEASE, RunCounters};
+pub use error::TournamentError;
+pub use moves::export_moves;
+pub use observe::{EndedGame, FoulNotice, Observer, RunEvent, Silent};
+pub use plan::{Plan, PlannedBot, filler_name, game_id, secret_root};
+pub use results::{Answer, MemoryResults, Results, StoredResults};
+pub use run::{RunEnd, RunOptions, RunOutcome, cores, referee_threads, run, run_stored};
+pub use setups::{Setups, openings};
+pub use snapshot::{BotFigures, Figures, GameCount, Snapshot, TestProgress, Warning};
+pub use suggest::{closest, hint};
+pub use verify::{Verification, verify};
+
+/// A moment in milliseconds since 1970; 0 before that.
+#[must_use]
+pub fn unix_ms(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    })
+}

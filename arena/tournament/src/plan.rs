@@ -1,0 +1,272 @@
+//! What a run plays: a definition, its bots ready to be started, and the root of all
+//! chance. Only the arena has it; a worker gets leases.
+
+use std::path::Path;
+
+use arena_ladder::{Entrant, Lineup, Schedule};
+use arena_store::{NewEntrant, Tournament};
+use referee_core::{GameKind, Root};
+use referee_worker::{
+    BotOptions, Entry, Schemes,
+    lease::{Assignment, GameKey, LeasedBot},
+};
+
+use crate::{Definition, Planned, Setups, TournamentError, definition::chance, error::invalid};
+
+/// A run that is about to begin or to go on.
+pub struct Plan {
+    /// What is played.
+    pub definition: Definition,
+    /// The game.
+    pub kind: &'static dyn GameKind,
+    /// What its deals begin with.
+    pub setups: Setups,
+    /// Who takes part, by number.
+    pub bots: Vec<PlannedBot>,
+    /// Who takes the seats that nobody has.
+    pub filler: Entry,
+    /// What all seeds come from.
+    pub root: Root,
+    /// Game ids begin with this, where the games of several runs lie in one place.
+    pub prefix: String,
+    /// The number of the deal that group 0 plays.
+    pub first_deal: u64,
+    /// Whether all games of a chunk are played one after the other, with one budget
+    /// of time.
+    pub series: bool,
+}
+
+/// A bot that takes part.
+#[derive(Clone, Debug)]
+pub struct PlannedBot {
+    /// Its name, and how to start or reach it.
+    pub entry: Entry,
+    /// The most memory that a process of it may add after its start, in bytes.
+    pub memory_limit: Option<u64>,
+    /// Whether the most memory that it adds is measured.
+    pub measure_memory: bool,
+    /// Whether what it has spent of its budget counts in the next game of a series.
+    pub budget: bool,
+}
+
+impl Plan {
+    /// A run of these bots, as the definition says.
+    ///
+    /// # Errors
+    ///
+    /// The definition contradicts itself.
+    pub fn new(
+        definition: Definition,
+        entries: Vec<Entry>,
+        root: Root,
+        schemes: &Schemes,
+    ) -> Result<Self, TournamentError> {
+        let kind = definition.kind()?;
+        let memory_limit = definition.memory_mib.map(|mib| mib * 1024 * 1024);
+        let bots = entries.into_iter().map(|entry| PlannedBot {
+            entry,
+            memory_limit,
+            measure_memory: false,
+            budget: true,
+        });
+        Ok(Self {
+            kind,
+            setups: Setups::new(kind, definition.setups.clone())?,
+            bots: bots.collect(),
+            filler: Entry::read(&format!("filler={}", definition.filler), schemes)?,
+            root,
+            prefix: String::new(),
+            first_deal: 0,
+            series: false,
+            definition,
+        })
+    }
+
+    /// The run of a stored tournament.
+    ///
+    /// # Errors
+    ///
+    /// Its root is not known here, or it was made by another version.
+    pub fn of(tournament: &Tournament, schemes: &Schemes) -> Result<Self, TournamentError> {
+        let definition = Definition::of(tournament)?;
+        let Some(root) = tournament.root.clone() else {
+            return invalid(format!(
+                "{}: its root is not known here, so its deals can't be made",
+                tournament.name
+            ));
+        };
+        let entries = entries(&tournament.entrants, schemes)?;
+        Self::new(definition, entries, root, schemes)
+    }
+
+    /// The schedule, before anything has been played.
+    ///
+    /// # Errors
+    ///
+    /// The shape does not suit the number of bots.
+    pub fn schedule(&self) -> Result<Box<dyn Schedule>, TournamentError> {
+        self.definition
+            .schedule(self.bots.len(), chance(&self.root))
+    }
+
+    /// How many games a group has.
+    #[must_use]
+    pub fn games_in_group(&self) -> u64 {
+        let seats = usize::from(self.kind.info().seats);
+        self.definition.seatings.games(seats) as u64
+    }
+
+    /// What the bots are called, by number.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.bots.iter().map(|bot| &*bot.entry.name)
+    }
+
+    /// Whether somebody's program runs with our own rights.
+    #[must_use]
+    pub fn has_foreign_processes(&self) -> bool {
+        let entries = self.bots.iter().map(|bot| &bot.entry);
+        entries.chain([&self.filler]).any(Entry::is_foreign_process)
+    }
+
+    /// Whether the bots' files are there.
+    ///
+    /// # Errors
+    ///
+    /// Which is not.
+    pub fn check_files(&self) -> Result<(), TournamentError> {
+        let folder: &Path = &self.definition.directory;
+        if self.has_foreign_processes() && !folder.is_dir() {
+            return invalid(format!(
+                "its bots are run in the folder {}, and it is not there; restore it, so that no \
+                 bot loses because it can't be started",
+                folder.display()
+            ));
+        }
+        for bot in &self.bots {
+            bot.entry.check_files(folder)?;
+        }
+        Ok(())
+    }
+
+    /// The name of a game, which says nothing about its deal.
+    #[must_use]
+    pub fn game_id(&self, matchup: u32, at: u64, seating: u32) -> String {
+        let prefix = &self.prefix;
+        match self.definition.deals {
+            _ if self.series => format!("{prefix}round-{}", at + 1),
+            1 if !prefix.is_empty() => format!("{prefix}match-{matchup:04}-game-{seating}"),
+            _ => format!("{prefix}{}", game_id(matchup, at, seating)),
+        }
+    }
+
+    /// Whether a group is a deal that its set-up has fixed, so that it would be
+    /// known the second time.
+    pub(crate) fn is_fixed(&self, at: u64) -> bool {
+        self.kind.has_secrets() && self.setups.fixed(at).is_some()
+    }
+
+    /// One game, with its seed.
+    pub(crate) fn assignment(
+        &self,
+        group: &arena_ladder::Group,
+        seating: u32,
+        order: &[usize],
+    ) -> Assignment {
+        let deal = self.first_deal + group.number;
+        Assignment {
+            key: GameKey {
+                group: group.number,
+                seating,
+            },
+            game_id: self.game_id(group.matchup.0, group.at, seating),
+            setup: self.setups.of(self.first_deal + group.at).clone(),
+            seed: self.root.seed(self.kind.info().name, deal),
+            order: order.to_vec(),
+        }
+    }
+
+    /// The bots of a lineup.
+    pub(crate) fn lineup(&self, lineup: &Lineup) -> Vec<LeasedBot> {
+        let start_limit = self.definition.limits.start;
+        let bots = lineup.iter().enumerate();
+        bots.map(|(place, who)| match who {
+            Some(who) => {
+                let bot = &self.bots[who.index()];
+                LeasedBot {
+                    name: bot.entry.name.clone(),
+                    entry: bot.entry.clone(),
+                    options: BotOptions {
+                        start_limit,
+                        memory_limit: bot.memory_limit,
+                        measure_memory: bot.measure_memory,
+                    },
+                    budget: bot.budget,
+                }
+            }
+            None => LeasedBot {
+                name: filler_name(place),
+                entry: self.filler.clone(),
+                options: BotOptions {
+                    start_limit,
+                    memory_limit: None,
+                    measure_memory: false,
+                },
+                budget: true,
+            },
+        })
+        .collect()
+    }
+
+    /// The name of an entrant.
+    #[must_use]
+    pub fn name(&self, who: Entrant) -> &str {
+        &self.bots[who.index()].entry.name
+    }
+}
+
+impl Planned {
+    /// The run of what was read, whose results need not be stored.
+    ///
+    /// # Errors
+    ///
+    /// The schemes are not those that it was read with.
+    pub fn plan(self, root: Root, schemes: &Schemes) -> Result<Plan, TournamentError> {
+        let entries = entries(&self.entrants, schemes)?;
+        Plan::new(self.definition, entries, root, schemes)
+    }
+}
+
+/// The bots of a tournament, by number.
+fn entries(entrants: &[NewEntrant], schemes: &Schemes) -> Result<Vec<Entry>, TournamentError> {
+    let texts: Vec<String> = entrants
+        .iter()
+        .map(|entrant| format!("{}={}", entrant.name, entrant.spec))
+        .collect();
+    Ok(Entry::read_all(&texts, schemes)?)
+}
+
+/// The name of a game within its run.
+#[must_use]
+pub fn game_id(matchup: u32, at: u64, seating: u32) -> String {
+    format!("match-{matchup:04}-deal-{at:04}-game-{seating}")
+}
+
+/// What the bot in a seat that nobody has is called, by its place in the lineup.
+#[must_use]
+pub fn filler_name(place: usize) -> String {
+    format!("filler-{}", place + 1)
+}
+
+/// A root that nobody can guess.
+///
+/// # Errors
+///
+/// The system has no random numbers to give.
+pub fn secret_root() -> Result<Root, TournamentError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| TournamentError::System {
+        what: "could not get random numbers from the system",
+        error: Box::new(error),
+    })?;
+    Ok(Root::new(bytes))
+}

@@ -1,0 +1,311 @@
+//! Results in memory, with record files beside them where that is wanted.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use arena_ladder::{Entrant, GroupCount, GroupScore, Lineup};
+use arena_store::{Counter, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup};
+use referee_worker::{
+    RecordFolder,
+    lease::{ChunkId, LeaseId},
+};
+
+use super::{Answer, Results, add_to, places_by_lineup};
+use crate::TournamentError;
+
+/// The results of one run, which are gone when the last clone is dropped. All clones are
+/// the same results.
+#[derive(Clone, Default)]
+pub struct MemoryResults(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    /// Where records go.
+    records: Option<RecordFolder>,
+    /// Whether records are kept in memory too.
+    keeps_all: bool,
+    /// Whether a record must not be seen while its deal has seatings to come.
+    secrets: bool,
+    kept: Mutex<Kept>,
+}
+
+/// How a group came out: lineup, places by game and place of the lineup, margins.
+type GroupOutcome = (Lineup, Vec<Vec<u8>>, Vec<i64>);
+
+#[derive(Default)]
+struct Kept {
+    games: BTreeMap<(u64, u32), GameRow>,
+    attempts: BTreeMap<ChunkId, u32>,
+    scores: BTreeMap<u64, ScoredGroup>,
+    /// Packed records of deals that have seatings to come, by group.
+    withheld: BTreeMap<u64, Vec<(String, Vec<u8>)>>,
+    records: Vec<Vec<u8>>,
+}
+
+impl MemoryResults {
+    /// Results without records.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Results whose records go to a folder. In a game with secrets a record appears
+    /// there when all seatings of its deal have been played.
+    #[must_use]
+    pub fn with_folder(records: RecordFolder, secrets: bool) -> Self {
+        Self(Arc::new(Inner {
+            records: Some(records),
+            secrets,
+            ..Inner::default()
+        }))
+    }
+
+    /// Results whose packed records are kept, for whoever looks at them afterwards.
+    #[must_use]
+    pub fn with_records() -> Self {
+        Self(Arc::new(Inner {
+            keeps_all: true,
+            ..Inner::default()
+        }))
+    }
+
+    /// Every game, in order of group and seating.
+    #[must_use]
+    pub fn games(&self) -> Vec<GameRow> {
+        self.lock().games.values().cloned().collect()
+    }
+
+    /// Takes the packed records that were kept, in the order in which games ended.
+    #[must_use]
+    pub fn take_records(&self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.lock().records)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn write(&self, records: Vec<(String, Vec<u8>)>) -> Answer<()> {
+        let Some(folder) = &self.0.records else {
+            return Ok(());
+        };
+        for (game_id, packed) in records {
+            let path = folder.file(&game_id);
+            let written = folder.write_packed(&game_id, packed).await;
+            written.map_err(|error| TournamentError::File { path, error })?;
+        }
+        Ok(())
+    }
+}
+
+impl Results for MemoryResults {
+    async fn lease(&self, chunk: ChunkId, _: &str, _: Duration) -> Answer<u32> {
+        let mut kept = self.lock();
+        let attempt = kept.attempts.entry(chunk).or_insert(0);
+        *attempt += 1;
+        Ok(*attempt)
+    }
+
+    async fn renew(&self, lease: LeaseId, _: Duration) -> Answer<bool> {
+        Ok(self.lock().attempts.get(&lease.chunk) == Some(&lease.attempt))
+    }
+
+    async fn release(&self, _: LeaseId) -> Answer<()> {
+        Ok(())
+    }
+
+    async fn report(&self, game_id: &str, game: FinishedGame) -> Answer<Reported> {
+        let FinishedGame {
+            row,
+            chunk,
+            attempt,
+            record,
+        } = game;
+        let ready = {
+            let mut kept = self.lock();
+            let chunk = ChunkId {
+                matchup: chunk.matchup.0,
+                first_group: chunk.first_group,
+                groups: chunk.groups,
+                seating: chunk.seating,
+            };
+            if (kept.attempts.get(&chunk)).is_some_and(|newest| attempt < *newest) {
+                return Ok(Reported::Stale);
+            }
+            let key = (row.group, row.seating);
+            if kept.games.contains_key(&key) {
+                return Ok(Reported::Duplicate);
+            }
+            let (group, all) = (row.group, row.games_in_group);
+            kept.games.insert(key, row);
+            let complete = kept.score(group, all);
+            if self.0.keeps_all {
+                kept.records.push(record.clone());
+            }
+            match &self.0.records {
+                None => Vec::new(),
+                Some(_) if !self.0.secrets => vec![(game_id.to_owned(), record)],
+                Some(_) => {
+                    let withheld = kept.withheld.entry(group).or_default();
+                    withheld.push((game_id.to_owned(), record));
+                    match complete {
+                        true => std::mem::take(withheld),
+                        false => Vec::new(),
+                    }
+                }
+            }
+        };
+        self.write(ready).await?;
+        Ok(Reported::Accepted)
+    }
+
+    fn keeps_records(&self) -> bool {
+        self.0.keeps_all || self.0.records.is_some()
+    }
+
+    fn record_file(&self, game_id: &str) -> Option<PathBuf> {
+        self.0.records.as_ref().map(|folder| folder.file(game_id))
+    }
+
+    async fn score(&self, group: u64) -> Answer<Option<ScoredGroup>> {
+        Ok(self.lock().scores.get(&group).cloned())
+    }
+
+    async fn scores(&self) -> Answer<BTreeMap<u64, ScoredGroup>> {
+        Ok(self.lock().scores.clone())
+    }
+
+    async fn begun(&self) -> Answer<BTreeMap<u64, Vec<u32>>> {
+        let kept = self.lock();
+        let mut begun: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        for (group, seating) in kept.games.keys() {
+            if !kept.scores.contains_key(group) {
+                begun.entry(*group).or_default().push(*seating);
+            }
+        }
+        Ok(begun)
+    }
+
+    async fn group_counts(&self, without: &[Range<u64>]) -> Answer<Vec<GroupCount>> {
+        let kept = self.lock();
+        let mut counts: BTreeMap<GroupOutcome, u64> = BTreeMap::new();
+        for (group, scored) in &kept.scores {
+            if without.iter().any(|range| range.contains(group)) {
+                continue;
+            }
+            let games = kept.games_of(*group).map(places_by_lineup);
+            let key = (
+                scored.lineup.clone(),
+                games.collect(),
+                scored.score.margins.clone(),
+            );
+            *counts.entry(key).or_insert(0) += 1;
+        }
+        let group_counts = counts.into_iter();
+        Ok(group_counts
+            .map(|((lineup, places, margins), groups)| GroupCount {
+                lineup,
+                places,
+                margins,
+                groups,
+            })
+            .collect())
+    }
+
+    async fn counters(&self) -> Answer<Vec<(Option<Entrant>, Counter, i64)>> {
+        let kept = self.lock();
+        let mut sums: BTreeMap<(Option<Entrant>, &Counter), i64> = BTreeMap::new();
+        for (who, counter, more) in kept.games.values().flat_map(|game| &game.counters) {
+            *sums.entry((*who, counter)).or_insert(0) += more;
+        }
+        let sums = sums.into_iter();
+        Ok(sums
+            .map(|((who, counter), sum)| (who, counter.clone(), sum))
+            .collect())
+    }
+
+    async fn distinct_games(&self) -> Answer<u64> {
+        let kept = self.lock();
+        let courses: BTreeSet<u64> = kept.games.values().map(|game| game.course).collect();
+        Ok(courses.len() as u64)
+    }
+
+    async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
+        let kept = self.lock();
+        let mut firsts: BTreeMap<Entrant, FirstFoul> = BTreeMap::new();
+        for game in kept.games.values() {
+            for foul in &game.fouls {
+                // A bot that fills a seat is no entrant.
+                let Some(entrant) = game.lineup[game.order[foul.seat.index()]] else {
+                    continue;
+                };
+                firsts.entry(entrant).or_insert_with(|| FirstFoul {
+                    entrant,
+                    group: game.group,
+                    seating: game.seating,
+                    foul: foul.foul.clone(),
+                });
+            }
+        }
+        Ok(firsts.into_values().collect())
+    }
+
+    fn payments(&self) -> BTreeMap<Entrant, i64> {
+        let kept = self.lock();
+        let mut sums = BTreeMap::new();
+        let mut is_paid = false;
+        for game in kept.games.values() {
+            is_paid |= game.scores.len() > 2 && game.scores.iter().any(|score| *score < 0);
+            for (place, score) in game.order.iter().zip(&game.scores) {
+                if let Some(who) = game.lineup[*place] {
+                    *sums.entry(who).or_insert(0) += i64::from(*score);
+                }
+            }
+        }
+        match is_paid {
+            true => sums,
+            false => BTreeMap::new(),
+        }
+    }
+
+    /// Writes the records of deals of which not all seatings were played: no other
+    /// will be.
+    async fn close(&self) -> Answer<()> {
+        let withheld = std::mem::take(&mut self.lock().withheld);
+        self.write(withheld.into_values().flatten().collect()).await
+    }
+}
+
+impl Kept {
+    fn games_of(&self, group: u64) -> impl Iterator<Item = &GameRow> {
+        let games = self.games.range((group, 0)..=(group, u32::MAX));
+        games.map(|(_, game)| game)
+    }
+
+    /// Scores a group where it is complete, and says whether it is.
+    fn score(&mut self, group: u64, all: u32) -> bool {
+        if self.games_of(group).count() < all as usize {
+            return false;
+        }
+        let Some(first) = self.games_of(group).next() else {
+            return false;
+        };
+        let (matchup, lineup) = (first.matchup, first.lineup.clone());
+        let mut score = GroupScore::new(group, lineup.len());
+        for game in self.games_of(group) {
+            add_to(&mut score, game);
+        }
+        let scored = ScoredGroup {
+            matchup,
+            lineup,
+            score,
+        };
+        self.scores.insert(group, scored);
+        true
+    }
+}

@@ -1,0 +1,153 @@
+//! Results in the store.
+
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
+
+use arena_ladder::{Entrant, GroupCount};
+use arena_store::{
+    ChunkKey, Commit, CommitPacing, Counter, FinishedGame, FirstFoul, Reported, ResultWriter,
+    ScoredGroup, Store, TournamentId,
+};
+use referee_worker::lease::{ChunkId, LeaseId};
+
+use super::{Answer, Results};
+use crate::dispatch::matchup;
+
+/// The results of one tournament of a store.
+#[derive(Clone)]
+pub struct StoredResults {
+    store: Store,
+    id: TournamentId,
+    /// None where they are only read.
+    writer: Option<ResultWriter>,
+}
+
+impl StoredResults {
+    /// The results of a tournament, to be read.
+    #[must_use]
+    pub fn of(store: &Store, id: TournamentId) -> Self {
+        Self {
+            store: store.clone(),
+            id,
+            writer: None,
+        }
+    }
+
+    /// The same, to be added to. `seen` is told of each commit; it must not block.
+    ///
+    /// # Errors
+    ///
+    /// The store fails.
+    pub async fn writing(
+        store: &Store,
+        id: TournamentId,
+        seen: impl Fn(&Commit) + Send + Sync + 'static,
+    ) -> Answer<Self> {
+        let writer = ResultWriter::start(store, id, CommitPacing::default(), seen).await?;
+        Ok(Self {
+            writer: Some(writer),
+            ..Self::of(store, id)
+        })
+    }
+}
+
+impl Results for StoredResults {
+    async fn lease(&self, chunk: ChunkId, worker: &str, valid_for: Duration) -> Answer<u32> {
+        let until = unix_ms_in(valid_for);
+        Ok(self
+            .store
+            .lease(self.id, &key(chunk), worker, until)
+            .await?)
+    }
+
+    async fn renew(&self, lease: LeaseId, valid_for: Duration) -> Answer<bool> {
+        let chunk = key(lease.chunk);
+        let until = unix_ms_in(valid_for);
+        let renewed = self.store.renew(self.id, &chunk, lease.attempt, until);
+        Ok(renewed.await?)
+    }
+
+    async fn release(&self, lease: LeaseId) -> Answer<()> {
+        let chunk = key(lease.chunk);
+        self.store.release(self.id, &chunk, lease.attempt).await?;
+        Ok(())
+    }
+
+    async fn report(&self, _: &str, game: FinishedGame) -> Answer<Reported> {
+        let writer = self.writer.as_ref();
+        let writer = writer.expect("results that are only read are given no games");
+        Ok(writer.write(game).await?)
+    }
+
+    fn keeps_records(&self) -> bool {
+        true
+    }
+
+    fn record_file(&self, _: &str) -> Option<PathBuf> {
+        None
+    }
+
+    async fn score(&self, group: u64) -> Answer<Option<ScoredGroup>> {
+        let page = self.store.scores(self.id, group.checked_sub(1), 1).await?;
+        Ok(page.into_iter().find(|scored| scored.score.number == group))
+    }
+
+    async fn scores(&self) -> Answer<BTreeMap<u64, ScoredGroup>> {
+        let mut scores = BTreeMap::new();
+        let mut after = None;
+        loop {
+            let page = self.store.scores(self.id, after, 10_000).await?;
+            let Some(last) = page.last() else {
+                return Ok(scores);
+            };
+            after = Some(last.score.number);
+            scores.extend(page.into_iter().map(|group| (group.score.number, group)));
+        }
+    }
+
+    async fn begun(&self) -> Answer<BTreeMap<u64, Vec<u32>>> {
+        Ok(self.store.incomplete_groups(self.id).await?)
+    }
+
+    async fn group_counts(&self, without: &[Range<u64>]) -> Answer<Vec<GroupCount>> {
+        Ok(self.store.group_counts(self.id, without).await?)
+    }
+
+    async fn counters(&self) -> Answer<Vec<(Option<Entrant>, Counter, i64)>> {
+        Ok(self.store.counters(self.id).await?)
+    }
+
+    async fn distinct_games(&self) -> Answer<u64> {
+        Ok(self.store.distinct_games(self.id).await?)
+    }
+
+    async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
+        Ok(self.store.first_fouls(self.id).await?)
+    }
+
+    async fn close(&self) -> Answer<()> {
+        if let Some(writer) = &self.writer {
+            writer.close().await;
+        }
+        Ok(())
+    }
+}
+
+/// A chunk as the store names it.
+pub(crate) const fn key(chunk: ChunkId) -> ChunkKey {
+    ChunkKey {
+        matchup: matchup(chunk),
+        first_group: chunk.first_group,
+        groups: chunk.groups,
+        seating: chunk.seating,
+    }
+}
+
+/// Milliseconds since 1970, so long from now.
+fn unix_ms_in(time: Duration) -> i64 {
+    crate::unix_ms(SystemTime::now() + time)
+}

@@ -1,0 +1,280 @@
+//! Runs a plan on this machine, on the path that many machines take: lease a chunk,
+//! play, report.
+
+use std::{
+    collections::BTreeSet,
+    num::NonZero,
+    process::Command,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use arena_ladder::Entrant;
+use arena_store::{Counter, Store, StoreError, Tournament, TournamentState};
+use futures_util::future::try_join_all;
+use referee::Pool;
+use referee_worker::{BotPool, LaunchContext, Packer, Stop, Worker, WorkerOptions, bucket};
+use tokio::time::Instant;
+
+use crate::{
+    DispatchOptions, Dispatcher, Observer, Plan, Results, RunEvent, StoredResults, TournamentError,
+    dispatch::{LEASE, RunCounters},
+    error::invalid,
+    unix_ms,
+};
+
+/// How often the number of running games is looked at.
+const GLANCE: Duration = Duration::from_millis(100);
+const SECOND: Duration = Duration::from_secs(1);
+
+/// How a run goes on, which changes nothing of what is played.
+#[derive(Debug)]
+pub struct RunOptions {
+    /// How many games are played at once; the number of cores if it is not said.
+    pub concurrency: Option<usize>,
+    /// Where the bots' output goes.
+    pub logs: Option<std::path::PathBuf>,
+    /// Starts what kills the bots if this process ends without doing so
+    /// ([`referee::supervise`]).
+    pub supervisor: Command,
+    /// What the workers of this process are called, before a number.
+    pub worker: String,
+    /// Whether public moves of running games are told.
+    pub live: bool,
+}
+
+/// How a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// Nothing is left to be played.
+    Complete,
+    /// It was stopped before.
+    Stopped,
+}
+
+/// What came of a run beside its results.
+#[derive(Clone, Debug)]
+pub struct RunOutcome {
+    /// How it came to its end.
+    pub end: RunEnd,
+    /// The most memory that a process of each bot has added, in bytes, where it was
+    /// measured.
+    pub memory: std::collections::BTreeMap<Entrant, u64>,
+}
+
+/// Plays what is left of a plan, until it is complete or stopped.
+///
+/// # Errors
+///
+/// Only for our own failures; what a bot does wrong is a result.
+pub async fn run<R: Results>(
+    plan: Plan,
+    results: R,
+    counters: Arc<RunCounters>,
+    options: RunOptions,
+    stop: Stop,
+    observer: Arc<dyn Observer>,
+) -> Result<RunOutcome, TournamentError> {
+    plan.check_files()?;
+    if let Some(logs) = &options.logs {
+        std::fs::create_dir_all(logs).map_err(|error| TournamentError::File {
+            path: logs.clone(),
+            error,
+        })?;
+    }
+    let folder = plan.definition.directory.clone();
+    let context = LaunchContext::new(options.supervisor, options.logs, folder)
+        .map_err(|error| TournamentError::system("could not start the supervisor")(error.into()))?;
+    let plan = Arc::new(plan);
+    let dispatch_options = DispatchOptions {
+        lease: LEASE,
+        live: options.live,
+    };
+    let dispatcher = Dispatcher::open(
+        plan.clone(),
+        results,
+        dispatch_options,
+        observer.clone(),
+        counters.clone(),
+    );
+    let dispatcher = Arc::new(dispatcher.await?);
+    let (done, planned) = dispatcher.progress();
+    observer.event(RunEvent::Begun {
+        done,
+        planned,
+        games_in_group: plan.games_in_group(),
+    });
+    let pool = Pool::new(referee_threads())
+        .map_err(|error| TournamentError::system("could not start the referee")(error.into()))?;
+    let pool = Arc::new(pool);
+    let bots = Arc::new(BotPool::new(context));
+    let packer = Packer::start(referee_threads())
+        .map_err(|error| TournamentError::system("could not start a thread")(error.into()))?;
+    let packer = Arc::new(packer);
+    let concurrency = match plan.series {
+        true => 1,
+        false => options.concurrency.unwrap_or_else(cores),
+    };
+    let workers = concurrency.min(cores()).max(1);
+    let working = try_join_all((0..workers).map(|number| {
+        let worker = WorkerOptions {
+            name: format!("{}-{number}", options.worker),
+            // The first ones take what is left over.
+            games_at_once: concurrency / workers + usize::from(number < concurrency % workers),
+        };
+        Worker::new(
+            worker,
+            dispatcher.clone(),
+            bots.clone(),
+            pool.clone(),
+            packer.clone(),
+            stop.clone(),
+        )
+        .run()
+    }));
+    let watch = Watch {
+        plan: &plan,
+        dispatcher: &dispatcher,
+        pool: &pool,
+        counters: &counters,
+        stop: &stop,
+        observer: &*observer,
+        told: BTreeSet::new(),
+    };
+    let worked = tokio::select! {
+        worked = working => worked.map(|_| ()),
+        never = watch.run() => match never {},
+    };
+    let closed = dispatcher.close().await;
+    bots.close().await;
+    drop(pool);
+    worked?;
+    closed?;
+    Ok(RunOutcome {
+        end: match dispatcher.is_over() {
+            true => RunEnd::Complete,
+            false => RunEnd::Stopped,
+        },
+        memory: dispatcher.memory(),
+    })
+}
+
+/// Plays a stored tournament from where the store says that it is, until it is over or
+/// stopped.
+///
+/// # Errors
+///
+/// Somebody else runs it, or we fail; what a bot does wrong is a result.
+pub async fn run_stored(
+    store: &Store,
+    tournament: &Tournament,
+    plan: Plan,
+    options: RunOptions,
+    stop: Stop,
+    observer: Arc<dyn Observer>,
+) -> Result<RunEnd, TournamentError> {
+    let claim = match store.claim(tournament.id).await {
+        Err(StoreError::Claimed { who, .. }) => {
+            return invalid(format!(
+                "{} is being run by {who}; stop that one first, or wait until it is done",
+                tournament.name
+            ));
+        }
+        claim => claim?,
+    };
+    // Another may have completed it before this one had the claim.
+    let now = store.tournament(&tournament.name).await?;
+    if now.is_some_and(|now| now.state == TournamentState::Over) {
+        claim.release().await;
+        return Ok(RunEnd::Complete);
+    }
+    plan.check_files()?;
+    let counters = Arc::new(RunCounters::default());
+    let (counted, seen) = (counters.clone(), observer.clone());
+    let results = StoredResults::writing(store, tournament.id, move |commit| {
+        seen.event(RunEvent::Committed(commit.took));
+        let took = bucket(commit.took.as_micros() as u64);
+        counted.count(Counter::CommitTime(took));
+    });
+    let results = results.await?;
+    let running = store.set_state(
+        tournament.id,
+        TournamentState::Running,
+        unix_ms(SystemTime::now()),
+    );
+    running.await?;
+    let outcome = run(plan, results, counters, options, stop, observer).await;
+    let state = match &outcome {
+        Ok(outcome) if outcome.end == RunEnd::Complete => TournamentState::Over,
+        _ => TournamentState::Stopped,
+    };
+    let stored = store.set_state(tournament.id, state, unix_ms(SystemTime::now()));
+    let stored = stored.await;
+    claim.release().await;
+    let outcome = outcome?;
+    stored?;
+    tracing::info!(
+        tournament = tournament.name,
+        state = state.word(),
+        "a run has ended"
+    );
+    Ok(outcome.end)
+}
+
+/// Looks after a run once a second: how late we are, who has been set aside, whether
+/// its time is up.
+struct Watch<'a, R> {
+    plan: &'a Plan,
+    dispatcher: &'a Dispatcher<R>,
+    pool: &'a Pool,
+    counters: &'a RunCounters,
+    stop: &'a Stop,
+    observer: &'a dyn Observer,
+    /// Who is known to be set aside.
+    told: BTreeSet<Entrant>,
+}
+
+impl<R: Results> Watch<'_, R> {
+    async fn run(mut self) -> std::convert::Infallible {
+        let time = self.plan.definition.time;
+        let ends = time.map(|time| Instant::now() + time);
+        let mut last = Instant::now();
+        loop {
+            tokio::time::sleep(GLANCE).await;
+            self.observer.event(RunEvent::Running(self.pool.running()));
+            if last.elapsed() < SECOND {
+                continue;
+            }
+            let late = self.pool.worst_delay_since(last);
+            last = Instant::now();
+            self.observer.event(RunEvent::RefereeDelay(late));
+            let late = bucket(late.as_micros() as u64);
+            self.counters.count(Counter::RefereeDelay(late));
+            for set_aside in self.dispatcher.set_aside() {
+                if self.told.insert(set_aside.entrant) {
+                    self.observer.event(RunEvent::SetAside {
+                        bot: self.plan.name(set_aside.entrant),
+                        set_aside: &set_aside,
+                    });
+                }
+            }
+            if ends.is_some_and(|ends| Instant::now() >= ends) && !self.stop.is_finishing() {
+                self.observer.event(RunEvent::TimeUp);
+                self.stop.finish();
+            }
+        }
+    }
+}
+
+/// How many games to play at once if nobody says: as many as there are cores, since
+/// one bot of a game thinks at a time.
+#[must_use]
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Half of the cores referee; the bots need the others.
+#[must_use]
+pub fn referee_threads() -> usize {
+    (cores() / 2).max(1)
+}

@@ -1,0 +1,147 @@
+//! What the deals of a run begin with, and which of them are the same deal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use referee_core::{GameKind, Seat, Seed, SetupError, TableStep};
+
+use crate::{TournamentError, error::invalid};
+
+/// The set-ups that the deals of a run take in turn, from the first again after
+/// the last. In a game with secrets some may say themselves who is dealt what:
+/// the seed changes nothing then, so two groups with such a set-up are one deal.
+#[derive(Clone, Debug)]
+pub struct Setups {
+    list: Vec<serde_json::Value>,
+    /// For each the first of those that deal the same, where it is fixed.
+    fixed: Vec<Option<usize>>,
+}
+
+impl Setups {
+    /// Looks at each set-up.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] where one is none, or there is none.
+    pub fn new(kind: &dyn GameKind, list: Vec<serde_json::Value>) -> Result<Self, SetupError> {
+        if list.is_empty() {
+            return Err(SetupError("expected a set-up, found none".to_owned()));
+        }
+        let mut known = BTreeMap::new();
+        let mut fixed = vec![None; list.len()];
+        if kind.has_secrets() {
+            for (at, setup) in list.iter().enumerate() {
+                let written = setup.to_string();
+                fixed[at] = if let Some(deal) = known.get(&written) {
+                    *deal
+                } else {
+                    let [one, other] = [1, 2].map(|byte| Seed::new([byte; 32]));
+                    let alike = dealt(kind, setup, &one)? == dealt(kind, setup, &other)?;
+                    let deal = alike.then_some(at);
+                    known.insert(written, deal);
+                    deal
+                };
+            }
+        }
+        Ok(Self { list, fixed })
+    }
+
+    /// All of them.
+    pub fn list(&self) -> &[serde_json::Value] {
+        &self.list
+    }
+
+    /// The set-up of the deal with this number.
+    pub fn of(&self, deal: u64) -> &serde_json::Value {
+        &self.list[self.turn(deal)]
+    }
+
+    /// The fixed deal that it is, where it is one.
+    pub fn fixed(&self, deal: u64) -> Option<usize> {
+        self.fixed[self.turn(deal)]
+    }
+
+    /// Whether any fixed deal is among these more than once.
+    pub fn repeat(&self, deals: impl IntoIterator<Item = u64>) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut fixed = deals.into_iter().filter_map(|deal| self.fixed(deal));
+        fixed.any(|deal| !seen.insert(deal))
+    }
+
+    fn turn(&self, deal: u64) -> usize {
+        (deal % self.list.len() as u64) as usize
+    }
+}
+
+/// What the first seat is sent until it has its hand.
+fn dealt(
+    kind: &dyn GameKind,
+    setup: &serde_json::Value,
+    seed: &Seed,
+) -> Result<Vec<u8>, SetupError> {
+    let seat = Seat::new(0);
+    let mut table = kind.deal(setup, seed)?;
+    let mut sent = Vec::new();
+    table.write_start(seat, &mut sent);
+    if let TableStep::Tell(seats) = table.step()
+        && seats.contains(&seat)
+    {
+        table.write_call(seat, &mut sent);
+    }
+    Ok(sent)
+}
+
+/// Reads a list of openings: one a line, in the game's notation or as JSON. Empty lines
+/// and those that begin with `#` are skipped. `what` names the list in errors.
+///
+/// # Errors
+///
+/// [`TournamentError::Invalid`] names the line.
+pub fn openings(
+    what: &str,
+    text: &str,
+    kind: &dyn GameKind,
+) -> Result<Vec<serde_json::Value>, TournamentError> {
+    // Some editors begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = text.lines().map(str::trim).enumerate();
+    let setups = lines
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(at, line)| {
+            kind.opening(line)
+                .or_else(|error| invalid(format!("{what}, line {}: {error}", at + 1)))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    if setups.is_empty() {
+        return invalid(format!("{what}: expected one opening a line, found none"));
+    }
+    Ok(setups)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_set_up_that_deals_the_hands_is_the_same_deal_each_time() {
+        let fixed = |game: &str, setups: serde_json::Value| {
+            let kind = referee_games::game(game).unwrap();
+            Setups::new(kind, setups.as_array().unwrap().clone())
+                .unwrap()
+                .fixed
+        };
+        let hands = json!({"hands": ["22367c1478b1389d", "147c258b1234567d"]});
+        let free = json!({"missing_suit": "free"});
+        let setups = json!([null, hands, free, hands]);
+        assert_eq!(fixed("mahjong", setups), [None, Some(1), None, Some(1)]);
+        let mut hands = [const { String::new() }; 4];
+        for (at, card) in referee_games::big_two::Card::all().enumerate() {
+            hands[at % 4] += &format!("{card} ");
+        }
+        let setups = json!([{"scoring": "payout"}, {"hands": hands}]);
+        assert_eq!(fixed("big_two", setups), [None, Some(1)]);
+        // What everybody sees is no secret.
+        assert_eq!(fixed("othello", json!([{"moves": "f5"}])), [None]);
+    }
+}

@@ -1,0 +1,389 @@
+//! A run as it stands: everything that people and programs are told of it is computed
+//! here, from its results alone.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use arena_ladder::{
+    Entrant, GroupCount, Schedule, ScheduleShape, Sprt,
+    schedule::{Ranked, SetAside},
+    sprt::Decision,
+    standings::{Meeting, RankBy, Standings},
+};
+use arena_store::{Counter, Ending, FirstFoul, ScoredGroup};
+use referee_core::{FoulKind, Root};
+use referee_worker::Buckets;
+
+use crate::{Definition, Results, TournamentError, chance};
+
+/// A run as it stands.
+pub struct Snapshot {
+    /// What is played.
+    pub definition: Definition,
+    /// The bots' names, by number.
+    pub names: Vec<String>,
+    /// The table.
+    pub standings: Standings,
+    /// The schedule after all scores. None where what it leaves to chance is not
+    /// known here.
+    pub schedule: Option<Box<dyn Schedule>>,
+    /// Who came where, where the schedule itself decides it.
+    pub ranking: Option<Vec<Ranked>>,
+    /// Who takes no further part.
+    pub set_aside: Vec<SetAside>,
+    /// How many games there are of which kind.
+    pub count: GameCount,
+    /// What was counted beside the results.
+    pub figures: Figures,
+    /// For each pair of the standings how far its test has come.
+    pub tests: Vec<Option<TestProgress>>,
+    /// What each bot has after all games, where scores are payments: they rank the
+    /// table then.
+    pub purses: BTreeMap<Entrant, i64>,
+    /// What a reader of the table should know besides.
+    pub warnings: Vec<Warning>,
+}
+
+/// How many games there are of which kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GameCount {
+    /// Groups that are to be played, as far as can be known.
+    pub planned: Option<u64>,
+    /// Groups that count.
+    pub groups: u64,
+    /// Their games.
+    pub games: u64,
+    /// Groups that lack games, and so do not count yet.
+    pub incomplete: u64,
+    /// The games that these have.
+    pub incomplete_games: u64,
+    /// Complete groups that count for nobody: they were begun before their match was
+    /// decided, or a player of theirs is set aside.
+    pub excluded: u64,
+    /// Games that went differently from each other, of all that are stored.
+    pub distinct: u64,
+    /// All games that are stored.
+    pub stored: u64,
+}
+
+/// What was counted beside the results.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Of each bot, by number.
+    pub bots: Vec<BotFigures>,
+    /// How games ended.
+    pub ended: BTreeMap<Ending, u64>,
+    /// Games that were played again because the referee was late.
+    pub voided: u64,
+    /// How long chunks waited for a worker.
+    pub queue: Buckets,
+    /// How long a commit of the store took.
+    pub commit: Buckets,
+    /// The referee's worst delay in each second.
+    pub late: Buckets,
+    /// Half points by seat.
+    pub seats: BTreeMap<usize, u64>,
+}
+
+/// What was counted of one bot.
+#[derive(Clone, Debug, Default)]
+pub struct BotFigures {
+    /// From a question to its answer.
+    pub thinking: Buckets,
+    /// How often it committed which foul.
+    pub fouls: BTreeMap<FoulKind, u64>,
+    /// How often it sat where.
+    pub seats: BTreeMap<usize, u64>,
+}
+
+/// How far a test of two has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TestProgress {
+    /// The log-likelihood ratio.
+    pub llr: f64,
+    /// At or below the first H0 is accepted, at or above the second H1.
+    pub bounds: (f64, f64),
+    /// What was accepted.
+    pub decision: Option<Decision>,
+}
+
+/// What a reader of the table should know besides.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// A bot has committed fouls.
+    Fouls {
+        /// How many.
+        count: u64,
+        /// The first one of the bot.
+        first: FirstFoul,
+    },
+    /// Most games went like another one, so that error bars are too small.
+    RepeatedGames {
+        /// All games.
+        games: u64,
+        /// How many differ.
+        distinct: u64,
+    },
+    /// Games were played again because the referee was late.
+    RefereeDelay {
+        /// How many.
+        games: u64,
+    },
+    /// Bots sat in one seat more often than in another, so that the seat may have
+    /// decided.
+    UnequalSeats {
+        /// For each such bot its games by seat.
+        bots: Vec<(Entrant, Vec<u64>)>,
+    },
+}
+
+impl Snapshot {
+    /// Reads it off results.
+    ///
+    /// # Errors
+    ///
+    /// The results can't be read, or are not of this definition.
+    pub async fn of<R: Results>(
+        results: &R,
+        definition: &Definition,
+        names: Vec<String>,
+        root: Option<&Root>,
+    ) -> Result<Self, TournamentError> {
+        let entrants = names.len();
+        let seats = definition.kind()?.info().seats;
+        let scores = results.scores().await?;
+        let schedule = match root {
+            None => None,
+            Some(root) => {
+                let mut schedule = definition.schedule(entrants, chance(root))?;
+                replay_scores(&mut *schedule, scores)?;
+                Some(schedule)
+            }
+        };
+        let schedule_of = schedule.as_deref();
+        let uncounted = schedule_of.map_or_else(Vec::new, Schedule::uncounted);
+        let set_aside = schedule_of.map_or_else(Vec::new, Schedule::set_aside);
+        let annulled = set_aside.iter().filter(|aside| aside.annulled);
+        let annulled: Vec<Entrant> = annulled.map(|aside| aside.entrant).collect();
+        let groups =
+            |tallies: &[GroupCount]| -> u64 { tallies.iter().map(|tally| tally.groups).sum() };
+        let all = results.group_counts(&[]).await?;
+        let complete = groups(&all);
+        let tallies = match uncounted.is_empty() {
+            true => all,
+            false => results.group_counts(&uncounted).await?,
+        };
+        // Where opponents or lengths of matches differ, a score says little.
+        let by = match definition.shape {
+            ScheduleShape::Ladder { .. } => RankBy::Rating,
+            _ if definition.sprt.is_some() => RankBy::Rating,
+            _ => RankBy::Score,
+        };
+        let standings = Standings::of(seats, entrants as u32, &tallies, &annulled);
+        let mut standings = standings.ranked_by(by);
+        let purse = i64::from(definition.kind()?.info().purse);
+        let mut purses = match purse {
+            0 => BTreeMap::new(),
+            _ => results.payments(),
+        };
+        if !purses.is_empty() {
+            for purse_of in purses.values_mut() {
+                *purse_of += purse;
+            }
+            standings.rank_by_key(|row| Reverse(purses.get(&row.entrant).copied()));
+        }
+        let figures = Figures::of(&results.counters().await?, entrants)?;
+        let stored = figures.ended.values().sum();
+        let games_in_group = definition.seatings.games(seats.into()) as u64;
+        let incomplete_games = u64::saturating_sub(stored, complete * games_in_group);
+        let count = GameCount {
+            planned: schedule_of.and_then(Schedule::planned),
+            groups: standings.groups,
+            games: standings.games,
+            incomplete: match incomplete_games {
+                0 => 0,
+                _ => results.begun().await?.len() as u64,
+            },
+            incomplete_games,
+            // While it is being played more may have come between the two questions.
+            excluded: complete.saturating_sub(groups(&tallies)),
+            distinct: results.distinct_games().await?,
+            stored,
+        };
+        let test = |pair: &Meeting| TestProgress::of(definition.sprt.as_ref()?, pair);
+        let tests = standings.pairs.iter().map(test).collect();
+        let warnings = warnings(&figures, &count, results.first_fouls().await?, seats.into());
+        Ok(Self {
+            definition: definition.clone(),
+            names,
+            ranking: schedule_of.and_then(Schedule::ranking),
+            standings,
+            set_aside,
+            count,
+            figures,
+            tests,
+            purses,
+            warnings,
+            schedule,
+        })
+    }
+
+    /// The name of a bot.
+    #[must_use]
+    pub fn name(&self, entrant: Entrant) -> &str {
+        &self.names[entrant.index()]
+    }
+
+    /// The bots whose every game was lost because they did not start.
+    #[must_use]
+    pub fn never_started(&self) -> Vec<Entrant> {
+        let figures = self.figures.bots.iter().enumerate();
+        figures
+            .filter(|(_, bot)| {
+                let games: u64 = bot.seats.values().sum();
+                let starts = bot.fouls.iter().filter(|(kind, _)| kind.is_start());
+                let starts: u64 = starts.map(|(_, count)| count).sum();
+                games > 0 && starts == games
+            })
+            .map(|(number, _)| Entrant::new(number as u32))
+            .collect()
+    }
+}
+
+/// Tells a schedule all scores that it asks for.
+fn replay_scores(
+    schedule: &mut dyn Schedule,
+    mut scores: BTreeMap<u64, ScoredGroup>,
+) -> Result<(), TournamentError> {
+    let mut ahead = Ahead::of(&scores);
+    while !scores.is_empty()
+        && let Some(group) = schedule.next()
+        && ahead.is_near(group.number)
+    {
+        if let Some(scored) = scores.remove(&group.number) {
+            schedule.record(&scored.score)?;
+        }
+    }
+    Ok(())
+}
+
+impl TestProgress {
+    /// What the deals of two say.
+    #[must_use]
+    pub fn of(sprt: &Sprt, pair: &Meeting) -> Option<Self> {
+        let counts = pair.counts.as_deref()?;
+        Some(Self {
+            llr: sprt.llr(counts)?,
+            bounds: sprt.bounds(),
+            decision: sprt.decide(counts),
+        })
+    }
+}
+
+impl Figures {
+    /// Sorts counters by what they count.
+    fn of(
+        counters: &[(Option<Entrant>, Counter, i64)],
+        entrants: usize,
+    ) -> Result<Self, TournamentError> {
+        let mut figures = Self {
+            bots: vec![BotFigures::default(); entrants],
+            ..Self::default()
+        };
+        for (who, counter, count) in counters {
+            let count = u64::try_from(*count).map_err(|_| {
+                TournamentError::Inconsistent(format!("the counter {counter} is {count}"))
+            })?;
+            let bot = who.and_then(|who| figures.bots.get_mut(who.index()));
+            match (counter, bot) {
+                (Counter::Thinking(bucket), Some(bot)) => bot.thinking.add(*bucket, count),
+                (Counter::Foul(kind), Some(bot)) => *bot.fouls.entry(*kind).or_insert(0) += count,
+                (Counter::Seat(seat), Some(bot)) => {
+                    *bot.seats.entry(seat.index()).or_insert(0) += count;
+                }
+                (Counter::Ended(ending), None) => {
+                    *figures.ended.entry(*ending).or_insert(0) += count;
+                }
+                (Counter::Voided, None) => figures.voided += count,
+                (Counter::QueueWait(bucket), None) => figures.queue.add(*bucket, count),
+                (Counter::CommitTime(bucket), None) => figures.commit.add(*bucket, count),
+                (Counter::RefereeDelay(bucket), None) => figures.late.add(*bucket, count),
+                (Counter::HalfPoints(seat), None) => {
+                    *figures.seats.entry(seat.index()).or_insert(0) += count;
+                }
+                // Fouls of fillers, and what other versions count.
+                _ => {}
+            }
+        }
+        Ok(figures)
+    }
+}
+
+fn warnings(
+    figures: &Figures,
+    count: &GameCount,
+    first_fouls: Vec<FirstFoul>,
+    seats: usize,
+) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = first_fouls
+        .into_iter()
+        .map(|first| Warning::Fouls {
+            count: figures.bots[first.entrant.index()].fouls.values().sum(),
+            first,
+        })
+        .collect();
+    let GameCount {
+        distinct, stored, ..
+    } = *count;
+    // Half of them are to be expected: a bot that moves as its seed says does the same
+    // from either side.
+    if stored >= 4 && 2 * distinct < stored {
+        warnings.push(Warning::RepeatedGames {
+            games: stored,
+            distinct,
+        });
+    }
+    if figures.voided > 0 {
+        warnings.push(Warning::RefereeDelay {
+            games: figures.voided,
+        });
+    }
+    let uneven = figures.bots.iter().enumerate().filter_map(|(bot, figure)| {
+        let games: u64 = figure.seats.values().sum();
+        let fair = games as f64 / seats as f64;
+        let of = |seat| figure.seats.get(&seat).copied().unwrap_or(0);
+        let by_seat: Vec<u64> = (0..seats).map(of).collect();
+        let most = by_seat.iter().max().copied().unwrap_or(0) as f64;
+        // What a stop in the middle of a deal leaves does not matter.
+        let matters = most - fair > 2.0 && most > 1.1 * fair;
+        matters.then(|| (Entrant::new(bot as u32), by_seat))
+    });
+    let bots: Vec<(Entrant, Vec<u64>)> = uneven.collect();
+    if !bots.is_empty() {
+        warnings.push(Warning::UnequalSeats { bots });
+    }
+    warnings
+}
+
+/// How far a schedule is asked for what lies beyond all that has been played: a
+/// match that a test may stop can have millions of deals.
+pub(crate) struct Ahead {
+    last: Option<u64>,
+    beyond: u32,
+}
+
+impl Ahead {
+    const MOST: u32 = 100_000;
+
+    pub(crate) fn of(scores: &BTreeMap<u64, ScoredGroup>) -> Self {
+        Self {
+            last: scores.last_key_value().map(|(number, _)| *number),
+            beyond: 0,
+        }
+    }
+
+    /// Whether what comes may still be of use after this group.
+    pub(crate) fn is_near(&mut self, number: u64) -> bool {
+        self.beyond += u32::from(self.last.is_none_or(|last| number > last));
+        self.beyond < Self::MOST
+    }
+}

@@ -1,0 +1,101 @@
+//! The processes that strategies have started. A host adopts the orphans below it, and
+//! the adapter adopts them when the host dies. So a child of the adapter that is not a
+//! running host is left over from a finished game, and is killed.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use nix::{
+    errno::Errno,
+    sys::{
+        prctl,
+        signal::{Signal, kill},
+        wait::{WaitPidFlag, waitpid},
+    },
+    unistd::Pid,
+};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The running hosts; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Descendants(Arc<Mutex<HashSet<u32>>>);
+
+impl Descendants {
+    /// Adopts orphans from here on.
+    pub(crate) fn new() -> io::Result<Self> {
+        prctl::set_child_subreaper(true)?;
+        Ok(Self(Arc::default()))
+    }
+
+    /// This child is a host, and is waited for elsewhere. Must be called on the thread of
+    /// [`kill_leftovers`](Self::kill_leftovers), before that can run.
+    pub(crate) fn add(&self, host: u32) {
+        self.hosts().insert(host);
+    }
+
+    /// This one has been waited for.
+    pub(crate) fn remove(&self, host: u32) {
+        self.hosts().remove(&host);
+        self.kill_leftovers();
+    }
+
+    /// Kills and reaps what is left over. Their children are adopted when they are dead,
+    /// and their death wakes [`keep_clean`](Self::keep_clean).
+    pub(crate) fn kill_leftovers(&self) {
+        let hosts = self.hosts();
+        for id in children() {
+            if !hosts.contains(&id) {
+                let id = pid(id);
+                let _ = kill(id, Signal::SIGKILL);
+                let _ = waitpid(id, Some(WaitPidFlag::WNOHANG));
+            }
+        }
+    }
+
+    /// Kills leftovers whenever a child has died.
+    pub(crate) async fn keep_clean(self) -> io::Result<()> {
+        let mut died = signal(SignalKind::child())?;
+        while died.recv().await.is_some() {
+            self.kill_leftovers();
+        }
+        Ok(())
+    }
+
+    fn hosts(&self) -> std::sync::MutexGuard<'_, HashSet<u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Kills all that is left below this process, and waits until it is gone.
+pub(crate) fn end() {
+    loop {
+        for id in children() {
+            let _ = kill(pid(id), Signal::SIGKILL);
+        }
+        match waitpid(None, None) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// The children of this process, those of its other threads too
+/// (proc_pid_task(5)).
+fn children() -> Vec<u32> {
+    let threads = fs::read_dir("/proc/self/task").into_iter().flatten();
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    lists
+        .flat_map(|list| {
+            let ids = list.split_whitespace().filter_map(|id| id.parse().ok());
+            ids.collect::<Vec<u32>>()
+        })
+        .collect()
+}
+
+fn pid(id: u32) -> Pid {
+    Pid::from_raw(i32::try_from(id).unwrap_or(i32::MAX))
+}

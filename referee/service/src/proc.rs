@@ -1,0 +1,200 @@
+//! Memory and processor time of a process and of its descendants, from `/proc`. Every function
+//! reads files, which takes some tens of microseconds a process: call them on a thread that
+//! may block.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use procfs::process::{Process, Stat, all_processes};
+
+/// The processor time that several processes have used up to a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuTime {
+    /// What the living threads have run or waited for a core: a process that computes on a
+    /// busy machine does not get a whole core.
+    pub scheduled: Duration,
+    /// What all threads have run, those that have ended included.
+    pub ran: Duration,
+}
+
+impl CpuTime {
+    /// The time of a process, its group, and the descendants of these.
+    #[must_use]
+    pub fn of_family(leader: u32) -> Self {
+        let family = family(leader);
+        let ticks: u64 = family
+            .values()
+            .map(|stat| stat.utime + stat.stime + (stat.cutime + stat.cstime).max(0) as u64)
+            .sum();
+        Self {
+            scheduled: family.keys().map(|id| scheduled(*id)).sum(),
+            ran: Duration::from_millis(ticks * 1000 / procfs::ticks_per_second()),
+        }
+    }
+
+    /// The time used since an earlier moment: the larger of the two differences, since each
+    /// count misses something.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        let scheduled = self.scheduled.saturating_sub(earlier.scheduled);
+        scheduled.max(self.ran.saturating_sub(earlier.ran))
+    }
+}
+
+/// The anonymous memory of one process, in bytes: what is resident and not shared. None if
+/// it has ended.
+#[must_use]
+pub fn memory(id: u32) -> Option<u64> {
+    anonymous(&open(id)?)
+}
+
+/// The anonymous memory of a process and all its descendants, in bytes; none if it has ended.
+/// Memory from before a fork counts for both processes. A process whose parent has died is no
+/// descendant any more, and does not count.
+#[must_use]
+pub fn memory_of_tree(id: u32) -> Option<u64> {
+    let process = open(id)?;
+    let own = anonymous(&process)?;
+    // A process is not its own descendant, so this ends.
+    let below = children_of(&process).filter_map(memory_of_tree);
+    Some(own + below.sum::<u64>())
+}
+
+/// The anonymous memory of a process, its group, and the descendants of these, in bytes.
+#[must_use]
+pub fn memory_of_family(leader: u32) -> u64 {
+    let processes = family(leader).into_keys();
+    let each = processes.filter_map(|id| anonymous(&Process::new(id).ok()?));
+    each.sum()
+}
+
+fn open(id: u32) -> Option<Process> {
+    Process::new(i32::try_from(id).ok()?).ok()
+}
+
+/// All threads of a process have the same memory; if the first one has ended, only the
+/// others tell it. A process that has ended has none.
+fn anonymous(process: &Process) -> Option<u64> {
+    let pages = |process: &Process| process.statm().ok().filter(|pages| pages.size > 0);
+    let of_a_thread = || {
+        let mut threads = process.tasks().ok()?.flatten();
+        threads.find_map(|thread| pages(&Process::new(thread.tid).ok()?))
+    };
+    let pages = pages(process).or_else(of_a_thread)?;
+    Some(pages.resident.saturating_sub(pages.shared) * procfs::page_size())
+}
+
+/// The children of all its threads.
+fn children_of(process: &Process) -> impl Iterator<Item = u32> {
+    let threads = process.tasks().into_iter().flatten().flatten();
+    threads
+        .filter_map(|thread| thread.children().ok())
+        .flatten()
+}
+
+/// What all threads of a process have run and waited to run, where the system counts it
+/// (`Documentation/scheduler/sched-stats.rst` of Linux).
+fn scheduled(id: i32) -> Duration {
+    let process = Process::new(id);
+    let threads = process.iter().flat_map(Process::tasks).flatten().flatten();
+    let nanos = threads
+        .filter_map(|thread| thread.schedstat().ok())
+        .map(|times| times.sum_exec_runtime + times.run_delay)
+        .sum();
+    Duration::from_nanos(nanos)
+}
+
+/// The process, its group, and the descendants of these.
+fn family(leader: u32) -> BTreeMap<i32, Stat> {
+    let Ok(leader) = i32::try_from(leader) else {
+        return BTreeMap::new();
+    };
+    let processes = all_processes().into_iter().flatten().flatten();
+    let mut others: BTreeMap<i32, Stat> = processes
+        .filter_map(|process| Some((process.pid(), process.stat().ok()?)))
+        .collect();
+    let mut family = BTreeMap::<i32, Stat>::new();
+    // Most children have greater ids than their parents, but not after an overflow: so this
+    // is repeated until nothing is added.
+    loop {
+        let before = family.len();
+        let more = others.extract_if(.., |id, stat| {
+            *id == leader || stat.pgrp == leader || family.contains_key(&stat.ppid)
+        });
+        let more: Vec<_> = more.collect();
+        family.extend(more);
+        if family.len() == before {
+            return family;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::BufRead as _, process::Stdio};
+
+    use super::*;
+
+    #[test]
+    fn we_have_memory_and_a_family() {
+        let id = std::process::id();
+        assert!(memory_of_family(id) > 0);
+        assert!(family(id).contains_key(&i32::try_from(id).unwrap()));
+        assert_eq!(CpuTime::of_family(u32::MAX).ran, Duration::ZERO);
+    }
+
+    #[test]
+    fn what_threads_used_that_have_ended_counts() {
+        let id = std::process::id();
+        let before = CpuTime::of_family(id);
+        // Each is over before anybody could look at it.
+        let mut busy = Duration::ZERO;
+        while busy < Duration::from_millis(300) {
+            std::thread::spawn(|| {
+                let began = std::time::Instant::now();
+                while began.elapsed() < Duration::from_millis(5) {
+                    std::hint::spin_loop();
+                }
+            })
+            .join()
+            .unwrap();
+            busy = CpuTime::of_family(id).ran.saturating_sub(before.ran);
+        }
+        assert!(CpuTime::of_family(id).since(before) >= busy);
+    }
+
+    #[test]
+    fn the_memory_of_a_process_is_that_of_its_whole_tree() {
+        // A shell below a shell below a shell: each says that it is there, and the
+        // innermost one waits for our end of the pipe to close.
+        let innermost = "echo; read never";
+        let inner = format!("echo; sh -c '{innermost}'; exit");
+        let script = format!("echo; sh -c \"{inner}\"; exit");
+        let mut outer = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = std::io::BufReader::new(outer.stdout.take().unwrap());
+        assert_eq!(output.lines().take(3).count(), 3);
+
+        let children = |id| children_of(&open(id).unwrap()).collect::<Vec<_>>();
+        let id = outer.id();
+        let [child] = children(id)[..] else {
+            panic!("a shell that runs one command has one child");
+        };
+        let [grandchild] = children(child)[..] else {
+            panic!("a shell that runs one command has one child");
+        };
+        assert!(children(grandchild).is_empty());
+        let alone = [id, child, grandchild].map(|id| memory(id).unwrap());
+        assert!(alone.iter().all(|memory| *memory > 0), "{alone:?}");
+        // They all wait, so nothing changes between two looks.
+        assert_eq!(memory_of_tree(id).unwrap(), alone.iter().sum::<u64>());
+        assert_eq!(memory_of_tree(grandchild).unwrap(), alone[2]);
+
+        drop(outer.stdin.take());
+        outer.wait().unwrap();
+        assert_eq!(memory_of_tree(id), None);
+    }
+}

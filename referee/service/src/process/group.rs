@@ -1,0 +1,122 @@
+//! The process group of a bot, and what it leaves behind.
+
+use std::{
+    ffi::OsStr,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::signal::{Signal, kill, killpg},
+    unistd::Pid,
+};
+use procfs::process::{Process, all_processes};
+use tokio::task::spawn_blocking;
+
+use crate::supervisor::Supervisor;
+
+/// How long a bot's children may outlive it, and how often they are looked for.
+const LEAVE_GRACE: Duration = Duration::from_millis(500);
+const LEAVE_CHECK: Duration = Duration::from_millis(10);
+/// How many characters of a command line are kept.
+const COMMAND_LIMIT: usize = 400;
+
+/// A process that a bot had started and that was still running when the bot had ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftBehind {
+    /// Its process id.
+    pub id: i32,
+    /// Its command line.
+    pub command: String,
+    /// Whether it had left the bot's process group.
+    pub outside_group: bool,
+}
+
+/// A process group, killed when it is dropped.
+pub(super) struct ProcessGroup {
+    leader: Pid,
+    supervisor: Option<Arc<Supervisor>>,
+}
+
+impl ProcessGroup {
+    /// The group that this process leads; it has the id of its leader.
+    pub(super) fn new(leader: u32, folder: &Path, supervisor: Option<Arc<Supervisor>>) -> Self {
+        let leader = i32::try_from(leader).expect("a pid_t is an i32 on Linux");
+        let leader = Pid::from_raw(leader);
+        if let Some(supervisor) = &supervisor {
+            supervisor.watch(leader, folder);
+        }
+        Self { leader, supervisor }
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
+        // It may be gone already.
+        let _ = killpg(self.leader, signal);
+    }
+
+    pub(super) fn signal_leader(&self, signal: Signal) {
+        let _ = kill(self.leader, signal);
+    }
+
+    pub(super) fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+    }
+
+    /// What still runs a moment after the end of the leader: the rest of the group, and all
+    /// processes that have inherited `BOT_LISTEN` with the bot's own folder in it.
+    pub(super) async fn left(&self, folder: &Path) -> Vec<LeftBehind> {
+        let leader = self.leader.as_raw();
+        let deadline = Instant::now() + LEAVE_GRACE;
+        loop {
+            let folder = folder.to_owned();
+            let looked = spawn_blocking(move || running(leader, &folder)).await;
+            let left = looked.unwrap_or_else(|error| {
+                tracing::warn!(%error, "could not look at what a bot has left behind");
+                Vec::new()
+            });
+            if left.is_empty() || Instant::now() >= deadline {
+                return left;
+            }
+            tokio::time::sleep(LEAVE_CHECK).await;
+        }
+    }
+}
+
+fn running(leader: i32, folder: &Path) -> Vec<LeftBehind> {
+    let listen = [b"unix:", folder.as_os_str().as_encoded_bytes()].concat();
+    let inherited = |process: &Process| {
+        let variables = process.environ().ok();
+        let listens = variables.and_then(|mut all| all.remove(OsStr::new("BOT_LISTEN")));
+        listens.is_some_and(|there| there.as_encoded_bytes().starts_with(&listen))
+    };
+    let processes = all_processes().into_iter().flatten().flatten();
+    processes
+        .filter_map(|process| {
+            let stat = process.stat().ok()?;
+            let alive = !matches!(stat.state, 'Z' | 'X');
+            let outside_group = stat.pgrp != leader;
+            let ours = alive && stat.pid != leader && (!outside_group || inherited(&process));
+            ours.then(|| LeftBehind {
+                id: stat.pid,
+                command: command_line(&process, stat.comm),
+                outside_group,
+            })
+        })
+        .collect()
+}
+
+/// Its command line, or its name if that can't be read.
+fn command_line(process: &Process, name: String) -> String {
+    let words = process.cmdline().map_or(name, |words| words.join(" "));
+    words.chars().take(COMMAND_LIMIT).collect()
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        self.kill();
+        if let Some(supervisor) = &self.supervisor {
+            supervisor.unwatch(self.leader);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What a process prints: its log file, its last lines, and where it listens.
+
+use std::{
+    collections::VecDeque,
+    io::{self, Write as _},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
+    process::Child,
+    sync::oneshot,
+    task::JoinHandle,
+};
+
+/// How much of what a bot prints is kept in its log file.
+pub const LOG_LIMIT: usize = 1024 * 1024;
+/// How many of its last lines are kept as evidence, and how long one may be.
+const LAST_LINES: usize = 5;
+const LINE_LIMIT: usize = 400;
+/// How long the rest of its output may take to arrive when it has ended.
+const OUTPUT_GRACE: Duration = Duration::from_millis(200);
+
+/// The last lines that a bot printed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LastLines(Arc<Mutex<VecDeque<String>>>);
+
+impl LastLines {
+    fn push(&self, line: &str) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line.chars().take(LINE_LIMIT).collect());
+    }
+
+    pub(super) fn after(&self, what: String) -> String {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.is_empty() {
+            return what;
+        }
+        let words = lines.iter().map(String::as_str).collect::<Vec<_>>();
+        format!("{what}; its last words: {}", words.join(" / "))
+    }
+}
+
+/// Takes what a bot prints: into a file up to a limit, and the last lines as evidence.
+#[derive(Clone)]
+struct Log {
+    last_lines: LastLines,
+    file: Arc<Mutex<LogFile>>,
+}
+
+/// The file is made with the first line.
+enum LogFile {
+    /// Nothing has been printed.
+    Unwritten(PathBuf),
+    /// It takes so many bytes more.
+    Open(std::fs::File, usize),
+    /// It takes nothing more.
+    Closed,
+}
+
+impl LogFile {
+    fn write(self, line: &[u8]) -> io::Result<Self> {
+        let (mut file, left) = match self {
+            Self::Unwritten(path) => {
+                let mut options = std::fs::OpenOptions::new();
+                (options.create(true).append(true).open(path)?, LOG_LIMIT)
+            }
+            Self::Open(file, left) => (file, left),
+            Self::Closed => return Ok(Self::Closed),
+        };
+        let fits = &line[..line.len().min(left)];
+        file.write_all(fits)?;
+        if fits.len() < left {
+            return Ok(Self::Open(file, left - fits.len()));
+        }
+        file.write_all(b"\n[the log ends here: the bot has printed too much]\n")?;
+        Ok(Self::Closed)
+    }
+}
+
+impl Log {
+    fn new(path: Option<PathBuf>, last_lines: LastLines) -> Self {
+        let file = path.map_or(LogFile::Closed, LogFile::Unwritten);
+        Self {
+            last_lines,
+            file: Arc::new(Mutex::new(file)),
+        }
+    }
+
+    fn line(&self, line: &[u8]) {
+        let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = std::mem::replace(&mut *slot, LogFile::Closed);
+        *slot = file.write(line).unwrap_or_else(|error| {
+            tracing::warn!(%error, "no log");
+            LogFile::Closed
+        });
+        drop(slot);
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end();
+        if !text.is_empty() {
+            self.last_lines.push(text);
+        }
+    }
+}
+
+/// The tasks that read what it prints.
+pub(super) struct Output([JoinHandle<io::Result<()>>; 2]);
+
+impl Output {
+    /// Reads what it prints; the receiver gets the address when it has printed that.
+    pub(super) fn of(
+        child: &mut Child,
+        log: Option<PathBuf>,
+        last_lines: LastLines,
+    ) -> (Self, oneshot::Receiver<String>) {
+        let log = Log::new(log, last_lines);
+        let (said, listening) = oneshot::channel();
+        let stdout = child.stdout.take().expect("its standard output is a pipe");
+        let stderr = child.stderr.take().expect("its standard error is a pipe");
+        let stdout = read_output(stdout, log.clone(), Some(said));
+        let stderr = read_output(stderr, log, None);
+        (
+            Self([tokio::spawn(stdout), tokio::spawn(stderr)]),
+            listening,
+        )
+    }
+
+    /// Waits until all of it has been read, but not for long: a process that has left the
+    /// group may keep it open.
+    pub(super) async fn ended(&mut self) {
+        let _ = tokio::time::timeout(OUTPUT_GRACE, join_all(&mut self.0)).await;
+    }
+}
+
+/// Reads to the end, past the limit of the log too, so that the pipe is never full.
+async fn read_output(
+    output: impl AsyncRead + Unpin,
+    log: Log,
+    mut listening: Option<oneshot::Sender<String>>,
+) -> io::Result<()> {
+    let mut output = BufReader::new(output);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line may be without an end.
+        let read = (&mut output)
+            .take(64 * 1024)
+            .read_until(b'\n', &mut line)
+            .await?;
+        if read == 0 {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&line);
+        if let Some(address) = text.trim().strip_prefix("listening on ")
+            && let Some(listening) = listening.take()
+        {
+            let _ = listening.send(address.to_owned());
+            continue;
+        }
+        log.line(&line);
+    }
+}

@@ -1,0 +1,16 @@
+//! A bot as a process of its own: how it is started, watched, limited and ended.
+
+mod group;
+mod launch;
+mod logs;
+mod memory;
+mod socket;
+mod watch;
+
+pub use group::LeftBehind;
+pub use launch::Launch;
+pub use logs::LOG_LIMIT;
+pub use memory::{Memory, MemoryGauge};
+pub use socket::folder_for_a_socket;
+pub(crate) use watch::post_mortem;
+pub use watch::{Process, STOP_GRACE, StopReport};

@@ -1,0 +1,261 @@
+//! Watches over a process until it has ended.
+
+use std::{
+    os::unix::process::ExitStatusExt as _,
+    process::ExitStatus,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use referee_core::Foul;
+use tokio::{
+    process::Child,
+    sync::{mpsc, oneshot, watch},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    group::{LeftBehind, ProcessGroup},
+    logs::{LastLines, Output},
+    memory::MemoryWatch,
+};
+use crate::address::Address;
+
+/// How long we wait for the end of a process whose connection has broken.
+const DEATH_GRACE: Duration = Duration::from_secs(2);
+/// How long a bot has between SIGTERM and SIGKILL.
+pub const STOP_GRACE: Duration = Duration::from_secs(1);
+
+/// A bot process that is listening.
+#[derive(Debug)]
+pub struct Process {
+    id: u32,
+    address: Address,
+    end: watch::Receiver<Option<End>>,
+    last_lines: LastLines,
+    stop: CancellationToken,
+    stop_requests: mpsc::Sender<StopRequest>,
+}
+
+/// How a process ended that was asked to stop, and what it left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopReport {
+    /// How long it took to end; none if it had to be killed.
+    pub after: Option<Duration>,
+    /// What it had started and left running; killed by now.
+    pub left_behind: Vec<LeftBehind>,
+}
+
+/// A request to stop it within a time and to tell how it ended.
+#[derive(Debug)]
+struct StopRequest {
+    grace: Duration,
+    reported: oneshot::Sender<StopReport>,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Exited(ExitStatus),
+    Memory { peak: u64, limit: u64 },
+}
+
+/// What belongs to a process and is released when it has ended.
+pub(super) struct Resources {
+    pub(super) child: Child,
+    pub(super) group: ProcessGroup,
+    pub(super) output: Output,
+    pub(super) sockets: tempfile::TempDir,
+}
+
+impl Process {
+    /// Watches over a process that listens, on this runtime.
+    pub(super) fn new(
+        id: u32,
+        address: Address,
+        last_lines: LastLines,
+        resources: Resources,
+        memory: Option<MemoryWatch>,
+    ) -> Self {
+        let (ended, end) = watch::channel(None);
+        let stop = CancellationToken::new();
+        let (stop_requests, requested) = mpsc::channel(1);
+        tokio::spawn(resources.watch_over(memory, stop.clone(), requested, ended));
+        Self {
+            id,
+            address,
+            end,
+            last_lines,
+            stop,
+            stop_requests,
+        }
+    }
+
+    /// Its process id, which is that of its group, too.
+    #[must_use]
+    pub const fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.end.borrow().is_some()
+    }
+
+    /// Whether nothing is left of it.
+    pub(crate) fn is_gone(&self) -> bool {
+        // The task that watches it drops the sender last.
+        self.end.has_changed().is_err()
+    }
+
+    /// The foul of a bot whose connection broke: how the process ended, if it ends within a
+    /// moment.
+    pub async fn post_mortem(&self, broken: String) -> Foul {
+        let mut end = self.end.clone();
+        let known = tokio::time::timeout(DEATH_GRACE, end.wait_for(Option::is_some)).await;
+        let end = match known {
+            Ok(Ok(end)) => *end,
+            _ => None,
+        };
+        match end {
+            Some(End::Memory { peak, limit }) => Foul::MemoryExceeded { peak, limit },
+            Some(End::Exited(status)) => Foul::Crashed {
+                detail: Foul::evidence(self.last_lines.after(describe(status))),
+            },
+            None => Foul::Crashed {
+                detail: Foul::evidence(self.last_lines.after(broken)),
+            },
+        }
+    }
+
+    /// Asks its group to stop, and kills it if it does not within [`STOP_GRACE`].
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Asks it to stop, but not its children; waits so long for that, looks for what it
+    /// leaves behind, and kills that. None if it had ended before.
+    pub async fn stop_and_report(&self, grace: Duration) -> Option<StopReport> {
+        let (reported, report) = oneshot::channel();
+        let request = StopRequest { grace, reported };
+        self.stop_requests.send(request).await.ok()?;
+        report.await.ok()
+    }
+
+    /// Waits until nothing is left of it.
+    pub async fn ended(&self) {
+        let mut end = self.end.clone();
+        // The task that watches it drops the sender last.
+        while end.changed().await.is_ok() {}
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Resources {
+    /// Waits until it has ended, ends it if asked to, and releases everything.
+    async fn watch_over(
+        mut self,
+        mut memory: Option<MemoryWatch>,
+        stop: CancellationToken,
+        mut requested: mpsc::Receiver<StopRequest>,
+        ended: watch::Sender<Option<End>>,
+    ) {
+        let exceeded = async {
+            match &mut memory {
+                Some(memory) => memory.exceeds().await,
+                None => std::future::pending().await,
+            }
+        };
+        let end = tokio::select! {
+            biased;
+            (peak, limit) = exceeded => End::Memory { peak, limit },
+            () = stop.cancelled() => {
+                if let Some(memory) = &mut memory {
+                    memory.end().await;
+                }
+                self.group.signal(Signal::SIGTERM);
+                End::Exited(self.exits(STOP_GRACE).await.unwrap_or_else(killed))
+            }
+            Some(request) = requested.recv() => self.stop_and_report(request).await,
+            status = self.child.wait() => End::Exited(status.unwrap_or_else(|_| killed())),
+        };
+        self.kill().await;
+        ended.send_replace(Some(end));
+        drop(self);
+        // Now nothing is left of it.
+        drop(ended);
+    }
+
+    async fn stop_and_report(&mut self, StopRequest { grace, reported }: StopRequest) -> End {
+        // Only the process itself: it is tested whether it stops its children.
+        self.group.signal_leader(Signal::SIGTERM);
+        let asked = Instant::now();
+        let status = self.exits(grace).await;
+        let after = status.map(|_| asked.elapsed());
+        if after.is_none() {
+            // Then only what has left the group counts as left behind.
+            self.group.kill();
+            let _ = self.child.wait().await;
+        }
+        let left_behind = self.group.left(self.sockets.path()).await;
+        for one in &left_behind {
+            let _ = kill(Pid::from_raw(one.id), Signal::SIGKILL);
+        }
+        let _ = reported.send(StopReport { after, left_behind });
+        End::Exited(status.unwrap_or_else(killed))
+    }
+
+    /// How it exits by itself; none if it does not within this time.
+    async fn exits(&mut self, within: Duration) -> Option<ExitStatus> {
+        let exited = tokio::time::timeout(within, self.child.wait()).await;
+        exited.ok()?.ok()
+    }
+
+    /// Kills it with its group, and reads the rest of what it printed, which is evidence.
+    pub(super) async fn kill(&mut self) {
+        self.group.kill();
+        let _ = self.child.wait().await;
+        self.output.ended().await;
+    }
+}
+
+fn killed() -> ExitStatus {
+    ExitStatus::from_raw(Signal::SIGKILL as i32)
+}
+
+/// The foul of a bot whose connection broke, with the process if we started it.
+pub(crate) async fn post_mortem(process: Option<&Process>, broken: String) -> Foul {
+    match process {
+        Some(process) => process.post_mortem(broken).await,
+        None => Foul::Crashed {
+            detail: Foul::evidence(format!("the connection broke: {broken}")),
+        },
+    }
+}
+
+/// How a process ended, as text.
+pub(super) fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (None, Some(signal)) => match Signal::try_from(signal) {
+            Ok(name) => format!("killed by {name}"),
+            Err(_) => format!("killed by signal {signal}"),
+        },
+        (None, None) => "ended".to_owned(),
+    }
+}

@@ -1,0 +1,173 @@
+//! The bots of a worker, and which processes play a chunk.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use futures_util::future::join_all;
+use referee::{Bot, MemoryGauge};
+
+use crate::{
+    LaunchContext,
+    lease::{Lease, LeasedBot},
+};
+
+/// Of bots that play in no chunk just now, so many keep their processes.
+const KEPT: usize = 16;
+
+/// The bots that a worker has started or reached.
+pub struct BotPool {
+    context: LaunchContext,
+    shared: Mutex<Shared>,
+}
+
+/// Bots whose processes play several chunks.
+#[derive(Default)]
+struct Shared {
+    bots: Vec<SharedBot>,
+    /// Counts the uses of bots.
+    moment: u64,
+}
+
+struct SharedBot {
+    wanted: LeasedBot,
+    running: Running,
+    /// In how many chunks it plays.
+    chunks: usize,
+    /// When it was used last.
+    last: u64,
+}
+
+#[derive(Clone)]
+struct Running {
+    bot: Arc<Bot>,
+    gauge: Option<Arc<MemoryGauge>>,
+}
+
+/// The bots of one chunk, in order of its lineup.
+pub struct ChunkBots(Vec<Running>);
+
+impl BotPool {
+    /// A pool without bots, which starts them in this context.
+    #[must_use]
+    pub fn new(context: LaunchContext) -> Self {
+        Self {
+            context,
+            shared: Mutex::default(),
+        }
+    }
+
+    /// The bots of a chunk. No process is started before a game needs it.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for a socket.
+    pub fn take(&self, lease: &Lease) -> io::Result<ChunkBots> {
+        let set = self.context.next_set();
+        let mut running: Vec<Running> = Vec::new();
+        for (place, bot) in lease.bots.iter().enumerate() {
+            // Several of a lineup may be one entry.
+            let before = &lease.bots[..place];
+            running.push(match before.iter().position(|other| is_same(other, bot)) {
+                Some(before) => running[before].clone(),
+                None if lease.fresh_processes && bot.entry.is_started_by_us() => {
+                    self.start(bot, set)?
+                }
+                None => self.share(bot, set)?,
+            });
+        }
+        Ok(ChunkBots(running))
+    }
+
+    fn share(&self, bot: &LeasedBot, set: u64) -> io::Result<Running> {
+        let mut shared = self.lock();
+        shared.moment += 1;
+        let moment = shared.moment;
+        let known = shared.bots.iter_mut();
+        if let Some(known) = known.into_iter().find(|known| is_same(&known.wanted, bot)) {
+            known.chunks += 1;
+            known.last = moment;
+            return Ok(known.running.clone());
+        }
+        let running = self.start(bot, set)?;
+        shared.bots.push(SharedBot {
+            wanted: bot.clone(),
+            running: running.clone(),
+            chunks: 1,
+            last: moment,
+        });
+        Ok(running)
+    }
+
+    fn start(&self, bot: &LeasedBot, set: u64) -> io::Result<Running> {
+        let gauge = bot.options.measure_memory.then(Arc::default);
+        let started = self
+            .context
+            .bot(&bot.entry, &bot.options, gauge.clone(), set)?;
+        Ok(Running {
+            bot: Arc::new(started),
+            gauge,
+        })
+    }
+
+    /// Takes back the bots of a chunk that has been played, and stops processes that
+    /// are not kept for the next one. Gives for each bot of the lineup the most
+    /// memory that a process of it has added, where it was measured.
+    pub async fn give_back(&self, lease: &Lease, bots: ChunkBots) -> Vec<Option<u64>> {
+        let mut idle: Vec<Arc<Bot>> = Vec::new();
+        {
+            let mut shared = self.lock();
+            for (place, bot) in lease.bots.iter().enumerate() {
+                let before = &lease.bots[..place];
+                if before.iter().any(|other| is_same(other, bot)) {
+                    continue;
+                }
+                let known = shared.bots.iter_mut();
+                match known.into_iter().find(|known| {
+                    is_same(&known.wanted, bot)
+                        && Arc::ptr_eq(&known.running.bot, &bots.0[place].bot)
+                }) {
+                    Some(known) => known.chunks -= 1,
+                    None => idle.push(bots.0[place].bot.clone()),
+                }
+            }
+            while shared.bots.len() > KEPT {
+                let unused = shared.bots.iter().enumerate();
+                let unused = unused.filter(|(_, known)| known.chunks == 0);
+                let Some((oldest, _)) = unused.min_by_key(|(_, known)| known.last) else {
+                    break;
+                };
+                idle.push(shared.bots.swap_remove(oldest).running.bot);
+            }
+        }
+        join_all(idle.iter().map(|bot| bot.stop())).await;
+        let gauges = bots.0.iter().map(|running| running.gauge.as_ref());
+        gauges
+            .map(|gauge| gauge.map(|gauge| gauge.peak()))
+            .collect()
+    }
+
+    /// Stops every process.
+    pub async fn close(&self) {
+        let bots = std::mem::take(&mut self.lock().bots);
+        join_all(bots.iter().map(|known| known.running.bot.stop())).await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChunkBots {
+    /// The bot at a place of the lineup.
+    #[must_use]
+    pub fn at(&self, place: usize) -> Arc<Bot> {
+        self.0[place].bot.clone()
+    }
+}
+
+/// Whether two are one bot, whatever they are called in their games.
+fn is_same(one: &LeasedBot, other: &LeasedBot) -> bool {
+    one.entry == other.entry && one.options == other.options
+}

@@ -1,0 +1,40 @@
+//! Bots that are commands: `exec:python3 my_bot.py`.
+
+use std::{path::Path, sync::Arc};
+
+use crate::{Launcher, Reach, Scheme, Trust};
+
+/// A program and its arguments; there is at least the program.
+#[derive(Debug)]
+struct Words(Vec<String>);
+
+pub(crate) fn scheme() -> Scheme {
+    Scheme {
+        prefixes: &["exec:"],
+        form: "exec:COMMAND",
+        names: Vec::new(),
+        read: Box::new(|spec, rest| match shlex::split(rest) {
+            Some(words) if !words.is_empty() => Ok(Arc::new(Words(words))),
+            Some(_) => Err("exec: expected a command, as in exec:./my_bot --fast".to_owned()),
+            None => Err(format!("{spec}: a quotation mark is not closed")),
+        }),
+    }
+}
+
+impl Launcher for Words {
+    fn default_name(&self) -> String {
+        let stem = Path::new(&self.0[0]).file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    }
+
+    fn trust(&self) -> Trust {
+        Trust::Process
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::Program {
+            program: self.0[0].clone().into(),
+            arguments: self.0[1..].iter().map(Into::into).collect(),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Whoever hands out work, as a worker sees it.
+
+use std::error::Error;
+
+use crate::lease::{
+    GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
+};
+
+/// Hands out chunks of games and takes what comes of them. On one machine this is
+/// the dispatcher itself.
+pub trait Dispatch: Send + Sync {
+    /// Gives a worker a chunk. Where there is none, waits for a while until there
+    /// may be one.
+    fn lease(
+        &self,
+        request: LeaseRequest,
+    ) -> impl Future<Output = Result<LeaseReply, DispatchError>> + Send;
+
+    /// Says that a worker still plays a chunk; false where it has lost it.
+    fn renew(&self, lease: LeaseId) -> impl Future<Output = Result<bool, DispatchError>> + Send;
+
+    /// Takes a finished game. Reporting it again changes nothing.
+    fn report(
+        &self,
+        report: GameReport,
+    ) -> impl Future<Output = Result<ReportReply, DispatchError>> + Send;
+
+    /// Takes back a chunk; what was not played of it is given to another worker.
+    fn give_back(
+        &self,
+        give_back: GiveBack,
+    ) -> impl Future<Output = Result<(), DispatchError>> + Send;
+
+    /// Whether a game of a lease still has to be played.
+    fn is_wanted(
+        &self,
+        lease: LeaseId,
+        game: GameKey,
+    ) -> impl Future<Output = Result<bool, DispatchError>> + Send;
+
+    /// Takes what everybody may know of a running game. It must not block.
+    fn live(&self, update: LiveUpdate) {
+        let _ = update;
+    }
+}
+
+/// Why the dispatcher did not answer as it should.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct DispatchError(Box<dyn Error + Send + Sync>);
+
+impl DispatchError {
+    /// An error of a dispatcher.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+
+    /// What it was made from.
+    #[must_use]
+    pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
+        self.0
+    }
+}

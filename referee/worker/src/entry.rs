@@ -1,0 +1,361 @@
+//! A bot of a run: `NAME=SPEC` as a person writes it.
+
+use std::{fmt, path::Path, sync::Arc};
+
+use referee::Address;
+use referee_core::GameInfo;
+
+use crate::{Launcher, Reach, Schemes, Trust};
+
+/// How long a name may be, in characters.
+const LONGEST_NAME: usize = 40;
+
+/// A bot of a run: its name, and how to start or reach it.
+#[derive(Clone)]
+pub struct Entry {
+    /// What tables and records call it.
+    pub name: String,
+    /// How to start or reach it, as it was written.
+    pub spec: String,
+    launcher: Arc<dyn Launcher>,
+}
+
+/// Why a text is no entry, or an entry can't take part.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// It begins like no SPEC.
+    #[error("{text}: expected SPEC or NAME=SPEC, where SPEC is {forms}{}", hint(.meant))]
+    Unknown {
+        /// What was written.
+        text: String,
+        /// What there is.
+        forms: String,
+        /// A SPEC that may have been meant.
+        meant: Option<String>,
+    },
+    /// It is of a kind that can't be started yet.
+    #[error("{text}: this version does not start image: bots; expected {forms}")]
+    Image {
+        /// What was written.
+        text: String,
+        /// What there is.
+        forms: String,
+    },
+    /// What follows the prefix is wrong.
+    #[error("{0}")]
+    Invalid(String),
+    /// The name is none.
+    #[error(
+        "{text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores and begins \
+         with one of the first two, found \"{name}\""
+    )]
+    Name {
+        /// What was written.
+        text: String,
+        /// The name in it.
+        name: String,
+    },
+    /// Two have one name.
+    #[error(
+        "{text}: there is a bot called \"{name}\" already; give this one another name, as in \
+         other={spec}"
+    )]
+    NameTaken {
+        /// What was written.
+        text: String,
+        /// The name.
+        name: String,
+        /// The second one's SPEC.
+        spec: String,
+    },
+    /// Two are one process.
+    #[error(
+        "{text}: another bot is at {address} too, and one process can't sit in two seats; start \
+         a second one"
+    )]
+    AddressTaken {
+        /// What was written.
+        text: String,
+        /// Where both are.
+        address: Address,
+    },
+}
+
+impl Entry {
+    /// Reads `NAME=SPEC`, or a SPEC that names itself.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`] says what was expected.
+    pub fn read(text: &str, schemes: &Schemes) -> Result<Self, SpecError> {
+        let is_spec = |text: &str| schemes.find(text).is_some() || text.starts_with("image:");
+        let (name, spec) = if is_spec(text) {
+            (None, text)
+        } else {
+            match text.split_once('=') {
+                Some((name, spec)) => (Some(name), spec),
+                None => (None, text),
+            }
+        };
+        let Some((scheme, rest)) = schemes.find(spec) else {
+            let (text, forms) = (text.to_owned(), schemes.forms());
+            return Err(if spec.starts_with("image:") {
+                SpecError::Image { text, forms }
+            } else {
+                let meant = schemes
+                    .completed(spec)
+                    .or_else(|| suggestion(&text))
+                    .or_else(|| suggestion(spec));
+                SpecError::Unknown { text, forms, meant }
+            });
+        };
+        let launcher = (scheme.read)(spec, rest).map_err(SpecError::Invalid)?;
+        let name = name.map_or_else(|| name_like(&launcher.default_name()), str::to_owned);
+        let begins = name.starts_with(char::is_alphanumeric);
+        if !begins || name.len() > LONGEST_NAME || !name.chars().all(is_of_a_name) {
+            let text = text.to_owned();
+            return Err(SpecError::Name { text, name });
+        }
+        Ok(Self {
+            name,
+            spec: spec.to_owned(),
+            launcher,
+        })
+    }
+
+    /// Reads all of them; no two may have one name or one address.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`] says what was expected.
+    pub fn read_all<T: AsRef<str>>(texts: &[T], schemes: &Schemes) -> Result<Vec<Self>, SpecError> {
+        let mut entries: Vec<Self> = Vec::new();
+        for text in texts {
+            let text = text.as_ref();
+            let entry = Self::read(text, schemes)?;
+            if entries.iter().any(|known| known.name == entry.name) {
+                return Err(SpecError::NameTaken {
+                    text: text.to_owned(),
+                    name: entry.name,
+                    spec: entry.spec,
+                });
+            }
+            let reach = entry.launcher.reach();
+            if let Reach::Address(address) = &reach
+                && entries.iter().any(|known| known.launcher.reach() == reach)
+            {
+                return Err(SpecError::AddressTaken {
+                    text: text.to_owned(),
+                    address: address.clone(),
+                });
+            }
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+
+    /// Whether a text is a SPEC, and not only a name.
+    #[must_use]
+    pub fn is_spec(text: &str, schemes: &Schemes) -> bool {
+        schemes.find(text).is_some()
+    }
+
+    /// How to start or reach it.
+    #[must_use]
+    pub fn launcher(&self) -> &dyn Launcher {
+        &*self.launcher
+    }
+
+    /// The same bot under another name.
+    #[must_use]
+    pub fn renamed(&self, name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether we start its processes, and so can start fresh ones.
+    #[must_use]
+    pub fn is_started_by_us(&self) -> bool {
+        self.launcher.trust() != Trust::Remote
+    }
+
+    /// Whether it is somebody's program that runs with our own rights.
+    #[must_use]
+    pub fn is_foreign_process(&self) -> bool {
+        self.launcher.trust() == Trust::Process
+    }
+
+    /// Whether its files are there. Relative paths are those of `directory`.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Invalid`]
+    pub fn check_files(&self, directory: &Path) -> Result<(), SpecError> {
+        let checked = self.launcher.check_files(directory);
+        checked.map_err(SpecError::Invalid)
+    }
+
+    /// Whether it plays this game, as far as that can be known without starting it,
+    /// and its files are there.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Invalid`]
+    pub fn check_game(&self, game: &GameInfo, directory: &Path) -> Result<(), SpecError> {
+        let plays = self.launcher.check_game(game);
+        plays.map_err(|why| SpecError::Invalid(format!("{}: {why}", self.spec)))?;
+        self.check_files(directory)
+    }
+}
+
+/// Two entries are the same if they are written the same.
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.spec) == (&other.name, &other.spec)
+    }
+}
+
+impl Eq for Entry {}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Entry({}={})", self.name, self.spec)
+    }
+}
+
+/// What a name may consist of.
+fn is_of_a_name(c: char) -> bool {
+    c.is_alphanumeric() || "._-".contains(c)
+}
+
+/// A text as a name, with hyphens for what can't be in one.
+fn name_like(text: &str) -> String {
+    let chars = text.chars().map(|c| if is_of_a_name(c) { c } else { '-' });
+    chars.take(LONGEST_NAME).collect()
+}
+
+fn hint(spec: &Option<String>) -> String {
+    match spec {
+        Some(spec) => format!("; did you mean {spec}?"),
+        None => String::new(),
+    }
+}
+
+/// The SPEC of a text without a prefix: a file, a command with a file in it, or an
+/// address.
+fn suggestion(text: &str) -> Option<String> {
+    let is_file = |word: &str| Path::new(word).is_file();
+    if is_file(text) && text.ends_with(".so") {
+        return Some(format!("strategy:{text}"));
+    }
+    if is_file(text) {
+        // Without a slash it would be looked for where programs are.
+        let here = if text.contains('/') { "" } else { "./" };
+        let program = format!("{here}{text}");
+        return Some(format!("exec:{}", shlex::try_quote(&program).ok()?));
+    }
+    if shlex::split(text)?.iter().any(|word| is_file(word)) {
+        return Some(format!("exec:{text}"));
+    }
+    let place = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme))
+        .unwrap_or(text)
+        .trim_end_matches('/');
+    let (host, _) = place.rsplit_once(':')?;
+    let of_a_host = |c: char| c.is_alphanumeric() || ".-[]:".contains(c);
+    let spec = format!("grpc://{place}");
+    let good = !host.is_empty() && host.chars().all(of_a_host) && spec.parse::<Address>().is_ok();
+    good.then_some(spec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Entry, SpecError> {
+        Entry::read(text, &Schemes::with(Vec::new()))
+    }
+
+    fn error(text: &str) -> String {
+        read(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_are_given_or_found() {
+        for (text, name, spec) in [
+            (
+                "exec:./bots/my_bot.py --fast",
+                "my_bot",
+                "exec:./bots/my_bot.py --fast",
+            ),
+            (
+                "b=exec:python3 bot.py --x=1",
+                "b",
+                "exec:python3 bot.py --x=1",
+            ),
+            (
+                "grpc://localhost:50051",
+                "tcp-localhost-50051",
+                "grpc://localhost:50051",
+            ),
+        ] {
+            let entry = read(text).unwrap();
+            assert_eq!((&*entry.name, &*entry.spec), (name, spec), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_split_as_a_shell_would() {
+        let reach = read("a=exec:'./my bot' --say 'a b'")
+            .unwrap()
+            .launcher
+            .reach();
+        let arguments = ["--say", "a b"].map(Into::into).to_vec();
+        let program = "./my bot".into();
+        assert_eq!(reach, Reach::Program { program, arguments });
+    }
+
+    #[test]
+    fn errors_say_what_to_do() {
+        assert!(error("./my_bot").contains("expected SPEC or NAME=SPEC"));
+        assert!(error("a=./my_bot").contains("expected SPEC or NAME=SPEC"));
+        assert!(error("127.0.0.1:5001").contains("did you mean grpc://127.0.0.1:5001?"));
+        assert!(error("a=http://[::1]:5001/").contains("did you mean grpc://[::1]:5001?"));
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().display();
+        for (name, before, after) in [
+            ("my.so", "strategy:", ""),
+            ("my_bot", "exec:", ""),
+            ("my=bot", "exec:'", "'"),
+            ("my bot", "exec:'", "'"),
+        ] {
+            let file = format!("{folder}/{name}");
+            std::fs::write(&file, "").unwrap();
+            let meant = format!("did you mean {before}{file}{after}?");
+            for text in [file.clone(), format!("a={file}")] {
+                assert!(error(&text).contains(&meant), "{}", error(&text));
+            }
+        }
+        let command = format!("python3 {folder}/my_bot");
+        assert!(error(&command).contains(&format!("did you mean exec:{command}?")));
+        // This is where the tests of a crate run.
+        assert!(error("Cargo.toml").contains("did you mean exec:./Cargo.toml?"));
+        for no_place in ["./no:12", "C:\\bot:1", "grcp://h:1", ":5001", "h:x", "."] {
+            assert!(!error(no_place).contains("did you mean"), "{no_place}");
+        }
+        assert!(error("a=image:x/y:1").contains("does not start image: bots"));
+        assert!(error("..=exec:a").contains("begins with"));
+        assert!(error("a=grpc://localhost").contains("expected grpc://HOST:PORT"));
+        assert!(error("a=exec:").contains("expected a command"));
+        assert!(error("a=exec:'x").contains("not closed"));
+        assert!(error("a b=exec:a").contains("a name is"));
+        let all = |texts: &[&str]| Entry::read_all(texts, &Schemes::with(Vec::new()));
+        let why = all(&["exec:a", "exec:a"]).unwrap_err().to_string();
+        assert!(why.contains("other=exec:a"), "{why}");
+        let why = all(&["a=tcp:h:1", "b=grpc://h:1"]).unwrap_err().to_string();
+        assert!(why.contains("start a second one"), "{why}");
+    }
+}

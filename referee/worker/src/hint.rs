@@ -1,0 +1,133 @@
+//! What its author may have overlooked when a bot did not start.
+
+use std::{
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use referee_core::Foul;
+
+use crate::{Entry, Reach};
+
+/// What the author of a bot may have overlooked. The words are made by who shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// The program is a file that the system does not execute.
+    NotExecutable {
+        /// The file, as it was written.
+        file: PathBuf,
+        /// What runs such files, by the end of their names: `python3`.
+        interpreter: Option<&'static str>,
+    },
+    /// The program is looked for in `PATH`; a file of this name lies in the folder that bots
+    /// are run in.
+    NotInPath {
+        /// The file, as it was written.
+        file: PathBuf,
+    },
+    /// The python that ran it lacks a package.
+    MissingPackage {
+        /// The program that was started, as it was written.
+        python: PathBuf,
+        /// The name of the package.
+        package: String,
+    },
+}
+
+/// What may have been overlooked where a bot has committed this foul. `directory` is the
+/// folder that bots are run in.
+#[must_use]
+pub fn hint_for(foul: &Foul, entry: &Entry, directory: &Path) -> Option<Hint> {
+    let Reach::Program { program, .. } = entry.launcher().reach() else {
+        return None;
+    };
+    match foul {
+        Foul::Unreachable { detail } => not_started(program, detail, directory),
+        Foul::NoStart { detail } | Foul::Crashed { detail } => {
+            // As Python says it: No module named 'numpy'.
+            let (_, package) = detail.split_once("No module named '")?;
+            let package = package.split(['\'', '.']).next()?.to_owned();
+            let python = program;
+            Some(Hint::MissingPackage { python, package })
+        }
+        _ => None,
+    }
+}
+
+fn not_started(file: PathBuf, detail: &str, directory: &Path) -> Option<Hint> {
+    let metadata = directory.join(&file).metadata().ok()?;
+    if !metadata.is_file() {
+        return None;
+    }
+    // ENOEXEC, in words.
+    let is_no_program = detail.contains("Exec format error");
+    if metadata.permissions().mode() & 0o111 == 0 || is_no_program {
+        let interpreter = interpreter(&file);
+        return Some(Hint::NotExecutable { file, interpreter });
+    }
+    (file.components().count() == 1).then_some(Hint::NotInPath { file })
+}
+
+fn interpreter(file: &Path) -> Option<&'static str> {
+    Some(match file.extension()?.to_str()? {
+        "py" => "python3",
+        "js" | "mjs" | "cjs" => "node",
+        "jar" => "java -jar",
+        "sh" => "sh",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::Schemes;
+
+    fn hint(spec: &str, foul: &Foul, directory: &Path) -> Option<Hint> {
+        let entry = Entry::read(spec, &Schemes::with(Vec::new())).unwrap();
+        hint_for(foul, &entry, directory)
+    }
+
+    #[test]
+    fn a_file_that_is_no_program_is_named_with_what_runs_it() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("bot.py"), "print()").unwrap();
+        fs::write(folder.path().join("bot"), "").unwrap();
+        let refused = Foul::Unreachable {
+            detail: "could not start: Permission denied (os error 13)".to_owned(),
+        };
+        for (spec, file, interpreter) in [
+            ("exec:./bot.py", "./bot.py", Some("python3")),
+            ("exec:./bot", "./bot", None),
+        ] {
+            let file = file.into();
+            let expected = Hint::NotExecutable { file, interpreter };
+            assert_eq!(hint(spec, &refused, folder.path()), Some(expected));
+        }
+        let program = folder.path().join("bot");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let file = "bot".into();
+        let expected = Some(Hint::NotInPath { file });
+        assert_eq!(hint("exec:bot", &refused, folder.path()), expected);
+        for other in ["exec:./nobody", "exec:./bot", "unix:/run/bot.sock"] {
+            assert_eq!(hint(other, &refused, folder.path()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_missing_package_is_named_with_the_python_that_lacks_it() {
+        let foul = Foul::NoStart {
+            detail: "exited with code 1 before it listened; its last words: \
+                     ModuleNotFoundError: No module named 'bot_arena.games'"
+                .to_owned(),
+        };
+        let expected = Hint::MissingPackage {
+            python: "venv/bin/python".into(),
+            package: "bot_arena".to_owned(),
+        };
+        let found = hint("exec:venv/bin/python bot.py", &foul, Path::new("."));
+        assert_eq!(found, Some(expected));
+    }
+}

@@ -1,0 +1,267 @@
+//! How the bots of each kind are started or reached, and the list of kinds.
+
+use std::{
+    ffi::OsString,
+    fmt,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use referee::{Address, Bot, Launch, Memory, MemoryGauge, Supervisor};
+use referee_core::GameInfo;
+use tokio::runtime::Handle;
+
+use crate::{Entry, address, command};
+
+/// One bot, as its SPEC says it: how it is started or reached. There is one
+/// implementation for each kind of bot.
+pub trait Launcher: fmt::Debug + Send + Sync {
+    /// The name of a bot that was given none.
+    fn default_name(&self) -> String;
+
+    /// Whose program it is, and whether we start it.
+    fn trust(&self) -> Trust;
+
+    /// How to start or reach it.
+    fn reach(&self) -> Reach;
+
+    /// Whether its files are there and of the right kind, as far as that can be
+    /// known without starting it. Relative paths are those of `directory`.
+    ///
+    /// # Errors
+    ///
+    /// What was found, what was expected, and what to do.
+    fn check_files(&self, directory: &Path) -> Result<(), String> {
+        let _ = directory;
+        Ok(())
+    }
+
+    /// Whether it plays this game, as far as that can be known without starting it.
+    ///
+    /// # Errors
+    ///
+    /// Which games it plays.
+    fn check_game(&self, game: &GameInfo) -> Result<(), String> {
+        let _ = game;
+        Ok(())
+    }
+
+    /// Whether it refuses games that begin in the middle, as its SPEC says.
+    fn needs_empty_board(&self) -> bool {
+        false
+    }
+
+    /// What its author may want to know and no game shows.
+    fn remark(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// Whose program a bot is, and whether we start it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// One of ours, started by us.
+    BuiltIn,
+    /// Somebody's program, started by us with our own rights.
+    Process,
+    /// It runs already. We can't start a fresh process of it.
+    Remote,
+}
+
+/// How to start or reach a bot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// It listens here.
+    Address(Address),
+    /// This program listens where `BOT_LISTEN` says when it is started.
+    Program {
+        /// The program.
+        program: PathBuf,
+        /// Its arguments.
+        arguments: Vec<OsString>,
+    },
+}
+
+/// A kind of bot: what its SPECs begin with, and how the rest is read.
+pub struct Scheme {
+    /// What SPECs of this kind begin with.
+    pub prefixes: &'static [&'static str],
+    /// What one looks like, for error messages: `house:NAME`.
+    pub form: &'static str,
+    /// Names that SPECs of this kind begin with after the prefix, where they are known:
+    /// a text that is one of them gets a suggestion.
+    pub names: Vec<&'static str>,
+    /// Reads a whole SPEC, given also without its prefix.
+    pub read: Reader,
+}
+
+/// Reads a SPEC: the whole text, and what follows the prefix.
+pub type Reader = Box<dyn Fn(&str, &str) -> Result<Arc<dyn Launcher>, String> + Send + Sync>;
+
+/// Every kind of bot that can be started or reached here.
+pub struct Schemes(Vec<Scheme>);
+
+impl Schemes {
+    /// The kinds that need nothing from elsewhere (`exec:`, `grpc://`, `tcp:`,
+    /// `unix:`), and others before them.
+    #[must_use]
+    pub fn with(mut others: Vec<Scheme>) -> Self {
+        others.push(command::scheme());
+        others.push(address::scheme());
+        Self(others)
+    }
+
+    /// The kind that a SPEC belongs to, and the SPEC without its prefix.
+    pub(crate) fn find<'t>(&self, spec: &'t str) -> Option<(&Scheme, &'t str)> {
+        self.0.iter().find_map(|scheme| {
+            let mut prefixes = scheme.prefixes.iter();
+            let rest = prefixes.find_map(|prefix| spec.strip_prefix(prefix))?;
+            Some((scheme, rest))
+        })
+    }
+
+    /// The SPEC of a text that lacks only its prefix.
+    pub(crate) fn completed(&self, text: &str) -> Option<String> {
+        let name = text.split('?').next()?;
+        let scheme = self.0.iter().find(|scheme| scheme.names.contains(&name))?;
+        Some(format!("{}{text}", scheme.prefixes[0]))
+    }
+
+    /// What SPECs look like, for error messages: `house:NAME, exec:COMMAND or
+    /// grpc://HOST:PORT`.
+    #[must_use]
+    pub fn forms(&self) -> String {
+        let forms: Vec<&str> = self.0.iter().map(|scheme| scheme.form).collect();
+        match &forms[..] {
+            [] => String::new(),
+            [only] => (*only).to_owned(),
+            [most @ .., last] => format!("{} or {last}", most.join(", ")),
+        }
+    }
+}
+
+/// What the processes of one bot are started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BotOptions {
+    /// How long a process has until it is ready to play.
+    pub start_limit: Duration,
+    /// How much anonymous memory it may add after its start, in bytes.
+    pub memory_limit: Option<u64>,
+    /// Whether the most memory that it adds is measured and reported.
+    pub measure_memory: bool,
+}
+
+/// A bot that is about to be started or reached.
+#[derive(Debug)]
+pub enum Source {
+    /// It is started so.
+    Process(Launch),
+    /// It runs there.
+    Running(Address),
+}
+
+/// What this machine starts bots with.
+#[derive(Debug)]
+pub struct LaunchContext {
+    supervisor: Arc<Supervisor>,
+    /// Where the bots' output goes.
+    logs: Option<PathBuf>,
+    /// The folder that bots are run in, and that their relative paths begin at.
+    directory: PathBuf,
+    /// How many sets of processes have been numbered.
+    sets: AtomicU64,
+}
+
+impl LaunchContext {
+    /// Starts `supervisor`, which kills the bots if this process ends without doing
+    /// so (see [`referee::supervise`]).
+    ///
+    /// # Errors
+    ///
+    /// The supervisor can't be started.
+    pub fn new(
+        supervisor: Command,
+        logs: Option<PathBuf>,
+        directory: PathBuf,
+    ) -> std::io::Result<Self> {
+        Ok(Self {
+            supervisor: Arc::new(Supervisor::start(supervisor)?),
+            logs,
+            directory,
+            sets: AtomicU64::new(0),
+        })
+    }
+
+    /// Where the bots' output goes.
+    #[must_use]
+    pub fn logs(&self) -> Option<&Path> {
+        self.logs.as_deref()
+    }
+
+    /// The number of the next set of processes, from 0. It is in the names of their
+    /// logs.
+    #[must_use]
+    pub fn next_set(&self) -> u64 {
+        self.sets.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The bot of an entry, none of whose processes has been started. `set` numbers
+    /// the processes that it will have. Must be called on the runtime that is to
+    /// watch over them.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for its socket.
+    pub fn bot(
+        &self,
+        entry: &Entry,
+        options: &BotOptions,
+        gauge: Option<Arc<MemoryGauge>>,
+        set: u64,
+    ) -> std::io::Result<Bot> {
+        Ok(match self.source(entry, options, gauge, set)? {
+            Source::Process(launch) => Bot::launched(launch, Handle::current()),
+            Source::Running(address) => Bot::at(address, options.start_limit),
+        })
+    }
+
+    /// How to start an entry's process, or the address at which it runs already.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for its socket: that is no fault of the bot's.
+    pub fn source(
+        &self,
+        entry: &Entry,
+        options: &BotOptions,
+        gauge: Option<Arc<MemoryGauge>>,
+        set: u64,
+    ) -> std::io::Result<Source> {
+        let (program, arguments) = match entry.launcher().reach() {
+            Reach::Address(address) => return Ok(Source::Running(address)),
+            Reach::Program { program, arguments } => (program, arguments),
+        };
+        referee::folder_for_a_socket()?;
+        let log = match set {
+            0 => format!("{}.log", entry.name),
+            set => format!("{}-lot{set}.log", entry.name),
+        };
+        Ok(Source::Process(Launch {
+            program,
+            arguments,
+            directory: Some(self.directory.clone()),
+            start_limit: options.start_limit,
+            memory: Memory {
+                limit: options.memory_limit,
+                gauge,
+            },
+            log: self.logs.as_ref().map(|logs| logs.join(log)),
+            supervisor: Some(self.supervisor.clone()),
+        }))
+    }
+}

@@ -1,0 +1,169 @@
+//! The owned messages between whoever hands out work and a worker. A lease holds all
+//! that is needed to play its games, and no more: the seeds of these games, and never
+//! the root that they come from.
+
+use std::time::Duration;
+
+use referee::Live;
+use referee_core::{Limits, Seed};
+
+use crate::{BotOptions, Entry, Summary};
+
+/// A request for work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseRequest {
+    /// Who asks.
+    pub worker: String,
+    /// How many games it would like to have.
+    pub games: u64,
+}
+
+/// The answer to a [`LeaseRequest`].
+#[derive(Clone, Debug)]
+pub enum LeaseReply {
+    /// Play this.
+    Work(Box<Lease>),
+    /// There is no work now; ask again.
+    Wait,
+    /// There is no work left.
+    Over,
+}
+
+/// A chunk: games between the same bots that are leased together. In a game with
+/// secrets it is one seating of several deals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChunkId {
+    /// The number of its match in the schedule.
+    pub matchup: u32,
+    /// The number of its first group.
+    pub first_group: u64,
+    /// How many groups it has, with numbers one after the other.
+    pub groups: u64,
+    /// The seating that is played; all of them where there is none.
+    pub seating: Option<u32>,
+}
+
+/// One attempt at a chunk. A later attempt makes the reports of an earlier one stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LeaseId {
+    /// The chunk.
+    pub chunk: ChunkId,
+    /// Which attempt it is, from 1.
+    pub attempt: u32,
+}
+
+/// A game within its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GameKey {
+    /// Its group: the deal.
+    pub group: u64,
+    /// Which of the group's games it is, from 0.
+    pub seating: u32,
+}
+
+/// A chunk that a worker has.
+#[derive(Clone, Debug)]
+pub struct Lease {
+    /// Which attempt at which chunk.
+    pub id: LeaseId,
+    /// It has to be renewed within this time.
+    pub valid_for: Duration,
+    /// The game's name, as in `connect_four`.
+    pub game: String,
+    /// The limits of every game.
+    pub limits: Limits,
+    /// Who plays, in order of the lineup.
+    pub bots: Vec<LeasedBot>,
+    /// Whether it must be played by processes that play nothing else.
+    pub fresh_processes: bool,
+    /// Whether its games are played one after the other, and a bot's budget of time
+    /// goes over all of them.
+    pub series: bool,
+    /// Whether records are wanted.
+    pub records: bool,
+    /// Whether public moves are to be told while the games go on.
+    pub live: bool,
+    /// The games.
+    pub games: Vec<Assignment>,
+}
+
+/// A bot of a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeasedBot {
+    /// What it is called in its games. Several may be one entry.
+    pub name: String,
+    /// How to start or reach it.
+    pub entry: Entry,
+    /// What its processes are started with.
+    pub options: BotOptions,
+    /// Whether what it has spent of its budget in a series is counted in the next
+    /// game.
+    pub budget: bool,
+}
+
+/// One game that is to be played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// Which.
+    pub key: GameKey,
+    /// What its bots and its record call it.
+    pub game_id: String,
+    /// What it begins with.
+    pub setup: serde_json::Value,
+    /// What decides its chance.
+    pub seed: Seed,
+    /// Who sits where: for each seat a place in the lineup.
+    pub order: Vec<usize>,
+}
+
+/// A game that was played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameReport {
+    /// The lease that it was played under.
+    pub lease: LeaseId,
+    /// Which.
+    pub key: GameKey,
+    /// What came of it.
+    pub summary: Summary,
+    /// How often it was begun before and counted for nothing, for a delay of the
+    /// referee's.
+    pub voided: u32,
+    /// The packed record, where it is wanted.
+    pub record: Option<Vec<u8>>,
+}
+
+/// What became of a [`GameReport`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportReply {
+    /// It counts.
+    Accepted,
+    /// It had been reported before; nothing has changed.
+    Duplicate,
+    /// It is not taken: the chunk has been leased again since, or the run is over.
+    Stale,
+}
+
+/// A lease that a worker has done with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GiveBack {
+    /// Which.
+    pub lease: LeaseId,
+    /// Games that were not begun, or were cut off.
+    pub unplayed: Vec<GameKey>,
+    /// For each bot of the lineup the most memory that a process of it has added, in
+    /// bytes, where it was measured.
+    pub memory: Vec<Option<u64>>,
+}
+
+/// Something that everybody may know of a running game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveUpdate {
+    /// The game.
+    pub key: GameKey,
+    /// What its bots and its record call it.
+    pub game_id: String,
+    /// Who plays, by seat.
+    pub players: Vec<String>,
+    /// What happened.
+    pub live: Live,
+}

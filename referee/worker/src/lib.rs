@@ -1,0 +1,34 @@
+//! A worker: what a bot is, how one is started or reached, and how a leased chunk of
+//! games is played: assignments in, typed results out.
+//!
+//! It knows no store, no schedule and no terminal. Whoever hands out the work stands
+//! behind [`Dispatch`]; between the two are owned messages ([`lease`]).
+
+mod address;
+mod bots;
+mod buckets;
+mod command;
+mod dispatch;
+mod entry;
+mod hint;
+mod launcher;
+pub mod lease;
+mod packer;
+mod records;
+mod stop;
+mod summary;
+mod worker;
+
+pub use bots::{BotPool, ChunkBots};
+pub use buckets::{Buckets, bucket};
+pub use dispatch::{Dispatch, DispatchError};
+pub use entry::{Entry, SpecError};
+pub use hint::{Hint, hint_for};
+pub use launcher::{
+    BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
+};
+pub use packer::Packer;
+pub use records::{ReadError, RecordFolder, read_record, write_whole};
+pub use stop::Stop;
+pub use summary::{Summary, course, moves};
+pub use worker::{WorkError, Worker, WorkerOptions};

@@ -1,0 +1,93 @@
+//! Turns finished games into results and packed records, on threads of its own: the
+//! threads that games are played on have no time for it.
+
+use std::{
+    io,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use referee_core::{Record, pack};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::Summary;
+
+/// After each batch a thread waits so long, so that games that end at about the same
+/// time share a batch: waking up for each of them costs more than the work itself.
+const PAUSE: Duration = Duration::from_millis(1);
+/// At most so many games are in a batch.
+const BATCH: usize = 256;
+
+/// A few threads that summarise and pack.
+#[derive(Debug)]
+pub struct Packer {
+    queues: Vec<mpsc::UnboundedSender<Job>>,
+    next: AtomicUsize,
+}
+
+/// A game's result, and its packed record where it is wanted.
+pub(crate) type Packed = (Summary, Option<Vec<u8>>);
+
+#[derive(Debug)]
+struct Job {
+    record: Record,
+    wants_record: bool,
+    done: oneshot::Sender<Packed>,
+}
+
+impl Packer {
+    /// Starts so many threads. They end when it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// The system has no thread to give.
+    pub fn start(threads: usize) -> io::Result<Self> {
+        let start = |_| {
+            let (queue, jobs) = mpsc::unbounded_channel();
+            let thread = std::thread::Builder::new().name("packer".to_owned());
+            thread.spawn(move || work(jobs))?;
+            Ok(queue)
+        };
+        Ok(Self {
+            queues: (0..threads.max(1)).map(start).collect::<io::Result<_>>()?,
+            next: AtomicUsize::new(0),
+        })
+    }
+
+    /// Summarises a game, and packs its record where that is wanted. None where a
+    /// thread has panicked.
+    pub(crate) async fn pack(&self, record: Record, wants_record: bool) -> Option<Packed> {
+        let (done, packed) = oneshot::channel();
+        let next = self.next.fetch_add(1, Ordering::Relaxed) % self.queues.len();
+        let job = Job {
+            record,
+            wants_record,
+            done,
+        };
+        self.queues[next].send(job).ok()?;
+        packed.await.ok()
+    }
+}
+
+fn work(mut jobs: mpsc::UnboundedReceiver<Job>) {
+    let mut batch = Vec::new();
+    while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
+        let packed: Vec<_> = batch
+            .drain(..)
+            .map(|job| (packed(&job.record, job.wants_record), job.done))
+            .collect();
+        for (packed, done) in packed {
+            // Whoever was cut off does not want it any more.
+            let _ = done.send(packed);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn packed(record: &Record, wants_record: bool) -> Packed {
+    if !wants_record {
+        return (Summary::of(record, record.play_hash()), None);
+    }
+    let (text, play_hash) = record.sealed();
+    (Summary::of(record, play_hash), Some(pack::pack(&text)))
+}

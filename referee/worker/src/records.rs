@@ -1,0 +1,145 @@
+//! Records on disk: one file a game, packed with zstd, never half written.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use referee_core::{Record, RecordError, pack};
+
+/// What a record's file name ends with.
+const ENDING: &str = "jsonl.zst";
+/// The first bytes of every zstd frame (RFC 8878, section 3.1.1).
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// A folder that the records of one run go to.
+#[derive(Clone, Debug)]
+pub struct RecordFolder(PathBuf);
+
+/// Why a file is no record that can be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It can't be read.
+    #[error("could not read {path}: {error}")]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// It is not what was packed.
+    #[error("{path} is no packed record: {error}")]
+    Unpack {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: pack::UnpackError,
+    },
+    /// It is neither packed nor text.
+    #[error("{0} is no record: it is no text")]
+    NoText(PathBuf),
+    /// It is no record.
+    #[error("{path} is no record: {error}")]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: RecordError,
+    },
+}
+
+impl RecordFolder {
+    /// A folder that is there.
+    #[must_use]
+    pub const fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Where the record of a game is.
+    #[must_use]
+    pub fn file(&self, game_id: &str) -> PathBuf {
+        self.0.join(format!("{game_id}.{ENDING}"))
+    }
+
+    /// Writes a record and says where it is; not on the thread that asks.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be written.
+    pub async fn write(&self, record: Record) -> io::Result<PathBuf> {
+        let file = self.file(&record.header.game_id);
+        let to = file.clone();
+        spawned(move || write_whole(&to, &pack::pack(&record.to_json_lines()))).await?;
+        Ok(file)
+    }
+
+    /// Writes a record that is packed, likewise.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be written.
+    pub async fn write_packed(&self, game_id: &str, packed: Vec<u8>) -> io::Result<PathBuf> {
+        let file = self.file(game_id);
+        let to = file.clone();
+        spawned(move || write_whole(&to, &packed)).await?;
+        Ok(file)
+    }
+}
+
+async fn spawned(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(io::Error::other)?
+}
+
+/// Reads a record from a file, packed or not.
+///
+/// # Errors
+///
+/// [`ReadError`] says what is wrong with the file.
+pub fn read_record(path: &Path) -> Result<Record, ReadError> {
+    let path = path.to_owned();
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) => return Err(ReadError::Open { path, error }),
+    };
+    let text = if bytes.starts_with(&ZSTD_MAGIC) {
+        match pack::unpack(&bytes) {
+            Ok(text) => text,
+            Err(error) => return Err(ReadError::Unpack { path, error }),
+        }
+    } else {
+        match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(_) => return Err(ReadError::NoText(path)),
+        }
+    };
+    Record::parse(&text).map_err(|error| ReadError::Parse { path, error })
+}
+
+/// Writes a file under another name first, so that there is never half a file.
+///
+/// # Errors
+///
+/// The file can't be written.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new()
+        // What the umask leaves of it, as for any file.
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

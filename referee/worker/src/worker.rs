@@ -1,0 +1,345 @@
+//! A worker: leases a chunk, plays it, reports.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use referee::{Game, PlayError, Played, Pool};
+use referee_core::{GameKind, PerSeat};
+use referee_games::{Fixture, game};
+use tokio::{sync::mpsc, time::Instant};
+
+use crate::{
+    BotPool, ChunkBots, Dispatch, DispatchError, Packer, Stop,
+    lease::{
+        Assignment, GameKey, GameReport, GiveBack, Lease, LeaseReply, LeaseRequest, LiveUpdate,
+    },
+};
+
+/// A chunk should take about so long: long enough that starting processes for it
+/// does not matter, short enough that no worker is left with one at the end.
+const CHUNK: Duration = Duration::from_secs(3);
+/// Results that wait to be stored while others are played, at most.
+const UNSTORED: usize = 256;
+
+/// What a worker is made of.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// What it is called.
+    pub name: String,
+    /// How many games it plays at once.
+    pub games_at_once: usize,
+}
+
+/// Plays what it is given. Several workers of a process share bots and threads.
+pub struct Worker<D> {
+    options: WorkerOptions,
+    dispatch: Arc<D>,
+    bots: Arc<BotPool>,
+    pool: Arc<Pool>,
+    packer: Arc<Packer>,
+    stop: Stop,
+}
+
+/// Why a worker can't go on. It is never a bot's fault.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// Whoever hands out the work failed.
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+    /// There is no game of this name here.
+    #[error("there is no game \"{0}\" here: the dispatcher is of another version")]
+    Game(String),
+    /// A folder for a bot's socket can't be made.
+    #[error("could not make a folder among the temporary files (TMPDIR)")]
+    Socket(#[source] io::Error),
+    /// A game can't be played.
+    #[error("could not play game {game_id}")]
+    Play {
+        /// Which.
+        game_id: String,
+        /// Why not.
+        #[source]
+        error: PlayError,
+    },
+    /// A thread that packs records has panicked.
+    #[error("could not pack a record")]
+    Pack,
+}
+
+/// A chunk while it is played.
+struct Chunk<D> {
+    worker: Arc<Worker<D>>,
+    lease: Lease,
+    kind: &'static dyn GameKind,
+    bots: ChunkBots,
+    progress: Mutex<Progress>,
+}
+
+#[derive(Default)]
+struct Progress {
+    unplayed: Vec<GameKey>,
+    /// What each place has spent of its budget in a series.
+    spent: BTreeMap<usize, Duration>,
+}
+
+impl<D: Dispatch + 'static> Worker<D> {
+    /// A worker that plays with these bots on these threads.
+    #[must_use]
+    pub fn new(
+        options: WorkerOptions,
+        dispatch: Arc<D>,
+        bots: Arc<BotPool>,
+        pool: Arc<Pool>,
+        packer: Arc<Packer>,
+        stop: Stop,
+    ) -> Self {
+        Self {
+            options,
+            dispatch,
+            bots,
+            pool,
+            packer,
+            stop,
+        }
+    }
+
+    /// Works until nothing is left or it is asked to stop.
+    ///
+    /// # Errors
+    ///
+    /// Only for our own failures.
+    pub async fn run(self) -> Result<(), WorkError> {
+        let worker = Arc::new(self);
+        let at_once = worker.options.games_at_once.max(1);
+        // What a game takes, as far as has been seen.
+        let mut a_game = CHUNK;
+        while !worker.stop.is_finishing() {
+            let fit = (CHUNK.as_secs_f64() / a_game.as_secs_f64().max(1e-6)) as u64;
+            let request = LeaseRequest {
+                worker: worker.options.name.clone(),
+                games: fit.clamp(1, 4096).saturating_mul(at_once as u64),
+            };
+            let leased = tokio::select! {
+                leased = worker.dispatch.lease(request) => leased?,
+                () = worker.stop.finishing() => return Ok(()),
+            };
+            match leased {
+                LeaseReply::Over => return Ok(()),
+                LeaseReply::Wait => {}
+                LeaseReply::Work(lease) => {
+                    let parallel = at_once.min(lease.games.len()) as f64;
+                    let began = Instant::now();
+                    let played = worker.clone().play(*lease).await?;
+                    if played > 0 {
+                        let took = began.elapsed().mul_f64(parallel / f64::from(played));
+                        a_game = (a_game + took) / 2;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays a chunk and says how many of its games were played.
+    async fn play(self: Arc<Self>, lease: Lease) -> Result<u32, WorkError> {
+        let kind = game(&lease.game).ok_or_else(|| WorkError::Game(lease.game.clone()))?;
+        let bots = self.bots.take(&lease).map_err(WorkError::Socket)?;
+        let at_once = match lease.series {
+            true => 1,
+            false => self.options.games_at_once.max(1),
+        };
+        let chunk = Arc::new(Chunk {
+            worker: self,
+            lease,
+            kind,
+            bots,
+            progress: Mutex::default(),
+        });
+        let games = chunk.lease.games.len();
+        let played = {
+            let playing = chunk.clone();
+            let storing = chunk.clone();
+            let games = stream::iter(0..games)
+                .map(move |at| playing.clone().play_one(at))
+                .buffer_unordered(at_once)
+                // Storing goes on beside playing.
+                .map(move |played| storing.clone().report(played))
+                .buffer_unordered(UNSTORED);
+            let counting = games.try_fold(0, async |count, stored| Ok(count + u32::from(stored)));
+            // Beside the games, which nothing must keep waiting.
+            tokio::select! {
+                played = counting => played,
+                never = chunk.keep() => match never {},
+            }
+        };
+        let Some(Chunk {
+            worker,
+            lease,
+            bots,
+            progress,
+            ..
+        }) = Arc::into_inner(chunk)
+        else {
+            unreachable!("the games that shared it have ended");
+        };
+        let memory = worker.bots.give_back(&lease, bots).await;
+        let progress = progress
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        let give_back = GiveBack {
+            lease: lease.id,
+            unplayed: progress.unplayed,
+            memory,
+        };
+        worker.dispatch.give_back(give_back).await?;
+        played
+    }
+}
+
+impl<D: Dispatch + 'static> Chunk<D> {
+    /// Renews the lease for as long as it is waited for.
+    async fn keep(&self) -> std::convert::Infallible {
+        let id = self.lease.id;
+        loop {
+            tokio::time::sleep(self.lease.valid_for / 4).await;
+            match self.worker.dispatch.renew(id).await {
+                Ok(true) => {}
+                Ok(false) => tracing::warn!(?id, "another worker has this chunk now"),
+                // It may work the next time.
+                Err(error) => tracing::warn!(?id, %error, "a lease could not be renewed"),
+            }
+        }
+    }
+
+    /// Plays one game, if it is still wanted.
+    async fn play_one(self: Arc<Self>, at: usize) -> Result<Option<(usize, Played)>, WorkError> {
+        let assignment = &self.lease.games[at];
+        let stop = &self.worker.stop;
+        if stop.is_finishing() {
+            self.progress().unplayed.push(assignment.key);
+            return Ok(None);
+        }
+        let dispatch = &self.worker.dispatch;
+        if !dispatch.is_wanted(self.lease.id, assignment.key).await? {
+            return Ok(None);
+        }
+        let (game, watching) = self.game(assignment);
+        let playing = game.play(&self.worker.pool);
+        let watching = self.watch(assignment, watching);
+        let played = tokio::select! {
+            played = playing => played,
+            never = watching => match never {},
+            // Dropping it cuts it off. What has ended is still stored and told.
+            () = stop.cutting_off() => {
+                self.progress().unplayed.push(assignment.key);
+                return Ok(None);
+            }
+        };
+        let played = played.map_err(|error| WorkError::Play {
+            game_id: assignment.game_id.clone(),
+            error,
+        })?;
+        if self.lease.series {
+            let thought = played.record.result.thought_us.as_slice();
+            let mut progress = self.progress();
+            for (&place, thought) in assignment.order.iter().zip(thought) {
+                if self.lease.bots[place].budget {
+                    *progress.spent.entry(place).or_default() += Duration::from_micros(*thought);
+                }
+            }
+        }
+        Ok(Some((at, played)))
+    }
+
+    /// Tells what everybody may know while the game goes on. Never ends.
+    async fn watch(
+        &self,
+        assignment: &Assignment,
+        moves: Option<mpsc::UnboundedReceiver<referee::Live>>,
+    ) -> std::convert::Infallible {
+        if let Some(mut moves) = moves {
+            let players = self.players(assignment);
+            while let Some(live) = moves.recv().await {
+                self.worker.dispatch.live(LiveUpdate {
+                    key: assignment.key,
+                    game_id: assignment.game_id.clone(),
+                    players: players.clone(),
+                    live,
+                });
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Reports a game, and says whether there was one.
+    async fn report(
+        self: Arc<Self>,
+        played: Result<Option<(usize, Played)>, WorkError>,
+    ) -> Result<bool, WorkError> {
+        let Some((at, Played { record, voided })) = played? else {
+            return Ok(false);
+        };
+        let packed = self.worker.packer.pack(record, self.lease.records).await;
+        let (summary, record) = packed.ok_or(WorkError::Pack)?;
+        let report = GameReport {
+            lease: self.lease.id,
+            key: self.lease.games[at].key,
+            summary,
+            voided,
+            record,
+        };
+        self.worker.dispatch.report(report).await?;
+        Ok(true)
+    }
+
+    fn game(
+        &self,
+        assignment: &Assignment,
+    ) -> (Game, Option<mpsc::UnboundedReceiver<referee::Live>>) {
+        let order = &assignment.order;
+        let spent = if self.lease.series {
+            let spent = &self.progress().spent;
+            let of = |place| spent.get(place).copied().unwrap_or(Duration::ZERO);
+            PerSeat::from(order.iter().map(of).collect::<Vec<_>>())
+        } else {
+            PerSeat::default()
+        };
+        let (watch, moves) = match self.lease.live {
+            true => {
+                let (watch, moves) = mpsc::unbounded_channel();
+                (Some(watch), Some(moves))
+            }
+            false => (None, None),
+        };
+        let game = Game {
+            fixture: Fixture {
+                kind: self.kind,
+                game_id: assignment.game_id.clone(),
+                setup: assignment.setup.clone(),
+                seed: assignment.seed,
+                players: PerSeat::from(self.players(assignment)),
+                limits: self.lease.limits,
+                spent,
+            },
+            bots: order.iter().map(|&place| self.bots.at(place)).collect(),
+            watch,
+        };
+        (game, moves)
+    }
+
+    fn players(&self, assignment: &Assignment) -> Vec<String> {
+        let names = assignment.order.iter();
+        names
+            .map(|&place| self.lease.bots[place].name.clone())
+            .collect()
+    }
+
+    fn progress(&self) -> std::sync::MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

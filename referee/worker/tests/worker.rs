@@ -1,0 +1,334 @@
+//! A worker without a dispatcher: a list of replies stands for it, and what the worker
+//! says is written down. Its bots are at addresses where nobody listens, or where nobody
+//! answers, so no process is started.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    process::Command,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use referee::Pool;
+use referee_core::{FoulKind, Limits, Seed};
+use referee_worker::{
+    BotOptions, BotPool, Dispatch, DispatchError, Entry, LaunchContext, Packer, Schemes, Stop,
+    WorkError, Worker, WorkerOptions,
+    lease::{
+        Assignment, ChunkId, GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply,
+        LeaseRequest, LeasedBot, ReportReply,
+    },
+};
+use tokio::net::UnixListener;
+
+/// No test waits longer.
+const HANGS: Duration = Duration::from_secs(30);
+
+/// Replies to one request after the other. When there is none left, who asks waits for
+/// ever.
+#[derive(Default)]
+struct Replies {
+    replies: Mutex<VecDeque<Result<LeaseReply, DispatchError>>>,
+    /// Seatings that are not wanted.
+    unwanted: BTreeSet<u32>,
+    /// What is asked to stop when this seating is about to be played.
+    stop: Option<(u32, Stop)>,
+    heard: Mutex<Heard>,
+}
+
+/// What a worker has said.
+#[derive(Default)]
+struct Heard {
+    requests: Vec<LeaseRequest>,
+    reports: Vec<GameReport>,
+    given_back: Vec<GiveBack>,
+}
+
+impl Replies {
+    fn new(replies: impl IntoIterator<Item = LeaseReply>) -> Self {
+        Self {
+            replies: Mutex::new(replies.into_iter().map(Ok).collect()),
+            ..Self::default()
+        }
+    }
+
+    fn heard(&self) -> std::sync::MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap()
+    }
+
+    fn requests(&self) -> usize {
+        self.heard().requests.len()
+    }
+
+    /// The seatings that were reported, in order.
+    fn reported(&self) -> Vec<u32> {
+        let heard = self.heard();
+        let seatings = heard.reports.iter().map(|report| report.key.seating);
+        let seatings: BTreeSet<u32> = seatings.collect();
+        assert_eq!(
+            seatings.len(),
+            heard.reports.len(),
+            "a game was reported twice"
+        );
+        seatings.into_iter().collect()
+    }
+
+    /// The seatings that were given back of the only chunk.
+    fn unplayed(&self) -> Vec<u32> {
+        let heard = self.heard();
+        let [given_back] = &heard.given_back[..] else {
+            panic!("{:?}", heard.given_back);
+        };
+        let unplayed = given_back.unplayed.iter();
+        unplayed.map(|game| game.seating).collect()
+    }
+}
+
+impl Dispatch for Replies {
+    async fn lease(&self, request: LeaseRequest) -> Result<LeaseReply, DispatchError> {
+        self.heard().requests.push(request);
+        let reply = self.replies.lock().unwrap().pop_front();
+        match reply {
+            Some(reply) => reply,
+            None => std::future::pending().await,
+        }
+    }
+
+    async fn renew(&self, _: LeaseId) -> Result<bool, DispatchError> {
+        Ok(true)
+    }
+
+    async fn report(&self, report: GameReport) -> Result<ReportReply, DispatchError> {
+        self.heard().reports.push(report);
+        Ok(ReportReply::Accepted)
+    }
+
+    async fn give_back(&self, give_back: GiveBack) -> Result<(), DispatchError> {
+        self.heard().given_back.push(give_back);
+        Ok(())
+    }
+
+    async fn is_wanted(&self, _: LeaseId, game: GameKey) -> Result<bool, DispatchError> {
+        if let Some((seating, stop)) = &self.stop
+            && *seating == game.seating
+        {
+            stop.finish();
+        }
+        Ok(!self.unwanted.contains(&game.seating))
+    }
+}
+
+/// A worker that plays one game at a time.
+fn worker(dispatch: &Arc<Replies>, stop: &Stop) -> Worker<Replies> {
+    let options = WorkerOptions {
+        name: "worker".to_owned(),
+        games_at_once: 1,
+    };
+    // It reads its input to the end, as a supervisor does.
+    let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
+    Worker::new(
+        options,
+        dispatch.clone(),
+        Arc::new(BotPool::new(context)),
+        Arc::new(Pool::new(1).unwrap()),
+        Arc::new(Packer::start(1).unwrap()),
+        stop.clone(),
+    )
+}
+
+async fn run(dispatch: &Arc<Replies>, stop: &Stop) -> Result<(), WorkError> {
+    let running = worker(dispatch, stop).run();
+    let ended = tokio::time::timeout(HANGS, running).await;
+    ended.expect("the worker ends")
+}
+
+/// A lease of so many games of one deal between two bots at addresses, which have so
+/// long to start.
+fn lease(bots: [&str; 2], start_limit: Duration, games: u32) -> LeaseReply {
+    let schemes = Schemes::with(Vec::new());
+    let bots = bots.map(|spec| LeasedBot {
+        name: spec.to_owned(),
+        entry: Entry::read(&format!("bot={spec}"), &schemes).unwrap(),
+        options: BotOptions {
+            start_limit,
+            memory_limit: None,
+            measure_memory: false,
+        },
+        budget: true,
+    });
+    let chunk = ChunkId {
+        matchup: 0,
+        first_group: 3,
+        groups: 1,
+        seating: None,
+    };
+    let games = (0..games).map(|seating| Assignment {
+        key: GameKey { group: 3, seating },
+        game_id: format!("game-{seating}"),
+        setup: serde_json::Value::Null,
+        seed: Seed::new([3; 32]),
+        order: vec![0, 1],
+    });
+    LeaseReply::Work(Box::new(Lease {
+        id: LeaseId { chunk, attempt: 1 },
+        valid_for: HANGS,
+        game: "connect_four".to_owned(),
+        limits: Limits {
+            start: start_limit,
+            ..Limits::default()
+        },
+        bots: bots.to_vec(),
+        fresh_processes: false,
+        series: false,
+        records: false,
+        live: false,
+        games: games.collect(),
+    }))
+}
+
+/// A lease whose bots are nowhere, so that every game ends with two fouls.
+fn of_nobody(games: u32) -> LeaseReply {
+    let bots = ["unix:/nowhere/first", "unix:/nowhere/second"];
+    lease(bots, Duration::from_millis(50), games)
+}
+
+#[tokio::test]
+async fn a_worker_can_run_on_any_thread() {
+    fn must_be_send<T: Send>(it: T) -> T {
+        it
+    }
+    let dispatch = Arc::new(Replies::new([LeaseReply::Over]));
+    let running = must_be_send(worker(&dispatch, &Stop::default()).run());
+    tokio::spawn(running).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_asks_again_until_there_is_no_work_left() {
+    let dispatch = Arc::new(Replies::new([
+        LeaseReply::Wait,
+        LeaseReply::Wait,
+        LeaseReply::Over,
+        LeaseReply::Wait,
+    ]));
+    run(&dispatch, &Stop::default()).await.unwrap();
+    assert_eq!(dispatch.requests(), 3);
+}
+
+#[tokio::test]
+async fn a_worker_that_waits_for_a_lease_can_be_stopped() {
+    let dispatch = Arc::new(Replies::default());
+    let stop = Stop::default();
+    let running = tokio::spawn(worker(&dispatch, &stop).run());
+    while dispatch.requests() == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!running.is_finished());
+    stop.finish();
+    let ended = tokio::time::timeout(HANGS, running).await;
+    ended.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_that_is_stopped_already_asks_for_nothing() {
+    let dispatch = Arc::new(Replies::new([of_nobody(1)]));
+    let stop = Stop::default();
+    stop.finish();
+    run(&dispatch, &stop).await.unwrap();
+    assert_eq!(dispatch.requests(), 0);
+}
+
+#[tokio::test]
+async fn a_game_that_is_not_known_is_an_error_that_says_why() {
+    let LeaseReply::Work(mut lease) = of_nobody(1) else {
+        unreachable!("it is work");
+    };
+    lease.game = "go".to_owned();
+    let dispatch = Arc::new(Replies::new([LeaseReply::Work(lease)]));
+    let error = run(&dispatch, &Stop::default()).await.unwrap_err();
+    let words = "there is no game \"go\" here: the dispatcher is of another version";
+    assert_eq!(error.to_string(), words);
+}
+
+#[tokio::test]
+async fn a_dispatcher_that_fails_ends_the_worker() {
+    let dispatch = Arc::new(Replies::default());
+    let failed = Err(DispatchError::new("the store is full"));
+    dispatch.replies.lock().unwrap().push_back(failed);
+    let error = run(&dispatch, &Stop::default()).await.unwrap_err();
+    assert_eq!(error.to_string(), "the store is full");
+}
+
+#[tokio::test]
+async fn every_game_of_a_chunk_is_reported_and_nothing_is_given_back() {
+    let dispatch = Arc::new(Replies::new([of_nobody(3), LeaseReply::Over]));
+    run(&dispatch, &Stop::default()).await.unwrap();
+    assert_eq!(dispatch.reported(), [0, 1, 2]);
+    assert_eq!(dispatch.unplayed(), [0; 0]);
+    for report in &dispatch.heard().reports {
+        assert_eq!(
+            (report.lease.chunk.first_group, report.lease.attempt),
+            (3, 1)
+        );
+        assert_eq!(report.record, None);
+        let fouls = report.summary.fouls.iter();
+        let fouls: Vec<FoulKind> = fouls.map(|foul| foul.foul.kind()).collect();
+        assert_eq!(fouls, [FoulKind::Unreachable; 2]);
+    }
+}
+
+#[tokio::test]
+async fn a_record_is_reported_where_the_lease_wants_one() {
+    let LeaseReply::Work(mut lease) = of_nobody(1) else {
+        unreachable!("it is work");
+    };
+    lease.records = true;
+    let dispatch = Arc::new(Replies::new([LeaseReply::Work(lease), LeaseReply::Over]));
+    run(&dispatch, &Stop::default()).await.unwrap();
+    let record = dispatch.heard().reports[0].record.clone();
+    let text = referee_core::pack::unpack(&record.unwrap()).unwrap();
+    assert!(text.contains("\"game-0\""), "{text}");
+}
+
+#[tokio::test]
+async fn games_that_are_not_wanted_are_neither_played_nor_given_back() {
+    let dispatch = Arc::new(Replies {
+        unwanted: BTreeSet::from([0, 2]),
+        ..Replies::new([of_nobody(4), LeaseReply::Over])
+    });
+    run(&dispatch, &Stop::default()).await.unwrap();
+    assert_eq!(dispatch.reported(), [1, 3]);
+    assert_eq!(dispatch.unplayed(), [0; 0]);
+}
+
+#[tokio::test]
+async fn a_worker_that_is_asked_to_stop_finishes_its_game_and_gives_back_the_rest() {
+    let stop = Stop::default();
+    let dispatch = Arc::new(Replies {
+        stop: Some((1, stop.clone())),
+        ..Replies::new([of_nobody(4), LeaseReply::Over])
+    });
+    run(&dispatch, &stop).await.unwrap();
+    assert_eq!(dispatch.reported(), [0, 1]);
+    assert_eq!(dispatch.unplayed(), [2, 3]);
+    assert_eq!(dispatch.requests(), 1);
+}
+
+#[tokio::test]
+async fn a_game_that_is_cut_off_is_given_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bot");
+    // Who connects waits for ever.
+    let _silent = UnixListener::bind(&path).unwrap();
+    let silent = format!("unix:{}", path.display());
+    let stop = Stop::default();
+    let work = lease([&silent, "unix:/nowhere"], HANGS * 2, 2);
+    let dispatch = Arc::new(Replies::new([work]));
+    let running = tokio::spawn(worker(&dispatch, &stop).run());
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    stop.cut_off();
+    let ended = tokio::time::timeout(HANGS, running).await;
+    ended.unwrap().unwrap().unwrap();
+    assert_eq!(dispatch.reported(), [0; 0]);
+    assert_eq!(dispatch.unplayed(), [0, 1]);
+}
