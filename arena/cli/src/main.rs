@@ -31,7 +31,7 @@ fn main() -> ExitCode {
             // Whoever closed its end does not want to know.
             let _ = error.print();
             if let Some(meant) = meant(&error) {
-                anstream::eprintln!("\ndid you mean {meant}?");
+                anstream::eprintln!("\nhere it is: {meant}");
             }
             return ExitCode::from(error.exit_code() as u8);
         }

@@ -4,7 +4,7 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use arena_ladder::{
-    Entrant, GroupCount, Schedule, ScheduleShape, Sprt,
+    Entrant, GroupCount, Schedule, ScheduleShape, Seatings, Sprt,
     schedule::{Ranked, SetAside},
     sprt::Decision,
     standings::{Meeting, RankBy, Standings},
@@ -211,7 +211,12 @@ impl Snapshot {
         };
         let test = |pair: &Meeting| TestProgress::of(definition.sprt.as_ref()?, pair);
         let tests = standings.pairs.iter().map(test).collect();
-        let warnings = warnings(&figures, &count, results.first_fouls().await?, seats.into());
+        let first_fouls = results.first_fouls().await?;
+        let mut warnings = warnings(&figures, &count, first_fouls, seats.into());
+        if definition.seatings == Seatings::Fixed {
+            // Who sits where is fixed on purpose.
+            warnings.retain(|warning| !matches!(warning, Warning::UnequalSeats { .. }));
+        }
         Ok(Self {
             definition: definition.clone(),
             names,

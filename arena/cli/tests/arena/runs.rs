@@ -440,3 +440,77 @@ fn every_verb_has_help_with_examples() {
         }
     }
 }
+
+/// What users of other programs type, and the first slips of a beginner.
+#[test]
+fn a_slip_gets_the_word_that_was_meant() {
+    let arena = Arena::new();
+    for (line, says) in [
+        (
+            "match connect-four --bot random --bot house:uct",
+            "did you mean house:random?",
+        ),
+        ("match connect-four --games 10", "--deals N"),
+        ("match connect-four --engine a", "--bot NAME=SPEC"),
+        (
+            "tournament status x --format csv",
+            "arena tournament export NAME --as csv",
+        ),
+        (
+            "match --sprt elo0=0 elo1=10 connect-four --bot house:random --bot house:uct",
+            "the game before --sprt",
+        ),
+        ("man matsch", "did you mean match?"),
+    ] {
+        let output = arena.run(line);
+        assert_eq!(output.status.code(), Some(2), "{line}: {}", err(&output));
+        assert!(err(&output).contains(says), "{line}: {}", err(&output));
+    }
+}
+
+#[test]
+fn a_file_that_is_no_program_is_told_how_to_be_started() {
+    let arena = Arena::new();
+    fs::write(arena.path("bot.py"), "print('hello')\n").unwrap();
+    for spec in ["exec:./bot.py", "exec:bot.py"] {
+        let line = format!("match connect-four --bot {spec} --bot house:random --deals 1");
+        let output = arena.run(&line);
+        assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+        assert!(err(&output).contains("bot.py"), "{}", err(&output));
+        assert!(err(&output).contains("use "), "{}", err(&output));
+    }
+}
+
+#[test]
+fn manual_pages_go_down_to_a_verb_of_a_verb_and_shells_complete_games_and_bots() {
+    let arena = Arena::new();
+    let page = done(&arena.run("man tournament run"));
+    assert!(page.contains("dry\\-run"), "{page}");
+    let script = done(&arena.run("completions bash"));
+    for word in ["big-two", "house:uct"] {
+        assert!(script.contains(word), "no {word}");
+    }
+}
+
+/// A bot that never starts proves nothing about the other.
+#[test]
+fn a_test_of_a_bot_that_does_not_start_ends_without_a_verdict() {
+    let arena = Arena::new();
+    let output = arena.run(
+        "match connect-four --bot new=exec:./not_there --bot house:random --deals 400 \
+         --sprt elo0=0 elo1=10 --no-records --format json",
+    );
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    let events = events(&out(&output));
+    assert_eq!(of_type(&events, "run_ended")[0]["end"], "not_started");
+    let played = of_type(&events, "game").len();
+    assert!(played < 100, "{played} games were played");
+    let foul = &of_type(&events, "foul")[0];
+    assert_eq!(
+        (&foul["bot"], &foul["kind"]),
+        (&"new".into(), &"unreachable".into())
+    );
+    let pairs = of_type(&events, "standings")[0]["pairs"].clone();
+    let decided = |pair: &serde_json::Value| !pair["test"]["decision"].is_null();
+    assert!(!pairs.as_array().unwrap().iter().any(decided), "{pairs}");
+}

@@ -1512,3 +1512,57 @@ fn hundreds_of_games_at_once_come_to_their_end() {
     done(&arena.run("tournament run cup.toml --concurrency 600"));
     done(&arena.run("tournament verify cup"));
 }
+
+#[test]
+fn a_tournament_whose_arena_was_killed_is_interrupted_and_can_be_removed() {
+    let slow = villain_spec("slow --delay 50ms");
+    let arena = Arena::with_cup(&cup(
+        "connect-four",
+        "round-robin",
+        "deals = 50",
+        &["house:random", &*slow],
+    ));
+    let mut child = arena.start("tournament run cup.toml --format json");
+    let _ = first_events(&mut child, 2);
+    let status = || arena.standings("cup")["state"].clone();
+    assert_eq!(status(), "running");
+    let refused = arena.run("tournament remove cup --yes");
+    assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
+    assert!(
+        err(&refused).contains("is being run by"),
+        "{}",
+        err(&refused)
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("its claim has ended", || status() == "interrupted");
+    let said = done(&arena.run("tournament status cup"));
+    assert!(said.contains("arena tournament resume cup"), "{said}");
+    assert!(done(&arena.run("tournament list")).contains("interrupted"));
+
+    // A file that says something else now is told so.
+    let text = fs::read_to_string(arena.path("cup.toml")).unwrap();
+    let again = || err(&arena.run("tournament run cup.toml"));
+    assert!(!again().contains("says something else"), "{}", again());
+    fs::write(
+        arena.path("cup.toml"),
+        text.replace("deals = 50", "deals = 60"),
+    )
+    .unwrap();
+    assert!(
+        again().contains("cup.toml says something else now"),
+        "{}",
+        again()
+    );
+
+    let kept = arena.run("tournament remove cup");
+    assert_eq!(kept.status.code(), Some(2), "{}", err(&kept));
+    done(&arena.run("tournament remove cup --yes"));
+    let gone = arena.run("tournament status cup");
+    assert_eq!(gone.status.code(), Some(2), "{}", err(&gone));
+    assert!(
+        err(&gone).contains("there is no tournament"),
+        "{}",
+        err(&gone)
+    );
+}
