@@ -122,6 +122,9 @@ fn table(arena: &Arena, name: &str) -> Value {
     ] {
         table["counts"][count] = Value::Null;
     }
+    if let Some(warnings) = table["warnings"].as_array_mut() {
+        warnings.retain(|warning| warning["kind"] != "half_played");
+    }
     table
 }
 
