@@ -104,14 +104,23 @@ fn games_told(text: &str) -> BTreeSet<(u64, u64)> {
 
 /// Reads so many events of a run, and gives them with the rest of its output.
 fn first_events(child: &mut Child, count: usize) -> (Vec<Value>, impl FnOnce() -> String + use<>) {
+    first_events_until(child, &|told| told.len() == count)
+}
+
+/// The same with the events up to the one after which these are enough.
+fn first_events_until(
+    child: &mut Child,
+    enough: &dyn Fn(&[Value]) -> bool,
+) -> (Vec<Value>, impl FnOnce() -> String + use<>) {
     let mut lines = BufReader::new(child.stdout.take().unwrap());
-    let read = (0..count)
-        .map(|_| {
-            let mut line = String::new();
-            lines.read_line(&mut line).unwrap();
-            serde_json::from_str(&line).unwrap_or_else(|_| panic!("not an event: {line:?}"))
-        })
-        .collect();
+    let mut read = Vec::new();
+    while !enough(&read) {
+        let mut line = String::new();
+        lines.read_line(&mut line).unwrap();
+        let event =
+            serde_json::from_str(&line).unwrap_or_else(|_| panic!("not an event: {line:?}"));
+        read.push(event);
+    }
     let rest = move || {
         let mut rest = String::new();
         lines.read_to_string(&mut rest).unwrap();
@@ -665,20 +674,34 @@ fn a_test_of_a_match_counts_the_same_deals_again() {
     fits_eighty_columns(&out(&table));
 }
 
+/// A bot whose fourth process thinks for an hour about its first point; the processes
+/// are counted by folders where the arena runs.
+fn slow_in_its_fourth_process() -> String {
+    let villain = villain_program();
+    let script = format!(
+        "n=1; while ! mkdir process-$n 2>/dev/null; do n=$((n + 1)); done; \
+         if [ $n -eq 4 ]; then kind='late --after 0'; else kind=honest; fi; exec '{}' $kind",
+        villain.display()
+    );
+    format!("exec:sh -c {}", shlex::try_quote(&script).unwrap())
+}
+
 #[test]
 fn a_table_has_whole_deals_only() {
-    // One seating of many deals is played before the other.
+    // One seating of some deals is played by processes of its own before the other.
+    // The first two processes play the first deal, the third one seating of the next
+    // deals, and the fourth does not get to an end with the other.
     let arena = Arena::with_cup(&cup(
         "mahjong",
         "round-robin",
-        "deals = 400",
-        &[
-            "house:random",
-            &*villain_spec("slow --by-callbacks --delay 5ms"),
-        ],
+        "deals = 400\nlimits.move = \"2h\"",
+        &["house:random", &slow_in_its_fourth_process()],
     ));
     let mut child = arena.start("tournament run cup.toml --format json --concurrency 1");
-    let (mut told, rest) = first_events(&mut child, 8);
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let (mut told, rest) = first_events_until(&mut child, &|told| of_type(told, "game").len() == 3);
+    send(Signal::SIGINT, &child);
+    assert!(said.any(|line| line.unwrap().contains("once more cuts them off")));
     send(Signal::SIGINT, &child);
     told.extend(events(&rest()));
     assert_eq!(child.wait().unwrap().code(), Some(130));
