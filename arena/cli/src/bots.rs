@@ -7,6 +7,7 @@ use std::{
 };
 
 use referee_core::GameInfo;
+use referee_games::game_name;
 use referee_worker::{Launcher, Reach, Scheme, Schemes, Trust};
 use strategy_adapter::Strategy;
 
@@ -75,7 +76,7 @@ impl Launcher for BuiltIn {
             Some(bot) if !bot.games.include(game.name) => Err(format!(
                 "built-in bot \"{}\" does not play {}; it plays {}",
                 bot.name,
-                game.name.replace('_', "-"),
+                game_name(game.name),
                 bot.games.names()
             )),
             _ => Ok(()),
@@ -119,7 +120,7 @@ impl Launcher for Compiled {
         if game.name == strategy_adapter::GAME {
             return Ok(());
         }
-        let game = game.name.replace('_', "-");
+        let game = game_name(game.name);
         Err(format!(
             "a compiled strategy plays connect-four, not {game}"
         ))

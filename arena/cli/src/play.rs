@@ -21,10 +21,11 @@ use arena_ladder::{ScheduleShape, Seatings, SetAsideRule, Sprt};
 use arena_store::FirstFoul;
 use arena_tournament::{
     Definition, MemoryResults, Plan, RunCounters, RunEnd, RunOptions, Snapshot, cores, events,
-    game_name, parse_limit, read_openings, run, secret_root,
+    parse_limit, read_openings, run, secret_root,
 };
 use clap::Args;
 use referee_core::{GameKind, Limits, Root};
+use referee_games::game_name;
 use referee_worker::{Entry, RecordFolder, Schemes, Stop, write_whole};
 
 use crate::{
@@ -268,7 +269,7 @@ impl Settings {
         Ok(RunStartedEvent {
             command,
             tournament: None,
-            game: game_name(plan.kind),
+            game: game_name(plan.kind.info().name),
             rules_version: plan.kind.info().rules_version,
             shape: None,
             deals: definition.deals,

@@ -11,7 +11,7 @@ use std::{
 use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt};
 use arena_store::{BotRow, NewEntrant, Store, Tournament};
 use referee_core::{GameKind, Limits, Root};
-use referee_games::GAMES;
+use referee_games::{GAMES, game_name};
 use referee_worker::{Entry, Schemes, SpecError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -531,19 +531,16 @@ pub fn find_game(name: &str) -> Result<&'static dyn GameKind, TournamentError> {
     if let Some(kind) = referee_games::game(name) {
         return Ok(kind);
     }
-    let known: Vec<String> = GAMES.iter().map(|kind| game_name(*kind)).collect();
+    let known: Vec<String> = GAMES
+        .iter()
+        .map(|kind| game_name(kind.info().name))
+        .collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     usage(format!(
         "there is no game \"{name}\"{}; expected {}",
         hint(name, &known),
         known.join(", ")
     ))
-}
-
-/// A game's name as people write it: `connect-four`.
-#[must_use]
-pub fn game_name(kind: &dyn GameKind) -> String {
-    kind.info().name.replace('_', "-")
 }
 
 #[cfg(test)]

@@ -29,9 +29,10 @@ use arena_ladder::{
 use arena_store::{Ending, NewEntrant, Tournament, TournamentState};
 use referee::Live;
 use referee_core::{Foul, FoulKind, Limits};
+use referee_games::game_name;
 use referee_worker::{Buckets, lease::LiveUpdate};
 
-use crate::{EndedGame, FoulNotice, Snapshot, TestProgress, Warning, game_name};
+use crate::{EndedGame, FoulNotice, Snapshot, TestProgress, Warning};
 
 /// Microseconds; as many as fit where there are more.
 #[must_use]
@@ -332,7 +333,7 @@ impl Snapshot {
         let aside = self.set_aside.iter();
         Event::Standings(StandingsEvent {
             tournament: tournament.map(|one| one.name.clone()),
-            game: game_name(kind),
+            game: game_name(kind.info().name),
             state: stored.map(|stored| state(stored.tournament.state, stored.is_claimed)),
             seats: kind.info().seats,
             root_commitment: tournament.map(|one| one.commitment.clone()),

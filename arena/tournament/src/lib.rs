@@ -21,9 +21,7 @@ mod verify;
 
 use std::time::SystemTime;
 
-pub use definition::{
-    Context, Definition, Planned, chance, find_game, game_name, parse_limit, read_openings,
-};
+pub use definition::{Context, Definition, Planned, chance, find_game, parse_limit, read_openings};
 pub use dispatch::{DispatchOptions, Dispatcher, LEASE, RunCounters};
 pub use error::TournamentError;
 pub use moves::export_moves;

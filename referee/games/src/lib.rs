@@ -39,3 +39,9 @@ pub fn game(name: &str) -> Option<&'static dyn GameKind> {
     let name = name.replace('-', "_");
     GAMES.iter().copied().find(|game| game.info().name == name)
 }
+
+/// A game's name as people write it: `connect-four` for `connect_four`.
+#[must_use]
+pub fn game_name(name: &str) -> String {
+    name.replace('_', "-")
+}

@@ -6,10 +6,10 @@ use arena_events::{
 };
 use arena_ladder::{Entrant, ScheduleShape, Seatings};
 use arena_store::{BotRow, NewBot, Store, StoreError};
-use arena_tournament::{RunEnd, Warning, events, find_game, game_name};
+use arena_tournament::{RunEnd, Warning, events, find_game};
 use clap::{Args, Subcommand};
 use referee_core::{Foul, FoulKind, GameKind};
-use referee_games::GAMES;
+use referee_games::{GAMES, game_name};
 use referee_worker::Entry;
 
 use super::{Format, tournament::StoreAt};
@@ -133,12 +133,15 @@ impl Add {
                 Finding::Plays => plays.push(name),
                 Finding::DoesNotPlay if self.games.is_empty() => {}
                 Finding::DoesNotPlay => {
-                    let name = game_name(kind);
+                    let name = game_name(kind.info().name);
                     return refuse(&self.name, &format!("it says that it does not play {name}"));
                 }
                 Finding::Stopped => return Ok(End::Interrupted),
                 Finding::Fails(how) => {
-                    let end = refuse(&self.name, &format!("{}: {how}", game_name(kind)))?;
+                    let end = refuse(
+                        &self.name,
+                        &format!("{}: {how}", game_name(kind.info().name)),
+                    )?;
                     report::text(CLOSER_LOOK)?;
                     return Ok(end);
                 }
@@ -163,7 +166,7 @@ impl Add {
             Err(error @ StoreError::BadName { .. }) => return usage(error.to_string()),
             Err(error) => return Err(error.into()),
         }
-        let plays: Vec<String> = plays.iter().map(|game| game.replace('_', "-")).collect();
+        let plays: Vec<String> = plays.iter().map(|game| game_name(game)).collect();
         report::text(&format!(
             "{} version {} is registered for {}\n",
             bot.name,
@@ -199,11 +202,7 @@ impl List {
                     bot_version: bot.version,
                     spec: bot.spec,
                     owner: bot.owner,
-                    games: bot
-                        .games
-                        .iter()
-                        .map(|game| game.replace('_', "-"))
-                        .collect(),
+                    games: bot.games.iter().map(|game| game_name(game)).collect(),
                     newest,
                     retired,
                 }))?;
@@ -223,7 +222,7 @@ impl List {
                     bot.name.clone(),
                     bot.version.clone(),
                     bot.owner.clone().unwrap_or_else(|| "-".to_owned()),
-                    bot.games.join(" ").replace('_', "-"),
+                    game_name(&bot.games.join(" ")),
                     bot.spec.clone(),
                 ]
             })
@@ -259,14 +258,14 @@ impl Check {
                 }
                 match self.format {
                     Format::Text => {
-                        let game = game.replace('_', "-");
+                        let game = game_name(game);
                         let line = format!("{}@{} {game}: {words}", bot.name, bot.version);
                         report::text(&format!("{}\n", report::wrapped(&line)))?;
                     }
                     Format::Json => report::event(Event::BotChecked(BotCheckedEvent {
                         bot: bot.name.clone(),
                         bot_version: bot.version.clone(),
-                        game: game_name(kind),
+                        game: game_name(kind.info().name),
                         plays: well,
                         foul: match &found {
                             Finding::Fails(foul) => Some(events::evidence(foul)),
@@ -335,7 +334,7 @@ async fn look(entry: &Entry, kind: &'static dyn GameKind) -> anyhow::Result<Find
     let definition = settings.definition(kind, shape, deals, seatings, None);
     let plan = settings.plan(definition, bots)?;
     let stop = stop::on_signals(None)?;
-    let reporter = Reporter::new(&game_name(kind), None, None, &stop).silent();
+    let reporter = Reporter::new(&game_name(kind.info().name), None, None, &stop).silent();
     let played = settings.play(plan, None, false, &stop, reporter).await?;
     if played.outcome.end == RunEnd::Stopped {
         return Ok(Finding::Stopped);

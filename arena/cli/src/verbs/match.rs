@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 use arena_events::{Event, run::RunCommand};
 use arena_ladder::{ScheduleShape, Seatings, Sprt};
 use arena_store::GameRow;
-use arena_tournament::{events, find_game, game_name};
+use arena_tournament::{events, find_game};
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
-use referee_games::GAMES;
+use referee_games::{GAMES, game_name};
 use referee_worker::Entry;
 
 use super::Format;
@@ -207,7 +207,7 @@ fn after_help() -> String {
         let info = kind.info();
         let setup = kind.setup(&serde_json::Value::Null);
         let setup = setup.expect("every game has a standard set-up");
-        let name = game_name(*kind);
+        let name = game_name(kind.info().name);
         let _ = writeln!(help, "  {name}: {}, {} seats", info.title, info.seats);
         let _ = writeln!(help, "    standard --setup '{setup}'");
     }

@@ -15,13 +15,12 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use arena_tournament::game_name;
 use clap::{
     CommandFactory as _, Parser, Subcommand, ValueEnum,
     builder::PossibleValuesParser,
     error::{ContextKind, ErrorKind},
 };
-use referee_games::GAMES;
+use referee_games::{GAMES, game_name};
 use strategy_adapter::AdapterError;
 
 use crate::{End, usage};
@@ -226,7 +225,7 @@ fn man(verbs: &[String]) -> anyhow::Result<End> {
 
 /// The command line with the values that a shell completes: games and built-in bots.
 fn completed() -> clap::Command {
-    let games = || PossibleValuesParser::new(GAMES.iter().map(|kind| game_name(*kind)));
+    let games = || PossibleValuesParser::new(GAMES.iter().map(|kind| game_name(kind.info().name)));
     let bots = || {
         let names = house_bots::HOUSE.iter();
         PossibleValuesParser::new(names.map(|bot| format!("house:{}", bot.name)))

@@ -19,12 +19,12 @@ use arena_events::{
 };
 use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
-use arena_tournament::{MemoryResults, RunEnd, events, find_game, game_name};
+use arena_tournament::{MemoryResults, RunEnd, events, find_game};
 use clap::Args;
 use nix::{sys::signal::Signal, unistd::Pid};
 use referee::{Pool, Supervisor};
 use referee_core::{GameKind, Record, Root, Verdict, pack};
-use referee_games::{GAMES, replay};
+use referee_games::{GAMES, game_name, replay};
 use referee_worker::{Entry, Stop};
 
 use super::Format;
@@ -121,8 +121,8 @@ impl Selftest {
                 return Ok(End::Interrupted);
             };
             let observed = Observed {
-                what: game_name(kind),
-                check: deals.check(game_name(kind)),
+                what: game_name(kind.info().name),
+                check: deals.check(game_name(kind.info().name)),
                 found: deals.judged(),
             };
             end = self.tell(&observed, end)?;
@@ -169,7 +169,7 @@ impl Selftest {
         let seatings = Seatings::Rotations;
         let definition = settings.definition(kind, shape, self.deals, seatings, None);
         let plan = settings.plan(definition, bots.collect())?;
-        let reporter = Reporter::new(&game_name(kind), None, None, stop).silent();
+        let reporter = Reporter::new(&game_name(kind.info().name), None, None, stop).silent();
         let results = MemoryResults::with_records();
         let options = run_options(None, None, false)?;
         let played = play_into(results, plan, options, stop, reporter).await?;

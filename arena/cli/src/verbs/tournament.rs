@@ -22,10 +22,11 @@ use arena_store::{
 };
 use arena_tournament::{
     Context, Definition, Plan, Planned, RunEnd, Snapshot, StoredResults, chance, events,
-    export_moves, game_name, parse_limit, run_stored, secret_root, unix_ms, verify,
+    export_moves, parse_limit, run_stored, secret_root, unix_ms, verify,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use referee_core::Root;
+use referee_games::game_name;
 
 use super::Format;
 use crate::{
@@ -442,7 +443,7 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
         }
         Format::Json => report::event(Event::Schedule(ScheduleEvent {
             tournament: planned.name.clone(),
-            game: game_name(kind),
+            game: game_name(kind.info().name),
             rounds: events::rounds(&*schedule, &names),
             bots: names,
             planned_groups: schedule.planned(),
@@ -507,7 +508,7 @@ impl GoOn {
             true => Some(Box::new(move |game| events::game(game, Some(&called)))),
             false => None,
         };
-        let game = game_name(plan.kind);
+        let game = game_name(plan.kind.info().name);
         let reporter = Reporter::new(&game, Some(name), of_game, &stop).with_bots(&plan);
         let reporter = Arc::new(reporter);
         let ran = run_stored(store, tournament, plan, options, stop, reporter.clone()).await;
@@ -552,7 +553,7 @@ impl GoOn {
         Ok(RunStartedEvent {
             command: RunCommand::Tournament,
             tournament: Some(tournament.name.clone()),
-            game: game_name(plan.kind),
+            game: game_name(plan.kind.info().name),
             rules_version: tournament.rules_version,
             shape: Some(events::shape(&definition.shape)),
             deals: definition.deals,
@@ -715,7 +716,7 @@ impl List {
             if self.format == Format::Json {
                 report::event(Event::Tournament(TournamentEvent {
                     tournament: one.name,
-                    game: one.game.replace('_', "-"),
+                    game: game_name(&one.game),
                     state: events::state(one.state, is_claimed),
                     created_unix_ms: one.created_unix_ms,
                     games: one.games,
@@ -728,7 +729,7 @@ impl List {
             };
             rows.push([
                 report::shorten(&one.name, 28),
-                one.game.replace('_', "-"),
+                game_name(&one.game),
                 state.to_owned(),
                 one.games.to_string(),
                 show::date(one.created_unix_ms),

@@ -11,9 +11,10 @@ use arena_events::{
     Event,
     check::{CheckEndedEvent, CheckStartedEvent, FindingSeverity},
 };
-use arena_tournament::{events, find_game, game_name, parse_limit};
+use arena_tournament::{events, find_game, parse_limit};
 use clap::Args;
 use referee_core::{GameKind, Limits, Root};
+use referee_games::game_name;
 use referee_worker::{BotOptions, Entry, LaunchContext, RecordFolder};
 
 use self::print::Printer;
@@ -204,7 +205,12 @@ impl Check {
         let kinds = options.kinds.as_ref();
         CheckStartedEvent {
             spec: entry.spec.clone(),
-            games: kinds.map(|kinds| kinds.iter().map(|kind| game_name(*kind)).collect()),
+            games: kinds.map(|kinds| {
+                kinds
+                    .iter()
+                    .map(|kind| game_name(kind.info().name))
+                    .collect()
+            }),
             limits: events::limits(&options.limits, self.memory_limit),
             quick: self.quick,
             strict: self.strict,

@@ -15,6 +15,7 @@ use arena_events::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
+use referee_games::game_name;
 use referee_worker::{Entry, Hint, hint_for};
 
 use super::{
@@ -60,7 +61,7 @@ impl<'a> Printer<'a> {
         if self.format == Format::Json {
             let outcome = &ended.outcome;
             return report::event(Event::CheckStage(CheckStageEvent {
-                game: ended.game.map(spoken),
+                game: ended.game.map(game_name),
                 stage: ended.stage,
                 result: outcome.result(),
                 findings: outcome.findings.iter().map(|found| found.name).collect(),
@@ -72,7 +73,11 @@ impl<'a> Printer<'a> {
         }
         self.spinner.suspend(|| {
             if self.game != Some(ended.game) {
-                report::heading(&ended.game.map_or_else(|| "the program".to_owned(), spoken))?;
+                report::heading(
+                    &ended
+                        .game
+                        .map_or_else(|| "the program".to_owned(), game_name),
+                )?;
             }
             let result = match ended.outcome.result() {
                 StageResult::Ok => "ok",
@@ -99,7 +104,7 @@ impl<'a> Printer<'a> {
 
     fn finding(&self, found: &Finding) -> anyhow::Result<()> {
         let possible = found.possible();
-        let games = found.games.iter().map(|game| spoken(game));
+        let games = found.games.iter().map(|game| game_name(game));
         let games: Vec<String> = games.collect();
         let actual = seen(found);
         let record = found
@@ -146,7 +151,7 @@ impl<'a> Printer<'a> {
 
 impl CheckObserver for Printer<'_> {
     fn stage_started(&mut self, game: Option<&'static str>, stage: CheckStage) {
-        let game = game.map_or_else(String::new, |game| format!("{}: ", spoken(game)));
+        let game = game.map_or_else(String::new, |game| format!("{}: ", game_name(game)));
         self.spinner.set_message(format!("{game}{}", name(stage)));
     }
 
@@ -224,9 +229,4 @@ fn columns(first: &str, words: &str) -> String {
     lines.truncate(lines.trim_end().len());
     lines.push('\n');
     lines
-}
-
-/// A game's name as people type it.
-fn spoken(game: &str) -> String {
-    game.replace('_', "-")
 }

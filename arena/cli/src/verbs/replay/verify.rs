@@ -2,10 +2,9 @@
 //! say.
 
 use arena_events::{Event, replay::ReplayedEvent};
-use arena_tournament::game_name;
 use clap::Args;
 use referee_core::Record;
-use referee_games::{game, replay};
+use referee_games::{game, game_name, replay};
 
 use super::{
     games::{Found, FoundGame, GameArgs},
@@ -72,7 +71,7 @@ fn replayed(found: &FoundGame, outcome: anyhow::Result<Record>) -> ReplayedEvent
         Ok(proved) => ReplayedEvent {
             record,
             proved: true,
-            game: game(&proved.header.game).map(game_name),
+            game: game(&proved.header.game).map(|kind| game_name(kind.info().name)),
             play_hash: Some(proved.play_hash()),
             game_id: Some(proved.header.game_id),
             error: None,
