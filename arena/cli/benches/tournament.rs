@@ -1,18 +1,29 @@
 //! What a tournament costs beside the same games without a store, whether its
 //! memory stays flat over 100,000 games, and how soon their table is there.
+//!
+//! With another build of `arena` in `BENCH_BASE` the costs of both are measured in
+//! turns.
 
 use std::{
-    fs,
+    env, fs,
     io::{BufRead as _, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// How many games the two runs have that are compared.
+/// How many games each run has that is compared.
 const COMPARED: u64 = 20_000;
+/// How often each is run; the one with the least CPU counts.
+const TURNS: usize = 3;
+/// What is compared.
+const WAYS: [&str; 3] = [
+    "games alone",
+    "with records as files",
+    "as a tournament in a store",
+];
 /// How many the long one has.
 const LONG: u64 = 100_000;
 const AT_ONCE: u64 = 128;
@@ -20,34 +31,48 @@ const AT_ONCE: u64 = 128;
 fn main() {
     let folder = tempfile::tempdir().expect("a folder for the bench");
     let folder = folder.path();
+    let here = Path::new(env!("CARGO_BIN_EXE_arena"));
+    let base = env::var_os("BENCH_BASE").map(PathBuf::from);
+    let programs: Vec<&Path> = [Some(here), base.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect();
     file(folder, "warm", COMPARED / 10);
-    spent(folder, "tournament run warm.toml --seed 1");
     file(folder, "compared", COMPARED);
-    // One after the other and again, so that what else the machine does is the
-    // same for both.
-    let [mut alone, mut files, mut stored] = [Duration::MAX; 3];
-    for round in 0..3 {
-        let bots = "--bot a=house:random --bot b=house:random";
-        let rounds = COMPARED / 2;
-        let line = format!("match connect-four {bots} --rounds {rounds} --seed 1");
-        alone = alone.min(spent(folder, &format!("{line} --no-records")));
-        files = files.min(spent(folder, &format!("{line} --records r{round}")));
-        let line = format!("tournament run compared.toml --name c{round} --seed 1");
-        stored = stored.min(spent(folder, &line));
+    let bots = "--bot a=house:random --bot b=house:random";
+    let rounds = COMPARED / 2;
+    let games = format!("match connect-four {bots} --rounds {rounds} --seed 1");
+    let mut least = vec![[Duration::MAX; WAYS.len()]; programs.len()];
+    // In turns, so that what else the machine does is the same for all.
+    for turn in 0..TURNS {
+        for (number, program) in programs.iter().enumerate() {
+            let name = format!("{turn}-{number}");
+            if turn == 0 {
+                let line = format!("tournament run warm.toml --name warm-{name} --seed 1");
+                spent(program, folder, &line);
+            }
+            let lines = [
+                format!("{games} --no-records"),
+                format!("{games} --records records-{name}"),
+                format!("tournament run compared.toml --name compared-{name} --seed 1"),
+            ];
+            for (least, line) in least[number].iter_mut().zip(&lines) {
+                *least = (*least).min(spent(program, folder, line));
+            }
+        }
     }
     let each = |cpu: Duration| cpu.as_secs_f64() * 1e6 / COMPARED as f64;
-    for (what, cpu) in [
-        ("games alone", alone),
-        ("with records as files", files),
-        ("as a tournament in a store", stored),
-    ] {
-        println!(
-            "cost     {:.1} us of CPU a game, all processes: {what} ({:.2} x)",
-            each(cpu),
-            each(cpu) / each(alone)
-        );
+    for (least, program) in least.iter().zip(&programs) {
+        println!("program  {}", program.display());
+        for (what, cpu) in WAYS.iter().zip(least) {
+            println!(
+                "cost     {:.1} us of CPU a game, all processes: {what} ({:.2} x)",
+                each(*cpu),
+                each(*cpu) / each(least[0])
+            );
+        }
     }
-    long(folder);
+    long(here, folder);
 }
 
 /// Two bots that are done in a moment.
@@ -61,8 +86,8 @@ fn file(folder: &Path, name: &str, games: u64) {
     fs::write(folder.join(format!("{name}.toml")), text).expect("a file in the bench's folder");
 }
 
-fn arena(folder: &Path, line: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_arena"));
+fn arena(program: &Path, folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(program);
     command
         .args(line.split(' '))
         .current_dir(folder)
@@ -74,9 +99,9 @@ fn arena(folder: &Path, line: &str) -> Command {
 }
 
 /// Runs it, and says what CPU it and its bots took.
-fn spent(folder: &Path, line: &str) -> Duration {
+fn spent(program: &Path, folder: &Path, line: &str) -> Duration {
     let before = children();
-    let status = arena(folder, line).stdout(Stdio::null()).status();
+    let status = arena(program, folder, line).stdout(Stdio::null()).status();
     assert!(status.expect("arena runs").success(), "{line}");
     children() - before
 }
@@ -91,13 +116,17 @@ fn children() -> Duration {
 }
 
 /// Memory halfway and at the end, then how long the table takes.
-fn long(folder: &Path) {
+fn long(program: &Path, folder: &Path) {
     file(folder, "long", LONG);
     let begin = Instant::now();
-    let mut running = arena(folder, "tournament run long.toml --seed 1 --format json")
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("arena runs");
+    let mut running = arena(
+        program,
+        folder,
+        "tournament run long.toml --seed 1 --format json",
+    )
+    .stdout(Stdio::piped())
+    .spawn()
+    .expect("arena runs");
     let out = running.stdout.take().expect("its output is piped");
     let mut games = 0;
     for line in BufReader::new(out).lines() {
@@ -119,7 +148,7 @@ fn long(folder: &Path) {
     let mut times: Vec<Duration> = (0..5)
         .map(|_| {
             let begin = Instant::now();
-            let status = arena(folder, "tournament status long")
+            let status = arena(program, folder, "tournament status long")
                 .stdout(Stdio::null())
                 .status();
             assert!(status.expect("arena runs").success());
