@@ -6,7 +6,7 @@ use std::{
     io::{self, BufRead as _, Write as _},
     os::unix::process::CommandExt as _,
     path::Path,
-    process::{Child, ChildStdin, Command, Stdio},
+    process::{Child, Command, Stdio},
     sync::{Mutex, PoisonError},
 };
 
@@ -15,12 +15,9 @@ use nix::{
     unistd::Pid,
 };
 
-/// Our end of the pipe.
+/// The process that kills the bots, with our end of its pipe.
 #[derive(Debug)]
-pub struct Supervisor {
-    pipe: Mutex<Option<ChildStdin>>,
-    child: Mutex<Child>,
-}
+pub struct Supervisor(Mutex<Child>);
 
 impl Supervisor {
     /// Starts the process that this command describes; it must call [`supervise`].
@@ -29,18 +26,14 @@ impl Supervisor {
     ///
     /// It can't be started.
     pub fn start(mut command: Command) -> io::Result<Self> {
-        let mut child = command
+        let child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             // So that Ctrl-C on the terminal does not reach it.
             .process_group(0)
             .spawn()?;
-        let pipe = child.stdin.take();
-        Ok(Self {
-            pipe: Mutex::new(pipe),
-            child: Mutex::new(child),
-        })
+        Ok(Self(Mutex::new(child)))
     }
 
     /// From here on it kills this process group and removes its folder when we die.
@@ -54,8 +47,8 @@ impl Supervisor {
     }
 
     fn say(&self, line: &str) {
-        let mut pipe = self.pipe.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(pipe) = pipe.as_mut()
+        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipe) = &mut child.stdin
             && let Err(error) = writeln!(pipe, "{line}")
         {
             tracing::warn!(%error, "the supervisor is gone");
@@ -65,11 +58,8 @@ impl Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        self.pipe
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // It closes our end of the pipe first.
         let _ = child.wait();
     }
 }
