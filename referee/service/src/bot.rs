@@ -64,12 +64,17 @@ struct Instance {
     channels: tokio::sync::Mutex<HashMap<ShardId, Channel>>,
 }
 
-/// One game's slot in a bot process; given back when it is dropped.
+/// One game's slot in a bot process.
 pub(crate) struct Slot {
-    bot: Arc<Bot>,
-    instance: Arc<Instance>,
+    reserved: ReservedSlot,
     proven: bool,
     pub(crate) channel: Channel,
+}
+
+/// A slot that is taken; given back when it is dropped.
+struct ReservedSlot {
+    bot: Arc<Bot>,
+    instance: Arc<Instance>,
 }
 
 impl Bot {
@@ -109,15 +114,10 @@ impl Bot {
             instance.retired.store(true, Ordering::Relaxed);
         }
         let _ = tokio::time::timeout(CLOSE_GRACE, self.quiet(&instances)).await;
-        for instance in &instances {
-            if let Some(process) = &instance.process {
-                process.stop();
-            }
-        }
-        for instance in &instances {
-            if let Some(process) = &instance.process {
-                process.ended().await;
-            }
+        let processes = instances.iter().filter_map(|one| one.process.as_ref());
+        processes.clone().for_each(Process::stop);
+        for process in processes {
+            process.ended().await;
         }
     }
 
@@ -125,7 +125,7 @@ impl Bot {
     async fn quiet(&self, instances: &[Arc<Instance>]) {
         loop {
             let changed = self.changed.notified();
-            let mut changed = std::pin::pin!(changed);
+            tokio::pin!(changed);
             // A change after this line wakes us.
             changed.as_mut().enable();
             let plays = |instance: &Arc<Instance>| instance.playing.load(Ordering::Relaxed) > 0;
@@ -154,13 +154,13 @@ impl Bot {
             let instance = self.instance(others).await?;
             let proven = instance.proven.load(Ordering::Relaxed);
             // From here on the slot is given back, also on an error or a cancellation.
-            let mut held = ReservedSlot(Some((self.clone(), instance.clone())));
+            let bot = self.clone();
+            let reserved = ReservedSlot { bot, instance };
+            let instance = &reserved.instance;
             match instance.channel(shard, self.connect_limit).await {
                 Ok(channel) => {
-                    held.0 = None;
                     return Ok(Slot {
-                        bot: self.clone(),
-                        instance,
+                        reserved,
                         proven,
                         channel,
                     });
@@ -211,7 +211,7 @@ impl Bot {
         for instance in &usable {
             if others
                 .iter()
-                .any(|other| Arc::ptr_eq(&other.instance, instance))
+                .any(|other| Arc::ptr_eq(&other.reserved.instance, instance))
             {
                 taken += 1;
                 continue;
@@ -349,10 +349,11 @@ impl Slot {
     /// The bot has said how many games its process can play at once.
     pub(crate) fn learned(&self, max_games: Option<u32>) {
         let capacity = u64::from(max_games.unwrap_or(1).max(1));
-        self.instance.capacity.store(capacity, Ordering::Relaxed);
-        self.instance.proven.store(true, Ordering::Relaxed);
+        let ReservedSlot { bot, instance } = &self.reserved;
+        instance.capacity.store(capacity, Ordering::Relaxed);
+        instance.proven.store(true, Ordering::Relaxed);
         {
-            let mut state = self.bot.lock();
+            let mut state = bot.lock();
             state.capacity = capacity;
             // The same program will say the same.
             for other in &state.instances {
@@ -361,7 +362,7 @@ impl Slot {
                 }
             }
         }
-        self.bot.changed.notify_waiters();
+        bot.changed.notify_waiters();
     }
 
     /// Whether the process had been ready to play before this game began. If so and it
@@ -372,39 +373,26 @@ impl Slot {
 
     /// No further game is to be played on this process.
     pub(crate) fn retire(&self) {
-        self.instance.retired.store(true, Ordering::Relaxed);
+        let instance = &self.reserved.instance;
+        instance.retired.store(true, Ordering::Relaxed);
     }
 
     /// Why the connection broke.
     pub(crate) async fn post_mortem(&self, broken: String) -> Foul {
-        post_mortem(self.instance.process.as_ref(), broken).await
+        post_mortem(self.reserved.instance.process.as_ref(), broken).await
     }
 }
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        give_back(&self.bot, &self.instance);
-    }
-}
-
-/// A slot that is being made.
-struct ReservedSlot(Option<(Arc<Bot>, Arc<Instance>)>);
 
 impl Drop for ReservedSlot {
     fn drop(&mut self) {
-        if let Some((bot, instance)) = &self.0 {
-            give_back(bot, instance);
+        let Self { bot, instance } = self;
+        let before = instance.playing.fetch_sub(1, Ordering::Relaxed);
+        if before == 1
+            && instance.retired.load(Ordering::Relaxed)
+            && let Some(process) = &instance.process
+        {
+            process.stop();
         }
+        bot.changed.notify_waiters();
     }
-}
-
-fn give_back(bot: &Bot, instance: &Instance) {
-    let before = instance.playing.fetch_sub(1, Ordering::Relaxed);
-    if before == 1
-        && instance.retired.load(Ordering::Relaxed)
-        && let Some(process) = &instance.process
-    {
-        process.stop();
-    }
-    bot.changed.notify_waiters();
 }
