@@ -2,10 +2,6 @@
 //! does nothing else handles a question sooner, and each measures how late it is.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
     thread::{JoinHandle, ThreadId},
     time::Duration,
 };
@@ -33,7 +29,8 @@ pub struct Shard {
     /// The streams of games that are over, as long as their bots have not closed them.
     pub closing: TaskTracker,
     handle: Handle,
-    load: Arc<AtomicUsize>,
+    /// The games that it plays.
+    games: TaskTracker,
 }
 
 /// All of these threads. Dropping it ends them and cuts off games that are still running.
@@ -68,7 +65,7 @@ impl Pool {
                 heartbeat: Heartbeat::default(),
                 closing: TaskTracker::new(),
                 handle,
-                load: Arc::default(),
+                games: TaskTracker::new(),
             };
             shard.handle.spawn(shard.heartbeat.clone().beat());
             pool.shards.push(shard);
@@ -87,14 +84,14 @@ impl Pool {
         let shard = self
             .shards
             .iter()
-            .min_by_key(|shard| shard.load.load(Ordering::Relaxed))
+            .min_by_key(|shard| shard.games.len())
             .expect("a pool has a thread")
             .clone();
-        let load = Load::new(&shard.load);
+        let counted = shard.games.token();
         let work = work(shard.clone());
         let (mut done, result) = oneshot::channel();
         shard.handle.spawn(async move {
-            let _load = load;
+            let _counted = counted;
             tokio::select! {
                 biased;
                 result = work => { let _ = done.send(result); }
@@ -134,8 +131,7 @@ impl Pool {
     /// How many games are being played on all threads.
     #[must_use]
     pub fn running(&self) -> usize {
-        let loads = self.shards.iter();
-        loads.map(|shard| shard.load.load(Ordering::Relaxed)).sum()
+        self.shards.iter().map(|shard| shard.games.len()).sum()
     }
 
     /// How many tasks are alive on all threads, the heartbeats among them.
@@ -161,18 +157,3 @@ impl Drop for Pool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the game was cut off")]
 pub struct CutOff;
-
-struct Load(Arc<AtomicUsize>);
-
-impl Load {
-    fn new(load: &Arc<AtomicUsize>) -> Self {
-        load.fetch_add(1, Ordering::Relaxed);
-        Self(load.clone())
-    }
-}
-
-impl Drop for Load {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}

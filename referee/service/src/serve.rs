@@ -3,10 +3,7 @@
 use std::{
     collections::HashMap,
     pin::Pin,
-    sync::{
-        Arc, Mutex, PoisonError, Weak,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
@@ -18,7 +15,10 @@ use arena_proto::arena::v1::{
 use futures_util::Stream;
 use referee_core::{Limits, PerSeat, Seed};
 use referee_games::{Fixture, GAMES, ending, game, results};
-use tokio::{net::TcpListener, sync::mpsc};
+use tokio::{
+    net::TcpListener,
+    sync::{Semaphore, mpsc},
+};
 use tokio_stream::wrappers::{TcpListenerStream, UnboundedReceiverStream};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, transport::Server};
@@ -66,7 +66,7 @@ impl Serve {
         let service = Service {
             pool: pool.clone(),
             bots: Mutex::default(),
-            running: Arc::default(),
+            room: Arc::new(Semaphore::new(self.max_games.min(Semaphore::MAX_PERMITS))),
             max_games: self.max_games,
             stop: stop.clone(),
         };
@@ -110,7 +110,8 @@ struct Service {
     pool: Arc<Pool>,
     /// The bots of running games by address, so that all games with one share a connection.
     bots: Mutex<HashMap<Address, Weak<Bot>>>,
-    running: Arc<AtomicUsize>,
+    /// A permit for each further game.
+    room: Arc<Semaphore>,
     max_games: usize,
     stop: CancellationToken,
 }
@@ -125,7 +126,7 @@ impl Referee for Service {
         if self.stop.is_cancelled() {
             return Err(Status::unavailable("the referee is stopping"));
         }
-        let running = RunningGame::enter(&self.running, self.max_games).ok_or_else(|| {
+        let running = self.room.clone().try_acquire_owned().map_err(|_| {
             Status::resource_exhausted(format!(
                 "{} games are running, which is as many as this referee plays at once",
                 self.max_games
@@ -138,7 +139,6 @@ impl Referee for Service {
         let pool = self.pool.clone();
         tokio::spawn(async move {
             let _running = running;
-            let telling = events.clone();
             let playing = async move {
                 let played = game.play(&pool).await;
                 // Dropping the pool joins its threads, so none of them may drop it.
@@ -150,13 +150,13 @@ impl Referee for Service {
                 tokio::select! {
                     biased;
                     Some(live) = seen.recv() => {
-                        let _ = telling.send(Ok(event(shown(live, &game_id))));
+                        let _ = events.send(Ok(event(shown(live, &game_id))));
                     }
                     played = &mut playing => {
                         while let Ok(live) = seen.try_recv() {
-                            let _ = telling.send(Ok(event(shown(live, &game_id))));
+                            let _ = events.send(Ok(event(shown(live, &game_id))));
                         }
-                        let _ = telling.send(finished(played));
+                        let _ = events.send(finished(played));
                         break;
                     }
                     // The call was cancelled; dropping the game cuts it off.
@@ -175,25 +175,23 @@ impl Service {
     fn game(&self, spec: GameSpec, watch: mpsc::UnboundedSender<Live>) -> Result<Game, Status> {
         let kind = game(&spec.game).ok_or_else(|| {
             let known: Vec<_> = GAMES.iter().map(|game| game.info().name).collect();
-            Status::invalid_argument(format!(
-                "game: expected one of {}, found \"{}\"",
-                known.join(", "),
+            let known = known.join(", ");
+            invalid(format!(
+                "game: expected one of {known}, found \"{}\"",
                 spec.game
             ))
         })?;
-        let setup = if spec.setup_json.trim().is_empty() {
-            serde_json::Value::Null
-        } else {
-            serde_json::from_str(&spec.setup_json)
-                .map_err(|error| Status::invalid_argument(format!("setup_json: {error}")))?
+        let setup = match spec.setup_json.trim() {
+            "" => serde_json::Value::Null,
+            _ => serde_json::from_str(&spec.setup_json)
+                .map_err(|error| invalid(format!("setup_json: {error}")))?,
         };
         let setup = kind
             .setup(&setup)
-            .map_err(|error| Status::invalid_argument(format!("setup_json: {error}")))?;
+            .map_err(|error| invalid(format!("setup_json: {error}")))?;
         let seed = match spec.seed {
-            Some(bytes) => <[u8; 32]>::try_from(&bytes[..]).map_err(|_| {
-                Status::invalid_argument(format!("seed: expected 32 bytes, found {}", bytes.len()))
-            })?,
+            Some(bytes) => <[u8; 32]>::try_from(&bytes[..])
+                .map_err(|_| invalid(format!("seed: expected 32 bytes, found {}", bytes.len())))?,
             None => {
                 let mut seed = [0; 32];
                 getrandom::fill(&mut seed)
@@ -203,7 +201,7 @@ impl Service {
         };
         let seats = kind.info().seats;
         if spec.players.len() != usize::from(seats) {
-            return Err(Status::invalid_argument(format!(
+            return Err(invalid(format!(
                 "players: {} has {seats} seats, found {} players",
                 kind.info().name,
                 spec.players.len()
@@ -212,10 +210,8 @@ impl Service {
         let limits = limits(spec.limits.as_ref())?;
         let mut bots = Vec::new();
         for player in &spec.players {
-            let address = player
-                .address
-                .parse()
-                .map_err(|error| Status::invalid_argument(format!("players: {error}")))?;
+            let address = player.address.parse();
+            let address = address.map_err(|error| invalid(format!("players: {error}")))?;
             bots.push(self.bot(address, limits.start));
         }
         let names: Vec<String> = spec.players.into_iter().map(|player| player.name).collect();
@@ -270,13 +266,17 @@ fn limit(name: &str, given: Option<prost_types::Duration>) -> Result<Option<Dura
         .map(|(seconds, nanos)| Duration::new(seconds, nanos))
         .filter(|time| !time.is_zero() && *time <= Limits::LONGEST);
     if time.is_none() {
-        return Err(Status::invalid_argument(format!(
+        return Err(invalid(format!(
             "limits.{name}: expected a positive duration of at most 365 days, \
              found {} s and {} ns",
             given.seconds, given.nanos
         )));
     }
     Ok(time)
+}
+
+fn invalid(words: String) -> Status {
+    Status::invalid_argument(words)
 }
 
 const fn event(event: Event) -> GameEvent {
@@ -309,7 +309,7 @@ fn shown(live: Live, game_id: &str) -> Event {
 fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
     let record = match played {
         Ok(played) => played.record,
-        Err(PlayError::Setup(error)) => return Err(Status::invalid_argument(error.to_string())),
+        Err(PlayError::Setup(error)) => return Err(invalid(error.to_string())),
         Err(error @ PlayError::CutOff(_)) => return Err(Status::unavailable(error.to_string())),
     };
     let verdict = &record.result.verdict;
@@ -323,21 +323,4 @@ fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
         results: results(verdict),
         record: record.to_json_lines(),
     })))
-}
-
-/// Counts a running game until it is dropped.
-struct RunningGame(Arc<AtomicUsize>);
-
-impl RunningGame {
-    fn enter(running: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
-        let before = running.fetch_add(1, Ordering::Relaxed);
-        let entered = Self(running.clone());
-        (before < most).then_some(entered)
-    }
-}
-
-impl Drop for RunningGame {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
