@@ -99,13 +99,8 @@ impl Game {
     /// Retires the processes where the game has secrets: the same deal will be played
     /// again, by processes that have not seen a part of it.
     fn retire_processes(&self, table: &PerSeat<SeatState>) {
-        if !self.fixture.kind.has_secrets() {
-            return;
-        }
-        for (_, state) in table.iter() {
-            if let SeatState::Playing(slot, _) = state {
-                slot.retire();
-            }
+        if self.fixture.kind.has_secrets() {
+            table.iter().for_each(|(_, state)| state.retire());
         }
     }
 
@@ -219,11 +214,9 @@ impl Game {
             }
             Judgement::Fouled(kind) => {
                 let late = timely && matches!(kind, FoulKind::Late | FoulKind::NoStart);
-                if let SeatState::Playing(slot, _) = &state
-                    && (late || kind.is_start() || kind == FoulKind::MemoryExceeded)
-                {
+                if late || kind.is_start() || kind == FoulKind::MemoryExceeded {
                     // It may still be thinking about this game.
-                    slot.retire();
+                    state.retire();
                 }
                 // Dropping the stream cancels it at once.
                 *state = SeatState::Out;
@@ -246,6 +239,15 @@ pub(crate) enum SeatState {
     /// No bot could be started or reached; this is why.
     Absent(Foul),
     Out,
+}
+
+impl SeatState {
+    /// The process in this seat plays no further game.
+    pub(crate) fn retire(&self) {
+        if let Self::Playing(slot, _) = self {
+            slot.retire();
+        }
+    }
 }
 
 /// What came back from a seat.

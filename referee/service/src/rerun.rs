@@ -119,7 +119,8 @@ impl Rerun {
             let (ply, now) = match (asked.judge(heard, thought), asked.ply) {
                 (Ok(Judgement::Accepted { notation, .. }), Some(ply)) => (ply, Ok(notation)),
                 (Err(foul), Some(ply)) => {
-                    self.set_aside();
+                    // It may still be thinking about this game.
+                    self.seat.iter().for_each(SeatState::retire);
                     (ply, Err(foul))
                 }
                 (Err(foul), None) => return RerunEnd::NotStarted(foul),
@@ -163,18 +164,15 @@ impl Rerun {
                 Some(state) => (state, Duration::ZERO),
                 None => {
                     let state = self.open(resumption.settle()).await?;
-                    let extra = if resumed {
-                        resumption.extra()
-                    } else {
-                        Duration::ZERO
+                    let extra = match resumed {
+                        true => resumption.extra(),
+                        false => Duration::ZERO,
                     };
                     (self.seat.insert(state), extra)
                 }
             };
-            let asked = Question {
-                limit: question.limit + extra,
-                ..question.clone()
-            };
+            let mut asked = question.clone();
+            asked.limit += extra;
             let SeatAnswer {
                 heard,
                 thought,
@@ -184,7 +182,7 @@ impl Rerun {
             let again = self.before.is_empty() || self.can_resume;
             if heard.is_some() && excused && attempt < ATTEMPTS && again {
                 attempt += 1;
-                self.set_aside();
+                self.seat.iter().for_each(SeatState::retire);
             } else if let Some(heard) = heard
                 && !(resumed && resumption.must_repeat(&heard, thought, question.limit))
             {
@@ -206,12 +204,5 @@ impl Rerun {
             stream.settle(time).await;
         }
         Ok(SeatState::Playing(slot, stream))
-    }
-
-    /// Its process plays no further game, since it may still be thinking about this one.
-    fn set_aside(&self) {
-        if let Some(SeatState::Playing(slot, _)) = &self.seat {
-            slot.retire();
-        }
     }
 }

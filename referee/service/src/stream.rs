@@ -44,13 +44,8 @@ enum Answers {
     Failed(Status),
 }
 
-/// What was read from a stream.
-enum Read {
-    Answer(Bytes),
-    Foul(Foul),
-    /// The connection broke; only the process can tell why.
-    Broken(String),
-}
+/// The response to a question, or how the connection broke: only the process can tell why.
+type Heard = Result<SeatReply, String>;
 
 /// How a bot's side of a stream ended when the game was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +60,7 @@ pub enum Closed {
 
 /// What came back from a question.
 pub(crate) struct Reply {
-    /// The response, or how the connection broke.
-    pub(crate) heard: Result<SeatReply, String>,
+    pub(crate) heard: Heard,
     /// From handing over the question to reading the answer.
     pub(crate) thought: Duration,
     /// Whether it is late only because of a delay of the referee.
@@ -107,15 +101,14 @@ impl SeatStream {
     pub(crate) async fn ask(&mut self, question: Question, heartbeat: &Heartbeat) -> Reply {
         // What has arrived before the question was sent does not answer it.
         if question.number > 0
-            && let Poll::Ready(read) = poll_fn(|cx| Poll::Ready(self.poll_read(cx))).await
+            && let Poll::Ready(heard) = poll_fn(|cx| Poll::Ready(self.poll_read(cx))).await
         {
-            let heard = match read {
-                Read::Answer(answer) => Ok(SeatReply::Foul(Foul::Unsolicited {
+            let heard = heard.map(|heard| match heard {
+                SeatReply::Answer(answer) => SeatReply::Foul(Foul::Unsolicited {
                     bytes: answer.len(),
-                })),
-                Read::Foul(foul) => Ok(SeatReply::Foul(foul)),
-                Read::Broken(how) => Err(how),
-            };
+                }),
+                other => other,
+            });
             return Reply {
                 heard,
                 thought: Duration::ZERO,
@@ -125,28 +118,21 @@ impl SeatStream {
         self.tell(question.call);
         let asked = Instant::now();
         let deadline = asked + question.limit;
-        let read = poll_fn(|cx| match self.poll_read(cx) {
-            Poll::Ready(read) => Poll::Ready(Some(read)),
-            Poll::Pending => self.alarm.poll(deadline, cx).map(|()| None),
+        let heard = poll_fn(|cx| match self.poll_read(cx) {
+            Poll::Pending => {
+                let late = self.alarm.poll(deadline, cx);
+                late.map(|()| Ok(SeatReply::Nothing))
+            }
+            heard => heard,
         })
         .await;
         let thought = asked.elapsed();
-        let heard = match read {
-            None => Ok(SeatReply::Nothing),
-            Some(Read::Answer(answer)) => Ok(SeatReply::Answer(answer)),
-            Some(Read::Foul(foul)) => Ok(SeatReply::Foul(foul)),
-            Some(Read::Broken(how)) => Err(how),
-        };
         // A delay of ours excuses nothing in an answer that came in time.
-        let excused = thought >= question.limit
-            && self
-                .is_excused(
-                    &heard,
-                    heartbeat.worst_since(asked),
-                    thought,
-                    question.limit,
-                )
-                .await;
+        let excused = thought >= question.limit && {
+            let delay = heartbeat.worst_since(asked);
+            self.is_excused(&heard, delay, thought, question.limit)
+                .await
+        };
         Reply {
             heard,
             thought,
@@ -159,7 +145,7 @@ impl SeatStream {
     /// longer as the delay was.
     async fn is_excused(
         &mut self,
-        heard: &Result<SeatReply, String>,
+        heard: &Heard,
         delay: Duration,
         thought: Duration,
         limit: Duration,
@@ -173,7 +159,7 @@ impl SeatStream {
             Ok(SeatReply::Nothing) => {
                 let more = delay.min(limit);
                 let read = tokio::time::timeout(more, poll_fn(|cx| self.poll_read(cx))).await;
-                matches!(read, Ok(Read::Answer(_)))
+                matches!(read, Ok(Ok(SeatReply::Answer(_))))
             }
             Ok(SeatReply::Foul(_)) | Err(_) => false,
         };
@@ -193,14 +179,15 @@ impl SeatStream {
         let ended = poll_fn(|cx| {
             loop {
                 match self.poll_read(cx) {
-                    Poll::Ready(Read::Answer(answer)) => {
+                    Poll::Ready(Ok(SeatReply::Answer(answer))) => {
                         let bytes = answer.len();
                         answered.get_or_insert(Foul::Unsolicited { bytes });
                     }
-                    Poll::Ready(Read::Foul(Foul::HungUp)) => return Poll::Ready(None),
-                    Poll::Ready(Read::Foul(foul)) => return Poll::Ready(Some(foul)),
-                    // How its process ended is looked at elsewhere.
-                    Poll::Ready(Read::Broken(_)) => return Poll::Ready(None),
+                    Poll::Ready(Ok(SeatReply::Foul(foul))) if foul != Foul::HungUp => {
+                        return Poll::Ready(Some(foul));
+                    }
+                    // It has ended. How its process ended is looked at elsewhere.
+                    Poll::Ready(Ok(_) | Err(_)) => return Poll::Ready(None),
                     Poll::Pending => return Poll::Pending,
                 }
             }
@@ -233,7 +220,7 @@ impl SeatStream {
         }
     }
 
-    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Read> {
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Heard> {
         self.poll_open(cx);
         let answers = match &mut self.answers {
             Answers::Opening(_) => return Poll::Pending,
@@ -243,28 +230,25 @@ impl SeatStream {
             }
             Answers::Open(answers) => answers,
         };
-        match Pin::new(&mut **answers).poll_next(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(Some(Ok(answer))) => Poll::Ready(Read::Answer(answer)),
-            Poll::Ready(None) => Poll::Ready(Read::Foul(Foul::HungUp)),
-            Poll::Ready(Some(Err(status))) => Poll::Ready(self.broken(&status, false)),
-        }
+        let next = std::task::ready!(Pin::new(&mut **answers).poll_next(cx));
+        Poll::Ready(match next {
+            Some(Ok(answer)) => Ok(SeatReply::Answer(answer)),
+            Some(Err(status)) => self.broken(&status, false),
+            None => Ok(SeatReply::Foul(Foul::HungUp)),
+        })
     }
 
     /// What a status means. A status has a source where the transport made it, and none
     /// where the bot sent it.
-    fn broken(&self, status: &Status, opening: bool) -> Read {
-        let message = status.message();
+    fn broken(&self, status: &Status, opening: bool) -> Heard {
         if let Some(source) = std::error::Error::source(status) {
-            return Read::Broken(causes(source));
+            return Err(causes(source));
         }
+        let message = status.message();
+        let or = |words| Foul::evidence(if message.is_empty() { words } else { message });
         let foul = match status.code() {
             Code::Unimplemented if opening => Foul::Unsupported {
-                detail: Foul::evidence(if message.is_empty() {
-                    "UNIMPLEMENTED"
-                } else {
-                    message
-                }),
+                detail: or("UNIMPLEMENTED"),
             },
             // tonic makes these two itself for a message that it refuses to read; only
             // their texts tell them from a bot's own status.
@@ -283,14 +267,10 @@ impl SeatStream {
             }
             code => Foul::ErrorStatus {
                 code: code.into(),
-                message: Foul::evidence(if message.is_empty() {
-                    code.description()
-                } else {
-                    message
-                }),
+                message: or(code.description()),
             },
         };
-        Read::Foul(foul)
+        Ok(SeatReply::Foul(foul))
     }
 }
 
