@@ -13,7 +13,7 @@ use arena_ladder::Entrant;
 use arena_store::{Counter, Store, StoreError, Tournament, TournamentState};
 use futures_util::future::try_join_all;
 use referee::Pool;
-use referee_worker::{BotPool, LaunchContext, Packer, Stop, Worker, WorkerOptions, bucket};
+use referee_worker::{BotPool, LaunchContext, Packer, Stop, Worker, bucket};
 use tokio::time::Instant;
 
 use crate::{
@@ -117,20 +117,17 @@ pub async fn run<R: Results>(
     };
     let workers = concurrency.min(cores()).max(1);
     let working = try_join_all((0..workers).map(|number| {
-        let worker = WorkerOptions {
+        let worker = Worker {
             name: format!("{}-{number}", options.worker),
             // The first ones take what is left over.
             games_at_once: concurrency / workers + usize::from(number < concurrency % workers),
+            dispatch: dispatcher.clone(),
+            bots: bots.clone(),
+            pool: pool.clone(),
+            packer: packer.clone(),
+            stop: stop.clone(),
         };
-        Worker::new(
-            worker,
-            dispatcher.clone(),
-            bots.clone(),
-            pool.clone(),
-            packer.clone(),
-            stop.clone(),
-        )
-        .run()
+        worker.run()
     }));
     let watch = Watch {
         plan: &plan,

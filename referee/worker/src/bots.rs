@@ -84,8 +84,8 @@ impl BotPool {
         let mut shared = self.lock();
         shared.moment += 1;
         let moment = shared.moment;
-        let known = shared.bots.iter_mut();
-        if let Some(known) = known.into_iter().find(|known| is_same(&known.wanted, bot)) {
+        let mut known = shared.bots.iter_mut();
+        if let Some(known) = known.find(|known| is_same(&known.wanted, bot)) {
             known.chunks += 1;
             known.last = moment;
             return Ok(known.running.clone());
@@ -114,22 +114,18 @@ impl BotPool {
     /// Takes back the bots of a chunk that has been played, and stops processes that
     /// are not kept for the next one. Gives for each bot of the lineup the most
     /// memory that a process of it has added, where it was measured.
-    pub async fn give_back(&self, lease: &Lease, bots: ChunkBots) -> Vec<Option<u64>> {
+    pub async fn give_back(&self, bots: ChunkBots) -> Vec<Option<u64>> {
         let mut idle: Vec<Arc<Bot>> = Vec::new();
         {
             let mut shared = self.lock();
-            for (place, bot) in lease.bots.iter().enumerate() {
-                let before = &lease.bots[..place];
-                if before.iter().any(|other| is_same(other, bot)) {
+            for (place, running) in bots.0.iter().enumerate() {
+                let is_it = |other: &Running| Arc::ptr_eq(&other.bot, &running.bot);
+                if bots.0[..place].iter().any(is_it) {
                     continue;
                 }
-                let known = shared.bots.iter_mut();
-                match known.into_iter().find(|known| {
-                    is_same(&known.wanted, bot)
-                        && Arc::ptr_eq(&known.running.bot, &bots.0[place].bot)
-                }) {
+                match shared.bots.iter_mut().find(|known| is_it(&known.running)) {
                     Some(known) => known.chunks -= 1,
-                    None => idle.push(bots.0[place].bot.clone()),
+                    None => idle.push(running.bot.clone()),
                 }
             }
             while shared.bots.len() > KEPT {

@@ -31,4 +31,4 @@ pub use packer::Packer;
 pub use records::{ReadError, RecordFolder, read_record, write_whole};
 pub use stop::Stop;
 pub use summary::{Summary, course, moves};
-pub use worker::{WorkError, Worker, WorkerOptions};
+pub use worker::{WorkError, Worker};

@@ -26,23 +26,22 @@ const CHUNK: Duration = Duration::from_secs(3);
 /// Results that wait to be stored while others are played, at most.
 const UNSTORED: usize = 256;
 
-/// What a worker is made of.
-#[derive(Clone, Debug)]
-pub struct WorkerOptions {
-    /// What it is called.
-    pub name: String,
-    /// How many games it plays at once.
-    pub games_at_once: usize,
-}
-
 /// Plays what it is given. Several workers of a process share bots and threads.
 pub struct Worker<D> {
-    options: WorkerOptions,
-    dispatch: Arc<D>,
-    bots: Arc<BotPool>,
-    pool: Arc<Pool>,
-    packer: Arc<Packer>,
-    stop: Stop,
+    /// What it is called.
+    pub name: String,
+    /// How many games it plays at once, at least one.
+    pub games_at_once: usize,
+    /// Where it gets its work.
+    pub dispatch: Arc<D>,
+    /// Its bots.
+    pub bots: Arc<BotPool>,
+    /// The threads that its games are played on.
+    pub pool: Arc<Pool>,
+    /// What summarises and packs its games.
+    pub packer: Arc<Packer>,
+    /// Stops it.
+    pub stop: Stop,
 }
 
 /// Why a worker can't go on. It is never a bot's fault.
@@ -88,26 +87,6 @@ struct Progress {
 }
 
 impl<D: Dispatch + 'static> Worker<D> {
-    /// A worker that plays with these bots on these threads.
-    #[must_use]
-    pub fn new(
-        options: WorkerOptions,
-        dispatch: Arc<D>,
-        bots: Arc<BotPool>,
-        pool: Arc<Pool>,
-        packer: Arc<Packer>,
-        stop: Stop,
-    ) -> Self {
-        Self {
-            options,
-            dispatch,
-            bots,
-            pool,
-            packer,
-            stop,
-        }
-    }
-
     /// Works until nothing is left or it is asked to stop.
     ///
     /// # Errors
@@ -115,13 +94,13 @@ impl<D: Dispatch + 'static> Worker<D> {
     /// Only for our own failures.
     pub async fn run(self) -> Result<(), WorkError> {
         let worker = Arc::new(self);
-        let at_once = worker.options.games_at_once.max(1);
+        let at_once = worker.games_at_once.max(1);
         // What a game takes, as far as has been seen.
         let mut a_game = CHUNK;
         while !worker.stop.is_finishing() {
             let fit = (CHUNK.as_secs_f64() / a_game.as_secs_f64().max(1e-6)) as u64;
             let request = LeaseRequest {
-                worker: worker.options.name.clone(),
+                worker: worker.name.clone(),
                 games: fit.clamp(1, 4096).saturating_mul(at_once as u64),
             };
             let leased = tokio::select! {
@@ -151,7 +130,7 @@ impl<D: Dispatch + 'static> Worker<D> {
         let bots = self.bots.take(&lease).map_err(WorkError::Socket)?;
         let at_once = match lease.series {
             true => 1,
-            false => self.options.games_at_once.max(1),
+            false => self.games_at_once.max(1),
         };
         let chunk = Arc::new(Chunk {
             worker: self,
@@ -187,7 +166,7 @@ impl<D: Dispatch + 'static> Worker<D> {
         else {
             unreachable!("the games that shared it have ended");
         };
-        let memory = worker.bots.give_back(&lease, bots).await;
+        let memory = worker.bots.give_back(bots).await;
         let progress = progress
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);

@@ -14,7 +14,7 @@ use referee::Pool;
 use referee_core::{FoulKind, Limits, Seed};
 use referee_worker::{
     BotOptions, BotPool, Dispatch, DispatchError, Entry, LaunchContext, Packer, Schemes, Stop,
-    WorkError, Worker, WorkerOptions,
+    WorkError, Worker,
     lease::{
         Assignment, ChunkId, GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply,
         LeaseRequest, LeasedBot, ReportReply,
@@ -121,20 +121,17 @@ impl Dispatch for Replies {
 
 /// A worker that plays one game at a time.
 fn worker(dispatch: &Arc<Replies>, stop: &Stop) -> Worker<Replies> {
-    let options = WorkerOptions {
-        name: "worker".to_owned(),
-        games_at_once: 1,
-    };
     // It reads its input to the end, as a supervisor does.
     let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
-    Worker::new(
-        options,
-        dispatch.clone(),
-        Arc::new(BotPool::new(context)),
-        Arc::new(Pool::new(1).unwrap()),
-        Arc::new(Packer::start(1).unwrap()),
-        stop.clone(),
-    )
+    Worker {
+        name: "worker".to_owned(),
+        games_at_once: 1,
+        dispatch: dispatch.clone(),
+        bots: Arc::new(BotPool::new(context)),
+        pool: Arc::new(Pool::new(1).unwrap()),
+        packer: Arc::new(Packer::start(1).unwrap()),
+        stop: stop.clone(),
+    }
 }
 
 async fn run(dispatch: &Arc<Replies>, stop: &Stop) -> Result<(), WorkError> {
