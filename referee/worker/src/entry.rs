@@ -23,38 +23,9 @@ pub struct Entry {
 /// Why a text is no entry, or an entry can't take part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// It begins like no SPEC.
-    #[error("{text}: expected SPEC or NAME=SPEC, where SPEC is {forms}{}", hint(.meant))]
-    Unknown {
-        /// What was written.
-        text: String,
-        /// What there is.
-        forms: String,
-        /// A SPEC that may have been meant.
-        meant: Option<String>,
-    },
-    /// It is of a kind that can't be started yet.
-    #[error("{text}: this version does not start image: bots; expected {forms}")]
-    Image {
-        /// What was written.
-        text: String,
-        /// What there is.
-        forms: String,
-    },
-    /// What follows the prefix is wrong.
+    /// What was written, what was expected, and what to do.
     #[error("{0}")]
     Invalid(String),
-    /// The name is none.
-    #[error(
-        "{text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores and begins \
-         with one of the first two, found \"{name}\""
-    )]
-    Name {
-        /// What was written.
-        text: String,
-        /// The name in it.
-        name: String,
-    },
     /// Two have one name.
     #[error(
         "{text}: there is a bot called \"{name}\" already; give this one another name, as in \
@@ -68,17 +39,6 @@ pub enum SpecError {
         /// The second one's SPEC.
         spec: String,
     },
-    /// Two are one process.
-    #[error(
-        "{text}: another bot is at {address} too, and one process can't sit in two seats; start \
-         a second one"
-    )]
-    AddressTaken {
-        /// What was written.
-        text: String,
-        /// Where both are.
-        address: Address,
-    },
 }
 
 impl Entry {
@@ -88,33 +48,37 @@ impl Entry {
     ///
     /// [`SpecError`] says what was expected.
     pub fn read(text: &str, schemes: &Schemes) -> Result<Self, SpecError> {
-        let is_spec = |text: &str| schemes.find(text).is_some() || text.starts_with("image:");
-        let (name, spec) = if is_spec(text) {
-            (None, text)
-        } else {
-            match text.split_once('=') {
-                Some((name, spec)) => (Some(name), spec),
-                None => (None, text),
+        let is_image = |text: &str| text.starts_with("image:");
+        let (name, spec) = match text.split_once('=') {
+            Some((name, spec)) if !Self::is_spec(text, schemes) && !is_image(text) => {
+                (Some(name), spec)
             }
+            _ => (None, text),
         };
         let Some((scheme, rest)) = schemes.find(spec) else {
-            let (text, forms) = (text.to_owned(), schemes.forms());
-            return Err(if spec.starts_with("image:") {
-                SpecError::Image { text, forms }
-            } else {
-                let meant = schemes
-                    .completed(spec)
-                    .or_else(|| suggestion(&text))
-                    .or_else(|| suggestion(spec));
-                SpecError::Unknown { text, forms, meant }
-            });
+            let forms = schemes.forms();
+            if is_image(spec) {
+                return Err(SpecError::Invalid(format!(
+                    "{text}: this version does not start image: bots; expected {forms}"
+                )));
+            }
+            let meant = schemes
+                .completed(spec)
+                .or_else(|| suggestion(text))
+                .or_else(|| suggestion(spec))
+                .map_or_else(String::new, |spec| format!("; did you mean {spec}?"));
+            return Err(SpecError::Invalid(format!(
+                "{text}: expected SPEC or NAME=SPEC, where SPEC is {forms}{meant}"
+            )));
         };
         let launcher = (scheme.read)(spec, rest).map_err(SpecError::Invalid)?;
         let name = name.map_or_else(|| name_like(&launcher.default_name()), str::to_owned);
         let begins = name.starts_with(char::is_alphanumeric);
         if !begins || name.len() > LONGEST_NAME || !name.chars().all(is_of_a_name) {
-            let text = text.to_owned();
-            return Err(SpecError::Name { text, name });
+            return Err(SpecError::Invalid(format!(
+                "{text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores and \
+                 begins with one of the first two, found \"{name}\""
+            )));
         }
         Ok(Self {
             name,
@@ -144,10 +108,10 @@ impl Entry {
             if let Reach::Address(address) = &reach
                 && entries.iter().any(|known| known.launcher.reach() == reach)
             {
-                return Err(SpecError::AddressTaken {
-                    text: text.to_owned(),
-                    address: address.clone(),
-                });
+                return Err(SpecError::Invalid(format!(
+                    "{text}: another bot is at {address} too, and one process can't sit in two \
+                     seats; start a second one"
+                )));
             }
             entries.push(entry);
         }
@@ -234,13 +198,6 @@ fn is_of_a_name(c: char) -> bool {
 fn name_like(text: &str) -> String {
     let chars = text.chars().map(|c| if is_of_a_name(c) { c } else { '-' });
     chars.take(LONGEST_NAME).collect()
-}
-
-fn hint(spec: &Option<String>) -> String {
-    match spec {
-        Some(spec) => format!("; did you mean {spec}?"),
-        None => String::new(),
-    }
 }
 
 /// The SPEC of a text without a prefix: a file, a command with a file in it, or an

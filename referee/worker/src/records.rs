@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use referee_core::{Record, RecordError, pack};
+use referee_core::{Record, pack};
 
 /// What a record's file name ends with.
 const ENDING: &str = "jsonl.zst";
@@ -29,24 +29,13 @@ pub enum ReadError {
         /// Why not.
         error: io::Error,
     },
-    /// It is not what was packed.
-    #[error("{path} is no packed record: {error}")]
-    Unpack {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        error: pack::UnpackError,
-    },
-    /// It is neither packed nor text.
-    #[error("{0} is no record: it is no text")]
-    NoText(PathBuf),
-    /// It is no record.
-    #[error("{path} is no record: {error}")]
-    Parse {
+    /// Its content is no record.
+    #[error("{path} {problem}")]
+    Content {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        error: RecordError,
+        problem: String,
     },
 }
 
@@ -76,9 +65,7 @@ impl RecordFolder {
     /// The file can't be written.
     pub async fn write(&self, record: Record) -> io::Result<PathBuf> {
         let file = self.file(&record.header.game_id);
-        let to = file.clone();
-        spawned(move || write_whole(&to, &pack::pack(&record.to_json_lines()))).await?;
-        Ok(file)
+        written(file, move || pack::pack(&record.to_json_lines())).await
     }
 
     /// Writes a record that is packed, likewise.
@@ -87,17 +74,17 @@ impl RecordFolder {
     ///
     /// The file can't be written.
     pub async fn write_packed(&self, game_id: &str, packed: Vec<u8>) -> io::Result<PathBuf> {
-        let file = self.file(game_id);
-        let to = file.clone();
-        spawned(move || write_whole(&to, &packed)).await?;
-        Ok(file)
+        written(self.file(game_id), || packed).await
     }
 }
 
-async fn spawned(work: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<()> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(io::Error::other)?
+async fn written(
+    file: PathBuf,
+    content: impl FnOnce() -> Vec<u8> + Send + 'static,
+) -> io::Result<PathBuf> {
+    let write = move || write_whole(&file, &content()).map(|()| file);
+    let written = tokio::task::spawn_blocking(write).await;
+    written.map_err(io::Error::other)?
 }
 
 /// Reads a record from a file, packed or not.
@@ -112,17 +99,13 @@ pub fn read_record(path: &Path) -> Result<Record, ReadError> {
         Err(error) => return Err(ReadError::Open { path, error }),
     };
     let text = if bytes.starts_with(&ZSTD_MAGIC) {
-        match pack::unpack(&bytes) {
-            Ok(text) => text,
-            Err(error) => return Err(ReadError::Unpack { path, error }),
-        }
+        pack::unpack(&bytes).map_err(|error| format!("is no packed record: {error}"))
     } else {
-        match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(_) => return Err(ReadError::NoText(path)),
-        }
+        String::from_utf8(bytes).map_err(|_| "is no record: it is no text".to_owned())
     };
-    Record::parse(&text).map_err(|error| ReadError::Parse { path, error })
+    let record = text
+        .and_then(|text| Record::parse(&text).map_err(|error| format!("is no record: {error}")));
+    record.map_err(|problem| ReadError::Content { path, problem })
 }
 
 /// Writes a file under another name first, so that there is never half a file.
