@@ -37,7 +37,8 @@ pub trait InProcessSeat {
 /// How a bot in this process failed.
 pub type BotError = Box<dyn std::error::Error + Send + Sync>;
 
-type Seated = Box<dyn InProcessSeat>;
+/// Who plays on, by seat; none in a seat that never started.
+type Bots = PerSeat<Option<Box<dyn InProcessSeat>>>;
 
 /// One answer in so many is any legal one, each equally likely: a bot that always does the
 /// same would play the same game again.
@@ -105,7 +106,7 @@ impl Playouts<'_> {
     ) -> Result<Outcome, ReviewError> {
         let mut sitting = at.sitting.fork();
         let seats = at.sent.iter().map(|(seat, _)| self.seated(at, seat));
-        let mut bots: PerSeat<Option<Seated>> = seats.collect::<Result<Vec<_>, _>>()?.into();
+        let mut bots: Bots = seats.collect::<Result<Vec<_>, _>>()?.into();
         for question in sitting.pending() {
             let heard = match deed {
                 Deed::Answers(which) if question.seat == at.seat => {
@@ -148,7 +149,11 @@ impl Playouts<'_> {
 
     /// The bot in a seat that has heard everything so far; none in a seat that never
     /// started.
-    fn seated(&self, at: &Position<'_>, seat: Seat) -> Result<Option<Seated>, ReviewError> {
+    fn seated(
+        &self,
+        at: &Position<'_>,
+        seat: Seat,
+    ) -> Result<Option<Box<dyn InProcessSeat>>, ReviewError> {
         let mut sent = at.sent[seat].iter();
         let Some(start) = sent.next() else {
             return Ok(None);
@@ -173,7 +178,7 @@ fn hear(bot: &mut dyn InProcessSeat, call: &Bytes) -> SeatReply {
 }
 
 /// What the bot that is asked answers.
-fn answered(question: &Question, bots: &mut PerSeat<Option<Seated>>) -> SeatReply {
+fn answered(question: &Question, bots: &mut Bots) -> SeatReply {
     let bot = bots[question.seat].as_mut();
     bot.map_or(SeatReply::Foul(Foul::HungUp), |bot| {
         hear(&mut **bot, &question.call)
@@ -181,12 +186,7 @@ fn answered(question: &Question, bots: &mut PerSeat<Option<Seated>>) -> SeatRepl
 }
 
 /// An answer that the bot has not chosen; the bot is told of it.
-fn given(
-    sitting: &Sitting,
-    question: &Question,
-    which: usize,
-    bots: &mut PerSeat<Option<Seated>>,
-) -> SeatReply {
+fn given(sitting: &Sitting, question: &Question, which: usize, bots: &mut Bots) -> SeatReply {
     let legal = sitting.legal(question.seat);
     let (Some((_, own)), Some(bot)) = (legal.get(which), &mut bots[question.seat]) else {
         return SeatReply::Foul(Foul::HungUp);

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use referee_core::GameInfo;
 
-pub use bot_kit::{Bot, Seated};
+pub use bot_kit::{Bot, LocalPlayer};
 pub use spec::{Parameters, SpecError, closest};
 
 /// A built-in bot.

@@ -25,9 +25,9 @@
 pub mod big_two;
 pub mod connect_four;
 mod listen;
+mod local_player;
 pub mod mahjong;
 pub mod othello;
-mod seated;
 mod service;
 mod session;
 #[cfg(test)]
@@ -38,7 +38,7 @@ use std::{process::ExitCode, sync::Arc};
 
 pub use arena_proto::arena::v1::{GameOver, GameStart};
 pub use listen::{ListenError, listen, router, serve};
-pub use seated::Seated;
+pub use local_player::LocalPlayer;
 pub use thinker::{Chooser, Thinker, Turn};
 use tonic::{Status, service::Routes};
 

@@ -292,25 +292,25 @@ fn a_player_can_be_caught_up_in_every_game() {
 
 /// Without a stream, and with the messages of one.
 #[test]
-fn a_seated_bot_answers_as_it_did_on_its_stream() {
+fn a_local_player_answers_as_it_did_on_its_stream() {
     let bot = bot();
     for name in GAMES {
         let record = play(name, 3);
         let path = game(name).unwrap().path();
         for seat in Seat::all(record.header.players.seats()) {
-            let mut seated = None;
+            let mut player = None;
             let mut said = None;
             let mut answers = 0;
             for event in &record.events {
                 match event {
-                    Event::Asked { seat: s, call, .. } if *s == seat => match &mut seated {
-                        None => seated = Some(bot.sit(path, call).unwrap()),
-                        Some(seated) => said = seated.hear(call).unwrap(),
+                    Event::Asked { seat: s, call, .. } if *s == seat => match &mut player {
+                        None => player = Some(bot.sit(path, call).unwrap()),
+                        Some(player) => said = player.hear(call).unwrap(),
                     },
                     Event::Told { seat: s, call } if *s == seat => {
                         let envelope = CallEnvelope::decode(call.clone()).unwrap();
                         if envelope.call.is_none() {
-                            assert_eq!(seated.as_mut().unwrap().hear(call).unwrap(), None);
+                            assert_eq!(player.as_mut().unwrap().hear(call).unwrap(), None);
                         }
                     }
                     Event::Answered {

@@ -54,7 +54,7 @@ pub(crate) struct Explain {
 /// A built-in bot that plays on in this process.
 struct BuiltIn(house_bots::Bot);
 
-struct BuiltInSeat(house_bots::Seated);
+struct BuiltInSeat(house_bots::LocalPlayer);
 
 impl InProcessBot for BuiltIn {
     fn sit(&self, path: &str, start: &Bytes) -> Result<Box<dyn InProcessSeat>, BotError> {

@@ -1,4 +1,5 @@
-//! A bot in one game without a stream, to ask what it would have done in a past game.
+//! A bot in one game that is called directly, without a stream: to ask what it would have
+//! done in a past game.
 
 use arena_proto::arena::v1::call_envelope::Call as Kind;
 use bytes::Bytes;
@@ -9,26 +10,26 @@ use crate::{
     session::{Call, Player, envelope, numbered},
 };
 
-/// A bot in one game, in this process.
-pub struct Seated(Box<dyn Player>);
+/// A bot in one game, in the process of its caller.
+pub struct LocalPlayer(Box<dyn Player>);
 
 impl Bot {
-    /// Sits down in a game of the service at this path, by its first call.
+    /// Takes a seat in a game of the service at this path, by its first call.
     ///
     /// # Errors
     ///
     /// It does not play this game, or the call can't be read.
-    pub fn sit(&self, path: &str, start: &[u8]) -> Result<Seated, Status> {
+    pub fn sit(&self, path: &str, start: &[u8]) -> Result<LocalPlayer, Status> {
         let plays = self.games.iter().find(|game| game.path == path);
         let game = plays.ok_or_else(|| Status::unimplemented("the bot does not play this game"))?;
         match envelope(start)?.call {
-            Some(Kind::Start(begins)) => Ok(Seated((game.new)(&begins, start)?)),
+            Some(Kind::Start(begins)) => Ok(LocalPlayer((game.new)(&begins, start)?)),
             _ => Err(Status::invalid_argument("the first call is no GameStart")),
         }
     }
 }
 
-impl Seated {
+impl LocalPlayer {
     /// Hears the next call, the end of the game aside; what it answers to a question
     /// is a whole message.
     ///
