@@ -2,6 +2,7 @@
 
 use std::{env, fs, io, path::Path, time::Duration};
 
+use futures_util::FutureExt as _;
 use tokio::{
     net::{TcpListener, UnixListener},
     signal::unix::{SignalKind, signal},
@@ -76,7 +77,7 @@ pub fn router(routes: Routes) -> Router {
 /// [`ListenError`].
 pub async fn listen(router: Router) -> Result<(), ListenError> {
     let address = env::var("BOT_LISTEN").unwrap_or_else(|_| DEFAULT_ADDRESS.to_owned());
-    let (stopped, stop) = stop_signal()?;
+    let stop = stop_signal()?.shared();
     let bind = |error| ListenError::Bind {
         address: address.clone(),
         error,
@@ -89,51 +90,41 @@ pub async fn listen(router: Router) -> Result<(), ListenError> {
             let listener = UnixListener::bind(path).map_err(bind)?;
             println!("listening on unix:{path}");
             let incoming = UnixListenerStream::new(listener);
-            let served = router.serve_with_incoming_shutdown(incoming, stop).await;
+            let served = router.serve_with_incoming_shutdown(incoming, stop.clone());
+            let served = served.await;
             let _ = fs::remove_file(path);
             served?;
         } else if let Some(host) = address.strip_prefix("tcp:") {
             let listener = TcpListener::bind(host).await.map_err(bind)?;
             println!("listening on tcp:{}", listener.local_addr()?);
             let incoming = TcpListenerStream::new(listener);
-            router.serve_with_incoming_shutdown(incoming, stop).await?;
+            let served = router.serve_with_incoming_shutdown(incoming, stop.clone());
+            served.await?;
         } else {
             return Err(ListenError::Address(address.clone()));
         }
         Ok(())
     };
+    let too_long = async {
+        stop.clone().await;
+        tokio::time::sleep(GRACE).await;
+    };
     tokio::select! {
         served = serving => served,
-        () = after_grace(stopped) => Ok(()),
+        () = too_long => Ok(()),
     }
 }
 
-/// What ends when the signal comes, and what stops the server then.
-type StopSignal = (
-    tokio::sync::oneshot::Receiver<()>,
-    std::pin::Pin<Box<dyn Future<Output = ()> + Send>>,
-);
-
-fn stop_signal() -> io::Result<StopSignal> {
+/// Listens for SIGTERM and SIGINT; the future ends when one of them comes.
+fn stop_signal() -> io::Result<impl Future<Output = ()> + Send> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let (stopping, stopped) = tokio::sync::oneshot::channel();
-    let stop = Box::pin(async move {
+    Ok(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        let _ = stopping.send(());
-    });
-    Ok((stopped, stop))
-}
-
-async fn after_grace(stopped: tokio::sync::oneshot::Receiver<()>) {
-    if stopped.await.is_err() {
-        // The server has ended by itself.
-        std::future::pending::<()>().await;
-    }
-    tokio::time::sleep(GRACE).await;
+    })
 }
 
 fn remove_socket(path: &Path) -> io::Result<()> {

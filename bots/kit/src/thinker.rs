@@ -101,25 +101,21 @@ impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
         let Some(question) = self.watcher.hear(&call.bytes).map_err(unreadable)? else {
             return Ok(None);
         };
-        let past = match call.past_answer {
-            Some(past) => Some(G::read_answer(question, &past).map_err(unreadable)?),
-            None => None,
+        if let Some(past) = call.past_answer {
+            let past = G::read_answer(question, &past).map_err(unreadable)?;
+            self.watcher.answered(&past);
+            return Ok(None);
+        }
+        let turn = Turn {
+            question,
+            limit: call.limit,
+            watcher: &self.watcher,
         };
-        let told = past.is_some();
-        let answer = match past {
-            Some(past) => past,
-            None => called("answer", || {
-                self.thinker.answer(&Turn {
-                    question,
-                    limit: call.limit,
-                    watcher: &self.watcher,
-                })
-            })?,
-        };
+        let answer = called("answer", || self.thinker.answer(&turn))?;
         self.watcher.answered(&answer);
         let mut bytes = Vec::new();
         G::write_answer(&answer, &mut bytes);
-        Ok((!told).then_some(bytes))
+        Ok(Some(bytes))
     }
 
     fn over(&mut self, over: &GameOver) {
