@@ -46,70 +46,39 @@ pub struct Line {
 /// What happened, or what was found. `type` says which.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the types of the variants say what they are")]
 pub enum Event {
-    /// Games are about to be played.
     RunStarted(run::RunStartedEvent),
-    /// A game has begun.
     GameStarted(game::GameStartedEvent),
-    /// A move of a game that runs.
     Move(game::MoveEvent),
-    /// A game is over.
     Game(game::GameEvent),
-    /// The first foul of a bot.
     Foul(game::FoulEvent),
-    /// A bot takes no further part.
     BotSetAside(game::BotSetAsideEvent),
-    /// No more games are begun.
     Stopping(run::StoppingEvent),
-    /// A run is over.
     RunEnded(run::RunEndedEvent),
-    /// What the results say.
     Standings(standings::StandingsEvent),
-    /// What was counted and measured beside the results.
     Figures(figures::FiguresEvent),
-    /// What a tournament would play.
     Schedule(schedule::ScheduleEvent),
-    /// A tournament that is in the store.
     Tournament(tournament::TournamentEvent),
-    /// What came of the proof of a tournament.
     Verified(tournament::VerifiedEvent),
-    /// A version of a bot that is registered.
     Bot(bot::BotEvent),
-    /// Whether a registered bot plays a game.
     BotChecked(bot::BotCheckedEvent),
-    /// A game of an exam.
     ExamGame(exam::ExamGameEvent),
-    /// A group of games of an exam is over.
     ExamGroup(exam::ExamGroupEvent),
-    /// A case of an exam is over.
     ExamCase(exam::ExamCaseEvent),
-    /// An exam is over.
     Exam(exam::ExamEvent),
-    /// A bot is about to be checked.
     CheckStarted(check::CheckStartedEvent),
-    /// A stage of a check is over.
     CheckStage(check::CheckStageEvent),
-    /// Something that is wrong with a bot.
     Finding(check::FindingEvent),
-    /// A bot has been checked.
     CheckEnded(check::CheckEndedEvent),
-    /// Something that could be wrong with a bot.
     PossibleFinding(check::PossibleFindingEvent),
-    /// What a referee said to a bot that misbehaves on purpose.
     Villain(check::VillainEvent),
-    /// A referee has been checked.
     RefereeChecked(check::RefereeCheckedEvent),
-    /// A check of this machine.
     Selftest(check::SelftestEvent),
-    /// What came of playing a record again.
     Replayed(replay::ReplayedEvent),
-    /// A move and what it was worth.
     Explained(replay::ExplainedEvent),
-    /// A game is explained.
     Explanation(replay::ExplanationEvent),
-    /// What another bot answers in a game that was played.
     RerunAnswer(replay::RerunAnswerEvent),
-    /// A seat of a game has been put to another bot.
     Rerun(replay::RerunEvent),
 }
 
