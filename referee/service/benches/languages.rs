@@ -7,7 +7,7 @@
 
 use std::{env, sync::Arc, time::Duration};
 
-use referee::{Bot, Game, Launch, Memory, Pool};
+use referee::{Bot, Game, Launch, Pool};
 use referee_core::{Event, Limits, PerSeat, Record, Root, Seat};
 use referee_games::{Fixture, game};
 use tokio::runtime::Handle;
@@ -122,10 +122,7 @@ fn launched(command: &str) -> Arc<Bot> {
         program: words[0].clone().into(),
         arguments: words[1..].iter().map(Into::into).collect(),
         start_limit: Duration::from_secs(30),
-        memory: Memory::default(),
-        log: None,
-        directory: None,
-        supervisor: None,
+        ..Launch::default()
     };
     Arc::new(Bot::launched(launch, Handle::current()))
 }

@@ -31,7 +31,7 @@ use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     unistd::Pid,
 };
-use referee::{Address, Bot, Game, Launch, Memory, Pool, proc};
+use referee::{Address, Bot, Game, Launch, Pool, proc};
 use referee_core::{Event, Limits, PerSeat, Record, Root};
 use referee_games::{Fixture, GAMES, game};
 use tempfile::TempDir;
@@ -371,10 +371,7 @@ impl Sides {
                 .into(),
             arguments: vec!["random".into()],
             start_limit: CONNECT_LIMIT,
-            memory: Memory::default(),
-            log: None,
-            directory: None,
-            supervisor: None,
+            ..Launch::default()
         };
         let bots = (0..seats).map(|_| Arc::new(Bot::launched(launch.clone(), Handle::current())));
         Self {

@@ -25,7 +25,7 @@ use super::{
 use crate::{address::Address, supervisor::Supervisor};
 
 /// How to start a bot.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Launch {
     /// The program.
     pub program: PathBuf,
@@ -150,12 +150,8 @@ mod tests {
     async fn a_program_that_ends_at_once_is_told_what_it_may_have_forgotten() {
         let launch = Launch {
             program: "true".into(),
-            arguments: Vec::new(),
             start_limit: Duration::from_secs(60),
-            memory: Memory::default(),
-            log: None,
-            directory: None,
-            supervisor: None,
+            ..Launch::default()
         };
         let Err(Foul::NoStart { detail }) = launch.start().await else {
             panic!("it can't have listened");
