@@ -57,7 +57,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     supervisor.arg("supervise");
     if argument == "supervise" {
         // This process kills the bots if the other one ends without doing so.
-        return Ok(referee::supervise()?);
+        referee::supervise();
+        return Ok(());
     }
     let exec = format!("exec:'{}'", absolute(argument)?.display());
     let schemes = Schemes::with(Vec::new());

@@ -67,11 +67,7 @@ impl Drop for Supervisor {
 /// What the supervising process does: reads lines `+GROUP FOLDER` and `-GROUP` from its
 /// standard input, and at the end of the input kills the groups that are left and removes
 /// their folders. A pipe that breaks counts as ended.
-///
-/// # Errors
-///
-/// None so far.
-pub fn supervise() -> io::Result<()> {
+pub fn supervise() {
     let mut groups = HashMap::new();
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
@@ -89,5 +85,4 @@ pub fn supervise() -> io::Result<()> {
             let _ = std::fs::remove_dir_all(folder);
         }
     }
-    Ok(())
 }

@@ -20,7 +20,7 @@ fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["part", "referee", mark] => play_referee(mark),
-        ["part", "supervisor", _] => supervise().unwrap(),
+        ["part", "supervisor", _] => supervise(),
         ["part", "bot", mark] => play_bot(mark),
         ["part", "child", _] => hang(),
         words if words.contains(&"--list") => {
