@@ -85,15 +85,10 @@ fn copied_lints(manifest: &str) -> Vec<String> {
 
 /// The workspace's lints as one of [`MAY_BE_UNSAFE`] must copy them.
 fn but_for_unsafe(workspace: &str) -> Vec<String> {
-    let lints = lints(workspace, "[workspace.lints.");
-    let loosened =
-        lints
-            .into_iter()
-            .map(|lint| match lint.strip_suffix("unsafe_code = \"forbid\"") {
-                Some(table) => format!("{table}unsafe_code = \"deny\""),
-                None => lint,
-            });
-    loosened.collect()
+    let lints = lints(workspace, "[workspace.lints.").into_iter();
+    lints
+        .map(|lint| lint.replace("unsafe_code = \"forbid\"", "unsafe_code = \"deny\""))
+        .collect()
 }
 
 /// The lines of the tables that begin so, each after the rest of its table's name.
