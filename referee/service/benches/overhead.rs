@@ -34,6 +34,7 @@ use nix::{
 use referee::{Address, Bot, Game, Launch, Pool, proc};
 use referee_core::{Event, Limits, PerSeat, Record, Root};
 use referee_games::{Fixture, GAMES, game};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
     runtime::{Builder, Handle, Runtime},
@@ -60,24 +61,11 @@ const FOR_EVER: u64 = u64::MAX;
 /// How many games are held open to measure the memory of one.
 const PARKED: u64 = 500;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// Connect Four on a board that is drawn, as in a real game.
-const DRAWN: Setting = Setting {
-    game: "connect_four",
-    setup: serde_json::Value::Null,
-};
+const CONNECT_FOUR: &str = "connect_four";
 
-/// What is played.
-struct Setting {
-    game: &'static str,
-    setup: serde_json::Value,
-}
-
-/// Connect Four on a board of this many rows and columns.
-fn square(side: u8) -> Setting {
-    Setting {
-        setup: serde_json::json!({"rows": side, "columns": side}),
-        ..DRAWN
-    }
+/// The set-up of a board of this many rows and columns.
+fn square(side: u8) -> Value {
+    serde_json::json!({"rows": side, "columns": side})
 }
 
 fn main() {
@@ -86,7 +74,6 @@ fn main() {
         Some("serve-echo") => return serve(&arguments[2], false),
         Some("serve-parked") => return serve(&arguments[2], true),
         Some("serve-raw") => return serve_raw(&arguments[2]),
-        Some("serve-tcp") => return serve_tcp(),
         _ => {}
     }
     runtime().block_on(async {
@@ -122,7 +109,7 @@ fn runtime() -> Runtime {
 async fn only(part: &str, at_once: usize) {
     let sides = Sides::new(2);
     let measured = if part == "games" {
-        sides.games(at_once, &DRAWN).await
+        sides.games(at_once, CONNECT_FOUR, &Value::Null).await
     } else {
         sides.echoes(at_once, FOR_EVER).await
     };
@@ -143,17 +130,18 @@ async fn latency() {
 
     // Two servers asked in turn, as a game asks the bots in its seats.
     let sides = Sides::new(2);
-    let raw = Server::start("serve-raw", sides.folder.path(), "raw");
-    let tcp = Server::start("serve-tcp", sides.folder.path(), "tcp");
+    let server = Server::start("serve-raw", sides.folder.path(), "raw");
     let [raw, tcp, echo, short, small, large, few, many] = medians(async || {
-        let raw = ping_pong(UnixStream::connect(&raw.socket).expect("connected"));
-        let tcp = ping_pong(tcp.dial());
+        let raw = ping_pong(UnixStream::connect(&server.socket).expect("connected"));
+        let tcp = TcpStream::connect(&server.said).expect("connected");
+        tcp.set_nodelay(true).expect("no delay");
+        let tcp = ping_pong(tcp);
         let echo = sides.echoes(1, FOR_EVER).await;
         let short = sides.echoes(1, QUESTIONS_A_GAME).await;
         // The time of a game is what it costs to begin and end one, and what
         // each question costs: games of two lengths tell them apart.
-        let small = sides.games(1, &square(4)).await;
-        let large = sides.games(1, &square(12)).await;
+        let small = sides.games(1, CONNECT_FOUR, &square(4)).await;
+        let large = sides.games(1, CONNECT_FOUR, &square(12)).await;
         [
             raw,
             tcp,
@@ -203,7 +191,7 @@ async fn throughput() {
     for at_once in [1, 2, 8, 32, 128] {
         let [bare, refereed, plies, bare_cpu, cpu] = medians(async || {
             let bare = sides.echoes(at_once, FOR_EVER).await;
-            let game = sides.games(at_once, &DRAWN).await;
+            let game = sides.games(at_once, CONNECT_FOUR, &Value::Null).await;
             // All but the first question of each seat.
             let plies = game.rate * (game.questions_a_game - 2.0) / game.questions_a_game;
             [bare.rate, game.rate, plies, bare.cpu_us, game.cpu_us]
@@ -229,13 +217,9 @@ async fn every_game() {
     for kind in GAMES {
         let info = kind.info();
         let sides = Sides::new(info.seats);
-        let setting = Setting {
-            game: info.name,
-            ..DRAWN
-        };
         let [bare, calls, questions, a_second, a_game, bare_cpu, cpu] = medians(async || {
             let bare = sides.echoes(AT_ONCE, FOR_EVER).await;
-            let game = sides.games(AT_ONCE, &setting).await;
+            let game = sides.games(AT_ONCE, info.name, &Value::Null).await;
             [
                 bare.calls,
                 game.calls,
@@ -267,7 +251,7 @@ async fn memory() {
     let pool = Arc::new(Pool::new(1).expect("a pool"));
     let begin = |number| {
         let (pool, bots) = (pool.clone(), bots.to_vec());
-        tokio::spawn(async move { play(&pool, bots, number, &DRAWN).await })
+        tokio::spawn(async move { play(&pool, bots, number, CONNECT_FOUR, &Value::Null).await })
     };
     let used = || proc::memory(std::process::id()).expect("we live") as f64 / 1024.0;
     // One game first, so that the connections and threads are there.
@@ -425,13 +409,13 @@ impl Sides {
 
     /// Whole games, one after the other, `at_once` at a time, and their records as
     /// text; every question counts, the first of each seat too.
-    async fn games(&self, at_once: usize, setting: &Setting) -> Measured {
+    async fn games(&self, at_once: usize, game: &str, setup: &Value) -> Measured {
         let counts = Counts::default();
         let next = AtomicU64::new(0);
         let players = (0..at_once).map(|_| async {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                let record = play(&self.pool, self.bots.clone(), number, setting).await;
+                let record = play(&self.pool, self.bots.clone(), number, game, setup).await;
                 let count = |wanted: fn(&Event) -> bool| {
                     record.events.iter().filter(|event| wanted(event)).count() as u64
                 };
@@ -448,15 +432,15 @@ impl Sides {
     }
 }
 
-async fn play(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, setting: &Setting) -> Record {
-    let kind = game(setting.game).expect("the game");
+async fn play(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, name: &str, setup: &Value) -> Record {
+    let kind = game(name).expect("the game");
     let game = Game {
         fixture: Fixture {
             kind,
             game_id: format!("bench-{number}"),
-            setup: setting.setup.clone(),
+            setup: setup.clone(),
             spent: PerSeat::default(),
-            seed: Root::new([1; 32]).seed(setting.game, number),
+            seed: Root::new([1; 32]).seed(name, number),
             players: PerSeat::new(kind.info().seats, |seat| format!("bot {seat}")),
             limits: Limits {
                 per_move: Duration::from_secs(600),
@@ -532,12 +516,6 @@ impl Server {
             socket,
             said: line.trim().to_owned(),
         }
-    }
-
-    fn dial(&self) -> TcpStream {
-        let stream = TcpStream::connect(&self.said).expect("connected");
-        stream.set_nodelay(true).expect("no delay");
-        stream
     }
 }
 
@@ -618,23 +596,20 @@ impl tonic::server::StreamingService<Bytes> for Echo {
     }
 }
 
-/// Bytes there and back, without a protocol.
+/// Bytes there and back, without a protocol: on this socket, and over TCP where it says.
 fn serve_raw(socket: &str) {
-    let listener = UnixListener::bind(socket).expect("bound");
-    println!("listening");
-    for stream in listener.incoming() {
+    let unix = UnixListener::bind(socket).expect("bound");
+    let tcp = TcpListener::bind("127.0.0.1:0").expect("bound");
+    println!("{}", tcp.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for stream in tcp.incoming() {
+            let stream = stream.expect("a connection");
+            stream.set_nodelay(true).expect("no delay");
+            pong(stream);
+        }
+    });
+    for stream in unix.incoming() {
         pong(stream.expect("a connection"));
-    }
-}
-
-/// The same over TCP.
-fn serve_tcp() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
-    println!("{}", listener.local_addr().expect("an address"));
-    for stream in listener.incoming() {
-        let stream = stream.expect("a connection");
-        stream.set_nodelay(true).expect("no delay");
-        pong(stream);
     }
 }
 
