@@ -132,7 +132,7 @@ fn programs() -> Option<PathBuf> {
     folders.pop()
 }
 
-/// User and group to run as where we are root: whose the folder is tells.
+/// The user and group to run as if we are root, as the owner of the folder shows.
 fn somebody_else(folder: &Path) -> Option<(u32, u32)> {
     use std::os::unix::fs::MetadataExt as _;
     let is_root = fs::metadata(folder).is_ok_and(|folder| folder.uid() == 0);
@@ -157,7 +157,7 @@ mod on_postgres {
         let folder = PathBuf::from(server.url.split_once("?host=").unwrap().1);
         let pid = fs::read_to_string(folder.join("data/postmaster.pid")).unwrap();
         let process = Path::new("/proc").join(pid.lines().next().unwrap());
-        // Of a process that has ended and that nobody has asked for, this is empty.
+        // This is empty for a process that has ended and that nobody has waited for.
         let runs = || fs::read(process.join("cmdline")).is_ok_and(|line| !line.is_empty());
         assert!(runs());
         assert!(folder.join(".s.PGSQL.5432").exists());

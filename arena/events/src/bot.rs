@@ -14,7 +14,7 @@ pub struct BotEvent {
     pub bot_version: String,
     /// How to start or reach it, as a SPEC.
     pub spec: String,
-    /// Whose it is.
+    /// Who owns it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The names of the games that it plays.

@@ -116,7 +116,7 @@ pub enum SkipCause {
     OneGameAtATime,
     /// The bot was asked nothing.
     AskedNothing,
-    /// Nobody asked for it.
+    /// It was not requested.
     NotRequested,
     /// Too few games could be played to tell growth from warming up.
     TooFewGames,
@@ -331,9 +331,9 @@ pub struct RefereeCheckedEvent {
     pub villains: u64,
     /// Whether it said what was expected of all of them.
     pub holds: bool,
-    /// The names of those of which it did not.
+    /// The names of those for which it said something else.
     pub wrong: Vec<String>,
-    /// The names of those that were not tried, since only who starts a bot can tell.
+    /// The names of those that were not tried: only a referee that starts them can judge them.
     pub not_tried: Vec<String>,
 }
 
@@ -354,9 +354,9 @@ pub struct SelftestEvent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "check", rename_all = "snake_case")]
 pub enum SelftestCheck {
-    /// How many games are played at once where nobody says.
+    /// How many games are played at once by default.
     Cores {
-        /// As many as there are cores.
+        /// The number of cores, which is this default.
         cores: u64,
     },
     /// Whether bots can listen on sockets.
@@ -370,7 +370,7 @@ pub enum SelftestCheck {
     Clock {
         /// The worst delay, in microseconds.
         delay_us: u64,
-        /// Of how long a watch, in microseconds.
+        /// How long the delays were measured, in microseconds.
         watched_us: u64,
     },
     /// Whether a bot against itself comes out even, and every record plays again.

@@ -68,7 +68,7 @@ pub struct ExamGroupEvent {
     pub games: u64,
     /// What they brought, in the exam's own unit.
     pub marks: i64,
-    /// What they could bring. Absent where there is no such limit.
+    /// The most that they can bring. Absent where there is no such limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_marks: Option<i64>,
 }
@@ -125,7 +125,7 @@ pub struct ExamEvent {
     pub parts: Vec<ExamGroupEvent>,
     /// All its marks.
     pub marks: i64,
-    /// What could be had. Absent where there is no such limit.
+    /// The most marks that can be reached. Absent where there is no such limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_marks: Option<i64>,
     /// How many cases were passed. Absent in an exam without cases.

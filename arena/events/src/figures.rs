@@ -36,7 +36,7 @@ pub struct BotFigures {
     pub bot: String,
     /// How long its answers took.
     pub thinking: TimeFigures,
-    /// How often it committed which foul.
+    /// How often it committed each foul.
     pub fouls: BTreeMap<FoulName, u64>,
     /// How many games it played in each seat, by seat.
     pub games_by_seat: Vec<u64>,
@@ -49,11 +49,11 @@ pub struct EndingCounts {
     pub rules: u64,
     /// By the rules, with a shared first place.
     pub draws: u64,
-    /// By a foul: by the first one of the game.
+    /// By a foul: how many games had it as their first foul.
     pub fouls: BTreeMap<FoulName, u64>,
 }
 
-/// What a list of times comes to. With none, only the count is there.
+/// A summary of measured times. Without any, only the count is present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeFigures {
     /// How many times were measured.

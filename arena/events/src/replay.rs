@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::FoulEvidence;
 
-/// What came of playing a record again.
+/// The result of playing a record again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayedEvent {
     /// The record's file. Absent where it lies in a store.
@@ -14,7 +14,7 @@ pub struct ReplayedEvent {
     /// The game's name in its run. Absent where the record can't be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub game_id: Option<String>,
-    /// Whether it is what it says.
+    /// Whether the game that it describes is what its moves lead to.
     pub proved: bool,
     /// The name of what is played. Absent where it is not proved.
     #[serde(skip_serializing_if = "Option::is_none")]

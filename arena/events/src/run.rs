@@ -38,7 +38,7 @@ pub struct RunStartedEvent {
     pub limits: RunLimits,
     /// Who plays. In a match and an exam the first is bot 0 of the groups.
     pub bots: Vec<RunBot>,
-    /// The SPEC of the bot that takes seats that nobody has. It does not count.
+    /// The SPEC of the bot that fills empty seats. It does not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filler: Option<String>,
     /// SHA-256 of the root that decides every deal, in hexadecimal digits. Absent where
@@ -153,7 +153,7 @@ pub struct RunBot {
     pub version: Option<String>,
     /// How to start or reach it, as a SPEC.
     pub spec: String,
-    /// Whose it is.
+    /// Who owns it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
 }

@@ -18,7 +18,7 @@ pub struct StandingsEvent {
     pub tournament: Option<String>,
     /// The game's name.
     pub game: String,
-    /// How far the tournament has come.
+    /// The state of the tournament.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<TournamentState>,
     /// How many seats the game has.
@@ -31,20 +31,20 @@ pub struct StandingsEvent {
     pub root: Option<String>,
     /// Whether the root was typed, so that the same deals are played again.
     pub reproduction: bool,
-    /// Who takes part.
+    /// The bots that take part.
     pub bots: Vec<RunBot>,
     /// How much has been played.
     pub counts: GameCounts,
     /// A row for each bot, best first; last those that have not played or are annulled.
     pub rows: Vec<StandingsRow>,
-    /// Every two that have met.
+    /// Every two bots that have met.
     pub pairs: Vec<PairRow>,
     /// The final order, best first, where the schedule decides it. Otherwise the rows do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranking: Option<Vec<RankedBot>>,
     /// Who takes no further part.
     pub set_aside: Vec<BotSetAsideEvent>,
-    /// What the schedule had to decide besides.
+    /// Decisions of the schedule that a reader would not expect.
     pub remarks: Vec<ScheduleRemark>,
     /// What makes the results less sure than they look.
     pub warnings: Vec<RunWarning>,
@@ -102,7 +102,7 @@ pub struct StandingsRow {
     /// The share of the points that could be won, from 0 to 1. Absent before its first game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// How often it was first, second and so on; who shares a place has it whole.
+    /// How often it took each place, from the first; a shared place counts in full for each.
     pub places: Vec<u64>,
     /// Its mean place, from 1. Absent before its first game.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,7 +113,7 @@ pub struct StandingsRow {
     /// Absent where scores say no more than places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<Estimated>,
-    /// What it owns after all games. Absent where scores are no payments.
+    /// What it owns after all games. Absent where scores are not payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub purse: Option<i64>,
 }
@@ -263,7 +263,7 @@ pub enum TieBreakName {
     OpponentsMeanPoints,
 }
 
-/// What a schedule had to decide that a reader would not expect.
+/// A decision of a schedule that a reader would not expect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ScheduleRemark {

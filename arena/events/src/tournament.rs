@@ -10,7 +10,7 @@ pub struct TournamentEvent {
     pub tournament: String,
     /// The game's name.
     pub game: String,
-    /// How far it has come.
+    /// Its state.
     pub state: TournamentState,
     /// When it was made, in milliseconds since 1970 (UTC).
     pub created_unix_ms: i64,
@@ -18,7 +18,7 @@ pub struct TournamentEvent {
     pub games: u64,
 }
 
-/// How far a tournament has come.
+/// The state of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TournamentState {
@@ -34,30 +34,30 @@ pub enum TournamentState {
     Over,
 }
 
-/// What came of the proof of a tournament.
+/// The result of verifying a tournament.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VerifiedEvent {
     /// The tournament's name.
     pub tournament: String,
-    /// How far it has come.
+    /// Its state.
     pub state: TournamentState,
     /// SHA-256 of its root, in hexadecimal digits.
     pub root_commitment: String,
-    /// Whether everything is as it should be.
+    /// Whether no fault was found.
     pub proved: bool,
     /// How many games were played again.
     pub games: u64,
-    /// What is not as it should be.
+    /// The faults that were found.
     pub faults: Vec<TournamentFault>,
 }
 
-/// Something in a tournament that is not as it should be.
+/// A fault that was found in a tournament.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TournamentFault {
-    /// In which group. Absent where it is in no single one.
+    /// The group. Absent where the fault is not in a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u64>,
-    /// In which seating of it, from 0. Absent where it is in no single one.
+    /// The seating in the group, from 0. Absent where the fault is not in a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seating: Option<u32>,
     /// What it is.
@@ -65,7 +65,7 @@ pub struct TournamentFault {
     pub fault: FaultKind,
 }
 
-/// What is not as it should be.
+/// What the fault is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FaultKind {
@@ -73,9 +73,9 @@ pub enum FaultKind {
     WrongRoot,
     /// The store's counts are not the sums of its games.
     WrongCounts,
-    /// The schedule asked for the group with others, or elsewhere.
+    /// The group has another lineup or match than the schedule says.
     OutOfSchedule,
-    /// The schedule never asked for the group.
+    /// The schedule does not have the group.
     NotScheduled,
     /// The group was not played.
     NotPlayed,

@@ -30,8 +30,8 @@ impl Bot {
 }
 
 impl LocalPlayer {
-    /// Hears the next call, the end of the game aside; what it answers to a question
-    /// is a whole message.
+    /// Takes the next call, except for the end of the game. The answer to a question is a
+    /// whole message.
     ///
     /// # Errors
     ///

@@ -30,8 +30,8 @@ pub trait MahjongBot: Send + 'static {
     /// The other seat has discarded a tile.
     fn get_opp_discard(&mut self, tile: Tile);
 
-    /// Do you win on this tile, which completes the hand? Of a tile that you
-    /// could have won on you are told as of any other when you don't.
+    /// Do you win on this tile, which completes the hand? If you don't, you are told of
+    /// the tile like of any other.
     fn request_win(&mut self, tile: Tile, is_self_draw: bool, limit: Duration) -> bool;
 
     /// The stream was opened in the middle of a game: you discarded this.

@@ -1,4 +1,4 @@
-//! Whoever hands out work, as a worker sees it.
+//! The dispatcher, as a worker sees it: where it gets its work and reports to.
 
 use std::error::Error;
 

@@ -9,7 +9,7 @@ use referee_core::Foul;
 
 use crate::{Entry, Reach};
 
-/// What the author of a bot may have overlooked. The words are made by who shows it.
+/// What the author of a bot may have overlooked, as data: the caller puts it into words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// The program is a file that the system does not execute.

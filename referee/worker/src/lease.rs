@@ -1,6 +1,6 @@
-//! The owned messages between whoever hands out work and a worker. A lease holds all
-//! that is needed to play its games, and no more: the seeds of these games, and never
-//! the root that they come from.
+//! The owned messages between a dispatcher and a worker. A lease holds all that is needed
+//! to play its games, and no more: the seeds of these games, and never the root that they
+//! come from.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! A worker: what a bot is, how one is started or reached, and how a leased chunk of
 //! games is played: assignments in, typed results out.
 //!
-//! It knows no store, no schedule and no terminal. Whoever hands out the work stands
-//! behind [`Dispatch`]; between the two are owned messages ([`lease`]).
+//! It knows no store, no schedule and no terminal. It gets its work from a dispatcher
+//! behind the trait [`Dispatch`], in owned messages ([`lease`]).
 
 mod address;
 mod bots;

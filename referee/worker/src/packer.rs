@@ -77,7 +77,7 @@ fn work(mut jobs: mpsc::UnboundedReceiver<Job>) {
             .map(|job| (packed(&job.record, job.wants_record), job.done))
             .collect();
         for (packed, done) in packed {
-            // Whoever was cut off does not want it any more.
+            // A game that was cut off does not wait for it any more.
             let _ = done.send(packed);
         }
         std::thread::sleep(PAUSE);

@@ -47,7 +47,7 @@ pub struct Worker<D> {
 /// Why a worker can't go on. It is never a bot's fault.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
-    /// Whoever hands out the work failed.
+    /// The dispatcher failed.
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
     /// There is no game of this name here.

@@ -34,13 +34,13 @@ pub(super) fn check() -> Result {
             found.push(format!("{manifest}: no `[lints] workspace = true`"));
         }
     }
-    // New files too: what is wrong with them is best known before the commit.
+    // New files too, so that a fault in them is found before they are committed.
     let listing = "ls-files -z --cached --others --exclude-standard";
     let files = capture(command("git").args(listing.split(' ')))?;
     for file in files.split_terminator('\0') {
         let text = match fs::read(root().join(file)) {
             Ok(text) => text,
-            // A file deleted but not yet in git's eyes, or a nested checkout.
+            // A file that was deleted and that git still lists, or a nested checkout.
             Err(error) if matches!(error.kind(), NotFound | IsADirectory) => continue,
             Err(error) => return Err(format!("could not read {file}: {error}").into()),
         };

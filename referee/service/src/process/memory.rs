@@ -94,7 +94,8 @@ impl MemoryWatch {
 }
 
 impl Memory {
-    /// Measures until the process has ended, exceeds its limit, or nobody wants to know.
+    /// Measures until the process has ended or exceeds its limit, or its [`MemoryWatch`] is
+    /// ended or dropped.
     fn watch(&self, id: u32, ended: &Receiver<()>, exceeds: &mpsc::Sender<(u64, u64)>) {
         let at_first = memory_of_tree(id).unwrap_or(0);
         loop {
