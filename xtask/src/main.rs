@@ -24,9 +24,9 @@ Verbs:
   lint              Format, clippy, forbidden dependencies, licences, .proto
                     files and repository hygiene; goes on after a failure
   bench [NAME]      Measure; all benchmarks, or the one that is named
-  soak [STOPS]      Stop tournaments of every shape at random moments, 20 of
-                    each or as many as said, and compare the tables; the seed
-                    is in ARENA_SOAK_SEED
+  soak [STOPS]      Stop tournaments of every shape at random moments, each
+                    shape STOPS times (default 20), and compare the tables;
+                    ARENA_SOAK_SEED sets the seed
   help              Print this
 
 cargo-deny, buf and the Python packages that check the statistics are installed

@@ -15,7 +15,7 @@ use crate::shell::{Result, capture, command};
 pub(crate) const VARIABLE: &str = "ARENA_TEST_POSTGRES";
 
 const ABSENT: &str = "\
-PostgreSQL is not there, and the store is tested on it as well as on SQLite.
+PostgreSQL is not installed, and the store is tested on it as well as on SQLite.
 Install it (Debian: apt-get install postgresql; nothing needs to be set up or
 running), or set ARENA_TEST_POSTGRES to the URL of a database that the tests may
 use, or to `none` to leave those tests out.";
