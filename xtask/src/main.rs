@@ -44,7 +44,7 @@ const USAGE: u8 = 2;
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    if args.iter().any(|arg| matches!(*arg, "-h" | "--help")) {
+    if args == ["help"] || args.iter().any(|arg| matches!(*arg, "-h" | "--help")) {
         print!("{HELP}");
         return ExitCode::SUCCESS;
     }
@@ -56,10 +56,6 @@ fn main() -> ExitCode {
         ["soak"] => soak::run("20"),
         ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),
         ["bench", name] if !name.starts_with('-') => bench::run(Some(name)),
-        ["help"] => {
-            print!("{HELP}");
-            Ok(())
-        }
         [] => {
             eprint!("{HELP}");
             return ExitCode::from(USAGE);

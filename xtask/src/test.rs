@@ -24,11 +24,7 @@ pub(crate) enum Lint {
 /// # Errors
 /// The stage that failed.
 pub(crate) fn run(lint: Lint) -> Result {
-    let mut postgres = None;
-    stage("postgres", || {
-        postgres = Some(Postgres::start()?);
-        Ok(())
-    })?;
+    let postgres = stage("postgres", Postgres::start)?;
     if lint == Lint::First {
         stage("tools", tools::install)?;
         // Clippy finds what does not compile in a fraction of a build's time,
@@ -54,10 +50,7 @@ pub(crate) fn run(lint: Lint) -> Result {
     heading("test");
     let mut tests = cargo("test --workspace --locked --lib --bins --tests");
     tests.env(languages::VARIABLE, languages::folder());
-    if let Some(postgres) = &postgres {
-        postgres.tell(&mut tests);
-    }
-    stream(&mut tests).map_err(|error| format!("stage test failed: {error}").into())
+    stream(postgres.tell(&mut tests)).map_err(|error| format!("stage test failed: {error}").into())
 }
 
 /// Has the ladder's statistics computed anew by other people's programs.
@@ -75,14 +68,15 @@ fn peers() -> Result {
     )
 }
 
-fn stage(name: &str, run: impl FnOnce() -> Result) -> Result {
+fn stage<T>(name: &str, run: impl FnOnce() -> Result<T>) -> Result<T> {
     heading(name);
     let begin = Instant::now();
     let outcome = run();
     let seconds = begin.elapsed().as_secs_f64();
-    outcome.map_err(|error| format!("stage {name} failed after {seconds:.1} s: {error}"))?;
+    let done =
+        outcome.map_err(|error| format!("stage {name} failed after {seconds:.1} s: {error}"))?;
     eprintln!("== {name}: {seconds:.1} s");
-    Ok(())
+    Ok(done)
 }
 
 fn heading(name: &str) {

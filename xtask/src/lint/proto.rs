@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use crate::{
-    shell::{Result, capture, command, stream, succeeds},
+    shell::{Result, capture, command, stream},
     tools,
 };
 
@@ -14,19 +14,14 @@ use crate::{
 /// Any of them found something; the others have run all the same.
 pub(super) fn check() -> Result {
     let buf = tools::buf()?;
-    let mut failures = Vec::new();
-    let mut step = |name: &str, outcome: Result| {
-        if let Err(error) = outcome {
-            failures.push(format!("{name}: {error}"));
-        }
-    };
-    step("style", stream(command(&buf).args(["lint", "proto"])));
-    step(
-        "format",
-        stream(command(&buf).args(["format", "proto", "--diff", "--exit-code"])),
-    );
-    step("compatibility", breaking(&buf));
-    joined(&failures)
+    let style = stream(command(&buf).args(["lint", "proto"]));
+    let format = stream(command(&buf).args(["format", "proto", "--diff", "--exit-code"]));
+    let steps = [
+        ("style: ", style),
+        ("format: ", format),
+        ("compatibility: ", breaking(&buf)),
+    ];
+    joined(steps)
 }
 
 /// Against what is shared already, and against what was released (or, before
@@ -47,17 +42,18 @@ fn breaking(buf: &Path) -> Result {
 
     // Keyed by commit: two names of one are one comparison.
     let baselines: BTreeMap<_, _> = before.into_iter().chain(shared).collect();
-    let mut failures = Vec::new();
-    for (commit, name) in &baselines {
-        if let Err(error) = breaking_since(buf, commit, name) {
-            failures.push(error.to_string());
-        }
-    }
-    joined(&failures)
+    let each = baselines.iter();
+    joined(each.map(|(commit, name)| ("", breaking_since(buf, commit, name))))
 }
 
-fn joined(failures: &[String]) -> Result {
-    match failures {
+/// All failures as one, each on a line of its own after what it belongs to.
+fn joined(outcomes: impl IntoIterator<Item = (&'static str, Result)>) -> Result {
+    let failures = outcomes.into_iter().filter_map(|(of, outcome)| {
+        let error = outcome.err()?;
+        Some(format!("{of}{error}"))
+    });
+    let failures: Vec<String> = failures.collect();
+    match &failures[..] {
         [] => Ok(()),
         _ => Err(failures.join("\n").into()),
     }
@@ -92,11 +88,7 @@ fn breaking_since(buf: &Path, commit: &str, name: &str) -> Result {
 /// The commit that a revision names, if there is one.
 fn commit(revision: &str) -> Option<String> {
     let revision = format!("{revision}^{{commit}}");
-    let mut rev_parse = command("git");
-    rev_parse.args(["rev-parse", "--verify", "--quiet", &revision]);
-    if !succeeds(&mut rev_parse) {
-        return None;
-    }
-    let commit = capture(&mut rev_parse).ok()?;
+    let rev_parse = ["rev-parse", "--verify", "--quiet", &revision];
+    let commit = capture(command("git").args(rev_parse)).ok()?;
     Some(commit.trim().to_owned())
 }
