@@ -83,37 +83,28 @@ impl<B: MahjongBot> Player for MahjongPlayer<B> {
                 called("get_opp_discard", || bot.get_opp_discard(discard.tile()))?;
                 return Ok(None);
             }
-            Some(Kind::RequestDiscard(_)) => match past {
-                Some(Answer::Discard(tile)) => {
+            Some(Kind::RequestDiscard(_)) => {
+                if let Some(Answer::Discard(tile)) = past {
                     let tile = Tile::try_from(tile).map_err(|_| invalid("no such tile"))?;
                     called("resumed_discard", || bot.resumed_discard(tile))?;
                     return Ok(None);
                 }
-                _ => match called("request_discard", || bot.request_discard(call.limit))? {
-                    no @ Tile::Unspecified => {
-                        return Err(wrong("request_discard", no, "a tile of the hand"));
-                    }
-                    tile => Answer::Discard(tile.into()),
-                },
-            },
+                let tile = called("request_discard", || bot.request_discard(call.limit))?;
+                if tile == Tile::Unspecified {
+                    return Err(wrong("request_discard", tile, "a tile of the hand"));
+                }
+                Answer::Discard(tile.into())
+            }
             Some(Kind::RequestWin(ask)) => {
                 let (tile, own) = (ask.winning_tile(), ask.is_self_draw);
-                match past {
-                    Some(Answer::Win(claim)) => {
-                        let win = claim == i32::from(Claim::Win);
-                        called("resumed_win", || bot.resumed_win(tile, own, win))?;
-                        return Ok(None);
-                    }
-                    _ => {
-                        let win = || bot.request_win(tile, own, call.limit);
-                        let claim = if called("request_win", win)? {
-                            Claim::Win
-                        } else {
-                            Claim::Pass
-                        };
-                        Answer::Win(claim.into())
-                    }
+                if let Some(Answer::Win(claim)) = past {
+                    let win = claim == i32::from(Claim::Win);
+                    called("resumed_win", || bot.resumed_win(tile, own, win))?;
+                    return Ok(None);
                 }
+                let win = called("request_win", || bot.request_win(tile, own, call.limit))?;
+                let claim = if win { Claim::Win } else { Claim::Pass };
+                Answer::Win(claim.into())
             }
             _ => return Ok(None),
         };
