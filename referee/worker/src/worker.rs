@@ -288,13 +288,7 @@ impl<D: Dispatch + 'static> Chunk<D> {
         } else {
             PerSeat::default()
         };
-        let (watch, moves) = match self.lease.live {
-            true => {
-                let (watch, moves) = mpsc::unbounded_channel();
-                (Some(watch), Some(moves))
-            }
-            false => (None, None),
-        };
+        let (watch, moves) = self.lease.live.then(mpsc::unbounded_channel).unzip();
         let game = Game {
             fixture: Fixture {
                 kind: self.kind,

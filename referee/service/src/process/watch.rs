@@ -127,14 +127,13 @@ impl Process {
             Ok(Ok(end)) => *end,
             _ => None,
         };
-        match end {
-            Some(End::Memory { peak, limit }) => Foul::MemoryExceeded { peak, limit },
-            Some(End::Exited(status)) => Foul::Crashed {
-                detail: Foul::evidence(self.last_lines.after(describe(status))),
-            },
-            None => Foul::Crashed {
-                detail: Foul::evidence(self.last_lines.after(broken)),
-            },
+        let how = match end {
+            Some(End::Memory { peak, limit }) => return Foul::MemoryExceeded { peak, limit },
+            Some(End::Exited(status)) => describe(status),
+            None => broken,
+        };
+        Foul::Crashed {
+            detail: Foul::evidence(self.last_lines.after(how)),
         }
     }
 
