@@ -41,11 +41,14 @@ pub(crate) fn wrapped(line: &str) -> String {
     lines
 }
 
+/// A line, on as many lines as it needs.
+pub(crate) fn line(line: &str) -> Result<()> {
+    text(&format!("{}\n", wrapped(line)))
+}
+
 /// A line that stands out, after an empty one.
-pub(crate) fn heading(text: &str) -> Result<()> {
-    let mut out = anstream::stdout().lock();
-    writeln!(out, "\n{}", text.bold())?;
-    Ok(())
+pub(crate) fn heading(heading: &str) -> Result<()> {
+    text(&format!("\n{}\n", heading.bold()))
 }
 
 /// Rows under a header, each column as wide as it must be.
@@ -54,11 +57,17 @@ pub(crate) fn plain_table<const N: usize>(
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> Result<()> {
     let rows = rows.into_iter().map(Vec::from).collect();
-    let mut out = anstream::stdout().lock();
-    for line in table_lines(header, rows, |_| false) {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+    table(header, rows, |_| false)
+}
+
+/// The same; columns of figures are set to the right.
+pub(crate) fn table(
+    header: &[&str],
+    rows: Vec<Vec<String>>,
+    is_figure: impl Fn(usize) -> bool,
+) -> Result<()> {
+    let lines = table_lines(header, rows, is_figure);
+    text(&format!("{}\n", lines.join("\n")))
 }
 
 /// The width of the terminal, or the usual one where there is none.

@@ -14,7 +14,7 @@ use arena_tournament::{Snapshot, TestProgress, Warning};
 use owo_colors::OwoColorize as _;
 use referee_worker::Buckets;
 
-use crate::report::{self, plural, shorten, table_lines, text, time, wrapped};
+use crate::report::{self, line, plural, shorten, table_lines, text, time, wrapped};
 
 /// So many pairs are shown; all of them are in the JSON.
 const PAIRS: usize = 28;
@@ -174,10 +174,7 @@ fn pairs(snapshot: &Snapshot) -> anyhow::Result<()> {
         rows.push(cells);
     }
     text("\n")?;
-    for line in table_lines(&header, rows, |column| (1..4).contains(&column)) {
-        text(&format!("{line}\n"))?;
-    }
-    Ok(())
+    report::table(&header, rows, |column| (1..4).contains(&column))
 }
 
 /// How long the bots thought, and what they did wrong.
@@ -207,13 +204,11 @@ fn thinking(snapshot: &Snapshot) -> anyhow::Result<()> {
     if !rows.is_empty() {
         let limit = snapshot.definition.limits.per_move;
         text(&format!("\nthinking time a move, of {limit:?}\n"))?;
-        for line in table_lines(&["", "median", "p99", "max"], rows, |column| column > 0) {
-            text(&format!("{line}\n"))?;
-        }
+        report::table(&["", "median", "p99", "max"], rows, |column| column > 0)?;
     }
     if !fouls.is_empty() {
-        let line = wrapped(&format!("fouls: {}", fouls.join("; ")));
-        text(&format!("\n{line}\n"))?;
+        text("\n")?;
+        line(&format!("fouls: {}", fouls.join("; ")))?;
     }
     Ok(())
 }
@@ -265,7 +260,7 @@ fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
         text("\n")?;
     }
     for note in notes {
-        text(&format!("{}\n", wrapped(&note)))?;
+        line(&note)?;
     }
     Ok(())
 }
@@ -328,8 +323,8 @@ pub(crate) fn figures(snapshot: &Snapshot) -> anyhow::Result<()> {
         .map(|(how, games)| format!("{} {games}", how.to_string().replace('-', " ")))
         .collect();
     if !ended.is_empty() {
-        let line = wrapped(&format!("games ended by: {}", ended.join(", ")));
-        text(&format!("\n{line}\n"))?;
+        text("\n")?;
+        line(&format!("games ended by: {}", ended.join(", ")))?;
     }
     let all: u64 = figures.seats.values().sum();
     if all > 0 {
@@ -417,8 +412,7 @@ pub(crate) fn schedule(schedule: &dyn Schedule, names: &[String]) -> anyhow::Res
         let begun = round.matches.len();
         text(&format!("\n{}\n", round.name))?;
         for one in round.matches.iter().take(MATCHES) {
-            let line = format!("  {}", match_line(one, names));
-            text(&format!("{}\n", wrapped(&line)))?;
+            line(&format!("  {}", match_line(one, names)))?;
         }
         if begun > MATCHES {
             text(&format!("  and {} more matches\n", begun - MATCHES))?;

@@ -179,10 +179,7 @@ impl Add {
 
 /// A bot that does not do what it is registered for is not registered.
 fn refuse(name: &str, why: &str) -> anyhow::Result<End> {
-    report::text(&format!(
-        "{}\n",
-        report::wrapped(&format!("{name} is not registered: {why}"))
-    ))?;
+    report::line(&format!("{name} is not registered: {why}"))?;
     Ok(End::No)
 }
 
@@ -259,8 +256,7 @@ impl Check {
                 match self.format {
                     Format::Text => {
                         let game = game_name(game);
-                        let line = format!("{}@{} {game}: {words}", bot.name, bot.version);
-                        report::text(&format!("{}\n", report::wrapped(&line)))?;
+                        report::line(&format!("{}@{} {game}: {words}", bot.name, bot.version))?;
                     }
                     Format::Json => report::event(Event::BotChecked(BotCheckedEvent {
                         bot: bot.name.clone(),

@@ -34,7 +34,7 @@ use crate::{
     bots::schemes,
     metrics,
     play::{exit_code, note_isolation, run_options, typed_root},
-    report::{self, plural, wrapped},
+    report::{self, plural},
     reporter::{GameEvent, Reporter},
     show, stop, usage,
 };
@@ -435,7 +435,7 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
                     None => "without an end".to_owned(),
                 }
             );
-            report::text(&format!("{}\n", wrapped(&line)))?;
+            report::line(&line)?;
             show::schedule(&*schedule, &names)?;
             if by_chance {
                 report::text("\nwho meets in the first round is left to chance\n")?;
@@ -658,13 +658,12 @@ impl Shown {
             snapshot.count.groups,
             snapshot.count.planned.map_or_else(String::new, of),
         );
-        report::text(&format!("{}\n", wrapped(&line)))?;
+        report::line(&line)?;
         if self.state() == "interrupted" {
-            let line = format!(
+            report::line(&format!(
                 "its arena was killed; `arena tournament resume {}` goes on with it",
                 tournament.name
-            );
-            report::text(&format!("{}\n", wrapped(&line)))?;
+            ))?;
         }
         report::text(&format!(
             "begun {}\n\n",
@@ -751,7 +750,6 @@ impl Named {
     async fn verify(self) -> anyhow::Result<End> {
         /// So many faults are told.
         const TOLD: usize = 20;
-        let line = |words: &str| report::text(&format!("{}\n", wrapped(words)));
         let (store, tournament) = self.store.find(&self.name).await?;
         let found = verify(&store, &tournament).await?;
         let proved = found.faults.is_empty();
@@ -770,23 +768,23 @@ impl Named {
         } else if proved {
             let so_far = if over { "" } else { " so far" };
             let root = &tournament.commitment;
-            line(&format!(
+            report::line(&format!(
                 "{name}: proved{so_far}, {games} of the root with hash {root}"
             ))?;
         } else {
             let count = found.faults.len();
             let faults = plural(count as u64, "fault");
-            line(&format!("{name}: NOT PROVED, {faults} in {games}"))?;
+            report::line(&format!("{name}: NOT PROVED, {faults} in {games}"))?;
             for fault in found.faults.iter().take(TOLD) {
                 let place = match (fault.group, fault.seating) {
                     (Some(group), Some(seating)) => format!("group {group}, seating {seating}: "),
                     (Some(group), None) => format!("group {group}: "),
                     (None, _) => String::new(),
                 };
-                line(&format!("  {place}{}", show::fault(&fault.fault)))?;
+                report::line(&format!("  {place}{}", show::fault(&fault.fault)))?;
             }
             if count > TOLD {
-                line(&format!("  and {} more", count - TOLD))?;
+                report::line(&format!("  and {} more", count - TOLD))?;
             }
         }
         Ok(if proved { End::Done } else { End::No })
@@ -895,11 +893,10 @@ impl Import {
                 }
             })?;
         store.close().await;
-        let read = format!(
+        report::line(&format!(
             "{}: read; `arena tournament verify {0}` proves it",
             imported.name
-        );
-        report::text(&format!("{}\n", wrapped(&read)))?;
+        ))?;
         Ok(End::Done)
     }
 }

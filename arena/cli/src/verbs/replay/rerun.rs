@@ -21,7 +21,7 @@ use crate::{
     End,
     bots::schemes,
     play::supervisor,
-    report::{self, event, plural, shorten, text, wrapped},
+    report::{self, event, line, plural, shorten, text},
     usage,
     verbs::Format,
 };
@@ -95,15 +95,15 @@ impl Rerun {
     fn heading(&self, request: &RerunRequest<'_>) -> anyhow::Result<()> {
         let header = &request.record.header;
         let limit = self.move_limit.unwrap_or(header.limits.per_move);
-        let line = format!(
+        line(&format!(
             "{} for {} on seat {} of {}, {} a move",
             request.bot.name,
             header.players[request.seat],
             self.seat,
             header.game_id,
             humantime::format_duration(limit)
-        );
-        text(&format!("{}\n\n", wrapped(&line)))?;
+        ))?;
+        text("\n")?;
         text(&row("move", "played", &request.bot.name, "", "time"))
     }
 
@@ -149,9 +149,10 @@ impl Rerun {
     fn close(&self, entry: &Entry, report: &RerunReport) -> anyhow::Result<End> {
         match self.format {
             Format::Text => {
-                text(&format!("\n{}\n", wrapped(&in_words(report))))?;
+                text("\n")?;
+                line(&in_words(report))?;
                 if let Some(stopped) = stopped(&report.end) {
-                    text(&format!("{}\n", wrapped(&stopped)))?;
+                    line(&stopped)?;
                 }
             }
             Format::Json => event(Event::Rerun(RerunEvent {
