@@ -17,7 +17,7 @@ use referee_worker::{Entry, Stop, hint_for};
 
 use crate::{hints, metrics, report, show};
 
-/// What becomes of a game that has ended, for programs.
+/// Takes a game that has ended, and says what it is for programs.
 pub(crate) type GameEvent = Box<dyn Fn(&EndedGame) -> Event + Send + Sync>;
 
 /// Shows one run.
@@ -28,10 +28,10 @@ pub(crate) struct Reporter {
     bots: Vec<Entry>,
     /// Where the bots are run.
     directory: PathBuf,
-    /// None where nothing is printed for programs.
-    events: Option<GameEvent>,
-    /// Whether games are looked at and nothing is printed.
-    is_quiet: bool,
+    /// Whether events are printed.
+    events: bool,
+    /// What a game is for programs, where that is not the usual event.
+    of_game: Option<GameEvent>,
     is_silent: bool,
     stop: Stop,
     bar: OnceLock<ProgressBar>,
@@ -50,21 +50,15 @@ pub(crate) struct Seen {
 }
 
 impl Reporter {
-    /// Shows a run of this game. `events` says what a game is for programs, where they
-    /// are told.
-    pub(crate) fn new(
-        game: &str,
-        tournament: Option<&str>,
-        events: Option<GameEvent>,
-        stop: &Stop,
-    ) -> Self {
+    /// Shows a run of this game; `events` says whether events are printed.
+    pub(crate) fn new(game: &str, tournament: Option<&str>, events: bool, stop: &Stop) -> Self {
         Self {
             tournament: tournament.map(str::to_owned),
             game: game.to_owned(),
             bots: Vec::new(),
             directory: PathBuf::new(),
             events,
-            is_quiet: false,
+            of_game: None,
             is_silent: false,
             stop: stop.clone(),
             bar: OnceLock::new(),
@@ -79,9 +73,9 @@ impl Reporter {
         self
     }
 
-    /// The same; where it is quiet, games are looked at and nothing is printed of them.
-    pub(crate) fn quiet(mut self, is_quiet: bool) -> Self {
-        self.is_quiet = is_quiet;
+    /// The same; every game goes to `of_game`, whether its event is printed or not.
+    pub(crate) fn with_game_event(mut self, of_game: GameEvent) -> Self {
+        self.of_game = Some(of_game);
         self
     }
 
@@ -110,7 +104,7 @@ impl Reporter {
     /// Prints an event, if events are printed. Where nobody reads them any more, the
     /// run is stopped.
     fn print(&self, event: impl FnOnce() -> Event) {
-        if self.events.is_none() || self.is_quiet || self.seen().failed.is_some() {
+        if !self.events || self.seen().failed.is_some() {
             return;
         }
         if let Err(error) = report::event(event()) {
@@ -159,9 +153,12 @@ impl Observer for Reporter {
             }
             RunEvent::Game(game) => {
                 metrics::game(&self.game, game);
-                if let Some(of) = &self.events {
-                    let event = of(game);
-                    self.print(|| event);
+                match &self.of_game {
+                    None => self.print(|| events::game(game, tournament)),
+                    Some(of) => {
+                        let event = of(game);
+                        self.print(|| event);
+                    }
                 }
             }
             RunEvent::FirstFoul(foul) => {

@@ -330,7 +330,7 @@ async fn look(entry: &Entry, kind: &'static dyn GameKind) -> anyhow::Result<Find
     let definition = settings.definition(kind, shape, deals, seatings, None);
     let plan = settings.plan(definition, bots)?;
     let stop = stop::on_signals(None)?;
-    let reporter = Reporter::new(&game_name(kind.info().name), None, None, &stop).silent();
+    let reporter = Reporter::new(&game_name(kind.info().name), None, false, &stop).silent();
     let played = settings.play(plan, None, false, &stop, reporter).await?;
     if played.outcome.end == RunEnd::Stopped {
         return Ok(Finding::Stopped);

@@ -56,7 +56,7 @@ impl Demo {
                     many => format!("each of {many} matches"),
                 },
             ))?;
-            let reporter = Reporter::new(&started.game, None, None, &stop);
+            let reporter = Reporter::new(&started.game, None, false, &stop);
             let played = settings.play(plan, folder, false, &stop, reporter).await?;
             if let Some(folder) = folder {
                 folder.describe(&started, Some(played.ended(&settings, Some(folder))))?;

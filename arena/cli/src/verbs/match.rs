@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use arena_events::{Event, run::RunCommand};
 use arena_ladder::{ScheduleShape, Seatings, Sprt};
 use arena_store::GameRow;
-use arena_tournament::{events, find_game};
+use arena_tournament::find_game;
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser as _},
@@ -19,7 +19,7 @@ use crate::{
     End, classic,
     play::{RunArgs, bots, note_isolation},
     report,
-    reporter::{GameEvent, Reporter},
+    reporter::Reporter,
     show, stop, usage,
 };
 
@@ -120,11 +120,7 @@ impl Match {
             report::event(Event::RunStarted(started.clone()))?;
         }
         let stop = stop::on_signals(None)?;
-        let of_game: Option<GameEvent> = match json {
-            true => Some(Box::new(|game| events::game(game, None))),
-            false => None,
-        };
-        let reporter = Reporter::new(&started.game, None, of_game, &stop).with_bots(&plan);
+        let reporter = Reporter::new(&started.game, None, json, &stop).with_bots(&plan);
         let entrants = bots(&plan);
         let played = settings.play(plan, folder, self.live && json, &stop, reporter);
         let played = played.await?;

@@ -169,7 +169,7 @@ impl Selftest {
         let seatings = Seatings::Rotations;
         let definition = settings.definition(kind, shape, self.deals, seatings, None);
         let plan = settings.plan(definition, bots.collect())?;
-        let reporter = Reporter::new(&game_name(kind.info().name), None, None, stop).silent();
+        let reporter = Reporter::new(&game_name(kind.info().name), None, false, stop).silent();
         let results = MemoryResults::with_records();
         let options = run_options(None, None, false)?;
         let played = play_into(results, plan, options, stop, reporter).await?;

@@ -35,7 +35,7 @@ use crate::{
     metrics,
     play::{exit_code, note_isolation, run_options, typed_root},
     report::{self, plural},
-    reporter::{GameEvent, Reporter},
+    reporter::Reporter,
     show, stop, usage,
 };
 
@@ -503,13 +503,8 @@ impl GoOn {
         let logs = self.logs.clone().unwrap_or_else(folder);
         let concurrency = self.concurrency.map(|games| games as usize);
         let options = run_options(concurrency, Some(logs), self.live && json)?;
-        let called = name.clone();
-        let of_game: Option<GameEvent> = match json {
-            true => Some(Box::new(move |game| events::game(game, Some(&called)))),
-            false => None,
-        };
         let game = game_name(plan.kind.info().name);
-        let reporter = Reporter::new(&game, Some(name), of_game, &stop).with_bots(&plan);
+        let reporter = Reporter::new(&game, Some(name), json, &stop).with_bots(&plan);
         let reporter = Arc::new(reporter);
         let ran = run_stored(store, tournament, plan, options, stop, reporter.clone()).await;
         // Whoever no longer reads along does not stop a tournament.

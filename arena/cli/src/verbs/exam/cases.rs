@@ -255,8 +255,8 @@ impl Cases {
         let answers = Answers::default();
         let (kept, name) = (answers.clone(), case.name.clone());
         let on_game = move |game: &_| kept.add(Answer::new(name.clone(), points, game));
-        let reporter = Reporter::new(GAME, None, Some(Box::new(on_game)), stop);
-        let reporter = reporter.quiet(!json);
+        let reporter = Reporter::new(GAME, None, json, stop);
+        let reporter = reporter.with_game_event(Box::new(on_game));
         let played = settings.play(plan, folder, false, stop, reporter).await?;
         played.warn();
         let answers = answers.take();

@@ -105,8 +105,8 @@ impl Graded {
             let answers = Answers::default();
             let (kept, part_of) = (answers.clone(), part(group));
             let on_game = move |game: &_| kept.add(Answer::new(part_of.clone(), points, game));
-            let reporter = Reporter::new(&started.game, None, Some(Box::new(on_game)), &stop);
-            let reporter = reporter.quiet(!json);
+            let reporter = Reporter::new(&started.game, None, json, &stop);
+            let reporter = reporter.with_game_event(Box::new(on_game));
             let played = settings.play(plan, folder, false, &stop, reporter).await?;
             let answers = answers.take();
             let marks = answers.iter().map(|answer| answer.points).sum();
