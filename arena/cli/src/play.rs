@@ -20,7 +20,7 @@ use arena_events::{
 use arena_ladder::{ScheduleShape, Seatings, SetAsideRule, Sprt};
 use arena_store::FirstFoul;
 use arena_tournament::{
-    Definition, MemoryResults, Plan, RunCounters, RunEnd, RunOptions, Snapshot, cores, events,
+    Definition, MemoryResults, Plan, RunCounters, RunEnd, RunOptions, Snapshot, events,
     parse_limit, read_openings, run, secret_root,
 };
 use clap::Args;
@@ -80,6 +80,7 @@ pub(crate) struct RecordArgs {
 
 /// What was typed, with everything that follows from it and from the machine.
 pub(crate) struct Settings {
+    pub(crate) kind: &'static dyn GameKind,
     pub(crate) schemes: Schemes,
     pub(crate) root: Root,
     /// Whether the root was typed.
@@ -106,35 +107,28 @@ pub(crate) struct PlayedRun {
 
 impl RunArgs {
     /// Resolves what was typed for this game.
-    pub(crate) fn resolve(&self, kind: &dyn GameKind) -> anyhow::Result<Settings> {
-        let directory = std::env::current_dir().context("the folder of this process is gone")?;
-        let typed = typed_root(self.seed.as_deref(), self.seed_file.as_deref())?;
-        let setups = match (&self.openings, &self.setup) {
-            (Some(file), _) => read_openings(file, &directory, kind)?,
-            (None, None) => vec![kind.setup(&serde_json::Value::Null)?],
-            (None, Some(text)) => {
-                let setup = serde_json::from_str(text)
-                    .or_else(|error| usage(format!("--setup: expected a JSON object: {error}")))?;
-                let setup = kind.setup(&setup);
-                vec![setup.or_else(|error| usage(format!("--setup: {error}")))?]
-            }
-        };
-        Ok(Settings {
-            schemes: crate::bots::schemes()?,
-            reproduction: typed.is_some(),
-            hides_root: self.seed_file.is_some(),
-            root: typed.map_or_else(secret_root, Ok)?,
-            limits: Limits {
-                start: self.start_limit,
-                per_move: self.move_limit,
-                ..Limits::default()
-            },
-            memory_mib: self.memory_limit,
-            concurrency: self.concurrency.map(|games| games as usize),
-            setups,
-            records: self.records.clone(),
-            directory,
-        })
+    pub(crate) fn resolve(&self, kind: &'static dyn GameKind) -> anyhow::Result<Settings> {
+        let mut settings = Settings::defaults(kind)?;
+        if let Some(root) = typed_root(self.seed.as_deref(), self.seed_file.as_deref())? {
+            settings.root = root;
+            settings.reproduction = true;
+        }
+        settings.hides_root = self.seed_file.is_some();
+        if let Some(file) = &self.openings {
+            settings.setups = read_openings(file, &settings.directory, kind)?;
+        }
+        if let Some(text) = &self.setup {
+            let setup = serde_json::from_str(text)
+                .or_else(|error| usage(format!("--setup: expected a JSON object: {error}")))?;
+            let setup = kind.setup(&setup);
+            settings.setups = vec![setup.or_else(|error| usage(format!("--setup: {error}")))?];
+        }
+        settings.limits.start = self.start_limit;
+        settings.limits.per_move = self.move_limit;
+        settings.memory_mib = self.memory_limit;
+        settings.concurrency = self.concurrency.map(|games| games as usize);
+        settings.records = self.records.clone();
+        Ok(settings)
     }
 }
 
@@ -158,7 +152,7 @@ pub(crate) fn typed_root(seed: Option<&str>, file: Option<&Path>) -> anyhow::Res
 
 impl Settings {
     /// Nothing but defaults, and no records.
-    pub(crate) fn unrecorded(kind: &dyn GameKind) -> anyhow::Result<Self> {
+    pub(crate) fn unrecorded(kind: &'static dyn GameKind) -> anyhow::Result<Self> {
         Ok(Self {
             records: RecordArgs {
                 records: None,
@@ -169,8 +163,9 @@ impl Settings {
     }
 
     /// Nothing but defaults.
-    pub(crate) fn defaults(kind: &dyn GameKind) -> anyhow::Result<Self> {
+    pub(crate) fn defaults(kind: &'static dyn GameKind) -> anyhow::Result<Self> {
         Ok(Self {
+            kind,
             schemes: crate::bots::schemes()?,
             root: secret_root()?,
             reproduction: false,
@@ -184,23 +179,22 @@ impl Settings {
         })
     }
 
-    /// Everybody against everybody, or the first against each of the others, so many
-    /// deals each.
-    pub(crate) fn definition(
+    /// A plan of these bots: who meets whom, and how many deals a match has at most.
+    pub(crate) fn plan(
         &self,
-        kind: &dyn GameKind,
+        bots: Vec<Entry>,
         shape: ScheduleShape,
         deals: u64,
         seatings: Seatings,
         sprt: Option<Sprt>,
-    ) -> Definition {
+    ) -> anyhow::Result<Plan> {
         // A match is played to its end whatever a bot does; a test needs bots that play.
         let never = SetAsideRule {
             starts: u32::MAX,
             fouls: u32::MAX,
         };
-        Definition {
-            game: kind.info().name.to_owned(),
+        let definition = Definition {
+            game: self.kind.info().name.to_owned(),
             shape,
             deals,
             seatings,
@@ -215,25 +209,29 @@ impl Settings {
             filler: "house:random".to_owned(),
             time: None,
             directory: self.directory.clone(),
+        };
+        let root = self.root.clone();
+        Ok(Plan::new(definition, bots, root, &self.schemes)?)
+    }
+
+    /// From which seatings these bots play, and how many deals. In a game with secrets, a
+    /// bot that the arena does not start would remember a deal, so each game has its own.
+    pub(crate) fn isolated(&self, bots: &[Entry], of: Seatings, deals: u64) -> (Seatings, u64) {
+        match self.kind.has_secrets() && !bots.iter().all(Entry::is_started_by_us) {
+            true => {
+                let games = of.games(self.kind.info().seats.into()) as u64;
+                (Seatings::Single, deals * games)
+            }
+            false => (of, deals),
         }
     }
 
     /// Checks that the bots' files are there and that they play the game.
-    pub(crate) fn check_bots(&self, kind: &dyn GameKind, bots: &[Entry]) -> anyhow::Result<()> {
+    pub(crate) fn check_bots(&self, bots: &[Entry]) -> anyhow::Result<()> {
         for bot in bots {
-            bot.check_game(kind.info(), &self.directory)?;
+            bot.check_game(self.kind.info(), &self.directory)?;
         }
         Ok(())
-    }
-
-    /// A plan of these bots.
-    pub(crate) fn plan(&self, definition: Definition, bots: Vec<Entry>) -> anyhow::Result<Plan> {
-        Ok(Plan::new(
-            definition,
-            bots,
-            self.root.clone(),
-            &self.schemes,
-        )?)
     }
 
     /// A folder for the records of this run, where they are kept.
@@ -248,11 +246,7 @@ impl Settings {
     /// last that is said of it.
     pub(crate) fn show_root(&self) {
         if !self.reproduction {
-            anstream::eprintln!(
-                "root committed, sha256:\n  {}\nroot, to be typed as --seed:\n  {}",
-                self.root.commitment(),
-                self.root.reveal()
-            );
+            show_root(&self.root.commitment(), &self.root);
         }
     }
 
@@ -264,30 +258,11 @@ impl Settings {
         folder: Option<&RunFolder>,
         exam: Option<ExamPlan>,
     ) -> anyhow::Result<RunStartedEvent> {
-        let definition = &plan.definition;
-        let planned = plan.schedule()?.planned();
         Ok(RunStartedEvent {
-            command,
-            tournament: None,
-            game: game_name(plan.kind.info().name),
-            rules_version: plan.kind.info().rules_version,
-            shape: None,
-            deals: definition.deals,
-            seatings: events::seatings(definition.seatings),
-            planned_groups: planned,
-            planned_games: planned.map(|groups| groups * plan.games_in_group()),
-            stored_games: 0,
-            setup_count: definition.setups.len() as u64,
-            limits: events::limits(&definition.limits, definition.memory_mib),
-            bots: bots(plan),
-            filler: None,
-            root_commitment: Some(self.root.commitment()),
             reproduction: self.reproduction,
-            sprt: definition.sprt.as_ref().map(events::sprt),
-            time_limit_us: definition.time.map(events::us),
-            isolation: isolation(plan),
             records: folder.map(|folder| folder.path().display().to_string()),
             exam,
+            ..started(command, plan)?
         })
     }
 
@@ -311,6 +286,49 @@ impl Settings {
         let options = run_options(self.concurrency, logs, live)?;
         play_into(results, plan, options, stop, reporter).await
     }
+}
+
+/// How a run of a plan begins, for programs: all that the plan itself says.
+pub(crate) fn started(command: RunCommand, plan: &Plan) -> anyhow::Result<RunStartedEvent> {
+    let definition = &plan.definition;
+    let planned = plan.schedule()?.planned();
+    let bots = plan.bots.iter().map(|bot| RunBot {
+        name: bot.entry.name.clone(),
+        version: None,
+        spec: bot.entry.spec.clone(),
+        owner: None,
+    });
+    Ok(RunStartedEvent {
+        command,
+        tournament: None,
+        game: game_name(plan.kind.info().name),
+        rules_version: plan.kind.info().rules_version,
+        shape: None,
+        deals: definition.deals,
+        seatings: events::seatings(definition.seatings),
+        planned_groups: planned,
+        planned_games: planned.map(|groups| groups * plan.games_in_group()),
+        stored_games: 0,
+        setup_count: definition.setups.len() as u64,
+        limits: events::limits(&definition.limits, definition.memory_mib),
+        bots: bots.collect(),
+        filler: None,
+        root_commitment: Some(plan.root.commitment()),
+        reproduction: false,
+        sprt: definition.sprt.as_ref().map(events::sprt),
+        time_limit_us: definition.time.map(events::us),
+        isolation: isolation(plan),
+        records: None,
+        exam: None,
+    })
+}
+
+/// The hash of a root and the root itself, on standard error.
+pub(crate) fn show_root(commitment: &str, root: &Root) {
+    anstream::eprintln!(
+        "root committed, sha256:\n  {commitment}\nroot, to be typed as --seed:\n  {}",
+        root.reveal()
+    );
 }
 
 /// Plays a plan and reads off what came of it.
@@ -351,7 +369,7 @@ pub(crate) fn run_options(
     live: bool,
 ) -> anyhow::Result<RunOptions> {
     Ok(RunOptions {
-        concurrency: Some(concurrency.unwrap_or_else(cores)),
+        concurrency,
         logs: logs.map(std::path::absolute).transpose()?,
         supervisor: supervisor()?,
         worker: worker(),
@@ -391,7 +409,7 @@ pub(crate) fn note_isolation(plan: &Plan) {
     }
 }
 
-pub(crate) fn isolation(plan: &Plan) -> RunIsolation {
+fn isolation(plan: &Plan) -> RunIsolation {
     let is_remote = |bot: &arena_tournament::PlannedBot| !bot.entry.is_started_by_us();
     if !plan.kind.has_secrets() {
         RunIsolation::NotNeeded
@@ -402,17 +420,6 @@ pub(crate) fn isolation(plan: &Plan) -> RunIsolation {
     } else {
         RunIsolation::Full
     }
-}
-
-/// The bots of a plan, for programs.
-pub(crate) fn bots(plan: &Plan) -> Vec<RunBot> {
-    let bots = plan.bots.iter().map(|bot| RunBot {
-        name: bot.entry.name.clone(),
-        version: None,
-        spec: bot.entry.spec.clone(),
-        owner: None,
-    });
-    bots.collect()
 }
 
 impl PlayedRun {
@@ -565,37 +572,35 @@ impl RunFolder {
 
     /// The first of its records, by name.
     pub(crate) fn a_record(&self) -> anyhow::Result<Option<PathBuf>> {
-        let mut first: Option<PathBuf> = None;
-        for file in fs::read_dir(&self.0)? {
-            let path = file?.path();
-            let is_record = path.extension().is_some_and(|ending| ending == "zst");
-            if is_record && first.as_ref().is_none_or(|first| path < *first) {
-                first = Some(path);
-            }
-        }
-        Ok(first)
+        let paths = fs::read_dir(&self.0)?.map(|file| file.map(|file| file.path()));
+        let mut paths = paths.collect::<Result<Vec<_>, _>>()?;
+        paths.retain(|path| path.extension().is_some_and(|ending| ending == "zst"));
+        Ok(paths.into_iter().min())
     }
 
-    /// Removes the folder of the logs where it is empty.
+    /// Removes the folder of the logs if it is empty.
     pub(crate) fn drop_empty_logs(&self) {
         // One that holds something stays.
         let _ = fs::remove_dir(self.logs());
     }
+}
 
-    /// Writes what the run is, for whoever finds the folder.
-    pub(crate) fn describe(
-        &self,
-        started: &RunStartedEvent,
-        ended: Option<RunEndedEvent>,
-    ) -> anyhow::Result<()> {
-        let file = RunFile {
-            version: VERSION,
-            started: started.clone(),
-            ended,
-        };
-        let path = self.0.join("run.json");
-        let text = serde_json::to_string_pretty(&file)?;
-        write_whole(&path, text.as_bytes())
-            .with_context(|| format!("could not write {}", path.display()))
-    }
+/// Writes into its folder, if it has one, what a run is.
+pub(crate) fn describe(
+    folder: Option<&RunFolder>,
+    started: &RunStartedEvent,
+    ended: Option<RunEndedEvent>,
+) -> anyhow::Result<()> {
+    let Some(folder) = folder else {
+        return Ok(());
+    };
+    let file = RunFile {
+        version: VERSION,
+        started: started.clone(),
+        ended,
+    };
+    let path = folder.path().join("run.json");
+    let text = serde_json::to_string_pretty(&file)?;
+    write_whole(&path, text.as_bytes())
+        .with_context(|| format!("could not write {}", path.display()))
 }

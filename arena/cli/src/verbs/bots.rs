@@ -321,14 +321,9 @@ async fn look(entry: &Entry, kind: &'static dyn GameKind) -> anyhow::Result<Find
         let other = format!("other-{seat}=house:random");
         bots.push(Entry::read(&other, &settings.schemes)?);
     }
-    let independent = kind.has_secrets() && !entry.is_started_by_us();
-    let (seatings, deals) = match independent {
-        true => (Seatings::Single, seats as u64),
-        false => (Seatings::Rotations, 1),
-    };
+    let (seatings, deals) = settings.isolated(&bots, Seatings::Rotations, 1);
     let shape = ScheduleShape::RoundRobin {};
-    let definition = settings.definition(kind, shape, deals, seatings, None);
-    let plan = settings.plan(definition, bots)?;
+    let plan = settings.plan(bots, shape, deals, seatings, None)?;
     let stop = stop::on_signals(None)?;
     let reporter = Reporter::new(&game_name(kind.info().name), None, false, &stop).silent();
     let played = settings.play(plan, None, false, &stop, reporter).await?;

@@ -10,7 +10,7 @@ use referee_worker::Entry;
 
 use crate::{
     End,
-    play::Settings,
+    play::{Settings, describe},
     report::{self, plural},
     reporter::Reporter,
     show, stop,
@@ -38,16 +38,13 @@ impl Demo {
             let count = bots.len();
             let shape = ScheduleShape::RoundRobin {};
             let seatings = Seatings::Rotations;
-            let definition = settings.definition(*kind, shape, self.deals, seatings, None);
-            let plan = settings.plan(definition, bots)?;
+            let plan = settings.plan(bots, shape, self.deals, seatings, None)?;
             let folder = settings.folder("demo")?;
             let folder = folder.as_ref();
             let started = settings.started(RunCommand::Demo, &plan, folder, None)?;
             report::heading(info.title)?;
-            let matches = started
-                .planned_groups
-                .map_or(0, |groups| groups / self.deals);
-            let games = started.planned_games.map_or(0, |games| games);
+            let matches = started.planned_groups.unwrap_or(0) / self.deals;
+            let games = started.planned_games.unwrap_or(0);
             report::text(&format!(
                 "{count} bots, {} of {} from every seating: {games} games\n\n",
                 plural(self.deals, "deal"),
@@ -58,9 +55,7 @@ impl Demo {
             ))?;
             let reporter = Reporter::new(&started.game, None, false, &stop);
             let played = settings.play(plan, folder, false, &stop, reporter).await?;
-            if let Some(folder) = folder {
-                folder.describe(&started, Some(played.ended(&settings, Some(folder))))?;
-            }
+            describe(folder, &started, Some(played.ended(&settings, folder)))?;
             show::standings(&played.snapshot)?;
             match played.close(folder) {
                 End::Done => {

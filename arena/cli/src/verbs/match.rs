@@ -17,7 +17,7 @@ use referee_worker::Entry;
 use super::Format;
 use crate::{
     End, classic,
-    play::{RunArgs, bots, note_isolation},
+    play::{RunArgs, describe, note_isolation},
     report,
     reporter::Reporter,
     show, stop, usage,
@@ -80,10 +80,11 @@ impl Match {
                 entries.len()
             ));
         }
-        settings.check_bots(kind, &entries)?;
+        settings.check_bots(&entries)?;
         let report = self.report(seats)?;
         let sprt = self.sprt(seats)?;
-        let independent = kind.has_secrets() && !entries.iter().all(Entry::is_started_by_us);
+        let (seatings, deals) = settings.isolated(&entries, self.seatings, self.deals);
+        let independent = seatings == Seatings::Single;
         if report == Report::Classic && independent {
             return usage(
                 "--report classic counts rounds of two games with one deal, and against a bot \
@@ -91,16 +92,8 @@ impl Match {
                  use --report table or json",
             );
         }
-        let (seatings, deals) = match independent {
-            true => {
-                let games = self.seatings.games(seats) as u64;
-                (Seatings::Single, self.deals * games)
-            }
-            false => (self.seatings, self.deals),
-        };
         let shape = ScheduleShape::RoundRobin {};
-        let definition = settings.definition(kind, shape, deals, seatings, sprt);
-        let plan = settings.plan(definition, entries)?;
+        let plan = settings.plan(entries, shape, deals, seatings, sprt)?;
         if independent && plan.setups.repeat(0..deals) {
             return usage(format!(
                 "the set-up fixes who is dealt what, and a bot that the arena does not start \
@@ -112,33 +105,27 @@ impl Match {
         let folder = settings.folder("match")?;
         let folder = folder.as_ref();
         let started = settings.started(RunCommand::Match, &plan, folder, None)?;
-        if let Some(folder) = folder {
-            folder.describe(&started, None)?;
-        }
+        describe(folder, &started, None)?;
         let json = report == Report::Json;
         if json {
             report::event(Event::RunStarted(started.clone()))?;
         }
         let stop = stop::on_signals(None)?;
         let reporter = Reporter::new(&started.game, None, json, &stop).with_bots(&plan);
-        let entrants = bots(&plan);
         let played = settings.play(plan, folder, self.live && json, &stop, reporter);
         let played = played.await?;
         let ended = played.ended(&settings, folder);
-        if let Some(folder) = folder {
-            folder.describe(&started, Some(ended.clone()))?;
-        }
+        describe(folder, &started, Some(ended.clone()))?;
         match report {
             Report::Table => show::standings(&played.snapshot)?,
             Report::Json => {
                 report::event(Event::RunEnded(ended))?;
-                report::event(played.snapshot.standings_event(None, entrants))?;
+                report::event(played.snapshot.standings_event(None, started.bots))?;
                 report::event(played.snapshot.figures_event(None))?;
             }
             Report::Classic => {
-                let games = played.results.games();
-                let complete: Vec<GameRow> = complete_deals(games);
-                report::text(&classic::report(&complete))?;
+                let games = complete_deals(played.results.games());
+                report::text(&classic::report(&games))?;
             }
         }
         let end = played.close(folder);

@@ -167,8 +167,7 @@ impl Selftest {
         };
         let shape = ScheduleShape::RoundRobin {};
         let seatings = Seatings::Rotations;
-        let definition = settings.definition(kind, shape, self.deals, seatings, None);
-        let plan = settings.plan(definition, bots.collect())?;
+        let plan = settings.plan(bots.collect(), shape, self.deals, seatings, None)?;
         let reporter = Reporter::new(&game_name(kind.info().name), None, false, stop).silent();
         let results = MemoryResults::with_records();
         let options = run_options(None, None, false)?;

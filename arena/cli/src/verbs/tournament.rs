@@ -33,7 +33,7 @@ use crate::{
     End,
     bots::schemes,
     metrics,
-    play::{exit_code, note_isolation, run_options, typed_root},
+    play::{exit_code, note_isolation, run_options, show_root, started, typed_root},
     report::{self, plural},
     reporter::Reporter,
     show, stop, usage,
@@ -523,11 +523,7 @@ impl GoOn {
         if let Some(root) = &shown.tournament.root
             && !shown.tournament.reproduction
         {
-            anstream::eprintln!(
-                "root committed, sha256:\n  {}\nroot, to be typed as --seed:\n  {}",
-                shown.tournament.commitment,
-                root.reveal()
-            );
+            show_root(&shown.tournament.commitment, root);
         }
         Ok(shown.exit_code())
     }
@@ -539,34 +535,20 @@ impl GoOn {
         tournament: &StoredTournament,
         plan: &Plan,
     ) -> anyhow::Result<RunStartedEvent> {
-        let definition = &plan.definition;
-        let planned = plan.schedule()?.planned();
         let games = store.tournaments().await?.into_iter();
         let games = games
             .filter(|one| one.id == tournament.id)
             .map(|one| one.games);
         Ok(RunStartedEvent {
-            command: RunCommand::Tournament,
             tournament: Some(tournament.name.clone()),
-            game: game_name(plan.kind.info().name),
             rules_version: tournament.rules_version,
-            shape: Some(events::shape(&definition.shape)),
-            deals: definition.deals,
-            seatings: events::seatings(definition.seatings),
-            planned_groups: planned,
-            planned_games: planned.map(|groups| groups * plan.games_in_group()),
+            shape: Some(events::shape(&plan.definition.shape)),
             stored_games: games.sum(),
-            setup_count: definition.setups.len() as u64,
-            limits: events::limits(&definition.limits, definition.memory_mib),
             bots: tournament.entrants.iter().map(events::entrant).collect(),
-            filler: Some(definition.filler.clone()),
+            filler: Some(plan.definition.filler.clone()),
             root_commitment: Some(tournament.commitment.clone()),
             reproduction: tournament.reproduction,
-            sprt: definition.sprt.as_ref().map(events::sprt),
-            time_limit_us: definition.time.map(events::us),
-            isolation: crate::play::isolation(plan),
-            records: None,
-            exam: None,
+            ..started(RunCommand::Tournament, plan)?
         })
     }
 }

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use super::{Answer, Answers, HEADER, Mark, Paper, scoreboard, scores::Scores};
 use crate::{
     End,
-    play::{RecordArgs, RunFolder, Settings},
+    play::{RecordArgs, RunFolder, Settings, describe},
     report::{self, plural},
     reporter::Reporter,
     stop, usage,
@@ -154,7 +154,7 @@ impl Cases {
             ..Limits::default()
         };
         let candidate = Entry::read(&self.paper.bot, &settings.schemes)?;
-        settings.check_bots(kind, std::slice::from_ref(&candidate))?;
+        settings.check_bots(std::slice::from_ref(&candidate))?;
         let opponent = Entry::read(OPPONENT, &settings.schemes)?;
         if candidate.name == opponent.name {
             return usage(format!(
@@ -178,9 +178,7 @@ impl Cases {
         let mut started = settings.started(RunCommand::Exam, &plans[0], folder, Some(exam))?;
         // Each case has a root of its own.
         started.root_commitment = None;
-        if let Some(folder) = folder {
-            folder.describe(&started, None)?;
-        }
+        describe(folder, &started, None)?;
         let json = self.paper.format == Format::Json;
         if json {
             report::event(Event::RunStarted(started.clone()))?;
@@ -226,10 +224,9 @@ impl Cases {
         case: &Case,
         bots: [&Entry; 2],
     ) -> anyhow::Result<Plan> {
-        let kind = find_game(GAME)?;
+        let bots = bots.map(Entry::clone).to_vec();
         let shape = ScheduleShape::RoundRobin {};
-        let definition = settings.definition(kind, shape, ROUNDS, Seatings::Fixed, None);
-        let mut plan = settings.plan(definition, bots.map(Entry::clone).to_vec())?;
+        let mut plan = settings.plan(bots, shape, ROUNDS, Seatings::Fixed, None)?;
         plan.root = case.seed.parse()?;
         plan.prefix = format!("case-{number:02}-");
         plan.series = true;

@@ -16,7 +16,7 @@ use referee_worker::Entry;
 use super::{Answer, Answers, HEADER, Mark, Paper, scoreboard, scores::Scores};
 use crate::{
     End,
-    play::{RunArgs, Settings},
+    play::{RunArgs, Settings, describe},
     report,
     reporter::Reporter,
     stop, usage,
@@ -83,7 +83,7 @@ impl Graded {
                 self.paper.bot, candidate.spec
             ));
         }
-        settings.check_bots(kind, &[candidate])?;
+        settings.check_bots(&[candidate])?;
         let folder = settings.folder("exam")?;
         let folder = folder.as_ref();
         let exam = ExamPlan {
@@ -91,9 +91,7 @@ impl Graded {
             enforced: true,
         };
         let started = settings.started(RunCommand::Exam, &plans[0].1, folder, Some(exam))?;
-        if let Some(folder) = folder {
-            folder.describe(&started, None)?;
-        }
+        describe(folder, &started, None)?;
         let json = self.paper.format == Format::Json;
         if json {
             report::event(Event::RunStarted(started.clone()))?;
@@ -126,9 +124,7 @@ impl Graded {
                 groups.push(brought);
             }
             let ended = played.ended(&settings, folder);
-            if let Some(folder) = folder {
-                folder.describe(&started, Some(ended))?;
-            }
+            describe(folder, &started, Some(ended))?;
             match played.close(None) {
                 End::Done => {}
                 other => end = other,
@@ -184,15 +180,13 @@ impl Graded {
 
 /// The games of a group: the examined bot against each of its opponents.
 fn plan(settings: &Settings, group: u64, candidate: &Entry) -> anyhow::Result<Plan> {
-    let kind = find_game(GAME)?;
-    let shape = ScheduleShape::Gauntlet { challengers: 1 };
-    let definition = settings.definition(kind, shape, 1, Seatings::Rotations, None);
     let mut bots = vec![candidate.clone()];
     for (_, level) in opponents(group) {
         let spec = format!("ladder-{level}=house:ladder?level={level}");
         bots.push(Entry::read(&spec, &settings.schemes)?);
     }
-    let mut plan = settings.plan(definition, bots)?;
+    let shape = ScheduleShape::Gauntlet { challengers: 1 };
+    let mut plan = settings.plan(bots, shape, 1, Seatings::Rotations, None)?;
     plan.prefix = format!("group-{group}-");
     // The board of an opponent is the same whatever groups are played.
     plan.first_deal = (group - 1) * OPPONENTS;
