@@ -301,7 +301,7 @@ impl StoreAt {
     async fn open_if_there(&self) -> anyhow::Result<Option<Store>> {
         let path = self.url.strip_prefix("sqlite:").unwrap_or(&self.url);
         let path = path.strip_prefix("//").unwrap_or(path);
-        if !self.url.contains("://") && !Path::new(path).exists() {
+        if !path.contains("://") && !Path::new(path).exists() {
             return Ok(None);
         }
         self.open().await.map(Some)

@@ -477,6 +477,12 @@ fn what_is_no_store_is_refused() {
         refused(&output, "--store arena.sqlite: there is no such file");
         assert!(!arena.path("arena.sqlite").exists(), "{verb}");
     }
+    let output = arena.run("tournament list --store sqlite://other.sqlite");
+    refused(
+        &output,
+        "--store sqlite://other.sqlite: there is no such file",
+    );
+    assert!(!arena.path("other.sqlite").exists());
 }
 
 #[test]
