@@ -42,10 +42,12 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => End::Interrupted.into(),
         Err(error) => {
             anstream::eprintln!("arena: {error:#}");
-            match is_usage(&error) {
-                true => End::Usage.into(),
-                false => End::Failed.into(),
-            }
+            let end = if is_usage(&error) {
+                End::Usage
+            } else {
+                End::Failed
+            };
+            end.into()
         }
     }
 }
@@ -82,30 +84,24 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// How the program ended.
+/// How the program ended, with its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// Done.
-    Done,
+    Done = 0,
     /// It ran, and the answer is no.
-    No,
+    No = 1,
     /// What was asked for is not possible.
-    Usage,
+    Usage = 2,
     /// We failed.
-    Failed,
+    Failed = 3,
     /// It was stopped before the end; the results so far have been shown.
-    Interrupted,
+    Interrupted = 130,
 }
 
 impl From<End> for ExitCode {
     fn from(end: End) -> Self {
-        Self::from(match end {
-            End::Done => 0,
-            End::No => 1,
-            End::Usage => 2,
-            End::Failed => 3,
-            End::Interrupted => 130,
-        })
+        Self::from(end as u8)
     }
 }
 

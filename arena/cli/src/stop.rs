@@ -9,8 +9,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// How the program ends when it was stopped before the end.
-const INTERRUPTED: i32 = 130;
+use crate::End;
 
 /// Listens for SIGINT and SIGTERM. When both finishing and cutting off have been asked
 /// for, the next signal ends the process. Whoever sends SIGTERM does not wait without
@@ -33,7 +32,7 @@ pub(crate) fn on_signals(grace: Option<Duration>) -> anyhow::Result<Stop> {
                 }
             };
             match grace {
-                _ if asked.is_cut_off() => std::process::exit(INTERRUPTED),
+                _ if asked.is_cut_off() => std::process::exit(End::Interrupted as i32),
                 // SIGTERM sets its limit, whatever was asked for before.
                 Some(grace) => {
                     ends = Some(Instant::now() + grace);
