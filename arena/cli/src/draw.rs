@@ -25,21 +25,6 @@ struct Sign {
     width: usize,
 }
 
-impl Sign {
-    fn plain(text: impl Into<String>) -> Self {
-        let text = text.into();
-        let width = text.chars().count();
-        Self { text, width }
-    }
-
-    fn coloured(text: &str, colour: impl FnOnce(&str) -> String) -> Self {
-        Self {
-            width: text.chars().count(),
-            text: colour(text),
-        }
-    }
-}
-
 impl Signs {
     /// A disc of this seat.
     pub(crate) fn disc(self, seat: Seat) -> String {
@@ -59,30 +44,33 @@ impl Signs {
         }
     }
 
+    /// What shows letters only may not know colours either, so letters have none.
     fn sign(self, piece: Piece) -> Sign {
-        let red = |text: &str| text.red().to_string();
-        let green = |text: &str| text.green().to_string();
-        let blue = |text: &str| text.blue().to_string();
-        let yellow = |text: &str| text.yellow().to_string();
-        let dimmed = |text: &str| text.dimmed().to_string();
-        match (self, piece) {
-            (Self::Ascii, Piece::Empty) => Sign::plain("."),
-            (Self::Unicode, Piece::Empty) => Sign::coloured("·", dimmed),
-            (Self::Ascii, Piece::Blocked) => Sign::plain("#"),
-            (Self::Unicode, Piece::Blocked) => Sign::coloured("▒", dimmed),
-            (Self::Ascii, Piece::Disc { seat }) if seat.index() == 0 => Sign::plain("X"),
-            (Self::Ascii, Piece::Disc { .. }) => Sign::plain("O"),
-            (Self::Unicode, Piece::Disc { seat }) if seat.index() == 0 => Sign::coloured("●", red),
-            (Self::Unicode, Piece::Disc { .. }) => Sign::coloured("○", yellow),
-            (signs, Piece::Tile { rank, suit }) => {
-                let (letter, colour): (_, fn(&str) -> String) = match suit {
+        let plain: fn(&str) -> String = |text| text.to_owned();
+        let red: fn(&str) -> String = |text| text.red().to_string();
+        let green: fn(&str) -> String = |text| text.green().to_string();
+        let blue: fn(&str) -> String = |text| text.blue().to_string();
+        let yellow: fn(&str) -> String = |text| text.yellow().to_string();
+        let dimmed: fn(&str) -> String = |text| text.dimmed().to_string();
+        let both =
+            |ascii: &str, unicode: &str, colour| (ascii.to_owned(), unicode.to_owned(), colour);
+        let (ascii, unicode, colour) = match piece {
+            Piece::Empty => both(".", "·", dimmed),
+            Piece::Blocked => both("#", "▒", dimmed),
+            Piece::FaceDown => both("?", "▒", dimmed),
+            Piece::Joker => both("JOK", "JOK", yellow),
+            Piece::Disc { seat } if seat.index() == 0 => both("X", "●", red),
+            Piece::Disc { .. } => both("O", "○", yellow),
+            Piece::Tile { rank, suit } => {
+                let (letter, colour) = match suit {
                     TileSuit::Characters => ('c', red),
                     TileSuit::Bamboos => ('b', green),
                     TileSuit::Dots => ('d', blue),
                 };
-                signs.in_colour(&format!("{rank}{letter}"), colour)
+                let tile = format!("{rank}{letter}");
+                both(&tile, &tile, colour)
             }
-            (signs, Piece::Card { rank, suit }) => {
+            Piece::Card { rank, suit } => {
                 let rank = match rank {
                     1 => "A".to_owned(),
                     11 => "J".to_owned(),
@@ -90,29 +78,26 @@ impl Signs {
                     13 => "K".to_owned(),
                     rank => rank.to_string(),
                 };
-                let (letter, symbol, warm) = match suit {
-                    CardSuit::Clubs => ('C', '♣', false),
-                    CardSuit::Diamonds => ('D', '♦', true),
-                    CardSuit::Hearts => ('H', '♥', true),
-                    CardSuit::Spades => ('S', '♠', false),
+                let (letter, symbol, colour) = match suit {
+                    CardSuit::Clubs => ('C', '♣', plain),
+                    CardSuit::Diamonds => ('D', '♦', red),
+                    CardSuit::Hearts => ('H', '♥', red),
+                    CardSuit::Spades => ('S', '♠', plain),
                 };
-                match signs {
-                    Self::Ascii => Sign::plain(format!("{rank}{letter}")),
-                    Self::Unicode if warm => Sign::coloured(&format!("{rank}{symbol}"), red),
-                    Self::Unicode => Sign::plain(format!("{rank}{symbol}")),
-                }
+                both(
+                    &format!("{rank}{letter}"),
+                    &format!("{rank}{symbol}"),
+                    colour,
+                )
             }
-            (signs, Piece::Joker) => signs.in_colour("JOK", yellow),
-            (Self::Ascii, Piece::FaceDown) => Sign::plain("?"),
-            (Self::Unicode, Piece::FaceDown) => Sign::coloured("▒", dimmed),
-        }
-    }
-
-    /// Letters are for terminals that know nothing else, colours among it.
-    fn in_colour(self, text: &str, colour: fn(&str) -> String) -> Sign {
-        match self {
-            Self::Ascii => Sign::plain(text),
-            Self::Unicode => Sign::coloured(text, colour),
+        };
+        let (text, colour) = match self {
+            Self::Ascii => (ascii, plain),
+            Self::Unicode => (unicode, colour),
+        };
+        Sign {
+            width: text.chars().count(),
+            text: colour(&text),
         }
     }
 }
