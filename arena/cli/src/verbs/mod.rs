@@ -138,7 +138,7 @@ impl Cli {
             Verb::Bots(verb) => on_runtime(verb.run()),
             Verb::Check(verb) => on_runtime(verb.run()),
             Verb::Exam(verb) => on_runtime(verb.run()),
-            Verb::Replay(verb) => verb.run(),
+            Verb::Replay(verb) => on_runtime(verb.run()),
             Verb::Selftest(verb) => on_runtime(verb.run()),
             Verb::CheckReferee(verb) => on_runtime(verb.run()),
             Verb::Completions { shell } => {
@@ -183,7 +183,7 @@ impl Cli {
 
 /// The main thread keeps the bots and shows how it goes; games are played on
 /// threads of their own.
-fn on_runtime<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+fn on_runtime(work: impl Future<Output = anyhow::Result<End>>) -> anyhow::Result<End> {
     // What decides the deals is in our memory, and bots run as the same user.
     nix::sys::prctl::set_dumpable(false)?;
     tokio::runtime::Builder::new_current_thread()

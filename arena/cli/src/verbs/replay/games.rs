@@ -1,6 +1,7 @@
 //! Which games a verb is about: records, folders of records, or games of a tournament.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -94,36 +95,32 @@ impl GameArgs {
 }
 
 async fn stored(store: &Store, name: &str, games: &[(u64, u32)]) -> anyhow::Result<Vec<FoundGame>> {
-    let Some(tournament) = store.tournament(name).await? else {
+    let Some(Tournament { id, state, .. }) = store.tournament(name).await? else {
         return usage(format!(
             "{name}: there is no such file and no such tournament in {}; `arena tournament list` \
              shows them",
             store.location()
         ));
     };
+    // Deals that are still to be played from other seats.
+    let secret = match state {
+        TournamentState::Over => BTreeMap::new(),
+        _ => store.incomplete_groups(id).await?,
+    };
     let mut found = Vec::new();
     for &(group, seating) in games {
         let game = format!("{name} {group}.{seating}");
-        if is_secret(store, &tournament, group).await? {
+        if secret.contains_key(&group) {
             return usage(format!(
                 "{game}: its deal is still to be played from other seats; it can be seen after that"
             ));
         }
-        match store.record(tournament.id, group, seating).await? {
+        match store.record(id, group, seating).await? {
             Some(text) => found.push(FoundGame::Stored { name: game, text }),
             None => return usage(format!("{game}: there is no such game in the tournament")),
         }
     }
     Ok(found)
-}
-
-/// Whether the deal of a group is still to be played from other seats.
-async fn is_secret(store: &Store, tournament: &Tournament, group: u64) -> anyhow::Result<bool> {
-    Ok(tournament.state != TournamentState::Over
-        && store
-            .incomplete_groups(tournament.id)
-            .await?
-            .contains_key(&group))
 }
 
 impl FoundGame {

@@ -25,15 +25,13 @@ pub(crate) enum Replay {
 }
 
 impl Replay {
-    pub(crate) fn run(self) -> anyhow::Result<End> {
-        super::on_runtime(async {
-            match self {
-                Self::Show(show) => show.run().await,
-                Self::Verify(verify) => verify.run().await,
-                Self::Explain(explain) => explain.run().await,
-                Self::Rerun(rerun) => rerun.run().await,
-            }
-        })
+    pub(crate) async fn run(self) -> anyhow::Result<End> {
+        match self {
+            Self::Show(show) => show.run().await,
+            Self::Verify(verify) => verify.run().await,
+            Self::Explain(explain) => explain.run().await,
+            Self::Rerun(rerun) => rerun.run().await,
+        }
     }
 }
 

@@ -66,23 +66,16 @@ impl Verify {
 }
 
 fn replayed(found: &FoundGame, outcome: anyhow::Result<Record>) -> ReplayedEvent {
-    let record = found.file();
-    match outcome {
-        Ok(proved) => ReplayedEvent {
-            record,
-            proved: true,
-            game: game(&proved.header.game).map(|kind| game_name(kind.info().name)),
-            play_hash: Some(proved.play_hash()),
-            game_id: Some(proved.header.game_id),
-            error: None,
-        },
-        Err(error) => ReplayedEvent {
-            record,
-            game_id: None,
-            proved: false,
-            game: None,
-            play_hash: None,
-            error: Some(format!("{error:#}")),
-        },
+    let error = outcome.as_ref().err().map(|error| format!("{error:#}"));
+    let proved = outcome.ok();
+    let proved = proved.as_ref();
+    let kind = proved.and_then(|record| game(&record.header.game));
+    ReplayedEvent {
+        record: found.file(),
+        game_id: proved.map(|record| record.header.game_id.clone()),
+        proved: proved.is_some(),
+        game: kind.map(|kind| game_name(kind.info().name)),
+        play_hash: proved.map(Record::play_hash),
+        error,
     }
 }
