@@ -34,13 +34,8 @@ pub(crate) fn report(games: &[GameRow]) -> String {
             .count()
     };
     let (a, b, ties) = (count(&[1, 5, 6, 8]), count(&[2, 3, 4, 7]), count(&[0]));
-    let ratio = |count: usize| {
-        if lines.is_empty() {
-            "0".to_owned()
-        } else {
-            six_digits(count as f64 / lines.len() as f64)
-        }
-    };
+    // Without games all of them are 0.
+    let ratio = |count: usize| six_digits(count as f64 / lines.len().max(1) as f64);
     let _ = write!(
         text,
         "Stat:\nratio of A wins : {}\nratio of B wins : {}\nratio of Tie : {}\n\n\

@@ -5,25 +5,19 @@ use referee_worker::Hint;
 /// What to do, in one line.
 pub(crate) fn words(hint: &Hint) -> String {
     match hint {
-        Hint::NotExecutable {
-            file,
-            interpreter: Some(interpreter),
-        } => {
+        Hint::NotExecutable { file, interpreter } => {
             let file = file.display();
-            format!(
-                "{file} is not an executable program: use 'exec:{interpreter} {file}', or make it \
-                 one with a #! line and chmod +x {file}"
-            )
-        }
-        Hint::NotExecutable {
-            file,
-            interpreter: None,
-        } => {
-            let file = file.display();
-            format!(
-                "{file} is not an executable program: make it one with chmod +x {file}, or name \
-                 the program that runs it, as in 'exec:python3 {file}'"
-            )
+            let how = match interpreter {
+                Some(interpreter) => format!(
+                    "use 'exec:{interpreter} {file}', or make it one with a #! line and chmod +x \
+                     {file}"
+                ),
+                None => format!(
+                    "make it one with chmod +x {file}, or name the program that runs it, as in \
+                     'exec:python3 {file}'"
+                ),
+            };
+            format!("{file} is not an executable program: {how}")
         }
         Hint::NotInPath { file } => {
             let file = file.display();

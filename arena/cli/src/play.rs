@@ -17,7 +17,7 @@ use arena_events::{
         RunStartedEvent,
     },
 };
-use arena_ladder::{ScheduleShape, Seatings, SetAsideRule, Sprt};
+use arena_ladder::{Decision, ScheduleShape, Seatings, SetAsideRule, Sprt};
 use arena_store::FirstFoul;
 use arena_tournament::{
     Definition, MemoryResults, Plan, RunCounters, RunEnd, RunOptions, Snapshot, events,
@@ -427,9 +427,9 @@ impl PlayedRun {
     /// before.
     pub(crate) fn ended(&self, settings: &Settings, folder: Option<&RunFolder>) -> RunEndedEvent {
         let count = &self.snapshot.count;
-        let never = self.snapshot.never_started();
+        let never = self.snapshot.never_started().into_iter();
         RunEndedEvent {
-            end: match (self.outcome.end, self.decision()) {
+            end: match (self.outcome.end, decision(&self.snapshot)) {
                 (RunEnd::Stopped, _) => EndName::Stopped,
                 (_, Some(_)) => EndName::Decided,
                 _ if !self.snapshot.set_aside.is_empty() => EndName::NotStarted,
@@ -439,8 +439,7 @@ impl PlayedRun {
             excluded_games: count.stored - count.games - count.incomplete_games,
             half_deals: count.incomplete,
             never_started: never
-                .iter()
-                .map(|who| self.snapshot.name(*who).to_owned())
+                .map(|who| self.snapshot.name(who).to_owned())
                 .collect(),
             root: (!settings.hides_root).then(|| settings.root.reveal()),
             setups: Some(settings.setups.clone()),
@@ -448,20 +447,12 @@ impl PlayedRun {
         }
     }
 
-    /// What the test of a match between two has accepted.
-    pub(crate) fn decision(&self) -> Option<arena_ladder::Decision> {
-        self.snapshot.tests.first().copied().flatten()?.decision
-    }
-
     /// What to beware of, on standard error.
     pub(crate) fn warn(&self) {
         show::warnings(&self.snapshot, |first: &FirstFoul| {
             let name = self.snapshot.name(first.entrant);
-            let game = self.seen.first_fouls.get(name);
-            game.map_or_else(
-                || format!("{}.{}", first.group, first.seating),
-                String::clone,
-            )
+            let game = self.seen.first_fouls.get(name).cloned();
+            game.unwrap_or_else(|| format!("{}.{}", first.group, first.seating))
         });
     }
 
@@ -498,14 +489,17 @@ pub(crate) fn exit_code(snapshot: &Snapshot, end: RunEnd) -> End {
     let played = snapshot.count.stored > 0;
     let well = snapshot.set_aside.is_empty() && snapshot.never_started().is_empty();
     let tested = snapshot.standings.duel().is_some() && snapshot.definition.sprt.is_some();
-    let accepted = snapshot.tests.first().copied().flatten();
-    let accepted = accepted.and_then(|test| test.decision);
-    let passed = !tested || accepted == Some(arena_ladder::Decision::AcceptH1);
+    let passed = !tested || decision(snapshot) == Some(Decision::AcceptH1);
     if played && well && passed {
         End::Done
     } else {
         End::No
     }
+}
+
+/// What the test of a match between two has accepted.
+fn decision(snapshot: &Snapshot) -> Option<Decision> {
+    snapshot.tests.first().copied().flatten()?.decision
 }
 
 /// The folder of one run: its records, the bots' logs, and `run.json`.

@@ -215,11 +215,12 @@ impl List {
             .iter()
             .map(|row| {
                 let bot = &row.bot;
+                let games: Vec<String> = bot.games.iter().map(|game| game_name(game)).collect();
                 [
                     bot.name.clone(),
                     bot.version.clone(),
                     bot.owner.clone().unwrap_or_else(|| "-".to_owned()),
-                    game_name(&bot.games.join(" ")),
+                    games.join(" "),
                     bot.spec.clone(),
                 ]
             })

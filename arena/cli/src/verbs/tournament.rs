@@ -603,14 +603,6 @@ impl Shown {
         });
     }
 
-    /// How far it has come, in a word.
-    fn state(&self) -> &'static str {
-        match (self.tournament.state, self.is_claimed) {
-            (TournamentState::Running, false) => "interrupted",
-            (state, _) => state.word(),
-        }
-    }
-
     fn exit_code(&self) -> End {
         match self.tournament.state {
             TournamentState::Over => exit_code(&self.snapshot, RunEnd::Complete),
@@ -621,6 +613,7 @@ impl Shown {
     /// What it is and how far it has come.
     fn introduce(&self) -> anyhow::Result<()> {
         let (tournament, snapshot) = (&self.tournament, &self.snapshot);
+        let state = state(tournament.state, self.is_claimed);
         let about = match snapshot.definition.breaks_ties() {
             true => "about",
             false => "at most",
@@ -631,12 +624,12 @@ impl Shown {
             tournament.name,
             snapshot.definition.kind()?.info().title,
             snapshot.names.len(),
-            self.state(),
+            state,
             snapshot.count.groups,
             snapshot.count.planned.map_or_else(String::new, of),
         );
         report::line(&line)?;
-        if self.state() == "interrupted" {
+        if state == "interrupted" {
             report::line(&format!(
                 "its arena was killed; `arena tournament resume {}` goes on with it",
                 tournament.name
@@ -689,37 +682,37 @@ impl List {
         let mut rows = Vec::new();
         for one in store.tournaments().await? {
             let is_claimed = store.is_claimed(one.id).await?;
-            if self.format == Format::Json {
-                report::event(Event::Tournament(TournamentEvent {
+            match self.format {
+                Format::Json => report::event(Event::Tournament(TournamentEvent {
                     tournament: one.name,
                     game: game_name(&one.game),
                     state: events::state(one.state, is_claimed),
                     created_unix_ms: one.created_unix_ms,
                     games: one.games,
-                }))?;
-                continue;
+                }))?,
+                Format::Text => rows.push([
+                    report::shorten(&one.name, 28),
+                    game_name(&one.game),
+                    state(one.state, is_claimed).to_owned(),
+                    one.games.to_string(),
+                    show::date(one.created_unix_ms),
+                ]),
             }
-            let state = match (one.state, is_claimed) {
-                (TournamentState::Running, false) => "interrupted",
-                (state, _) => state.word(),
-            };
-            rows.push([
-                report::shorten(&one.name, 28),
-                game_name(&one.game),
-                state.to_owned(),
-                one.games.to_string(),
-                show::date(one.created_unix_ms),
-            ]);
         }
-        if self.format == Format::Json {
-            return Ok(End::Done);
-        }
-        if rows.is_empty() {
+        if self.format == Format::Text && rows.is_empty() {
             report::text("no tournament yet; `arena tournament run FILE.toml` plays one\n")?;
-        } else {
+        } else if self.format == Format::Text {
             report::plain_table(&["name", "game", "state", "games", "begun"], rows)?;
         }
         Ok(End::Done)
+    }
+}
+
+/// How far a tournament has come, in a word.
+const fn state(state: TournamentState, is_claimed: bool) -> &'static str {
+    match (state, is_claimed) {
+        (TournamentState::Running, false) => "interrupted",
+        _ => state.word(),
     }
 }
 
