@@ -10,7 +10,7 @@ use arena_tournament::{RunEnd, Warning, events, find_game};
 use clap::{Args, Subcommand};
 use referee_core::{Foul, FoulKind, GameKind};
 use referee_games::{GAMES, game_name};
-use referee_worker::Entry;
+use referee_worker::{Entry, Stop};
 
 use super::{Format, tournament::StoreAt};
 use crate::{End, bots::schemes, play::Settings, report, reporter::Reporter, stop, usage};
@@ -122,6 +122,7 @@ impl Add {
             kinds = GAMES.to_vec();
             kinds.retain(|kind| entry.check_game(kind.info(), &here).is_ok());
         }
+        let stop = stop::on_signals(None)?;
         let mut plays: Vec<&str> = Vec::new();
         for kind in kinds {
             let name = kind.info().name;
@@ -129,7 +130,7 @@ impl Add {
                 plays.push(name);
                 continue;
             }
-            match look(&entry, kind).await? {
+            match look(&entry, kind, &stop).await? {
                 Finding::Plays => plays.push(name),
                 Finding::DoesNotPlay if self.games.is_empty() => {}
                 Finding::DoesNotPlay => {
@@ -239,12 +240,13 @@ impl Check {
         if bots.is_empty() {
             return usage("no bot is registered; `arena bots add NAME --bot SPEC` registers one");
         }
+        let stop = stop::on_signals(None)?;
         let mut end = End::Done;
         for bot in bots {
             let entry = Entry::read(&format!("{}={}", bot.name, bot.spec), &schemes()?)?;
             for game in &bot.games {
                 let kind = find_game(game)?;
-                let found = look(&entry, kind).await?;
+                let found = look(&entry, kind, &stop).await?;
                 let (well, words) = match &found {
                     Finding::Plays => (true, "plays".to_owned()),
                     Finding::DoesNotPlay => (false, "says that it does not play it".to_owned()),
@@ -314,7 +316,7 @@ fn unknown<T>(name: &str) -> anyhow::Result<T> {
 }
 
 /// Plays one deal from every seating against `random` and looks how it goes.
-async fn look(entry: &Entry, kind: &'static dyn GameKind) -> anyhow::Result<Finding> {
+async fn look(entry: &Entry, kind: &'static dyn GameKind, stop: &Stop) -> anyhow::Result<Finding> {
     let settings = Settings::unrecorded(kind)?;
     let seats: usize = kind.info().seats.into();
     let mut bots = vec![entry.clone()];
@@ -325,9 +327,8 @@ async fn look(entry: &Entry, kind: &'static dyn GameKind) -> anyhow::Result<Find
     let (seatings, deals) = settings.isolated(&bots, Seatings::Rotations, 1);
     let shape = ScheduleShape::RoundRobin {};
     let plan = settings.plan(bots, shape, deals, seatings, None)?;
-    let stop = stop::on_signals(None)?;
-    let reporter = Reporter::new(&game_name(kind.info().name), None, false, &stop).silent();
-    let played = settings.play(plan, None, false, &stop, reporter).await?;
+    let reporter = Reporter::new(&game_name(kind.info().name), None, false, stop).silent();
+    let played = settings.play(plan, None, false, stop, reporter).await?;
     if played.outcome.end == RunEnd::Stopped {
         return Ok(Finding::Stopped);
     }
