@@ -156,7 +156,7 @@ fn pairs(snapshot: &Snapshot) -> anyhow::Result<()> {
     }
     let mut rows = Vec::new();
     for (pair, test) in pairs.iter().zip(&snapshot.tests) {
-        let elo = pair.comparison.and_then(|comparison| comparison.elo.ok());
+        let elo = pair.comparison.and_then(|compared| compared.elo.ok());
         let score = pair.comparison.map(|comparison| comparison.score);
         let names = [pair.first, pair.second].map(|who| shorten(snapshot.name(who), 14));
         let mut cells = vec![
@@ -184,14 +184,10 @@ fn thinking(snapshot: &Snapshot) -> anyhow::Result<()> {
     for (_, _, row) in ordered(snapshot) {
         let figures = &snapshot.figures.bots[row.entrant.index()];
         let name = snapshot.name(row.entrant);
-        let of = |share: f64| figures.thinking.quantile(share).map_or_else(dash, time);
         if figures.thinking.count() > 0 {
-            rows.push(vec![
-                shorten(name, report::LONGEST_NAME),
-                of(0.5),
-                of(0.99),
-                figures.thinking.max().map_or_else(dash, time),
-            ]);
+            let mut cells = vec![shorten(name, report::LONGEST_NAME)];
+            cells.extend(quantiles(&figures.thinking));
+            rows.push(cells);
         }
         let kinds = figures.fouls.iter();
         let kinds: Vec<String> = kinds
@@ -219,10 +215,8 @@ fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
     let mut notes = Vec::new();
     let standings = &snapshot.standings;
     let rated = standings.rows.iter().filter_map(|row| row.rating);
-    let compared = standings.pairs.iter().filter_map(|pair| {
-        let comparison = pair.comparison?;
-        comparison.elo.ok()
-    });
+    let compared = standings.pairs.iter();
+    let compared = compared.filter_map(|pair| pair.comparison?.elo.ok());
     let missing: Option<NoEstimate> = rated.chain(compared).find_map(|elo| elo.error.err());
     if let Some(why) = missing {
         notes.push(format!("± ?: {}", no_estimate(why)));
@@ -251,10 +245,8 @@ fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
             plural(count.excluded, "deal"),
         ));
     }
-    let remarks = snapshot
-        .schedule
-        .iter()
-        .flat_map(|schedule| schedule.remarks());
+    let schedule = snapshot.schedule.iter();
+    let remarks = schedule.flat_map(|schedule| schedule.remarks());
     notes.extend(remarks.map(|remark| remark.words(|who| snapshot.name(who))));
     if !notes.is_empty() {
         text("\n")?;
@@ -275,34 +267,34 @@ pub(crate) fn warnings(
         report::warning(&set_aside(snapshot.name(aside.entrant), aside));
     }
     for warning in &snapshot.warnings {
-        match warning {
-            Warning::Fouls { count, first } => report::warning(&format!(
+        report::warning(&match warning {
+            Warning::Fouls { count, first } => format!(
                 "{} committed {}, the first in {}: {}",
                 snapshot.name(first.entrant),
                 plural(*count, "foul"),
                 first_game(first),
                 first.foul
-            )),
-            Warning::RepeatedGames { games, distinct } => report::warning(&format!(
+            ),
+            Warning::RepeatedGames { games, distinct } => format!(
                 "the sample is {}, but only {distinct} distinct: these bots repeat themselves, \
                  so the error bars are too small",
                 plural(*games, "game")
-            )),
-            Warning::RefereeDelay { games } => report::warning(&format!(
+            ),
+            Warning::RefereeDelay { games } => format!(
                 "the referee was late: {} had to be played again",
                 plural(*games, "game")
-            )),
+            ),
             Warning::UnequalSeats { bots } => {
                 let bots = bots.iter().map(|(bot, seats)| {
                     let seats: Vec<String> = seats.iter().map(u64::to_string).collect();
                     format!("{} {}", snapshot.name(*bot), seats.join("-"))
                 });
-                report::warning(&format!(
+                format!(
                     "unequal seats, so who sat where may have decided (games by seat): {}",
                     bots.collect::<Vec<_>>().join(", ")
-                ));
+                )
             }
-        }
+        });
     }
 }
 
@@ -338,7 +330,8 @@ pub(crate) fn figures(snapshot: &Snapshot) -> anyhow::Result<()> {
         ("the referee's worst delay in a second", &figures.late),
     ] {
         if buckets.count() > 0 {
-            text(&format!("{what}: {}\n", quantiles(buckets)))?;
+            let [median, p99, max] = quantiles(buckets);
+            text(&format!("{what}: median {median}, p99 {p99}, max {max}\n"))?;
         }
     }
     if figures.voided > 0 {
@@ -517,14 +510,10 @@ fn word(decision: Decision) -> &'static str {
     }
 }
 
-fn quantiles(buckets: &Buckets) -> String {
-    let read = |us: Option<u64>| us.map_or_else(dash, time);
-    format!(
-        "median {}, p99 {}, max {}",
-        read(buckets.quantile(0.5)),
-        read(buckets.quantile(0.99)),
-        read(buckets.max())
-    )
+/// The median, the 99th percentile and the longest.
+fn quantiles(buckets: &Buckets) -> [String; 3] {
+    let times = [buckets.quantile(0.5), buckets.quantile(0.99), buckets.max()];
+    times.map(|us| us.map_or_else(dash, time))
 }
 
 fn number(value: f64) -> String {
