@@ -12,7 +12,7 @@ use referee_core::{Foul, FoulKind, GameKind};
 use referee_games::{GAMES, game_name};
 use referee_worker::{Entry, Stop};
 
-use super::{Format, tournament::StoreAt};
+use super::{Format, store::StoreAt};
 use crate::{End, bots::schemes, play::Settings, report, reporter::Reporter, stop, usage};
 
 #[derive(Subcommand)]

@@ -8,6 +8,7 @@ mod exam;
 mod r#match;
 mod replay;
 mod selftest;
+mod store;
 mod tournament;
 
 use std::{

@@ -12,7 +12,7 @@ use clap::Args;
 use referee_core::Record;
 use referee_worker::{ReadError, read_record};
 
-use crate::{usage, verbs::tournament::StoreAt};
+use crate::{usage, verbs::store::StoreAt};
 
 #[derive(Args)]
 pub(super) struct GameArgs {

@@ -1,0 +1,79 @@
+//! Which store a verb is about.
+
+use std::path::Path;
+
+use arena_store::{Store, Tournament};
+use clap::Args;
+
+use crate::usage;
+
+/// Which store.
+#[derive(Args)]
+pub(crate) struct StoreAt {
+    /// Where results are kept: a file for SQLite, or postgres://USER@HOST/NAME.
+    #[arg(
+        long = "store",
+        env = "ARENA_STORE",
+        hide_env_values = true,
+        default_value = "arena.sqlite",
+        value_name = "FILE|URL"
+    )]
+    url: String,
+}
+
+impl StoreAt {
+    /// Opens it, and makes it where there is none.
+    pub(crate) async fn open(&self) -> anyhow::Result<Store> {
+        if Path::new(&self.url).is_dir() {
+            return usage(format!(
+                "--store {}: it is a folder; expected a file, as in {}",
+                self.url,
+                Path::new(&self.url).join("arena.sqlite").display()
+            ));
+        }
+        Store::open(&self.url)
+            .await
+            .or_else(|error| usage(format!("--store: {error}")))
+    }
+
+    /// Opens it, and makes none.
+    pub(crate) async fn open_existing(&self) -> anyhow::Result<Store> {
+        if let Some(store) = self.open_if_there().await? {
+            return Ok(store);
+        }
+        usage(format!(
+            "--store {}: there is no such file; tournaments make one, and --store or ARENA_STORE \
+             names another",
+            self.url
+        ))
+    }
+
+    /// Opens it where there is one.
+    pub(crate) async fn open_if_there(&self) -> anyhow::Result<Option<Store>> {
+        let path = self.url.strip_prefix("sqlite:").unwrap_or(&self.url);
+        let path = path.strip_prefix("//").unwrap_or(path);
+        if !path.contains("://") && !Path::new(path).exists() {
+            return Ok(None);
+        }
+        self.open().await.map(Some)
+    }
+
+    /// Opens it and finds a tournament in it.
+    pub(crate) async fn find(&self, name: &str) -> anyhow::Result<(Store, Tournament)> {
+        let store = self.open_existing().await?;
+        if let Some(tournament) = store.tournament(name).await? {
+            return Ok((store, tournament));
+        }
+        let all = store.tournaments().await?;
+        let names: Vec<&str> = all.iter().map(|one| &*one.name).collect();
+        let hint = match (arena_tournament::closest(name, &names), &names[..]) {
+            (Some(like), _) => format!("did you mean {like}?"),
+            (None, []) => "it has none".to_owned(),
+            (None, _) => "`arena tournament list` shows all".to_owned(),
+        };
+        usage(format!(
+            "there is no tournament \"{name}\" in {}: {hint}",
+            store.location()
+        ))
+    }
+}

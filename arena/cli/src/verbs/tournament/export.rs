@@ -1,0 +1,124 @@
+//! `arena tournament export` and `import`: a tournament as text.
+
+use std::{
+    fs,
+    io::{self, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context as _;
+use arena_store::{Store, StoreError, Tournament as StoredTournament};
+use arena_tournament::export_moves;
+use clap::{Args, ValueEnum};
+
+use crate::{End, report, usage, verbs::store::StoreAt};
+
+#[derive(Args)]
+pub(crate) struct Export {
+    /// Its name.
+    name: String,
+    /// As what.
+    #[arg(long = "as", value_enum, default_value_t = As::Jsonl)]
+    how: As,
+    /// Where to [default: standard output].
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum As {
+    /// All of it, records too, one object a line: what import reads.
+    Jsonl,
+    /// One row a game, for a spreadsheet.
+    Csv,
+    /// One line a game: its moves in the notation that is usual for the game.
+    Moves,
+}
+
+#[derive(Args)]
+pub(crate) struct Import {
+    /// What export has written.
+    file: PathBuf,
+    /// What to call it here [default: as it was called].
+    #[arg(long)]
+    name: Option<String>,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+impl Export {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let (store, tournament) = self.store.find(&self.name).await?;
+        match &self.output {
+            None => {
+                let out = BufWriter::new(io::stdout());
+                self.write(&store, &tournament, out).await?;
+            }
+            Some(path) => {
+                // Under another name first, so that there is never half a file.
+                let folder = match path.parent() {
+                    Some(folder) if folder != Path::new("") => folder,
+                    _ => Path::new("."),
+                };
+                let mut file = tempfile::NamedTempFile::new_in(folder)
+                    .or_else(|error| usage(format!("--output {}: {error}", path.display())))?;
+                self.write(&store, &tournament, BufWriter::new(&mut file))
+                    .await?;
+                file.persist(path)
+                    .with_context(|| format!("could not write {}", path.display()))?;
+            }
+        }
+        Ok(End::Done)
+    }
+
+    async fn write(
+        &self,
+        store: &Store,
+        tournament: &StoredTournament,
+        mut out: impl Write + Send,
+    ) -> anyhow::Result<()> {
+        match self.how {
+            As::Jsonl => store.export(tournament.id, &mut out).await.map_err(bare)?,
+            As::Csv => store.csv(tournament.id, &mut out).await.map_err(bare)?,
+            As::Moves => export_moves(store, tournament, &mut out).await?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// What the store could not write, as it came from there: whoever reads no
+/// further is no failure of ours.
+fn bare(error: StoreError) -> anyhow::Error {
+    match error {
+        StoreError::Io(error) => io::Error::from(error.kind()).into(),
+        error => error.into(),
+    }
+}
+
+impl Import {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let what = self.file.display();
+        let file = fs::File::open(&self.file).or_else(|error| usage(format!("{what}: {error}")))?;
+        let store = self.store.open().await?;
+        let imported = store
+            .import(&mut BufReader::new(file), self.name.as_deref())
+            .await
+            .or_else(|error| match error {
+                StoreError::Import { .. }
+                | StoreError::Exists { .. }
+                | StoreError::BadName { .. } => usage(format!("{what}: {error}")),
+                error => {
+                    Err(anyhow::Error::from(error).context(format!("could not read in {what}")))
+                }
+            })?;
+        store.close().await;
+        report::line(&format!(
+            "{}: read; `arena tournament verify {0}` proves it",
+            imported.name
+        ))?;
+        Ok(End::Done)
+    }
+}

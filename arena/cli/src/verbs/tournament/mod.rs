@@ -1,0 +1,49 @@
+//! `arena tournament`: many bots, a schedule, and a store that holds all of it. Verbs that
+//! belong together share a file.
+
+mod export;
+mod remove;
+mod run;
+mod status;
+mod verify;
+
+use clap::Subcommand;
+
+use crate::End;
+
+#[derive(Subcommand)]
+pub(crate) enum Tournament {
+    /// Play the tournament that a TOML file describes
+    #[command(after_help = run::FILE_HELP)]
+    Run(run::Run),
+    /// Go on with one that was stopped, in whatever way
+    Resume(run::Resume),
+    /// The table and the figures of one, while it goes on and after
+    Status(status::Status),
+    /// All that are in the store
+    List(status::List),
+    /// Prove a whole tournament from its records and its root: exit code 1 if it
+    /// is not what it says
+    Verify(verify::Verify),
+    /// Write a whole tournament as text: JSON lines, CSV, or lists of moves
+    Export(export::Export),
+    /// Read in what export has written as JSON lines
+    Import(export::Import),
+    /// Remove one from the store, with its results and records
+    Remove(remove::Remove),
+}
+
+impl Tournament {
+    pub(crate) async fn run(self) -> anyhow::Result<End> {
+        match self {
+            Self::Run(run) => run.run().await,
+            Self::Resume(resume) => resume.run().await,
+            Self::Status(status) => status.run().await,
+            Self::List(list) => list.run().await,
+            Self::Verify(verify) => verify.run().await,
+            Self::Export(export) => export.run().await,
+            Self::Import(import) => import.run().await,
+            Self::Remove(remove) => remove.run().await,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `arena tournament remove`: takes a tournament out of the store.
+
+use std::io::{self, IsTerminal as _};
+
+use arena_store::StoreError;
+use clap::Args;
+
+use crate::{End, report, usage, verbs::store::StoreAt};
+
+#[derive(Args)]
+pub(crate) struct Remove {
+    /// Its name.
+    name: String,
+    /// Remove it without asking.
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+impl Remove {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let (store, tournament) = self.store.find(&self.name).await?;
+        if !self.yes && !confirmed(&tournament.name)? {
+            return usage(format!(
+                "{} is kept: say --yes to remove it with its results and records",
+                tournament.name
+            ));
+        }
+        match store.remove(tournament.id).await {
+            Err(StoreError::Claimed { who, .. }) => {
+                return usage(format!(
+                    "{} is being run by {who}; stop that first",
+                    self.name
+                ));
+            }
+            removed => removed?,
+        }
+        store.close().await;
+        report::text(&format!("{} is removed\n", tournament.name))?;
+        Ok(End::Done)
+    }
+}
+
+/// Asks at a terminal; elsewhere the answer is no.
+fn confirmed(name: &str) -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Ok(false);
+    }
+    anstream::eprint!("remove {name} with all its results and records? [y/N] ");
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "yes"))
+}

@@ -1,0 +1,363 @@
+//! `arena tournament run` and `resume`: play a tournament, from its file or from the store.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use arena_events::{
+    Event,
+    run::{RunCommand, RunStartedEvent},
+    schedule::ScheduleEvent,
+};
+use arena_ladder::ScheduleShape;
+use arena_store::{
+    NewTournament, Store, StoreError, Tournament as StoredTournament, TournamentState,
+};
+use arena_tournament::{
+    Context, Definition, Plan, Planned, RunEnd, chance, events, parse_limit, run_stored,
+    secret_root, unix_ms,
+};
+use clap::Args;
+use referee_core::Root;
+use referee_games::game_name;
+
+use super::status::Shown;
+use crate::{
+    End,
+    bots::schemes,
+    metrics,
+    play::{note_isolation, run_options, show_root, started, typed_root},
+    report,
+    reporter::Reporter,
+    show, stop, usage,
+    verbs::{Format, store::StoreAt},
+};
+
+#[derive(Args)]
+pub(crate) struct Run {
+    /// The tournament: `arena tournament run --help` shows one.
+    file: PathBuf,
+    /// What to call it [default: what the file says, or the file's name].
+    #[arg(long)]
+    name: Option<String>,
+    /// Show the schedule, and play nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Play the same deals again: a number, a word, or the root that an earlier
+    /// tournament showed at its end. Marks it as a reproduction.
+    #[arg(long)]
+    seed: Option<String>,
+    /// The same from a file that only you can read.
+    #[arg(long, value_name = "FILE", conflicts_with = "seed")]
+    seed_file: Option<PathBuf>,
+    #[command(flatten)]
+    go_on: GoOn,
+}
+
+#[derive(Args)]
+pub(crate) struct Resume {
+    /// Its name.
+    name: String,
+    #[command(flatten)]
+    go_on: GoOn,
+}
+
+/// How it is run.
+#[derive(Args)]
+pub(crate) struct GoOn {
+    #[command(flatten)]
+    store: StoreAt,
+    /// How many games are played at once [default: the number of cores].
+    #[arg(long, env = "ARENA_CONCURRENCY", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    concurrency: Option<u64>,
+    /// Where the bots' output goes [default: arena-runs/NAME/logs].
+    #[arg(long)]
+    logs: Option<PathBuf>,
+    /// How long games may go on after SIGTERM before they are cut off.
+    #[arg(long, default_value = "10s", value_parser = parse_limit)]
+    grace: Duration,
+    /// With --format json: print the public moves of running games too.
+    #[arg(long)]
+    live: bool,
+    /// Serve metrics for Prometheus at http://ADDRESS/metrics while it runs.
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+pub(super) const FILE_HELP: &str = "\
+A file, all that it may say (only game, shape and bots must be there):
+
+  name = \"spring\"               # else the file's name
+  game = \"connect-four\"
+  shape = \"round-robin\"         # or gauntlet, swiss, single-elimination,
+                                # double-elimination, ladder
+  deals = 10                    # in a match; each from every seating. An
+                                # elimination's match is the best of so many
+  seatings = \"rotations\"        # or \"all\": for four seats 24
+  # rounds = 5                  # swiss, ladder (which has no end without it)
+  # challengers = 1             # gauntlet: the first bots against the others
+  # third_place = true          # single-elimination
+  # openings = \"openings.txt\"   # or setup = { rows = 9, columns = 9 }
+  # filler = \"house:random\"     # takes seats that nobody has; does not count
+
+  [limits]
+  move = \"3s\"
+  start = \"10s\"
+  # budget = \"5m\"               # for all moves of a game
+  # memory_mib = 512
+
+  [stop]                        # before all deals have been played
+  # sprt = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05, model = \"normalized\" }
+  # time = \"2h\"                 # resume goes on
+
+  [set_aside]                   # deals that a bot may fail in every game
+  starts = 3                    # by not starting
+  fouls = 10                    # in any way, or a fifth of its deals
+
+  [[bots]]
+  name = \"uct\"
+  bot = \"house:uct?time=100ms\"  # a SPEC, or the name of a registered bot
+
+  [[bots]]
+  bot = \"exec:./my_bot --fast\"
+  version = \"1.2\"
+  owner = \"me\"
+
+Examples:
+  arena tournament run spring.toml --dry-run
+  arena tournament run spring.toml
+  arena tournament resume spring
+  arena tournament status spring --format json
+  arena tournament run spring.toml --store postgres://arena@localhost/arena";
+
+impl Run {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        // Who asks for what is not possible leaves no store behind.
+        let known = self.go_on.store.open_if_there().await?;
+        let schemes = schemes()?;
+        let directory = std::env::current_dir()?;
+        let context = Context {
+            schemes: &schemes,
+            directory: &directory,
+            store: known.as_ref(),
+        };
+        let mut planned = Planned::read(&self.file, context).await?;
+        if let Some(name) = &self.name {
+            planned.rename(name)?;
+        }
+        let typed = typed_root(self.seed.as_deref(), self.seed_file.as_deref())?;
+        if self.dry_run {
+            return dry_run(&planned, typed.as_ref(), self.go_on.format);
+        }
+        self.go_on.can_serve()?;
+        let store = match known {
+            Some(store) => store,
+            None => self.go_on.store.open().await?,
+        };
+        if let Some(known) = store.tournament(&planned.name).await? {
+            return usage(exists(&known, &planned, &self.file));
+        }
+        let reproduction = typed.is_some();
+        let root = typed.map_or_else(secret_root, Ok)?;
+        let created = create(&store, &planned, root, reproduction).await?;
+        let end = self.go_on.go_on(&store, &created).await;
+        // Of SQLite's files one is left then.
+        store.close().await;
+        end
+    }
+}
+
+/// There is a tournament of this name: what to do.
+fn exists(known: &StoredTournament, planned: &Planned, file: &Path) -> String {
+    let same_definition = Definition::of(known).is_ok_and(|known| known == planned.definition);
+    let differs = match same_definition && known.entrants == planned.entrants {
+        true => String::new(),
+        false => format!(
+            "; {} says something else now, and what is stored holds for it",
+            file.display()
+        ),
+    };
+    format!(
+        "there is a tournament \"{0}\" already{differs}: `arena tournament resume {0}` goes on \
+         with it, and --name gives this one another name",
+        planned.name
+    )
+}
+
+/// Writes a tournament into the store. Nothing has been played.
+async fn create(
+    store: &Store,
+    planned: &Planned,
+    root: Root,
+    reproduction: bool,
+) -> anyhow::Result<StoredTournament> {
+    let kind = planned.definition.kind()?;
+    let new = NewTournament {
+        name: planned.name.clone(),
+        game: kind.info().name.to_owned(),
+        rules_version: kind.info().rules_version,
+        definition: serde_json::to_value(&planned.definition)?,
+        root,
+        reproduction,
+        entrants: planned.entrants.clone(),
+        created_unix_ms: unix_ms(SystemTime::now()),
+    };
+    match store.create(&new).await {
+        // Somebody was quicker.
+        Err(error @ StoreError::Exists { .. }) => usage(error.to_string()),
+        created => Ok(created?),
+    }
+}
+
+/// Shows what would be played.
+fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Result<End> {
+    let entrants = planned.entrants.len();
+    let definition = &planned.definition;
+    let schedule = definition.schedule(entrants, root.map_or([0; 32], chance))?;
+    let names = planned.entrants.iter().map(|entrant| entrant.name.clone());
+    let names: Vec<String> = names.collect();
+    let kind = definition.kind()?;
+    let in_group = definition.seatings.games(kind.info().seats.into()) as u64;
+    let by_chance = root.is_none() && matches!(definition.shape, ScheduleShape::Ladder { .. });
+    match format {
+        Format::Text => {
+            let line = format!(
+                "{}: {}, {entrants} bots, {}",
+                planned.name,
+                kind.info().title,
+                match schedule.planned() {
+                    Some(deals) => format!(
+                        "at most {deals} deals, {} games{}",
+                        deals * in_group,
+                        if definition.breaks_ties() {
+                            ", and more where a match is tied"
+                        } else {
+                            ""
+                        }
+                    ),
+                    None => "without an end".to_owned(),
+                }
+            );
+            report::line(&line)?;
+            show::schedule(&*schedule, &names)?;
+            if by_chance {
+                report::text("\nwho meets in the first round is left to chance\n")?;
+            }
+        }
+        Format::Json => report::event(Event::Schedule(ScheduleEvent {
+            tournament: planned.name.clone(),
+            game: game_name(kind.info().name),
+            rounds: events::rounds(&*schedule, &names),
+            bots: names,
+            planned_groups: schedule.planned(),
+            planned_games: schedule.planned().map(|deals| deals * in_group),
+            breaks_ties: definition.breaks_ties(),
+            left_to_chance: by_chance,
+        }))?,
+    }
+    Ok(End::Done)
+}
+
+impl Resume {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        self.go_on.can_serve()?;
+        let (store, tournament) = self.go_on.store.find(&self.name).await?;
+        if tournament.state == TournamentState::Over {
+            report::note(&format!(
+                "{} is over; nothing is left to be played",
+                self.name
+            ));
+            let shown = Shown::of(&store, tournament).await?;
+            shown.show(self.go_on.format)?;
+            return Ok(shown.exit_code());
+        }
+        let end = self.go_on.go_on(&store, &tournament).await;
+        store.close().await;
+        end
+    }
+}
+
+impl GoOn {
+    /// Refuses an address where nothing can listen, before a tournament is made.
+    fn can_serve(&self) -> anyhow::Result<()> {
+        if let Some(address) = self.metrics
+            && let Err(error) = TcpListener::bind(address)
+        {
+            return usage(format!("--metrics {address}: {error}"));
+        }
+        Ok(())
+    }
+
+    async fn go_on(&self, store: &Store, tournament: &StoredTournament) -> anyhow::Result<End> {
+        let name = &tournament.name;
+        let plan = Plan::of(tournament, &schemes()?)?;
+        note_isolation(&plan);
+        let json = self.format == Format::Json;
+        let stop = stop::on_signals(Some(self.grace))?;
+        if json {
+            report::event(Event::RunStarted(
+                self.started(store, tournament, &plan).await?,
+            ))?;
+        }
+        if let Some(address) = self.metrics {
+            metrics::serve(address)?;
+        }
+        let folder = || Path::new("arena-runs").join(name).join("logs");
+        let logs = self.logs.clone().unwrap_or_else(folder);
+        let concurrency = self.concurrency.map(|games| games as usize);
+        let options = run_options(concurrency, Some(logs), self.live && json)?;
+        let game = game_name(plan.kind.info().name);
+        let reporter = Reporter::new(&game, Some(name), json, &stop).with_bots(&plan);
+        let reporter = Arc::new(reporter);
+        let ran = run_stored(store, tournament, plan, options, stop, reporter.clone()).await;
+        // Whoever no longer reads along does not stop a tournament.
+        let _ = reporter.finish();
+        let end = ran?;
+        let Some(tournament) = store.tournament(name).await? else {
+            anyhow::bail!("{name} is no longer in the store");
+        };
+        let shown = Shown::of(store, tournament).await?;
+        shown.show(self.format)?;
+        shown.warn();
+        if end == RunEnd::Stopped {
+            anstream::eprintln!("stopped; `arena tournament resume {name}` goes on with it");
+            return Ok(End::Interrupted);
+        }
+        if let Some(root) = &shown.tournament.root
+            && !shown.tournament.reproduction
+        {
+            show_root(&shown.tournament.commitment, root);
+        }
+        Ok(shown.exit_code())
+    }
+
+    /// How a run begins, for programs.
+    async fn started(
+        &self,
+        store: &Store,
+        tournament: &StoredTournament,
+        plan: &Plan,
+    ) -> anyhow::Result<RunStartedEvent> {
+        let games = store.tournaments().await?.into_iter();
+        let games = games
+            .filter(|one| one.id == tournament.id)
+            .map(|one| one.games);
+        Ok(RunStartedEvent {
+            tournament: Some(tournament.name.clone()),
+            rules_version: tournament.rules_version,
+            shape: Some(events::shape(&plan.definition.shape)),
+            stored_games: games.sum(),
+            bots: tournament.entrants.iter().map(events::entrant).collect(),
+            filler: Some(plan.definition.filler.clone()),
+            root_commitment: Some(tournament.commitment.clone()),
+            reproduction: tournament.reproduction,
+            ..started(RunCommand::Tournament, plan)?
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! `arena tournament status` and `list`: how far tournaments have come.
+
+use arena_events::{Event, tournament::TournamentEvent};
+use arena_store::{Store, Tournament as StoredTournament, TournamentState};
+use arena_tournament::{Definition, RunEnd, Snapshot, StoredResults, events};
+use clap::Args;
+use referee_games::game_name;
+
+use crate::{
+    End,
+    play::exit_code,
+    report, show,
+    verbs::{Format, store::StoreAt},
+};
+
+#[derive(Args)]
+pub(crate) struct Status {
+    /// Its name.
+    name: String,
+    /// Show every match of the schedule too.
+    #[arg(long)]
+    schedule: bool,
+    #[command(flatten)]
+    store: StoreAt,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    store: StoreAt,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+/// A stored tournament that is shown.
+pub(super) struct Shown {
+    pub(super) tournament: StoredTournament,
+    snapshot: Snapshot,
+    /// Whether an arena plays it now.
+    is_claimed: bool,
+}
+
+impl Shown {
+    pub(super) async fn of(store: &Store, tournament: StoredTournament) -> anyhow::Result<Self> {
+        let results = StoredResults::of(store, tournament.id);
+        let definition = Definition::of(&tournament)?;
+        let names = tournament
+            .entrants
+            .iter()
+            .map(|entrant| entrant.name.clone());
+        let root = tournament.root.as_ref();
+        let snapshot = Snapshot::of(&results, &definition, names.collect(), root).await?;
+        Ok(Self {
+            snapshot,
+            is_claimed: store.is_claimed(tournament.id).await?,
+            tournament,
+        })
+    }
+
+    /// Its table, and what belongs to it.
+    pub(super) fn show(&self, format: Format) -> anyhow::Result<()> {
+        match format {
+            Format::Json => {
+                let stored = events::Stored {
+                    tournament: &self.tournament,
+                    is_claimed: self.is_claimed,
+                };
+                let bots = self.tournament.entrants.iter().map(events::entrant);
+                let standings = self.snapshot.standings_event(Some(&stored), bots.collect());
+                report::event(standings)?;
+                report::event(self.snapshot.figures_event(Some(&self.tournament.name)))
+            }
+            Format::Text => show::standings(&self.snapshot),
+        }
+    }
+
+    /// What to beware of, on standard error.
+    pub(super) fn warn(&self) {
+        let name = &self.tournament.name;
+        show::warnings(&self.snapshot, |first| {
+            format!("{name} {}.{}", first.group, first.seating)
+        });
+    }
+
+    pub(super) fn exit_code(&self) -> End {
+        match self.tournament.state {
+            TournamentState::Over => exit_code(&self.snapshot, RunEnd::Complete),
+            _ => End::Done,
+        }
+    }
+
+    /// What it is and how far it has come.
+    fn introduce(&self) -> anyhow::Result<()> {
+        let (tournament, snapshot) = (&self.tournament, &self.snapshot);
+        let state = state(tournament.state, self.is_claimed);
+        let about = match snapshot.definition.breaks_ties() {
+            true => "about",
+            false => "at most",
+        };
+        let of = |planned: u64| format!(" of {about} {planned}");
+        let line = format!(
+            "{}: {}, {} bots, {}, {}{} deals",
+            tournament.name,
+            snapshot.definition.kind()?.info().title,
+            snapshot.names.len(),
+            state,
+            snapshot.count.groups,
+            snapshot.count.planned.map_or_else(String::new, of),
+        );
+        report::line(&line)?;
+        if state == "interrupted" {
+            report::line(&format!(
+                "its arena was killed; `arena tournament resume {}` goes on with it",
+                tournament.name
+            ))?;
+        }
+        report::text(&format!(
+            "begun {}\n\n",
+            show::date(tournament.created_unix_ms)
+        ))
+    }
+
+    /// By what its deals were drawn.
+    fn root(&self) -> anyhow::Result<()> {
+        match self.tournament.reproduction {
+            true => report::text("\na reproduction, by a seed that was typed\n"),
+            false => report::text(&format!(
+                "\nwith a secret root, sha256\n  {}\n",
+                self.tournament.commitment
+            )),
+        }
+    }
+}
+
+impl Status {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let (store, tournament) = self.store.find(&self.name).await?;
+        let shown = Shown::of(&store, tournament).await?;
+        if self.format == Format::Json {
+            shown.show(self.format)?;
+            return Ok(End::Done);
+        }
+        shown.introduce()?;
+        shown.show(self.format)?;
+        show::figures(&shown.snapshot)?;
+        if self.schedule {
+            match &shown.snapshot.schedule {
+                Some(schedule) => show::schedule(&**schedule, &shown.snapshot.names)?,
+                None => report::text("\nthe schedule can't be shown before the root is opened\n")?,
+            }
+        }
+        shown.root()?;
+        shown.warn();
+        Ok(End::Done)
+    }
+}
+
+impl List {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let store = self.store.open_existing().await?;
+        let mut rows = Vec::new();
+        for one in store.tournaments().await? {
+            let is_claimed = store.is_claimed(one.id).await?;
+            match self.format {
+                Format::Json => report::event(Event::Tournament(TournamentEvent {
+                    tournament: one.name,
+                    game: game_name(&one.game),
+                    state: events::state(one.state, is_claimed),
+                    created_unix_ms: one.created_unix_ms,
+                    games: one.games,
+                }))?,
+                Format::Text => rows.push([
+                    report::shorten(&one.name, 28),
+                    game_name(&one.game),
+                    state(one.state, is_claimed).to_owned(),
+                    one.games.to_string(),
+                    show::date(one.created_unix_ms),
+                ]),
+            }
+        }
+        if self.format == Format::Text && rows.is_empty() {
+            report::text("no tournament yet; `arena tournament run FILE.toml` plays one\n")?;
+        } else if self.format == Format::Text {
+            report::plain_table(&["name", "game", "state", "games", "begun"], rows)?;
+        }
+        Ok(End::Done)
+    }
+}
+
+/// How far a tournament has come, in a word.
+const fn state(state: TournamentState, is_claimed: bool) -> &'static str {
+    match (state, is_claimed) {
+        (TournamentState::Running, false) => "interrupted",
+        _ => state.word(),
+    }
+}
