@@ -41,13 +41,13 @@ pub(crate) struct RunArgs {
     /// run showed at its end.
     #[arg(long)]
     seed: Option<String>,
-    /// The same from a file that only you can read.
+    /// The same, read from a file that only you can read.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     seed_file: Option<PathBuf>,
-    /// What one move may take; an answer at exactly this time is late.
+    /// The time limit for one move; an answer at exactly this time is late.
     #[arg(long, env = "ARENA_MOVE_LIMIT", default_value = "3s", value_parser = parse_limit)]
     move_limit: Duration,
-    /// What a bot has to start and say that it is ready.
+    /// The time limit for a bot to start and say that it is ready.
     #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = parse_limit)]
     start_limit: Duration,
     /// How much memory a bot process may add after it has started, in MiB.
@@ -56,7 +56,7 @@ pub(crate) struct RunArgs {
     /// How many games are played at once [default: the number of cores].
     #[arg(long, env = "ARENA_CONCURRENCY", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     concurrency: Option<u64>,
-    /// The game's set-up as JSON, where it is not the standard one.
+    /// The game's set-up as JSON [default: the standard one].
     #[arg(long)]
     setup: Option<String>,
     /// A list of set-ups, one a line, in the game's notation or as JSON: each

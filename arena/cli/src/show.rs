@@ -290,7 +290,7 @@ pub(crate) fn warnings(
                     format!("{} {}", snapshot.name(*bot), seats.join("-"))
                 });
                 format!(
-                    "unequal seats, so who sat where may have decided (games by seat): {}",
+                    "unequal seats, which may have decided the results (games by seat): {}",
                     bots.collect::<Vec<_>>().join(", ")
                 )
             }
@@ -425,12 +425,13 @@ fn match_line(one: &Match, names: &[String]) -> String {
     let deals = match (one.over, one.groups) {
         _ if one.players.contains(&Participant::Bye) => String::new(),
         (true, 0) => ", not played".to_owned(),
-        (false, 0) => format!(", up to {} deals", one.most),
+        (false, 0) => format!(", up to {}", plural(one.most, "deal")),
         (over, groups) => {
             let points = one.points.iter().map(|half| half.points().to_string());
             let so_far = if over { "" } else { " so far" };
             let points: Vec<String> = points.collect();
-            format!(", {} after {groups} deals{so_far}", points.join(" : "))
+            let deals = plural(groups, "deal");
+            format!(", {} after {deals}{so_far}", points.join(" : "))
         }
     };
     format!("{} {}{deals}", one.id.0, players.join(" - "))

@@ -17,9 +17,9 @@ use crate::{End, bots::schemes, play::Settings, report, reporter::Reporter, stop
 
 #[derive(Subcommand)]
 pub(crate) enum Bots {
-    /// Register a bot, after a look whether it plays
+    /// Register a bot, after a check that it plays
     Add(Add),
-    /// All that are registered
+    /// List the registered bots
     List(List),
     /// Play one deal with each: exit code 1 if one can't be started or fails
     Check(Check),
@@ -29,22 +29,22 @@ pub(crate) enum Bots {
 
 #[derive(Args)]
 pub(crate) struct Add {
-    /// What it is called.
+    /// Its name.
     name: String,
     /// How to start or reach it: house:NAME, exec:COMMAND, grpc://HOST:PORT or unix:PATH.
     #[arg(long, value_name = "SPEC")]
     bot: String,
-    /// Which version it is; a name may have several, and means the newest.
+    /// Its version; a name may have several, and by itself it means the newest.
     #[arg(long, default_value = "1")]
     version: String,
-    /// Whose it is.
+    /// Its owner.
     #[arg(long)]
     owner: Option<String>,
     /// A game that it plays, once for each [default: those that it is found to
     /// play].
     #[arg(long = "game")]
     games: Vec<String>,
-    /// Don't look whether it plays.
+    /// Don't check whether it plays.
     #[arg(long, requires = "games")]
     no_check: bool,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub(crate) struct List {
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// Which; all if none is named.
+    /// The bots to check [default: all].
     names: Vec<String>,
     #[command(flatten)]
     store: StoreAt,
@@ -79,8 +79,8 @@ pub(crate) struct Remove {
     store: StoreAt,
 }
 
-/// Where it is said how to mend what a short look has found.
-const CLOSER_LOOK: &str = "`arena check SPEC` says what was expected and how to mend it\n";
+/// What explains a finding of this short check.
+const CLOSER_LOOK: &str = "`arena check SPEC` says what was expected and how to fix it\n";
 
 /// How a bot did in one deal of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ enum Finding {
     DoesNotPlay,
     /// It did this, with the evidence.
     Fails(Box<Foul>),
-    /// It was not to be waited for.
+    /// The check was stopped.
     Stopped,
 }
 

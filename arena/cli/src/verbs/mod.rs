@@ -44,7 +44,7 @@ use crate::{End, usage};
   arena replay rerun arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst --seat 0 --bot exec:./v2
 
 Exit codes: 0 done; 1 it ran and the answer is no; 2 bad usage; 3 our own
-failure; 130 stopped by Ctrl-C, with what there is."
+failure; 130 stopped by Ctrl-C, after the results so far were shown."
 )]
 pub(crate) struct Cli {
     /// How log lines are written to standard error; RUST_LOG says which, as in
@@ -57,7 +57,7 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// The first minute: a small tournament of every game, and what to do next
+    /// A first look: a small tournament of every game, and what to do next
     Demo(demo::Demo),
     /// Bots against each other, as many as the game has seats
     Match(r#match::Match),
@@ -75,9 +75,9 @@ enum Verb {
     /// Step through a record, or prove it
     #[command(subcommand)]
     Replay(replay::Replay),
-    /// A bot against itself must come out even; and is this machine fit
+    /// Check that a bot comes out even against itself, and that this machine is fit
     Selftest(selftest::Selftest),
-    /// What the referee answers to bots that misbehave, each in one way
+    /// Check how the referee answers bots that misbehave, each in one way
     CheckReferee(check_referee::CheckReferee),
     /// Print a completion script for a shell
     Completions {

@@ -96,7 +96,7 @@ fn a_bot_that_does_not_play_is_not_registered() {
         ),
         (
             add(&format!("x {} --game connect-four", is_villain("crash"))),
-            "`arena check SPEC` says what was expected and how to mend it",
+            "`arena check SPEC` says what was expected and how to fix it",
         ),
         (
             add(&format!(

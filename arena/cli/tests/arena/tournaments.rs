@@ -1569,7 +1569,7 @@ fn a_tournament_whose_arena_was_killed_is_interrupted_and_can_be_removed() {
     assert!(said.contains("arena tournament resume cup"), "{said}");
     assert!(done(&arena.run("tournament list")).contains("interrupted"));
 
-    // A file that says something else now is told so.
+    // A file that differs from it now is told so.
     let text = fs::read_to_string(arena.path("cup.toml")).unwrap();
     let again = || err(&arena.run("tournament run cup.toml"));
     assert!(!again().contains("says something else"), "{}", again());
@@ -1579,7 +1579,7 @@ fn a_tournament_whose_arena_was_killed_is_interrupted_and_can_be_removed() {
     )
     .unwrap();
     assert!(
-        again().contains("cup.toml says something else now"),
+        again().contains("cup.toml differs from it now"),
         "{}",
         again()
     );

@@ -53,10 +53,10 @@ pub(crate) struct Check {
     /// play].
     #[arg(long = "game", value_name = "GAME")]
     games_played: Vec<String>,
-    /// What one move may take; an answer at exactly this time is late.
+    /// The time limit for one move; an answer at exactly this time is late.
     #[arg(long, default_value = "3s", value_parser = parse_limit)]
     move_limit: Duration,
-    /// What the bot has to start and say that it is ready.
+    /// The time limit for the bot to start and say that it is ready.
     #[arg(long, default_value = "10s", value_parser = parse_limit)]
     start_limit: Duration,
     /// How much memory its process may add after it has started, in MiB.

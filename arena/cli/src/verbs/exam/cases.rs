@@ -66,10 +66,10 @@ pub(crate) struct Cases {
     /// 2 MiB of memory. They are shown in any case.
     #[arg(long)]
     enforce: bool,
-    /// What one move may take; an answer at exactly this time is late.
+    /// The time limit for one move; an answer at exactly this time is late.
     #[arg(long, env = "ARENA_MOVE_LIMIT", default_value = "3s", value_parser = parse_limit)]
     move_limit: Duration,
-    /// What a bot has to start and say that it is ready.
+    /// The time limit for a bot to start and say that it is ready.
     #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = parse_limit)]
     start_limit: Duration,
     #[command(flatten)]

@@ -34,16 +34,15 @@ use crate::{
 pub(crate) struct Explain {
     #[command(flatten)]
     game: GameArgs,
-    /// A built-in bot, better by playouts than by time: it says what it would have
-    /// played, and plays on in every seat, but for one answer in ten, which is
-    /// random.
+    /// A built-in bot, better limited by playouts than by time. It says what it
+    /// would have played, and plays on in every seat; one answer in ten is random.
     #[arg(long, value_name = "SPEC")]
     bot: Option<String>,
     /// How many playouts a move gets: more see further. A search has 8 times as many
     /// [default: 500; with --bot 100].
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     playouts: Option<u32>,
-    /// Other chance: a number or a word. The same seed says the same.
+    /// The seed of the playouts: a number or a word. The same seed gives the same result.
     #[arg(long, default_value = "explain")]
     seed: String,
     /// What goes to standard output.

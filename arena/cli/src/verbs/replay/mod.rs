@@ -16,11 +16,11 @@ use crate::End;
 pub(crate) enum Replay {
     /// Show a game: its moves, its times, its board; of a folder the list of its games
     Show(show::Show),
-    /// Play games again and compare: exit code 1 if one is not what its record says
+    /// Play games again and compare: exit code 1 if one differs from its record
     Verify(verify::Verify),
     /// Say which move turned a game, as far as playing on from each can tell
     Explain(explain::Explain),
-    /// Put a seat of a game to another bot: what would it have played?
+    /// Ask another bot what it would have played in one seat of a game
     Rerun(rerun::Rerun),
 }
 

@@ -33,13 +33,13 @@ use crate::{
 pub(crate) struct Rerun {
     #[command(flatten)]
     game: GameArgs,
-    /// Whose place it takes, from 0.
+    /// The seat that the bot takes, from 0.
     #[arg(long)]
     seat: u8,
-    /// Who takes it: SPEC or NAME=SPEC.
+    /// The bot: SPEC or NAME=SPEC.
     #[arg(long, value_name = "SPEC")]
     bot: String,
-    /// What one move may take [default: what the record says].
+    /// The time limit for one move [default: the limit in the record].
     #[arg(long, value_parser = parse_limit)]
     move_limit: Option<Duration>,
     /// What goes to standard output.

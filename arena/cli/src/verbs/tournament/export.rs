@@ -17,10 +17,10 @@ use crate::{End, report, usage, verbs::store::StoreAt};
 pub(crate) struct Export {
     /// Its name.
     name: String,
-    /// As what.
+    /// The format.
     #[arg(long = "as", value_enum, default_value_t = As::Jsonl)]
     how: As,
-    /// Where to [default: standard output].
+    /// The file to write [default: standard output].
     #[arg(long, short)]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -39,9 +39,9 @@ enum As {
 
 #[derive(Args)]
 pub(crate) struct Import {
-    /// What export has written.
+    /// The file that export has written.
     file: PathBuf,
-    /// What to call it here [default: as it was called].
+    /// Its name in this store [default: the name that it had].
     #[arg(long)]
     name: Option<String>,
     #[command(flatten)]

@@ -16,20 +16,20 @@ pub(crate) enum Tournament {
     /// Play the tournament that a TOML file describes
     #[command(after_help = run::FILE_HELP)]
     Run(run::Run),
-    /// Go on with one that was stopped, in whatever way
+    /// Go on with a tournament that was stopped or interrupted
     Resume(run::Resume),
-    /// The table and the figures of one, while it goes on and after
+    /// Show the table and the figures of a tournament, during and after it
     Status(status::Status),
-    /// All that are in the store
+    /// List the tournaments in the store
     List(status::List),
-    /// Prove a whole tournament from its records and its root: exit code 1 if it
-    /// is not what it says
+    /// Prove a whole tournament from its records and its root: exit code 1 if
+    /// something in it is wrong
     Verify(verify::Verify),
     /// Write a whole tournament as text: JSON lines, CSV, or lists of moves
     Export(export::Export),
-    /// Read in what export has written as JSON lines
+    /// Read a tournament from the JSON lines that export has written
     Import(export::Import),
-    /// Remove one from the store, with its results and records
+    /// Remove a tournament from the store, with its results and records
     Remove(remove::Remove),
 }
 

@@ -23,7 +23,7 @@ impl Remove {
         let (store, tournament) = self.store.find(&self.name).await?;
         if !self.yes && !confirmed(&tournament.name)? {
             return usage(format!(
-                "{} is kept: say --yes to remove it with its results and records",
+                "{} was not removed: --yes removes it with its results and records",
                 tournament.name
             ));
         }

@@ -30,7 +30,7 @@ use crate::{
     bots::schemes,
     metrics,
     play::{note_isolation, run_options, show_root, started, typed_root},
-    report,
+    report::{self, plural},
     reporter::Reporter,
     show, stop, usage,
     verbs::{Format, store::StoreAt},
@@ -50,7 +50,7 @@ pub(crate) struct Run {
     /// tournament showed at its end. Marks it as a reproduction.
     #[arg(long)]
     seed: Option<String>,
-    /// The same from a file that only you can read.
+    /// The same, read from a file that only you can read.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     seed_file: Option<PathBuf>,
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub(crate) struct GoOn {
 }
 
 pub(super) const FILE_HELP: &str = "\
-A file, all that it may say (only game, shape and bots must be there):
+A file with all that it may contain (only game, shape and bots are required):
 
   name = \"spring\"               # else the file's name
   game = \"connect-four\"
@@ -179,7 +179,7 @@ fn exists(known: &StoredTournament, planned: &Planned, file: &Path) -> String {
     let differs = match same_definition && known.entrants == planned.entrants {
         true => String::new(),
         false => format!(
-            "; {} says something else now, and what is stored holds for it",
+            "; {} differs from it now, and the stored definition applies",
             file.display()
         ),
     };
@@ -233,8 +233,9 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
                 kind.info().title,
                 match schedule.planned() {
                     Some(deals) => format!(
-                        "at most {deals} deals, {} games{}",
-                        deals * in_group,
+                        "at most {}, {}{}",
+                        plural(deals, "deal"),
+                        plural(deals * in_group, "game"),
                         if definition.breaks_ties() {
                             ", and more where a match is tied"
                         } else {

@@ -124,12 +124,12 @@ impl Shown {
         ))
     }
 
-    /// By what its deals were drawn.
+    /// The root that its deals come from.
     fn root(&self) -> anyhow::Result<()> {
         match self.tournament.reproduction {
-            true => report::text("\na reproduction, by a seed that was typed\n"),
+            true => report::text("\na reproduction: its seed was typed\n"),
             false => report::text(&format!(
-                "\nwith a secret root, sha256\n  {}\n",
+                "\nsha256 of the secret root:\n  {}\n",
                 self.tournament.commitment
             )),
         }
@@ -150,7 +150,7 @@ impl Status {
         if self.schedule {
             match &shown.snapshot.schedule {
                 Some(schedule) => show::schedule(&**schedule, &shown.snapshot.names)?,
-                None => report::text("\nthe schedule can't be shown before the root is opened\n")?,
+                None => report::text("\nthe schedule can't be shown before the root is public\n")?,
             }
         }
         shown.root()?;
