@@ -173,121 +173,73 @@ impl Kind {
     /// [`trial`](Self::trial), where it plays by the rules in others.
     #[must_use]
     pub const fn foul(self) -> Option<FoulKind> {
-        match self {
-            Self::Honest
-            | Self::Slow
-            | Self::SlowStart
-            | Self::Bulky
-            | Self::Litter
-            | Self::Nameless
-            | Self::UnsaidMaxGames
-            | Self::NoHealth
-            | Self::NoReflection
-            | Self::AnswersAnyService
-            | Self::Stale
-            | Self::CannotResume
-            | Self::ChokesOnNewFields
-            | Self::Overcommitted
-            | Self::LastMinute
-            | Self::Clockless
-            | Self::Clings
-            | Self::ThinksOn
-            | Self::ErrorWhenOver
-            | Self::NeverCloses
-            | Self::ExitWhenOver
-            | Self::Leaks
-            | Self::IgnoresSigterm
-            | Self::Chatty
-            | Self::KnowsRounds
-            | Self::KnowsHands
-            | Self::Snoops => None,
-            Self::ExitAtOnce
-            | Self::Silent
-            | Self::Deaf
-            | Self::Misdirected
-            | Self::Mute
-            | Self::CrashAtStart
-            | Self::HangUpAtStart
-            | Self::NeverReady
-            | Self::NotReady => Some(FoulKind::NoStart),
-            Self::Unsupported => Some(FoulKind::Unsupported),
-            Self::Crash | Self::Exit | Self::Reset => Some(FoulKind::Crashed),
-            Self::HangUp => Some(FoulKind::HungUp),
-            Self::ErrorStatus | Self::NoStatus => Some(FoulKind::ErrorStatus),
-            Self::Malformed
-            | Self::Unframed
-            | Self::Empty
-            | Self::Incomplete
-            | Self::ReadyAgain
-            | Self::NoNumber => Some(FoulKind::Malformed),
-            Self::WrongNumber | Self::PastNumber => Some(FoulKind::WrongNumber),
-            Self::Unsolicited | Self::Flood => Some(FoulKind::Unsolicited),
-            Self::Oversized => Some(FoulKind::Oversized),
-            Self::Memory => Some(FoulKind::MemoryExceeded),
-            Self::Illegal
-            | Self::Floating
-            | Self::Occupied
-            | Self::Full
-            | Self::FailsOnTallBoards => Some(FoulKind::Illegal),
-            Self::Late | Self::BusyLate => Some(FoulKind::Late),
-        }
+        self.expected().0
     }
 
     /// What `arena check` finds of it.
     #[must_use]
     pub const fn finding(self) -> Option<&'static str> {
-        Some(match self {
+        self.expected().1
+    }
+
+    /// Its foul and its finding.
+    const fn expected(self) -> (Option<FoulKind>, Option<&'static str>) {
+        use FoulKind as Foul;
+        match self {
             Self::Honest
             | Self::Slow
             | Self::Bulky
             | Self::KnowsRounds
             | Self::KnowsHands
-            | Self::Snoops => return None,
-            Self::SlowStart => "slow-start",
-            Self::Litter => "leftovers",
+            | Self::Snoops => (None, None),
             Self::ExitAtOnce | Self::Silent | Self::Deaf | Self::Misdirected | Self::Mute => {
-                "no-start"
+                (Some(Foul::NoStart), Some("no-start"))
             }
-            Self::Unsupported => "unsupported",
             Self::CrashAtStart | Self::HangUpAtStart | Self::NeverReady | Self::NotReady => {
-                "no-ready"
+                (Some(Foul::NoStart), Some("no-ready"))
             }
-            Self::Crash | Self::Exit | Self::Reset | Self::ExitWhenOver => "crashed",
-            Self::HangUp => "hung-up",
-            Self::ErrorStatus | Self::NoStatus => "error-status",
+            Self::Unsupported => (Some(Foul::Unsupported), Some("unsupported")),
+            Self::Crash | Self::Exit | Self::Reset => (Some(Foul::Crashed), Some("crashed")),
+            Self::HangUp => (Some(Foul::HungUp), Some("hung-up")),
+            Self::ErrorStatus | Self::NoStatus => (Some(Foul::ErrorStatus), Some("error-status")),
             Self::Malformed
             | Self::Unframed
             | Self::Empty
             | Self::Incomplete
             | Self::ReadyAgain
-            | Self::NoNumber => "malformed",
-            Self::WrongNumber | Self::PastNumber => "wrong-number",
-            Self::Unsolicited | Self::Flood => "unsolicited",
-            Self::Oversized => "oversized",
-            Self::Memory => "memory-exceeded",
-            Self::Illegal | Self::Floating | Self::Occupied => "illegal",
-            Self::Late | Self::BusyLate => "late",
-            Self::Nameless => "no-name",
-            Self::UnsaidMaxGames => "no-max-games",
-            Self::NoHealth => "no-health",
-            Self::NoReflection => "no-reflection",
-            Self::AnswersAnyService => "unknown-service",
+            | Self::NoNumber => (Some(Foul::Malformed), Some("malformed")),
+            Self::WrongNumber | Self::PastNumber => (Some(Foul::WrongNumber), Some("wrong-number")),
+            Self::Unsolicited | Self::Flood => (Some(Foul::Unsolicited), Some("unsolicited")),
+            Self::Oversized => (Some(Foul::Oversized), Some("oversized")),
+            Self::Memory => (Some(Foul::MemoryExceeded), Some("memory-exceeded")),
+            Self::Illegal | Self::Floating | Self::Occupied => {
+                (Some(Foul::Illegal), Some("illegal"))
+            }
             // `Full` nearly always wins by a line on an ordinary board.
-            Self::FailsOnTallBoards | Self::Full => "first-move",
-            Self::Stale => "second-game",
-            Self::CannotResume => "resumed",
-            Self::ChokesOnNewFields => "future-field",
-            Self::Overcommitted => "two-games",
-            Self::LastMinute => "close-to-limit",
-            Self::Clockless => "ignores-limit",
-            Self::Clings => "cancelled",
-            Self::ThinksOn => "thinks-on",
-            Self::ErrorWhenOver => "after-game-over",
-            Self::NeverCloses => "half-closed",
-            Self::Leaks => "memory-grows",
-            Self::IgnoresSigterm => "ignores-sigterm",
-            Self::Chatty => "talks-a-lot",
-        })
+            Self::FailsOnTallBoards | Self::Full => (Some(Foul::Illegal), Some("first-move")),
+            Self::Late | Self::BusyLate => (Some(Foul::Late), Some("late")),
+            Self::SlowStart => (None, Some("slow-start")),
+            Self::Litter => (None, Some("leftovers")),
+            Self::Nameless => (None, Some("no-name")),
+            Self::UnsaidMaxGames => (None, Some("no-max-games")),
+            Self::NoHealth => (None, Some("no-health")),
+            Self::NoReflection => (None, Some("no-reflection")),
+            Self::AnswersAnyService => (None, Some("unknown-service")),
+            Self::Stale => (None, Some("second-game")),
+            Self::CannotResume => (None, Some("resumed")),
+            Self::ChokesOnNewFields => (None, Some("future-field")),
+            Self::Overcommitted => (None, Some("two-games")),
+            Self::LastMinute => (None, Some("close-to-limit")),
+            Self::Clockless => (None, Some("ignores-limit")),
+            Self::Clings => (None, Some("cancelled")),
+            Self::ThinksOn => (None, Some("thinks-on")),
+            Self::ErrorWhenOver => (None, Some("after-game-over")),
+            Self::NeverCloses => (None, Some("half-closed")),
+            Self::ExitWhenOver => (None, Some("crashed")),
+            Self::Leaks => (None, Some("memory-grows")),
+            Self::IgnoresSigterm => (None, Some("ignores-sigterm")),
+            Self::Chatty => (None, Some("talks-a-lot")),
+        }
     }
 }
 
