@@ -19,7 +19,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use tonic::service::Routes;
 pub use trial::{GAME, Trial};
 
-use crate::stream::{AnyService, PlayService, SERVICE};
+use crate::stream::{PlayService, SERVICE, any_service};
 
 /// The exit code of a villain that could not misbehave as it should.
 const FAILED: u8 = 1;
@@ -125,7 +125,7 @@ async fn serve(villain: Villain) -> Result<(), bot_kit::ListenError> {
         Kind::NoReflection => return serve::without_reflection(routes, SERVICE).await,
         Kind::AnswersAnyService => {
             let router = routes.axum_router_mut();
-            *router = std::mem::take(router).fallback_service(AnyService);
+            *router = std::mem::take(router).fallback(any_service);
         }
         _ => {}
     }

@@ -17,11 +17,11 @@ use arena_proto::{
     opaque::OpaqueCodec,
 };
 use bytes::{BufMut as _, Bytes, BytesMut};
-use http::{HeaderMap, HeaderValue, Request, Response, header::CONTENT_TYPE};
+use http::{HeaderMap, Request, Response, Uri, header::CONTENT_TYPE};
 use http_body::Frame;
 use tokio::sync::mpsc;
 use tonic::{
-    Code, Status, Streaming,
+    Status, Streaming,
     body::Body,
     codec::Codec as _,
     codegen::{BoxFuture, Service},
@@ -110,31 +110,16 @@ impl Service<Request<Body>> for PlayService {
     }
 }
 
-/// Any unknown service: each of its calls is answered by an empty message, and OK.
-#[derive(Clone)]
-pub(crate) struct AnyService;
-
-impl<B: Send + 'static> Service<Request<B>> for AnyService {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = BoxFuture<Self::Response, Infallible>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
+/// Answers a call of any unknown service by an empty message, and OK.
+pub(crate) async fn any_service(uri: Uri) -> Response<Body> {
+    let service = uri.path().split('/').nth(1);
+    // That it does not play the other games it says as it should.
+    if service.is_some_and(|service| OTHER_GAMES.contains(&service)) {
+        return Status::unimplemented("").into_http();
     }
-
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        Box::pin(async move {
-            let service = request.uri().path().split('/').nth(1);
-            // That it does not play the other games it says as it should.
-            if service.is_some_and(|service| OTHER_GAMES.contains(&service)) {
-                return Ok(Status::unimplemented("").into_http());
-            }
-            let (answers, puts) = mpsc::channel(1);
-            let _ = answers.send(Put::messages(&[b""])).await;
-            Ok(response(puts))
-        })
-    }
+    let (answers, puts) = mpsc::channel(1);
+    let _ = answers.send(Put::messages(&[b""])).await;
+    response(puts)
 }
 
 fn response(puts: mpsc::Receiver<Put>) -> Response<Body> {
@@ -167,20 +152,17 @@ impl http_body::Body for PutFrames {
         };
         this.0 = None;
         Poll::Ready(match put {
-            Put::End(status) => Some(Ok(Frame::trailers(trailers(&status)))),
+            Put::End(status) => {
+                let mut trailers = HeaderMap::new();
+                let added = status.add_header(&mut trailers);
+                Some(
+                    added
+                        .map(|()| Frame::trailers(trailers))
+                        .map_err(io::Error::other),
+                )
+            }
             Put::Reset => Some(Err(io::Error::other("a villain"))),
             Put::Stop | Put::Raw(_) => None,
         })
     }
-}
-
-fn trailers(status: &Status) -> HeaderMap {
-    let mut trailers = HeaderMap::new();
-    trailers.insert(Status::GRPC_STATUS, (status.code() as i32).into());
-    if status.code() != Code::Ok
-        && let Ok(message) = HeaderValue::from_str(status.message())
-    {
-        trailers.insert(Status::GRPC_MESSAGE, message);
-    }
-    trailers
 }
