@@ -170,7 +170,7 @@ impl Kind {
     }
 
     /// The foul that it commits in an ordinary game; in that of its
-    /// [`trial`](Self::trial), where it plays by the rules in others.
+    /// [`test_game`](Self::test_game), where it plays by the rules in others.
     #[must_use]
     pub const fn foul(self) -> Option<FoulKind> {
         self.expected().0

@@ -9,15 +9,15 @@ mod games;
 mod kind;
 mod serve;
 mod stream;
-mod trial;
+mod test_game;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
 pub use kind::Kind;
 use nix::sys::resource::{Resource, setrlimit};
+pub use test_game::{GAME, TestGame};
 use tonic::service::Routes;
-pub use trial::{GAME, Trial};
 
 use crate::stream::{PlayService, SERVICE, any_service};
 

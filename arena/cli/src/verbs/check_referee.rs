@@ -205,15 +205,15 @@ fn villains_of(kinds: &[Kind]) -> anyhow::Result<Villains> {
         anyhow::Ok(Entry::read(&format!("{kind}=exec:{command}"), &schemes)?)
     };
     let villain = |kind: &Kind| {
-        let trial = kind.trial();
+        let game = kind.test_game();
         Ok(Villain {
-            entry: entry(*kind, trial.arguments)?,
+            entry: entry(*kind, game.arguments)?,
             expected: kind.foul(),
-            setup: serde_json::from_str(trial.setup)?,
-            listens_within: trial.listens_within,
-            ready_within: trial.ready_within,
-            per_move: trial.per_move,
-            memory_limit: trial.memory,
+            setup: serde_json::from_str(game.setup)?,
+            listens_within: game.listens_within,
+            ready_within: game.ready_within,
+            per_move: game.per_move,
+            memory_limit: game.memory,
         })
     };
     Ok(Villains {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::Kind;
 
-/// The game that trials are of, by its name.
+/// The game that villains are tested in, by its name.
 pub const GAME: &str = "connect_four";
 
 /// A set-up in which nobody can win and each seat has one point left.
@@ -20,7 +20,7 @@ const KEPT: Duration = Duration::from_secs(3);
 
 /// How to play against a villain so that it shows what it does, and soon.
 #[derive(Clone, Copy, Debug)]
-pub struct Trial {
+pub struct TestGame {
     /// Its command line after the kind.
     pub arguments: &'static [&'static str],
     /// The game's set-up as JSON.
@@ -35,7 +35,7 @@ pub struct Trial {
     pub memory: Option<u64>,
 }
 
-impl Trial {
+impl TestGame {
     const ORDINARY: Self = Self {
         arguments: &[],
         setup: "null",
@@ -49,48 +49,48 @@ impl Trial {
 impl Kind {
     /// The game in which it commits [its foul](Self::foul), or none.
     #[must_use]
-    pub const fn trial(self) -> Trial {
-        let ordinary = Trial::ORDINARY;
+    pub const fn test_game(self) -> TestGame {
+        let ordinary = TestGame::ORDINARY;
         match self {
-            Self::Slow => Trial {
+            Self::Slow => TestGame {
                 arguments: &["--delay", "10ms"],
                 ..ordinary
             },
-            Self::SlowStart => Trial {
+            Self::SlowStart => TestGame {
                 arguments: &["--delay", "500ms"],
                 ..ordinary
             },
-            Self::Silent => Trial {
+            Self::Silent => TestGame {
                 listens_within: Duration::from_secs(1),
                 ..ordinary
             },
-            Self::Mute | Self::NeverReady => Trial {
+            Self::Mute | Self::NeverReady => TestGame {
                 ready_within: KEPT,
                 ..ordinary
             },
-            Self::Memory => Trial {
+            Self::Memory => TestGame {
                 arguments: &["--megabytes", "128"],
                 memory: Some(32 << 20),
                 ..ordinary
             },
-            Self::Full => Trial {
+            Self::Full => TestGame {
                 setup: LOW_COLUMN,
                 ..ordinary
             },
-            Self::Late | Self::BusyLate => Trial {
+            Self::Late | Self::BusyLate => TestGame {
                 per_move: KEPT,
                 ..ordinary
             },
-            Self::FailsOnTallBoards => Trial {
+            Self::FailsOnTallBoards => TestGame {
                 setup: TALL_BOARD,
                 ..ordinary
             },
-            Self::LastMinute => Trial {
+            Self::LastMinute => TestGame {
                 setup: LAST_POINTS,
                 per_move: Duration::from_secs(10),
                 ..ordinary
             },
-            Self::Clockless => Trial {
+            Self::Clockless => TestGame {
                 setup: LAST_POINTS,
                 ..ordinary
             },
