@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use referee_core::Limits;
+
 use crate::Kind;
 
 /// The game that villains are tested in, by its name.
@@ -27,75 +29,47 @@ pub struct TestGame {
     pub setup: &'static str,
     /// How long it has until it listens.
     pub listens_within: Duration,
-    /// How long each seat has until it is ready.
-    pub ready_within: Duration,
-    /// How long each seat has for an answer.
-    pub per_move: Duration,
+    /// The limits of the game.
+    pub limits: Limits,
     /// How much memory it may add, in bytes.
-    pub memory: Option<u64>,
-}
-
-impl TestGame {
-    const ORDINARY: Self = Self {
-        arguments: &[],
-        setup: "null",
-        listens_within: AMPLE,
-        ready_within: AMPLE,
-        per_move: AMPLE,
-        memory: None,
-    };
+    pub memory_limit: Option<u64>,
 }
 
 impl Kind {
     /// The game in which it commits [its foul](Self::foul), or none.
     #[must_use]
-    pub const fn test_game(self) -> TestGame {
-        let ordinary = TestGame::ORDINARY;
+    pub fn test_game(self) -> TestGame {
+        let mut game = TestGame {
+            arguments: &[],
+            setup: "null",
+            listens_within: AMPLE,
+            limits: Limits {
+                start: AMPLE,
+                per_move: AMPLE,
+                ..Limits::default()
+            },
+            memory_limit: None,
+        };
         match self {
-            Self::Slow => TestGame {
-                arguments: &["--delay", "10ms"],
-                ..ordinary
-            },
-            Self::SlowStart => TestGame {
-                arguments: &["--delay", "500ms"],
-                ..ordinary
-            },
-            Self::Silent => TestGame {
-                listens_within: Duration::from_secs(1),
-                ..ordinary
-            },
-            Self::Mute | Self::NeverReady => TestGame {
-                ready_within: KEPT,
-                ..ordinary
-            },
-            Self::Memory => TestGame {
-                arguments: &["--megabytes", "128"],
-                memory: Some(32 << 20),
-                ..ordinary
-            },
-            Self::Full => TestGame {
-                setup: LOW_COLUMN,
-                ..ordinary
-            },
-            Self::Late | Self::BusyLate => TestGame {
-                per_move: KEPT,
-                ..ordinary
-            },
-            Self::FailsOnTallBoards => TestGame {
-                setup: TALL_BOARD,
-                ..ordinary
-            },
-            Self::LastMinute => TestGame {
-                setup: LAST_POINTS,
-                per_move: Duration::from_secs(10),
-                ..ordinary
-            },
-            Self::Clockless => TestGame {
-                setup: LAST_POINTS,
-                ..ordinary
-            },
-            _ => ordinary,
+            Self::Slow => game.arguments = &["--delay", "10ms"],
+            Self::SlowStart => game.arguments = &["--delay", "500ms"],
+            Self::Silent => game.listens_within = Duration::from_secs(1),
+            Self::Mute | Self::NeverReady => game.limits.start = KEPT,
+            Self::Memory => {
+                game.arguments = &["--megabytes", "128"];
+                game.memory_limit = Some(32 << 20);
+            }
+            Self::Full => game.setup = LOW_COLUMN,
+            Self::Late | Self::BusyLate => game.limits.per_move = KEPT,
+            Self::FailsOnTallBoards => game.setup = TALL_BOARD,
+            Self::LastMinute => {
+                game.setup = LAST_POINTS;
+                game.limits.per_move = Duration::from_secs(10);
+            }
+            Self::Clockless => game.setup = LAST_POINTS,
+            _ => {}
         }
+        game
     }
 
     /// Whether only the one who starts it can see what it does: a referee that is given

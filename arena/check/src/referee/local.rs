@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::future::join_all;
 use referee::{Bot, Game, Pool};
-use referee_core::{Limits, PerSeat, Record, Seat, Seed};
+use referee_core::{PerSeat, Record, Seat, Seed};
 use referee_games::Fixture;
 use referee_worker::{BotOptions, Entry, LaunchContext};
 
-use super::{LISTENS_WITHIN, RefereeError, SEED, Villain, Villains, bot_options, in_order};
+use super::{OPTIONS, RefereeError, SEED, Villain, Villains, in_order};
 
 /// The referee, and what it plays with; no bot has a process yet.
 pub(super) struct LocalReferee<'a> {
@@ -31,17 +31,13 @@ impl<'a> LocalReferee<'a> {
         };
         let mut bots = BTreeMap::new();
         for villain in &villains.villains {
-            let options = bot_options(villain.listens_within, villain.memory_limit);
-            let both = [
-                bot(&villain.entry, &options)?,
-                bot(&villain.entry, &options)?,
-            ];
-            bots.insert(villain.entry.name.as_str(), both);
+            let one = || bot(&villain.entry, &villain.options);
+            bots.insert(villain.entry.name.as_str(), [one()?, one()?]);
         }
         Ok(Self {
             villains,
             pool: Pool::new(threads).map_err(RefereeError::Threads)?,
-            honest: bot(&villains.honest, &bot_options(LISTENS_WITHIN, None))?,
+            honest: bot(&villains.honest, &OPTIONS)?,
             bots,
         })
     }
@@ -53,27 +49,17 @@ impl<'a> LocalReferee<'a> {
         seat: Seat,
         game_id: String,
     ) -> Result<Record, RefereeError> {
-        let kind = self.villains.game;
         let name = &villain.entry.name;
         let bot = &self.bots[name.as_str()][seat.index()];
         let players = in_order(name.clone(), "opponent".to_owned(), seat);
         let game = Game {
             fixture: Fixture {
-                kind,
-                setup: kind
-                    .setup(&villain.setup)
-                    .map_err(|error| RefereeError::Setup {
-                        game_id: game_id.clone(),
-                        error,
-                    })?,
+                kind: self.villains.game,
+                setup: villain.setup.clone(),
                 game_id: game_id.clone(),
                 seed: Seed::new(SEED),
                 players: players.into(),
-                limits: Limits {
-                    start: villain.ready_within,
-                    per_move: villain.per_move,
-                    ..Limits::default()
-                },
+                limits: villain.limits,
                 spent: PerSeat::default(),
             },
             bots: in_order(bot.clone(), self.honest.clone(), seat),

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use referee::Address;
-use referee_core::{Foul, FoulKind, GameKind, Record, Seat, SetupError};
+use referee_core::{Foul, FoulKind, GameKind, Limits, Record, Seat};
 use referee_worker::{BotOptions, Entry, LaunchContext, Stop};
 
 use self::{local::LocalReferee, remote::RemoteReferee};
@@ -22,8 +22,12 @@ pub const SEATS: [Seat; 2] = [Seat::new(0), Seat::new(1)];
 const SEED: [u8; 32] = [7; 32];
 /// How many villains are tried at once: most of them only wait.
 const AT_ONCE: usize = 8;
-/// How long the honest bot, and a villain for another referee, has until it listens.
-const LISTENS_WITHIN: Duration = Duration::from_secs(30);
+/// What the honest bot, and a villain for another referee, is started with.
+const OPTIONS: BotOptions = BotOptions {
+    start_limit: Duration::from_secs(30),
+    memory_limit: None,
+    measure_memory: false,
+};
 
 /// A bot that misbehaves in one way, and the game in which it shows it.
 #[derive(Clone, Debug)]
@@ -34,14 +38,10 @@ pub struct Villain {
     pub expected: Option<FoulKind>,
     /// The set-up of the game.
     pub setup: serde_json::Value,
-    /// How long it has until it listens.
-    pub listens_within: Duration,
-    /// How long it has until Ready.
-    pub ready_within: Duration,
-    /// The limit of a move.
-    pub per_move: Duration,
-    /// How much memory it may add, in bytes.
-    pub memory_limit: Option<u64>,
+    /// The limits of the game.
+    pub limits: Limits,
+    /// What the referee of this process starts it with.
+    pub options: BotOptions,
 }
 
 /// The villains, and who they play against.
@@ -147,15 +147,6 @@ pub enum RefereeError {
     /// The threads of the referee can't be started.
     #[error("could not start the referee's threads")]
     Threads(#[source] std::io::Error),
-    /// A villain's set-up is none.
-    #[error("could not begin {game_id}")]
-    Setup {
-        /// The game.
-        game_id: String,
-        /// Why not.
-        #[source]
-        error: SetupError,
-    },
     /// The game can't be played.
     #[error("could not play {game_id}")]
     Play {
@@ -281,15 +272,6 @@ impl VillainResult {
     #[must_use]
     pub fn holds(&self) -> bool {
         self.seats.iter().all(|game| game.holds(self.expected))
-    }
-}
-
-/// What a bot's processes are started with.
-const fn bot_options(start_limit: Duration, memory_limit: Option<u64>) -> BotOptions {
-    BotOptions {
-        start_limit,
-        memory_limit,
-        measure_memory: false,
     }
 }
 

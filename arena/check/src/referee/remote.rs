@@ -15,7 +15,7 @@ use tokio::{
 };
 use tonic::{Status, transport::Channel};
 
-use super::{LISTENS_WITHIN, RefereeError, SEED, Villain, Villains, bot_options, in_order};
+use super::{OPTIONS, RefereeError, SEED, Villain, Villains, in_order};
 
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -80,6 +80,7 @@ impl<'a> RemoteReferee<'a> {
             name: name.to_owned(),
             address: bot.address.clone(),
         };
+        let limits = &villain.limits;
         let spec = GameSpec {
             game_id,
             game: self.villains.game.info().name.to_owned(),
@@ -91,12 +92,12 @@ impl<'a> RemoteReferee<'a> {
                 seat,
             ),
             limits: Some(Limits {
-                start: villain.ready_within.try_into().ok(),
-                r#move: villain.per_move.try_into().ok(),
+                start: limits.start.try_into().ok(),
+                r#move: limits.per_move.try_into().ok(),
                 budget: None,
             }),
         };
-        let within = villain.ready_within + 2 * villain.per_move + SLACK;
+        let within = limits.start + 2 * limits.per_move + SLACK;
         let record = match tokio::time::timeout(within, self.record_of(spec)).await {
             Ok(record) => record,
             Err(_) => Err(RefereeError::Silent(within)),
@@ -153,8 +154,7 @@ impl Reachable {
         host: &str,
         context: &LaunchContext,
     ) -> Result<Self, RefereeError> {
-        let options = bot_options(LISTENS_WITHIN, None);
-        let source = context.source(entry, &options, None, 0);
+        let source = context.source(entry, &OPTIONS, None, 0);
         let Source::Process(launch) = source.map_err(RefereeError::Socket)? else {
             unreachable!("villains are programs");
         };

@@ -14,7 +14,7 @@ use arena_tournament::{events, find_game, referee_threads};
 use clap::Args;
 use referee::Address;
 use referee_core::{Foul, FoulKind, Seat};
-use referee_worker::{Entry, LaunchContext, Stop};
+use referee_worker::{BotOptions, Entry, LaunchContext, Stop};
 use villains::Kind;
 
 use super::Format;
@@ -210,10 +210,12 @@ fn villains_of(kinds: &[Kind]) -> anyhow::Result<Villains> {
             entry: entry(*kind, game.arguments)?,
             expected: kind.foul(),
             setup: serde_json::from_str(game.setup)?,
-            listens_within: game.listens_within,
-            ready_within: game.ready_within,
-            per_move: game.per_move,
-            memory_limit: game.memory,
+            limits: game.limits,
+            options: BotOptions {
+                start_limit: game.listens_within,
+                memory_limit: game.memory_limit,
+                measure_memory: false,
+            },
         })
     };
     Ok(Villains {
