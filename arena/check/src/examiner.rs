@@ -119,14 +119,24 @@ impl<'a> Examiner<'a> {
         self.closing.reopen();
     }
 
+    /// Plays one game. The stage ends where the bot can't be started or reached.
+    pub(crate) async fn play_one_or_halt(
+        &mut self,
+        setting: &GameSetting,
+        options: &PlayOptions,
+    ) -> Result<GameSeen, Halt> {
+        let mut seen = self.play_all(slice::from_ref(setting), options).await?;
+        Ok(seen.pop().expect("one game was played"))
+    }
+
     /// Plays one game. Where the bot can't be started or reached, that is its foul.
     pub(crate) async fn play_one(
         &mut self,
         setting: &GameSetting,
         options: &PlayOptions,
     ) -> Result<GameSeen, CheckError> {
-        match self.play_all(slice::from_ref(setting), options).await {
-            Ok(mut seen) => Ok(seen.pop().expect("one game was played")),
+        match self.play_one_or_halt(setting, options).await {
+            Ok(seen) => Ok(seen),
             Err(Halt::Gone(foul)) => Ok(GameSeen {
                 foul: Some(foul),
                 ..GameSeen::default()
@@ -191,15 +201,17 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// A finding of a foul, with the record of its game where records are kept.
+    /// The finding of a game's foul, with the record of the game where records are kept.
     pub(crate) async fn foul_finding(
         &self,
         name: FindingName,
         kind: &'static dyn GameKind,
-        foul: Foul,
         seen: &mut GameSeen,
         circumstance: Circumstance,
-    ) -> Result<Finding, CheckError> {
+    ) -> Result<Option<Finding>, CheckError> {
+        let Some(foul) = seen.foul.clone() else {
+            return Ok(None);
+        };
         let record = match (&self.options.records, seen.record.take()) {
             (Some(folder), Some(record)) => {
                 Some(folder.write(record).await.map_err(CheckError::Record)?)
@@ -207,10 +219,10 @@ impl<'a> Examiner<'a> {
             _ => None,
         };
         let evidence = observed(foul, seen, circumstance);
-        Ok(Finding {
+        Ok(Some(Finding {
             record,
             ..finding(name, Some(kind), evidence)
-        })
+        }))
     }
 
     /// The same for the foul of a game, named by the kind of the foul.
@@ -219,12 +231,11 @@ impl<'a> Examiner<'a> {
         setting: &GameSetting,
         seen: &mut GameSeen,
     ) -> Result<Option<Finding>, CheckError> {
-        let Some(foul) = seen.foul.clone() else {
+        let Some(foul) = &seen.foul else {
             return Ok(None);
         };
         let (name, seat) = (name_of_foul(foul.kind()), Circumstance::Seat(setting.seat));
-        let finding = self.foul_finding(name, setting.kind, foul, seen, seat);
-        Ok(Some(finding.await?))
+        self.foul_finding(name, setting.kind, seen, seat).await
     }
 }
 

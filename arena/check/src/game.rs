@@ -206,24 +206,14 @@ impl<'a> GameInProgress<'a> {
         }
         loop {
             match self.sitting.advance() {
-                Next::Tell(calls) => {
-                    for (seat, call) in calls {
-                        if seat == self.setting.seat {
-                            self.tell(call);
-                        }
-                    }
-                }
+                Next::Tell(calls) => self.tell(calls),
                 Next::Ask(questions) => {
                     if self.ask_all(questions).await.is_break() {
                         return self.seen;
                     }
                 }
                 Next::Over(finished) => {
-                    for (seat, call) in finished.last_calls {
-                        if seat == self.setting.seat {
-                            self.tell(call);
-                        }
-                    }
+                    self.tell(finished.last_calls);
                     if let Some(stream) = self.stream.take() {
                         let closed = stream.close(CLOSE_GRACE);
                         self.seen.closed = if self.options.hasty {
@@ -382,11 +372,17 @@ impl<'a> GameInProgress<'a> {
         ControlFlow::Continue(())
     }
 
-    fn tell(&mut self, call: Bytes) {
-        self.count(&call);
-        self.past.push(call.clone());
-        let call = self.as_sent(call);
-        self.send(call);
+    /// Sends the bot those of the calls that are its own.
+    fn tell(&mut self, calls: Vec<(Seat, Bytes)>) {
+        for (_, call) in calls
+            .into_iter()
+            .filter(|(seat, _)| *seat == self.setting.seat)
+        {
+            self.count(&call);
+            self.past.push(call.clone());
+            let call = self.as_sent(call);
+            self.send(call);
+        }
     }
 
     fn send(&self, call: Bytes) {

@@ -1,7 +1,6 @@
 //! The bot that is checked: one process of it, started anew when it has ended.
 
 use std::{
-    path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -169,14 +168,12 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// The files that its processes have printed to, and their sizes in bytes.
-    pub(crate) fn logs(&self) -> Vec<(PathBuf, u64)> {
+    /// The size of the largest file that its processes have printed to, in bytes.
+    pub(crate) fn largest_log(&self) -> u64 {
         let files = self.context.logs().into_iter().flat_map(std::fs::read_dir);
-        let files = files.flatten().filter_map(|file| {
-            let path = file.ok()?.path();
-            let size = path.metadata().ok()?.len();
-            Some((path, size))
-        });
-        files.collect()
+        let sizes = files
+            .flatten()
+            .filter_map(|file| Some(file.ok()?.path().metadata().ok()?.len()));
+        sizes.max().unwrap_or(0)
     }
 }

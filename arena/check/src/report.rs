@@ -60,9 +60,9 @@ impl StageOutcome {
         }
     }
 
-    pub(crate) fn found(findings: Vec<Finding>) -> Self {
+    pub(crate) fn found(findings: impl IntoIterator<Item = Finding>) -> Self {
         Self {
-            findings,
+            findings: findings.into_iter().collect(),
             ..Self::default()
         }
     }
@@ -75,7 +75,8 @@ impl StageOutcome {
 
     /// The same with a time, in microseconds.
     pub(crate) fn with_time(mut self, figure: StageFigure, time: Duration) -> Self {
-        self.figures.insert(figure, micros(time));
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.figures.insert(figure, micros);
         self
     }
 
@@ -126,9 +127,4 @@ impl CheckReport {
             None => self.findings.push(found.clone()),
         }
     }
-}
-
-/// A time in microseconds.
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

@@ -91,25 +91,24 @@ impl CheckRun<'_> {
             Ok(start) => start,
             Err(Halt::Failed(error)) => return Err(error),
             Err(Halt::Gone(foul)) => {
-                self.report_start(None, stages::not_started(foul));
+                self.report(None, CheckStage::Start, stages::not_started(foul));
                 return Ok(Vec::new());
             }
         };
-        while let Some(kind) = start.next_kind() {
+        while let Some(kind) = start.kinds.next() {
             let game = Some(kind.info().name);
-            if !start.is_kept_waiting() {
+            if !start.is_kept_waiting {
                 self.observer.stage_started(game, CheckStage::Start);
             }
             if let Some(outcome) = start.game(&mut self.examiner, kind).await? {
-                self.report_start(game, outcome);
+                self.report(game, CheckStage::Start, outcome);
             }
         }
-        let subjects = start.subjects();
-        if subjects.is_empty() && self.report.findings.is_empty() {
+        if start.subjects.is_empty() && self.report.findings.is_empty() {
             let none = finding(FindingName::Unsupported, None, Evidence::NoGame);
-            self.report_start(None, StageOutcome::found(vec![none]));
+            self.report(None, CheckStage::Start, StageOutcome::found([none]));
         }
-        Ok(subjects)
+        Ok(start.subjects)
     }
 
     async fn examine_game(&mut self, mut subject: Subject, of: u32) -> Result<(), CheckError> {
@@ -164,13 +163,9 @@ impl CheckRun<'_> {
                 question: None,
                 circumstance,
             });
-            outcome = StageOutcome::found(vec![finding(name, after.or(kind), evidence)]);
+            outcome = StageOutcome::found([finding(name, after.or(kind), evidence)]);
         }
         self.report(kind.map(|kind| kind.info().name), stage, outcome)
-    }
-
-    fn report_start(&mut self, game: Option<&'static str>, outcome: StageOutcome) {
-        self.report(game, CheckStage::Start, outcome);
     }
 
     fn report(
@@ -212,7 +207,7 @@ fn settled(
                 Some(_) => name_of_foul(foul.kind()),
                 None => FindingName::NoStart,
             };
-            Ok(StageOutcome::found(vec![finding(name, kind, foul)]))
+            Ok(StageOutcome::found([finding(name, kind, foul)]))
         }
     }
 }

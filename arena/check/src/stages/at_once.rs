@@ -37,16 +37,14 @@ pub(super) async fn at_once(
         .collect();
     let mut seen = examiner.play_all(&settings, &options).await?;
     let fouls = seen.iter().filter(|seen| seen.foul.is_some()).count();
-    let first = seen.iter_mut().find(|seen| seen.foul.is_some());
-    let foul = first.as_ref().and_then(|seen| seen.foul.clone());
-    examiner.must_be_there(foul.as_ref()).await?;
-    let (Some(first), Some(foul)) = (first, foul) else {
+    let Some(first) = seen.iter_mut().find(|seen| seen.foul.is_some()) else {
         return Ok(StageOutcome::default()
             .with(StageFigure::GamesAtOnce, games)
             .with(StageFigure::MaxGames, says));
     };
+    examiner.must_be_there(first.foul.as_ref()).await?;
     subject.one_at_a_time = true;
     let circumstance = Circumstance::AtOnce { games, fouls };
-    let finding = examiner.foul_finding(FindingName::TwoGames, kind, foul, first, circumstance);
-    Ok(StageOutcome::found(vec![finding.await?]))
+    let finding = examiner.foul_finding(FindingName::TwoGames, kind, first, circumstance);
+    Ok(StageOutcome::found(finding.await?))
 }

@@ -36,15 +36,11 @@ pub(super) async fn cancelled(
     examiner.all_closed().await;
     let usual = cores_used(examiner).await?;
     let streams = cancel(examiner, subject).await?;
-    let mut findings = Vec::new();
-    findings.extend(still_thinking(examiner, subject, usual).await?);
+    let thinking = still_thinking(examiner, subject, usual).await?;
     let mut seen = play_again(examiner, subject).await?;
-    if let Some(foul) = seen.foul.clone() {
-        let after = Circumstance::AfterCancelled { streams };
-        let (name, kind) = (FindingName::Cancelled, subject.kind);
-        let finding = examiner.foul_finding(name, kind, foul, &mut seen, after);
-        findings.push(finding.await?);
-    }
+    let after = Circumstance::AfterCancelled { streams };
+    let fouled = examiner.foul_finding(FindingName::Cancelled, subject.kind, &mut seen, after);
+    let findings = thinking.into_iter().chain(fouled.await?);
     Ok(StageOutcome::found(findings).with(StageFigure::Streams, streams))
 }
 
@@ -56,23 +52,19 @@ async fn cancel(examiner: &mut Examiner<'_>, subject: &Subject) -> Result<usize,
     let mut cancelled = 0;
     while cancelled < wanted && (cancelled == 0 || Instant::now() < end) {
         let settings: Vec<_> = (0..at_once.min(wanted - cancelled))
-            .map(|game| {
-                (
-                    cancelled + game,
-                    examiner.setting(subject.kind, 0, Seat::new(0)),
-                )
-            })
+            .map(|_| examiner.setting(subject.kind, 0, Seat::new(0)))
             .collect();
         let probe = examiner.host.probe().await?;
-        let games = settings.iter().map(|(game, setting)| {
-            let after = CANCELLED_AFTER[game % CANCELLED_AFTER.len()];
-            async move {
-                let options = PlayOptions {
-                    cancel_after: Some(after),
-                    ..PlayOptions::default()
-                };
-                play(probe, setting, &options).await
-            }
+        let after = CANCELLED_AFTER
+            .iter()
+            .cycle()
+            .skip(cancelled % CANCELLED_AFTER.len());
+        let games = settings.iter().zip(after).map(async |(setting, after)| {
+            let options = PlayOptions {
+                cancel_after: Some(*after),
+                ..PlayOptions::default()
+            };
+            play(probe, setting, &options).await
         });
         for seen in join_all(games).await {
             seen?;

@@ -1,7 +1,7 @@
 //! Stage `deadlines`: how close to the limit the bot answers, and whether it obeys the limit
 //! of a question.
 
-use std::{slice, time::Duration};
+use std::time::Duration;
 
 use arena_events::check::{FindingName, SkipCause, StageFigure};
 use referee_core::Seat;
@@ -26,16 +26,15 @@ pub(super) async fn deadlines(
     let Some(slowest) = subject.thoughts.iter().max().copied() else {
         return Ok(StageOutcome::skipped(SkipCause::AskedNothing));
     };
-    let mut outcome = StageOutcome::default()
-        .with_time(StageFigure::SlowestUs, slowest)
-        .with_time(StageFigure::LimitUs, limit);
+    let mut findings = Vec::new();
     if slowest > limit * 4 / 5 {
         let thought = slowest;
         let slow = Evidence::SlowAnswer { thought, limit };
-        outcome
-            .findings
-            .push(subject.finding(FindingName::CloseToLimit, slow));
+        findings.push(subject.finding(FindingName::CloseToLimit, slow));
     }
+    let mut outcome = StageOutcome::found(findings)
+        .with_time(StageFigure::SlowestUs, slowest)
+        .with_time(StageFigure::LimitUs, limit);
     let short = (limit / 10).max(SHORTEST_LIMIT);
     if short > limit / 2 || slowest < short / 2 {
         return Ok(outcome);
@@ -49,13 +48,9 @@ pub(super) async fn deadlines(
         hasty: subject.is_hasty(),
         ..PlayOptions::default()
     };
-    let played = examiner
-        .play_all(slice::from_ref(&setting), &options)
-        .await?;
-    let mut seen = played.into_iter().next().expect("one game was played");
-    outcome
-        .findings
-        .extend(examiner.foul_of(&setting, &mut seen).await?);
+    let mut seen = examiner.play_one_or_halt(&setting, &options).await?;
+    let findings = &mut outcome.findings;
+    findings.extend(examiner.foul_of(&setting, &mut seen).await?);
     // The machine may make one answer late, but not most of them.
     let usual = median(&seen.thoughts).unwrap_or_default();
     if usual >= short {
@@ -63,9 +58,7 @@ pub(super) async fn deadlines(
             limit: short,
             thought: usual,
         };
-        outcome
-            .findings
-            .push(subject.finding(FindingName::IgnoresLimit, evidence));
+        findings.push(subject.finding(FindingName::IgnoresLimit, evidence));
     }
     Ok(outcome
         .with_time(StageFigure::ShortLimitUs, short)

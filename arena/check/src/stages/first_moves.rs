@@ -68,8 +68,8 @@ pub(super) async fn first_moves(
                 _ => {
                     let circumstance = Circumstance::Beginnings(vec![beginning]);
                     let kind = subject.kind;
-                    let finding = examiner.foul_finding(name, kind, foul, &mut seen, circumstance);
-                    findings.push(finding.await?);
+                    let finding = examiner.foul_finding(name, kind, &mut seen, circumstance);
+                    findings.extend(finding.await?);
                 }
             }
             examiner.host.renew().await;

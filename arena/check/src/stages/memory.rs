@@ -62,35 +62,29 @@ pub(super) async fn memory(
         }
         for (setting, mut seen) in settings.iter().zip(played) {
             if let Some(foul) = examiner.foul_of(setting, &mut seen).await? {
-                let outcome = StageOutcome::found(vec![foul]);
-                return Ok(outcome.with(StageFigure::Games, games));
+                return Ok(StageOutcome::found([foul]).with(StageFigure::Games, games));
             }
         }
     }
     let mut outcome = StageOutcome {
         skipped: (games < ENOUGH_GAMES).then_some(SkipCause::TooFewGames),
         ..StageOutcome::default()
+    };
+    if outcome.skipped.is_none()
+        && let (Some((_, first)), Some((_, last))) = (held.first(), held.last())
+    {
+        let bytes = [
+            (StageFigure::FirstBytes, *first),
+            (StageFigure::LastBytes, *last),
+        ];
+        outcome.figures.extend(bytes);
+        let growth = growth(&held).map(|(bytes, games)| Evidence::Growth { bytes, games });
+        let grows = |growth| subject.finding(FindingName::MemoryGrows, growth);
+        outcome.findings.extend(growth.map(grows));
     }
-    .with(StageFigure::Games, games)
-    .with(StageFigure::WantedGames, wanted);
-    if outcome.skipped.is_some() {
-        return Ok(outcome);
-    }
-    for (figure, at) in [
-        (StageFigure::FirstBytes, held.first()),
-        (StageFigure::LastBytes, held.last()),
-    ] {
-        outcome
-            .figures
-            .extend(at.map(|(_, bytes)| (figure, *bytes)));
-    }
-    if let Some((bytes, games)) = growth(&held) {
-        let evidence = Evidence::Growth { bytes, games };
-        outcome
-            .findings
-            .push(subject.finding(FindingName::MemoryGrows, evidence));
-    }
-    Ok(outcome)
+    Ok(outcome
+        .with(StageFigure::Games, games)
+        .with(StageFigure::WantedGames, wanted))
 }
 
 /// By how many bytes memory has grown and over how many games, where it has grown

@@ -24,10 +24,7 @@ pub(super) async fn new_fields(
     let setting = examiner.setting(kind, 0, Seat::new(0));
     let mut seen = examiner.play_one(&setting, &options).await?;
     examiner.must_be_there(seen.foul.as_ref()).await?;
-    let Some(foul) = seen.foul.clone() else {
-        return Ok(StageOutcome::default());
-    };
     let (name, usual) = (FindingName::FutureField, Circumstance::Usual);
-    let finding = examiner.foul_finding(name, kind, foul, &mut seen, usual);
-    Ok(StageOutcome::found(vec![finding.await?]))
+    let finding = examiner.foul_finding(name, kind, &mut seen, usual);
+    Ok(StageOutcome::found(finding.await?))
 }

@@ -9,16 +9,9 @@ pub(crate) fn output(examiner: &Examiner<'_>) -> StageOutcome {
     if !examiner.host.is_started_by_us() {
         return StageOutcome::skipped(SkipCause::NotStartedByArena);
     }
-    let logs = examiner.host.logs();
-    let most = logs.iter().map(|(_, size)| *size).max().unwrap_or(0);
-    let limit = LOG_LIMIT as u64;
-    let mut outcome = StageOutcome::default().with(StageFigure::PrintedBytes, most as usize);
-    if most >= limit {
-        let games = examiner.games;
-        let evidence = Evidence::TooMuchOutput { limit, games };
-        outcome
-            .findings
-            .push(finding(FindingName::TalksALot, None, evidence));
-    }
-    outcome
+    let most = examiner.host.largest_log();
+    let (limit, games) = (LOG_LIMIT as u64, examiner.games);
+    let evidence = Evidence::TooMuchOutput { limit, games };
+    let found = (most >= limit).then(|| finding(FindingName::TalksALot, None, evidence));
+    StageOutcome::found(found).with(StageFigure::PrintedBytes, most as usize)
 }

@@ -1,6 +1,6 @@
 //! Stage `resumed`: games that go on in another stream.
 
-use std::{slice, time::Instant};
+use std::time::Instant;
 
 use arena_events::check::{FindingName, SkipCause, StageFigure};
 use referee_core::Seat;
@@ -47,7 +47,7 @@ pub(super) async fn resumed(
                     resumed += 1;
                     break;
                 }
-                Attempt::Found(finding) => return Ok(StageOutcome::found(vec![*finding])),
+                Attempt::Found(finding) => return Ok(StageOutcome::found([*finding])),
             }
         }
     }
@@ -70,10 +70,7 @@ async fn try_at(
     };
     examiner.make_room(subject, 1).await;
     let setting = examiner.setting(subject.kind, 0, seat);
-    let played = examiner
-        .play_all(slice::from_ref(&setting), &options)
-        .await?;
-    let mut seen = played.into_iter().next().expect("one game was played");
+    let mut seen = examiner.play_one_or_halt(&setting, &options).await?;
     if let Some(finding) = examiner.foul_of(&setting, &mut seen).await? {
         return Ok(Attempt::Found(Box::new(finding)));
     }

@@ -18,14 +18,15 @@ use crate::{
 
 /// The stage, game by game.
 pub(crate) struct Start {
-    kinds: std::vec::IntoIter<&'static dyn GameKind>,
+    pub(crate) kinds: std::vec::IntoIter<&'static dyn GameKind>,
     /// Whether the games were named, so that the bot must serve them.
     are_named: bool,
     /// From the start of the process until it took our connection; counts for the first game.
     took: Option<Duration>,
     /// Its Ready for a game came too late.
-    is_kept_waiting: bool,
-    subjects: Vec<Subject>,
+    pub(crate) is_kept_waiting: bool,
+    /// The games that it plays.
+    pub(crate) subjects: Vec<Subject>,
 }
 
 impl Start {
@@ -39,19 +40,6 @@ impl Start {
             is_kept_waiting: false,
             subjects: Vec::new(),
         })
-    }
-
-    pub(crate) fn next_kind(&mut self) -> Option<&'static dyn GameKind> {
-        self.kinds.next()
-    }
-
-    pub(crate) const fn is_kept_waiting(&self) -> bool {
-        self.is_kept_waiting
-    }
-
-    /// The games that it plays.
-    pub(crate) fn subjects(self) -> Vec<Subject> {
-        self.subjects
     }
 
     /// Sends it the start of a game; none where it does not serve the game and need not.
@@ -90,7 +78,7 @@ impl Start {
                 examiner.host.renew().await;
                 // Who was too slow for one game would be so for every other.
                 self.is_kept_waiting = began.elapsed() >= limit;
-                Ok(Some(StageOutcome::found(vec![finding])))
+                Ok(Some(StageOutcome::found([finding])))
             }
         }
     }
@@ -141,5 +129,5 @@ pub(crate) fn not_started(foul: Foul) -> StageOutcome {
         Foul::Unreachable { .. } => FindingName::Unreachable,
         _ => FindingName::NoStart,
     };
-    StageOutcome::found(vec![finding(name, None, foul)])
+    StageOutcome::found([finding(name, None, foul)])
 }

@@ -22,22 +22,21 @@ pub(crate) async fn stop(examiner: &mut Examiner<'_>) -> Result<StageOutcome, Ha
     let Some(report) = process.stop_and_report(STOP_GRACE).await else {
         return Ok(StageOutcome::skipped(SkipCause::ProcessEnded));
     };
-    let mut outcome = StageOutcome::default();
-    outcome = outcome.with(StageFigure::LeftProcesses, report.left_behind.len());
-    match report.after {
-        Some(after) => outcome = outcome.with_time(StageFigure::EndedAfterUs, after),
+    let mut outcome = match report.after {
+        Some(after) => StageOutcome::default().with_time(StageFigure::EndedAfterUs, after),
         None => {
             let running = Evidence::StillRunning { limit: STOP_GRACE };
-            outcome
-                .findings
-                .push(finding(FindingName::IgnoresSigterm, None, running));
+            StageOutcome::found([finding(FindingName::IgnoresSigterm, None, running)])
         }
-    }
+    };
+    outcome = outcome.with(StageFigure::LeftProcesses, report.left_behind.len());
     if !report.left_behind.is_empty() {
-        let left = Evidence::LeftBehind(report.left_behind);
-        outcome
-            .findings
-            .push(finding(FindingName::Leftovers, None, left));
+        let left = finding(
+            FindingName::Leftovers,
+            None,
+            Evidence::LeftBehind(report.left_behind),
+        );
+        outcome.findings.push(left);
     }
     process.ended().await;
     Ok(outcome)
