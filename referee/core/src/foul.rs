@@ -200,26 +200,6 @@ impl FoulKind {
         }
     }
 
-    /// Its name in the terms of programming contests.
-    #[must_use]
-    pub const fn contest_words(self) -> &'static str {
-        match self {
-            Self::Oversized => "output limit exceeded",
-            Self::MemoryExceeded => "memory limit exceeded",
-            Self::Illegal => "illegal move",
-            Self::Late => "time limit exceeded",
-            Self::Unreachable
-            | Self::NoStart
-            | Self::Unsupported
-            | Self::Crashed
-            | Self::HungUp
-            | Self::ErrorStatus
-            | Self::Malformed
-            | Self::WrongNumber
-            | Self::Unsolicited => "runtime error",
-        }
-    }
-
     /// Whether it was committed before the game began.
     #[must_use]
     pub const fn is_start(self) -> bool {

@@ -5,25 +5,23 @@ use std::{fs, path::PathBuf, time::Duration};
 
 use arena_events::{
     Event,
-    exam::{ExamCaseEnd, ExamCaseEvent, ExamEvent, ExamGroupEvent},
-    run::{ExamPlan, RunCommand},
+    exam::{ExamCaseEnd, ExamCaseEvent, ExamEvent, ExamGroupEvent, ExamVerdict},
+    run::{ExamPlan, RunEndedEvent},
 };
 use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
 use arena_tournament::{Plan, events, find_game, parse_limit};
 use clap::Args;
-use referee_core::{GameKind, Limits, Root, Seat};
+use referee_core::{Limits, Root, Seat};
 use referee_worker::{Entry, Stop};
 use serde::Deserialize;
 
-use super::{Answer, Answers, HEADER, Mark, Paper, scoreboard, scores::Scores};
+use super::{Answer, HEADER, Paper, started};
 use crate::{
     End,
-    play::{RecordArgs, RunFolder, Settings, describe},
+    play::{RecordArgs, RunFolder, Settings},
     report::{self, plural},
-    reporter::Reporter,
     stop, usage,
-    verbs::Format,
 };
 
 const GAME: &str = "mahjong";
@@ -92,9 +90,8 @@ struct Case {
 }
 
 /// How a case went.
-struct CaseResult {
-    name: String,
-    minimum: i64,
+struct CaseResult<'a> {
+    case: &'a Case,
     answers: Vec<Answer>,
     /// All of the bot's time.
     thought: Duration,
@@ -104,20 +101,9 @@ struct CaseResult {
     memory_limit: Option<u64>,
 }
 
-impl CaseResult {
+impl CaseResult<'_> {
     fn score(&self) -> i64 {
         self.answers.iter().map(|answer| answer.points).sum()
-    }
-
-    fn passed(&self) -> bool {
-        self.is_whole() && !self.is_too_large() && self.score() >= self.minimum
-    }
-
-    /// Whether it had more memory than it may, when it was looked at: at the end too,
-    /// when no round is left that could end by it.
-    fn is_too_large(&self) -> bool {
-        let exceeds = |limit| self.memory.is_some_and(|memory| memory > limit);
-        self.memory_limit.is_some_and(exceeds)
     }
 
     /// Whether all of its rounds have been played.
@@ -125,15 +111,30 @@ impl CaseResult {
         self.answers.len() as u64 == ROUNDS
     }
 
-    fn verdict(&self) -> &'static str {
+    fn end(&self) -> ExamCaseEnd {
+        // It may have too much memory at the end, when no round is left that could end by it.
+        let exceeds = |limit| self.memory.is_some_and(|memory| memory > limit);
         if !self.is_whole() {
-            "stopped"
-        } else if self.is_too_large() {
-            "too much memory"
-        } else if self.passed() {
-            "passed"
+            ExamCaseEnd::Stopped
+        } else if self.memory_limit.is_some_and(exceeds) {
+            ExamCaseEnd::TooMuchMemory
+        } else if self.score() >= self.case.minimum {
+            ExamCaseEnd::Passed
         } else {
-            "not passed"
+            ExamCaseEnd::Failed
+        }
+    }
+
+    fn passed(&self) -> bool {
+        self.end() == ExamCaseEnd::Passed
+    }
+
+    fn words(&self) -> &'static str {
+        match self.end() {
+            ExamCaseEnd::Passed => "passed",
+            ExamCaseEnd::Failed => "not passed",
+            ExamCaseEnd::TooMuchMemory => "too much memory",
+            ExamCaseEnd::Stopped => "stopped",
         }
     }
 }
@@ -162,9 +163,7 @@ impl Cases {
                 self.paper.bot, opponent.name, candidate.spec
             ));
         }
-        if let Some(file) = &self.paper.scores {
-            Scores::read(file)?;
-        }
+        self.paper.check_scores()?;
         let folder = settings.folder("exam")?;
         let folder = folder.as_ref();
         let mut plans = Vec::new();
@@ -175,21 +174,19 @@ impl Cases {
             parts: cases.iter().map(|case| case.name.clone()).collect(),
             enforced: self.enforce,
         };
-        let mut started = settings.started(RunCommand::Exam, &plans[0], folder, Some(exam))?;
+        let mut started = started(&settings, &plans, folder, &exam)?;
         // Each case has a root of its own.
         started.root_commitment = None;
-        describe(folder, &started, None)?;
-        let json = self.paper.format == Format::Json;
-        if json {
-            report::event(Event::RunStarted(started.clone()))?;
-        }
+        self.paper.begin(&started, folder)?;
         let stop = stop::on_signals(None)?;
         let mut results = Vec::new();
+        let mut ended = Vec::new();
         let mut rounds = 0;
         for (case, plan) in cases.iter().zip(plans) {
-            let result = self.play(&settings, case, plan, folder, &stop).await?;
+            let (result, part) = self.play(&settings, case, plan, folder, &stop).await?;
+            ended.push(part);
             rounds += result.answers.len();
-            if json {
+            if self.paper.is_json() {
                 report::event(Event::ExamCase(self.case_event(&result)))?;
             } else {
                 show(&result)?;
@@ -200,8 +197,9 @@ impl Cases {
                 break;
             }
         }
+        self.paper.end(&started, ended, folder)?;
         let stopped = results.len() < cases.len() || results.iter().any(|one| !one.is_whole());
-        self.close(kind, &candidate.name, &results, stopped)?;
+        self.close(kind.info().name, &candidate.name, &results, stopped)?;
         if let Some(folder) = folder {
             anstream::eprintln!("records: {}", folder.path().display());
         }
@@ -240,45 +238,39 @@ impl Cases {
         Ok(plan)
     }
 
-    async fn play(
+    async fn play<'a>(
         &self,
         settings: &Settings,
-        case: &Case,
+        case: &'a Case,
         plan: Plan,
         folder: Option<&RunFolder>,
         stop: &Stop,
-    ) -> anyhow::Result<CaseResult> {
-        let json = self.paper.format == Format::Json;
-        let answers = Answers::default();
-        let (kept, name) = (answers.clone(), case.name.clone());
-        let on_game = move |game: &_| kept.add(Answer::new(name.clone(), points, game));
-        let reporter = Reporter::new(GAME, None, json, stop);
-        let reporter = reporter.with_game_event(Box::new(on_game));
-        let played = settings.play(plan, folder, false, stop, reporter).await?;
+    ) -> anyhow::Result<(CaseResult<'a>, RunEndedEvent)> {
+        let played = self
+            .paper
+            .play(settings, &case.name, points, plan, folder, stop);
+        let (played, answers) = played.await?;
         played.warn();
-        let answers = answers.take();
+        let mut ended = played.ended(settings, folder);
+        // Each case has a root of its own, which is a secret of the exam.
+        ended.root = None;
         let thought = answers.iter().map(|answer| answer.game.row.thought_us[0]);
-        Ok(CaseResult {
-            name: case.name.clone(),
-            minimum: case.minimum,
+        let result = CaseResult {
+            case,
             thought: Duration::from_micros(thought.sum()),
             answers,
             memory: played.outcome.memory.values().next().copied(),
             memory_limit: self.enforce.then_some(MEMORY),
-        })
+        };
+        Ok((result, ended))
     }
 
-    fn case_event(&self, result: &CaseResult) -> ExamCaseEvent {
+    fn case_event(&self, result: &CaseResult<'_>) -> ExamCaseEvent {
         ExamCaseEvent {
-            part: result.name.clone(),
-            end: match () {
-                () if !result.is_whole() => ExamCaseEnd::Stopped,
-                () if result.is_too_large() => ExamCaseEnd::TooMuchMemory,
-                () if result.passed() => ExamCaseEnd::Passed,
-                () => ExamCaseEnd::Failed,
-            },
+            part: result.case.name.clone(),
+            end: result.end(),
             marks: result.score(),
-            min_marks: result.minimum,
+            min_marks: result.case.minimum,
             games: result.answers.len() as u64,
             thought_us: events::us(result.thought),
             budget_us: events::us(BUDGET),
@@ -291,61 +283,46 @@ impl Cases {
     /// The sum of it all, and the scoreboard.
     fn close(
         &self,
-        kind: &dyn GameKind,
+        exam: &str,
         name: &str,
-        results: &[CaseResult],
+        results: &[CaseResult<'_>],
         stopped: bool,
     ) -> anyhow::Result<()> {
-        let exam = kind.info().name;
-        let kept: Vec<(String, i64)> = results
-            .iter()
-            .map(|result| (result.name.clone(), result.score()))
-            .collect();
-        let scores = match &self.paper.scores {
-            Some(file) if !stopped => Some(Scores::keep(file, exam, name, &kept)?),
-            _ => None,
-        };
-        let passed = results.iter().filter(|result| result.passed()).count();
-        let total: i64 = kept.iter().map(|(_, score)| score).sum();
-        if self.paper.format == Format::Json {
-            let parts = results.iter().map(|result| ExamGroupEvent {
-                part: result.name.clone(),
-                games: result.answers.len() as u64,
-                marks: result.score(),
-                max_marks: None,
-            });
-            return report::event(Event::Exam(ExamEvent {
-                game: GAME.to_owned(),
-                bot: name.to_owned(),
-                parts: parts.collect(),
-                marks: total,
-                max_marks: None,
-                passed_cases: Some(passed as u64),
-                scoreboard: scores.as_ref().map(|scores| scoreboard(scores, exam)),
-            }));
-        }
-        report::heading(&format!(
-            "{name}: {passed} of {} cases passed, {total} points",
-            results.len()
-        ))?;
-        let rows = results.iter().map(|result| {
-            [
-                result.name.clone(),
-                result.verdict().to_owned(),
-                result.score().to_string(),
-                result.minimum.to_string(),
-                report::time(result.thought.as_micros() as u64),
-                memory(result.memory),
-            ]
+        let parts = results.iter().map(|result| ExamGroupEvent {
+            part: result.case.name.clone(),
+            games: result.answers.len() as u64,
+            marks: result.score(),
+            max_marks: None,
         });
-        report::plain_table(
-            &["case", "verdict", "score", "minimum", "time", "memory"],
-            rows,
-        )?;
-        if let Some(scores) = scores {
-            scores.show(exam)?;
-        }
-        Ok(())
+        let total = results.iter().map(CaseResult::score).sum();
+        let passed = results.iter().filter(|result| result.passed()).count();
+        let event = ExamEvent {
+            game: GAME.to_owned(),
+            bot: name.to_owned(),
+            parts: parts.collect(),
+            marks: total,
+            max_marks: None,
+            passed_cases: Some(passed as u64),
+            scoreboard: None,
+        };
+        self.paper.close(exam, event, !stopped, || {
+            let of = results.len();
+            report::heading(&format!(
+                "{name}: {passed} of {of} cases passed, {total} points"
+            ))?;
+            let rows = results.iter().map(|result| {
+                [
+                    result.case.name.clone(),
+                    result.words().to_owned(),
+                    result.score().to_string(),
+                    result.case.minimum.to_string(),
+                    report::time(events::us(result.thought)),
+                    memory(result.memory),
+                ]
+            });
+            let header = ["case", "verdict", "score", "minimum", "time", "memory"];
+            report::plain_table(&header, rows)
+        })
     }
 
     fn read(&self) -> anyhow::Result<Vec<Case>> {
@@ -389,20 +366,20 @@ impl Cases {
 }
 
 /// What a round brings: the score of seat 0.
-fn points(game: &GameRow, seat: Seat, _: Mark) -> i64 {
+fn points(game: &GameRow, seat: Seat, _: ExamVerdict) -> i64 {
     game.scores
         .get(seat.index())
         .map_or(0, |score| i64::from(*score))
 }
 
-fn show(result: &CaseResult) -> anyhow::Result<()> {
+fn show(result: &CaseResult<'_>) -> anyhow::Result<()> {
     report::heading(&format!(
         "{}: {}, {} points of {} asked for; {} and {}",
-        result.name,
-        result.verdict(),
+        result.case.name,
+        result.words(),
         result.score(),
-        result.minimum,
-        report::time(result.thought.as_micros() as u64),
+        result.case.minimum,
+        report::time(events::us(result.thought)),
         memory(result.memory),
     ))?;
     report::plain_table(&HEADER, result.answers.iter().map(Answer::row))

@@ -3,8 +3,8 @@
 
 use arena_events::{
     Event,
-    exam::{ExamEvent, ExamGroupEvent},
-    run::{ExamPlan, RunCommand},
+    exam::{ExamEvent, ExamGroupEvent, ExamVerdict},
+    run::ExamPlan,
 };
 use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
@@ -13,14 +13,11 @@ use clap::Args;
 use referee_core::Seat;
 use referee_worker::Entry;
 
-use super::{Answer, Answers, HEADER, Mark, Paper, scoreboard, scores::Scores};
+use super::{Answer, HEADER, Paper, started};
 use crate::{
     End,
-    play::{RunArgs, Settings, describe},
-    report,
-    reporter::Reporter,
-    stop, usage,
-    verbs::Format,
+    play::{RunArgs, Settings},
+    report, stop, usage,
 };
 
 const GAME: &str = "connect-four";
@@ -66,10 +63,7 @@ impl Graded {
         settings.memory_mib.get_or_insert(MEMORY);
         let candidate = Entry::read(&self.paper.bot, &settings.schemes)?;
         let name = candidate.name.clone();
-        if let Some(file) = &self.paper.scores {
-            // Before anything is played: a file that can't be used.
-            Scores::read(file)?;
-        }
+        self.paper.check_scores()?;
         let mut plans = Vec::new();
         for &group in &self.groups {
             plans.push((group, plan(&settings, group, &candidate)?));
@@ -90,41 +84,35 @@ impl Graded {
             parts: self.groups.iter().map(|group| part(*group)).collect(),
             enforced: true,
         };
-        let started = settings.started(RunCommand::Exam, &plans[0].1, folder, Some(exam))?;
-        describe(folder, &started, None)?;
-        let json = self.paper.format == Format::Json;
-        if json {
-            report::event(Event::RunStarted(started.clone()))?;
-        }
+        let started = started(&settings, plans.iter().map(|(_, plan)| plan), folder, &exam)?;
+        self.paper.begin(&started, folder)?;
         let stop = stop::on_signals(None)?;
         let mut groups: Vec<ExamGroupEvent> = Vec::new();
+        let mut ended = Vec::new();
         let mut end = End::Done;
         for (group, plan) in plans {
-            let answers = Answers::default();
-            let (kept, part_of) = (answers.clone(), part(group));
-            let on_game = move |game: &_| kept.add(Answer::new(part_of.clone(), points, game));
-            let reporter = Reporter::new(&started.game, None, json, &stop);
-            let reporter = reporter.with_game_event(Box::new(on_game));
-            let played = settings.play(plan, folder, false, &stop, reporter).await?;
-            let answers = answers.take();
+            let part = part(group);
+            let played = self
+                .paper
+                .play(&settings, &part, points, plan, folder, &stop);
+            let (played, answers) = played.await?;
             let marks = answers.iter().map(|answer| answer.points).sum();
             if !answers.is_empty() {
                 let brought = ExamGroupEvent {
-                    part: part(group),
+                    part,
                     games: answers.len() as u64,
                     marks,
                     max_marks: Some(100),
                 };
-                if json {
+                if self.paper.is_json() {
                     report::event(Event::ExamGroup(brought.clone()))?;
                 } else {
-                    report::heading(&format!("{}: {marks} of 100", part(group)))?;
+                    report::heading(&format!("{}: {marks} of 100", brought.part))?;
                     report::plain_table(&HEADER, answers.iter().map(Answer::row))?;
                 }
                 groups.push(brought);
             }
-            let ended = played.ended(&settings, folder);
-            describe(folder, &started, Some(ended))?;
+            ended.push(played.ended(&settings, folder));
             match played.close(None) {
                 End::Done => {}
                 other => end = other,
@@ -133,47 +121,25 @@ impl Graded {
                 break;
             }
         }
+        self.paper.end(&started, ended, folder)?;
         if let Some(folder) = folder {
             anstream::eprintln!("records: {}", folder.path().display());
         }
-        self.close(kind.info().name, &name, groups, end)
-    }
-
-    /// The sum of it all, and the scoreboard.
-    fn close(
-        &self,
-        exam: &str,
-        name: &str,
-        groups: Vec<ExamGroupEvent>,
-        end: End,
-    ) -> anyhow::Result<End> {
-        let kept: Vec<(String, i64)> = groups
-            .iter()
-            .map(|group| (group.part.clone(), group.marks))
-            .collect();
-        // Neither a bot that never started nor an exam that was cut off is kept.
-        let scores = match &self.paper.scores {
-            Some(file) if end == End::Done => Some(Scores::keep(file, exam, name, &kept)?),
-            _ => None,
-        };
-        let total: i64 = kept.iter().map(|(_, points)| points).sum();
+        let marks = groups.iter().map(|group| group.marks).sum();
         let of = 100 * self.groups.len() as i64;
-        if self.paper.format == Format::Json {
-            report::event(Event::Exam(ExamEvent {
-                game: GAME.to_owned(),
-                bot: name.to_owned(),
-                parts: groups,
-                marks: total,
-                max_marks: Some(of),
-                passed_cases: None,
-                scoreboard: scores.as_ref().map(|scores| scoreboard(scores, exam)),
-            }))?;
-        } else {
-            report::heading(&format!("{name}: {total} of {of}"))?;
-            if let Some(scores) = scores {
-                scores.show(exam)?;
-            }
-        }
+        let exam = ExamEvent {
+            game: GAME.to_owned(),
+            bot: name.clone(),
+            parts: groups,
+            marks,
+            max_marks: Some(of),
+            passed_cases: None,
+            scoreboard: None,
+        };
+        // Neither a bot that never started nor an exam that was cut off is kept.
+        let whole = end == End::Done;
+        let show = || report::heading(&format!("{name}: {marks} of {of}"));
+        self.paper.close(kind.info().name, exam, whole, show)?;
         Ok(end)
     }
 }
@@ -194,10 +160,10 @@ fn plan(settings: &Settings, group: u64, candidate: &Entry) -> anyhow::Result<Pl
 }
 
 /// What a game brings.
-fn points(_: &GameRow, _: Seat, mark: Mark) -> i64 {
-    match mark {
-        Mark::Win => 10,
-        Mark::Draw => 5,
+fn points(_: &GameRow, _: Seat, verdict: ExamVerdict) -> i64 {
+    match verdict {
+        ExamVerdict::Win => 10,
+        ExamVerdict::Draw => 5,
         _ => 0,
     }
 }

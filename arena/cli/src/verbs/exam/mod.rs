@@ -11,16 +11,24 @@ use std::{
 
 use arena_events::{
     Event,
-    exam::{ExamGameEvent, ExamRank, ExamVerdict},
+    exam::{ExamEvent, ExamGameEvent, ExamVerdict},
+    run::{ExamPlan, RunCommand, RunEndedEvent, RunStartedEvent},
 };
 use arena_store::GameRow;
-use arena_tournament::{EndedGame, events};
+use arena_tournament::{EndedGame, Plan, events};
 use clap::{Args, Subcommand};
 use referee_core::{FoulKind, Seat};
+use referee_games::game_name;
+use referee_worker::Stop;
 
 use self::scores::Scores;
 use super::Format;
-use crate::{End, report};
+use crate::{
+    End,
+    play::{PlayedRun, RunFolder, Settings, describe},
+    report,
+    reporter::Reporter,
+};
 
 /// One bot against graded opponents.
 #[derive(Subcommand)]
@@ -55,15 +63,143 @@ struct Paper {
     format: Format,
 }
 
+impl Paper {
+    fn is_json(&self) -> bool {
+        self.format == Format::Json
+    }
+
+    /// Refuses a file of scores that can't be used, before anything is played.
+    fn check_scores(&self) -> anyhow::Result<()> {
+        match &self.scores {
+            Some(file) => Scores::read(file).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Says that the exam begins.
+    fn begin(&self, started: &RunStartedEvent, folder: Option<&RunFolder>) -> anyhow::Result<()> {
+        describe(folder, started, None)?;
+        if self.is_json() {
+            report::event(Event::RunStarted(started.clone()))?;
+        }
+        Ok(())
+    }
+
+    /// Says how the exam ended, from how each of its parts did.
+    fn end(
+        &self,
+        started: &RunStartedEvent,
+        parts: Vec<RunEndedEvent>,
+        folder: Option<&RunFolder>,
+    ) -> anyhow::Result<()> {
+        let whole = parts.into_iter().reduce(|mut whole, part| {
+            whole.end = part.end;
+            whole.games += part.games;
+            whole.excluded_games += part.excluded_games;
+            whole.half_deals += part.half_deals;
+            add_new(&mut whole.never_started, part.never_started);
+            whole
+        });
+        let whole = whole.expect("an exam has a part");
+        describe(folder, started, Some(whole.clone()))?;
+        if self.is_json() {
+            report::event(Event::RunEnded(whole))?;
+        }
+        Ok(())
+    }
+
+    /// Plays a part of the exam and gives its games in their order.
+    async fn play(
+        &self,
+        settings: &Settings,
+        part: &str,
+        points: Points,
+        plan: Plan,
+        folder: Option<&RunFolder>,
+        stop: &Stop,
+    ) -> anyhow::Result<(PlayedRun, Vec<Answer>)> {
+        let answers = Arc::new(Mutex::new(Vec::new()));
+        let (kept, part) = (answers.clone(), part.to_owned());
+        let on_game = move |game: &EndedGame| {
+            let answer = Answer::new(part.clone(), points, game);
+            let event = answer.event();
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.push(answer);
+            event
+        };
+        let game = game_name(plan.kind.info().name);
+        let reporter = Reporter::new(&game, None, self.is_json(), stop);
+        let reporter = reporter.with_game_event(Box::new(on_game));
+        let played = settings.play(plan, folder, false, stop, reporter).await?;
+        let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers: Vec<Answer> = std::mem::take(&mut *answers);
+        answers.sort_by_key(|answer| (answer.game.row.group, answer.game.row.seating));
+        Ok((played, answers))
+    }
+
+    /// Keeps the scores of an exam that is `whole`, and tells the sum, which `show` puts
+    /// into words, and the scoreboard. `exam` is its name in the file of scores.
+    fn close(
+        &self,
+        exam: &str,
+        mut event: ExamEvent,
+        whole: bool,
+        show: impl FnOnce() -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let scores = match &self.scores {
+            Some(file) if whole => Some(Scores::keep(file, exam, &event.bot, &event.parts)?),
+            _ => None,
+        };
+        event.scoreboard = scores.as_ref().map(|scores| scores.ranked(exam));
+        if self.is_json() {
+            return report::event(Event::Exam(event));
+        }
+        show()?;
+        event.scoreboard.map_or(Ok(()), scores::show)
+    }
+}
+
+/// How the run of an exam begins, from the plans of its parts.
+fn started<'a>(
+    settings: &Settings,
+    plans: impl IntoIterator<Item = &'a Plan>,
+    folder: Option<&RunFolder>,
+    exam: &ExamPlan,
+) -> anyhow::Result<RunStartedEvent> {
+    let mut parts = plans
+        .into_iter()
+        .map(|plan| settings.started(RunCommand::Exam, plan, folder, Some(exam.clone())));
+    let mut whole = parts.next().expect("an exam has a part")?;
+    let sum = |(some, more): (u64, u64)| some + more;
+    for part in parts {
+        let part = part?;
+        whole.planned_groups = whole.planned_groups.zip(part.planned_groups).map(sum);
+        whole.planned_games = whole.planned_games.zip(part.planned_games).map(sum);
+        add_new(&mut whole.bots, part.bots);
+    }
+    Ok(whole)
+}
+
+/// Adds what is not there yet.
+fn add_new<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+}
+
+/// What a game brings.
+type Points = fn(&GameRow, Seat, ExamVerdict) -> i64;
+
 /// One game of an exam.
-#[derive(Clone)]
 struct Answer {
     /// The part of the exam that it belongs to.
     part: String,
     opponent: String,
     /// Where the examined bot sat.
     seat: Seat,
-    mark: Mark,
+    verdict: ExamVerdict,
     /// What it brought, in the exam's unit.
     points: i64,
     game: EndedGame,
@@ -71,20 +207,20 @@ struct Answer {
 
 impl Answer {
     /// A game of the examined bot, which is the first of the lineup.
-    fn new(part: String, points: impl Fn(&GameRow, Seat, Mark) -> i64, game: &EndedGame) -> Self {
+    fn new(part: String, points: Points, game: &EndedGame) -> Self {
         let row = &game.row;
         let seat = row.order.iter().take_while(|place| **place != 0).count();
         let others = game.players.iter().enumerate();
         let mut others = others.filter(|(other, _)| *other != seat);
         let opponent = others.next().map_or("", |(_, name)| name);
         let seat = Seat::new(seat as u8);
-        let mark = Mark::of(row, seat);
+        let verdict = verdict(row, seat);
         Self {
             part,
             opponent: opponent.to_owned(),
             seat,
-            mark,
-            points: points(row, seat, mark),
+            verdict,
+            points: points(row, seat, verdict),
             game: game.clone(),
         }
     }
@@ -97,7 +233,7 @@ impl Answer {
             part: self.part.clone(),
             opponent: self.opponent.clone(),
             seat: self.seat.index() as u8,
-            verdict: self.mark.verdict(),
+            verdict: self.verdict,
             marks: self.points,
             reason: (!row.places.is_empty()).then(|| row.reason.clone()),
             foul: foul.map(|foul| events::evidence(&foul.foul)),
@@ -117,7 +253,7 @@ impl Answer {
         [
             self.opponent.clone(),
             seat.to_owned(),
-            self.mark.words().to_owned(),
+            words(self.verdict).to_owned(),
             self.points.to_string(),
             self.game.row.plies.to_string(),
             report::time(self.game.row.thought_us[self.seat.index()]),
@@ -129,100 +265,44 @@ impl Answer {
     }
 }
 
-/// The games of a run as they end, kept and told.
-#[derive(Clone, Default)]
-struct Answers(Arc<Mutex<Vec<Answer>>>);
-
-impl Answers {
-    /// Takes a game, and says what it is for programs.
-    fn add(&self, answer: Answer) -> Event {
-        let event = answer.event();
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(answer);
-        event
-    }
-
-    /// All of them, in order of the games.
-    fn take(&self) -> Vec<Answer> {
-        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut answers = std::mem::take(&mut *answers);
-        answers.sort_by_key(|answer| (answer.game.row.group, answer.game.row.seating));
-        answers
-    }
-}
-
-/// The scoreboard, for programs.
-fn scoreboard(scores: &Scores, exam: &str) -> Vec<ExamRank> {
-    let ranks = scores.ranked(exam).into_iter();
-    ranks
-        .map(|rank| ExamRank {
-            rank: rank.rank as u64,
-            bot: rank.name,
-            marks: rank.points,
-            parts: rank.parts as u64,
-        })
-        .collect()
-}
-
 const HEADER: [&str; 7] = [
     "opponent", "seat", "verdict", "points", "moves", "time", "record",
 ];
 
 /// How a game ended for the bot that is examined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
-    Win,
-    Draw,
-    Loss,
-    Foul(FoulKind),
-    /// Ours: it counts for nothing.
-    Void,
+fn verdict(game: &GameRow, seat: Seat) -> ExamVerdict {
+    let Some(place) = game.places.get(seat.index()) else {
+        return ExamVerdict::SystemError;
+    };
+    if let Some(foul) = game.fouls.iter().find(|foul| foul.seat == seat) {
+        return match foul.foul.kind() {
+            FoulKind::Illegal => ExamVerdict::IllegalMove,
+            FoulKind::Late => ExamVerdict::TimeLimitExceeded,
+            FoulKind::MemoryExceeded => ExamVerdict::MemoryLimitExceeded,
+            FoulKind::Oversized => ExamVerdict::OutputLimitExceeded,
+            _ => ExamVerdict::RuntimeError,
+        };
+    }
+    let best = game.places.iter().filter(|place| **place == 1).count();
+    match (place, best) {
+        (1, 1) => ExamVerdict::Win,
+        (1, _) => ExamVerdict::Draw,
+        _ => ExamVerdict::Loss,
+    }
 }
 
-impl Mark {
-    fn of(game: &GameRow, seat: Seat) -> Self {
-        let Some(place) = game.places.get(seat.index()) else {
-            return Self::Void;
-        };
-        if let Some(foul) = game.fouls.iter().find(|foul| foul.seat == seat) {
-            return Self::Foul(foul.foul.kind());
-        }
-        let best = game.places.iter().filter(|place| **place == 1).count();
-        match (place, best) {
-            (1, 1) => Self::Win,
-            (1, _) => Self::Draw,
-            _ => Self::Loss,
-        }
-    }
-
-    /// For programs.
-    const fn verdict(self) -> ExamVerdict {
-        match self {
-            Self::Win => ExamVerdict::Win,
-            Self::Draw => ExamVerdict::Draw,
-            Self::Loss => ExamVerdict::Loss,
-            Self::Void => ExamVerdict::SystemError,
-            Self::Foul(kind) => match kind {
-                FoulKind::Illegal => ExamVerdict::IllegalMove,
-                FoulKind::Late => ExamVerdict::TimeLimitExceeded,
-                FoulKind::MemoryExceeded => ExamVerdict::MemoryLimitExceeded,
-                FoulKind::Oversized => ExamVerdict::OutputLimitExceeded,
-                _ => ExamVerdict::RuntimeError,
-            },
-        }
-    }
-
-    /// As the rules page of the exam names it.
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Win => "win",
-            Self::Draw => "draw",
-            Self::Loss => "loss",
-            Self::Foul(kind) => kind.contest_words(),
-            Self::Void => "system error",
-        }
+/// As the rules page of the exam names it.
+const fn words(verdict: ExamVerdict) -> &'static str {
+    match verdict {
+        ExamVerdict::Win => "win",
+        ExamVerdict::Draw => "draw",
+        ExamVerdict::Loss => "loss",
+        ExamVerdict::IllegalMove => "illegal move",
+        ExamVerdict::TimeLimitExceeded => "time limit exceeded",
+        ExamVerdict::MemoryLimitExceeded => "memory limit exceeded",
+        ExamVerdict::OutputLimitExceeded => "output limit exceeded",
+        ExamVerdict::RuntimeError => "runtime error",
+        ExamVerdict::SystemError => "system error",
     }
 }
 
@@ -269,7 +349,7 @@ mod tests {
             (game(&[1, 2], Some(late)), "time limit exceeded"),
             (game(&[], None), "system error"),
         ] {
-            assert_eq!(Mark::of(&game, seat).words(), expected);
+            assert_eq!(words(verdict(&game, seat)), expected);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use arena_events::exam::{ExamGroupEvent, ExamRank};
 use serde::{Deserialize, Serialize};
 
 use crate::{report, usage};
@@ -17,23 +18,13 @@ use crate::{report, usage};
 #[serde(transparent)]
 pub(super) struct Scores(BTreeMap<String, BTreeMap<String, BTreeMap<String, i64>>>);
 
-/// A contestant's place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Rank {
-    pub(super) rank: usize,
-    pub(super) name: String,
-    /// The best of each part, summed.
-    pub(super) points: i64,
-    pub(super) parts: usize,
-}
-
 impl Scores {
     /// Adds what a contestant has scored to the file and gives the whole.
     pub(super) fn keep(
         file: &Path,
         exam: &str,
-        contestant: &str,
-        parts: &[(String, i64)],
+        bot: &str,
+        parts: &[ExamGroupEvent],
     ) -> anyhow::Result<Self> {
         // Two exams may end at the same moment.
         let beside = file.with_extension("lock");
@@ -42,7 +33,7 @@ impl Scores {
         lock.lock()
             .with_context(|| format!("could not lock {}", beside.display()))?;
         let mut scores = Self::read(file)?;
-        scores.add(exam, contestant, parts);
+        scores.add(exam, bot, parts);
         let text = serde_json::to_string_pretty(&scores)?;
         referee_worker::write_whole(file, text.as_bytes())
             .with_context(|| format!("could not write {}", file.display()))?;
@@ -73,63 +64,68 @@ impl Scores {
         })
     }
 
-    fn add(&mut self, exam: &str, contestant: &str, parts: &[(String, i64)]) {
+    fn add(&mut self, exam: &str, bot: &str, parts: &[ExamGroupEvent]) {
         let exam = self.0.entry(exam.to_owned()).or_default();
-        let best = exam.entry(contestant.to_owned()).or_default();
-        for (part, points) in parts {
-            let kept = best.entry(part.clone()).or_insert(*points);
-            *kept = (*kept).max(*points);
+        let best = exam.entry(bot.to_owned()).or_default();
+        for ExamGroupEvent { part, marks, .. } in parts {
+            let kept = best.entry(part.clone()).or_insert(*marks);
+            *kept = (*kept).max(*marks);
         }
     }
 
-    /// The contestants of an exam as a table.
-    pub(super) fn show(&self, exam: &str) -> anyhow::Result<()> {
-        report::heading("scoreboard, the best of each part")?;
-        let rows = self.ranked(exam).into_iter().map(|rank| {
-            [
-                rank.rank.to_string(),
-                rank.name,
-                rank.points.to_string(),
-                rank.parts.to_string(),
-            ]
-        });
-        report::plain_table(&["#", "contestant", "points", "parts"], rows)
-    }
-
     /// The contestants of an exam, best first; equal sums share a rank.
-    pub(super) fn ranked(&self, exam: &str) -> Vec<Rank> {
-        let mut ranks: Vec<Rank> = self
+    pub(super) fn ranked(&self, exam: &str) -> Vec<ExamRank> {
+        let mut ranks: Vec<ExamRank> = self
             .0
             .get(exam)
             .into_iter()
             .flatten()
-            .map(|(name, parts)| Rank {
+            .map(|(name, parts)| ExamRank {
                 rank: 0,
-                name: name.clone(),
-                points: parts
+                bot: name.clone(),
+                marks: parts
                     .values()
                     .fold(0, |sum: i64, &part| sum.saturating_add(part)),
-                parts: parts.len(),
+                parts: parts.len() as u64,
             })
             .collect();
-        ranks.sort_by(|a, b| b.points.cmp(&a.points).then(a.name.cmp(&b.name)));
+        ranks.sort_by(|a, b| b.marks.cmp(&a.marks).then(a.bot.cmp(&b.bot)));
         for at in 0..ranks.len() {
             ranks[at].rank = match at.checked_sub(1) {
-                Some(before) if ranks[before].points == ranks[at].points => ranks[before].rank,
-                _ => at + 1,
+                Some(before) if ranks[before].marks == ranks[at].marks => ranks[before].rank,
+                _ => at as u64 + 1,
             };
         }
         ranks
     }
 }
 
+/// The contestants of an exam as a table.
+pub(super) fn show(ranks: Vec<ExamRank>) -> anyhow::Result<()> {
+    report::heading("scoreboard, the best of each part")?;
+    let rows = ranks.into_iter().map(|rank| {
+        [
+            rank.rank.to_string(),
+            rank.bot,
+            rank.marks.to_string(),
+            rank.parts.to_string(),
+        ]
+    });
+    report::plain_table(&["#", "contestant", "points", "parts"], rows)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parts(points: &[(&str, i64)]) -> Vec<(String, i64)> {
-        let owned = points.iter().map(|(part, n)| ((*part).to_owned(), *n));
-        owned.collect()
+    fn parts(marks: &[(&str, i64)]) -> Vec<ExamGroupEvent> {
+        let parts = marks.iter().map(|(part, marks)| ExamGroupEvent {
+            part: (*part).to_owned(),
+            games: 1,
+            marks: *marks,
+            max_marks: None,
+        });
+        parts.collect()
     }
 
     #[test]
@@ -147,7 +143,7 @@ mod tests {
         let ranks: Vec<_> = scores
             .ranked("connect_four")
             .into_iter()
-            .map(|rank| (rank.rank, rank.name, rank.points))
+            .map(|rank| (rank.rank, rank.bot, rank.marks))
             .collect();
         assert_eq!(
             ranks,
@@ -166,7 +162,7 @@ mod tests {
         scores.add("mahjong", "ann", &parts(&[("a", i64::MAX), ("b", 1)]));
         scores.add("mahjong", "bob", &parts(&[("a", i64::MIN), ("b", -1)]));
         let ranks = scores.ranked("mahjong");
-        let points: Vec<_> = ranks.iter().map(|rank| rank.points).collect();
+        let points: Vec<_> = ranks.iter().map(|rank| rank.marks).collect();
         assert_eq!(points, [i64::MAX, i64::MIN]);
     }
 
