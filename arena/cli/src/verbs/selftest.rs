@@ -114,41 +114,40 @@ impl Selftest {
         let stop = stop::on_signals(None)?;
         let mut end = End::Done;
         for observed in [cores(), sockets(), supervisor(), heartbeat().await?] {
-            end = self.tell(&observed, end)?;
+            end = self.tell(observed, end)?;
         }
         for kind in kinds.into_iter().filter(plays) {
             let Some(deals) = self.play(kind, &bot, root.clone(), &stop).await? else {
                 return Ok(End::Interrupted);
             };
+            let game = game_name(kind.info().name);
             let observed = Observed {
-                what: game_name(kind.info().name),
-                check: deals.check(game_name(kind.info().name)),
+                what: game.clone(),
+                check: deals.check(game),
                 found: deals.judged(),
             };
-            end = self.tell(&observed, end)?;
+            end = self.tell(observed, end)?;
         }
         Ok(end)
     }
 
     /// Prints what was found and says how the program would end now.
-    fn tell(&self, observed: &Observed, end: End) -> anyhow::Result<End> {
+    fn tell(&self, observed: Observed, end: End) -> anyhow::Result<End> {
         let Observed { what, check, found } = observed;
-        let words = match found {
-            Ok(words) => words.clone(),
-            Err(why) => format!("NO: {why}"),
-        };
+        let holds = found.is_ok();
         match self.format {
-            Format::Text => report::text(&format!(
-                "{}\n",
-                report::wrapped(&format!("{what}: {words}"))
-            ))?,
+            Format::Text => {
+                let words = found.unwrap_or_else(|why| format!("NO: {why}"));
+                let line = report::wrapped(&format!("{what}: {words}"));
+                report::text(&format!("{line}\n"))?;
+            }
             Format::Json => report::event(Event::Selftest(SelftestEvent {
-                check: check.clone(),
-                holds: found.is_ok(),
-                error: found.as_ref().err().cloned(),
+                check,
+                holds,
+                error: found.err(),
             }))?,
         }
-        Ok(if found.is_ok() { end } else { End::No })
+        Ok(if holds { end } else { End::No })
     }
 
     /// Plays every deal from every seating; nothing where it was stopped.
@@ -206,35 +205,28 @@ impl Deals {
 
     /// What was found, for programs.
     fn check(&self, game: String) -> SelftestCheck {
-        let uneven = self.uneven().map(|(group, outcomes)| UnevenDeal {
-            group,
-            places: outcomes
-                .iter()
-                .map(|outcomes| outcomes.iter().map(|(place, _)| *place).collect())
-                .collect(),
-            scores: outcomes
-                .iter()
-                .map(|outcomes| outcomes.iter().map(|(_, score)| i64::from(*score)).sum())
-                .collect(),
-        });
         let id = |wrong: &String| wrong.split(':').next().unwrap_or(wrong).to_owned();
         SelftestCheck::Game {
             game,
             deals: self.outcomes.len() as u64,
             games: self.games.into(),
-            uneven,
+            uneven: self.uneven(),
             game_id: self.wrong.as_ref().map(id),
         }
     }
 
     /// The first deal that did not come out even.
-    fn uneven(&self) -> Option<(u64, &[Outcomes])> {
-        let uneven = |outcomes: &Vec<Outcomes>| outcomes.iter().any(|one| *one != outcomes[0]);
-        let first = self
-            .outcomes
-            .iter()
-            .find(|(_, outcomes)| uneven(outcomes))?;
-        Some((*first.0, first.1))
+    fn uneven(&self) -> Option<UnevenDeal> {
+        let mut deals = self.outcomes.iter();
+        let (group, outcomes) =
+            deals.find(|(_, outcomes)| outcomes.iter().any(|one| *one != outcomes[0]))?;
+        let places = |one: &Outcomes| one.iter().map(|(place, _)| *place).collect();
+        let score = |one: &Outcomes| one.iter().map(|(_, score)| i64::from(*score)).sum();
+        Some(UnevenDeal {
+            group: *group,
+            places: outcomes.iter().map(places).collect(),
+            scores: outcomes.iter().map(score).collect(),
+        })
     }
 
     /// Whether every entry came out the same in every deal, and every record plays
@@ -243,18 +235,16 @@ impl Deals {
         if let Some(why) = &self.wrong {
             return Err(why.clone());
         }
-        if let Some((deal, outcomes)) = self.uneven() {
-            let each = (1..).zip(outcomes).map(|(number, outcomes)| {
-                let places: Vec<_> = outcomes
-                    .iter()
-                    .map(|(place, _)| place.to_string())
-                    .collect();
-                let score: i64 = outcomes.iter().map(|(_, score)| i64::from(*score)).sum();
+        if let Some(uneven) = self.uneven() {
+            let each = uneven.places.iter().zip(&uneven.scores);
+            let each = (1..).zip(each).map(|(number, (places, score))| {
+                let places: Vec<_> = places.iter().map(u8::to_string).collect();
                 format!("itself-{number} {} ({score:+})", places.join("-"))
             });
             return Err(format!(
-                "uneven in deal {deal}, places and sum of scores: {}; a bot that goes by a \
-                 clock, or remembers games, can't be even",
+                "uneven in deal {}, places and sum of scores: {}; a bot that goes by a clock, or \
+                 remembers games, can't be even",
+                uneven.group,
                 each.collect::<Vec<_>>().join(", ")
             ));
         }
@@ -284,11 +274,10 @@ fn proved(packed: &[u8]) -> Result<(), String> {
 
 fn cores() -> Observed {
     let cores = arena_tournament::cores();
+    let cores = cores as u64;
     Observed {
         what: "cores".to_owned(),
-        check: SelftestCheck::Cores {
-            cores: cores as u64,
-        },
+        check: SelftestCheck::Cores { cores },
         found: Ok(format!(
             "{cores}, so as many games at once where nobody says"
         )),
@@ -307,18 +296,16 @@ fn sockets() -> Observed {
     let folder = made
         .as_ref()
         .map_or_else(|_| std::env::temp_dir(), PathBuf::clone);
+    let folder = folder.display().to_string();
     Observed {
         what: "sockets".to_owned(),
-        check: SelftestCheck::Sockets {
-            folder: folder.display().to_string(),
-        },
         found: match made {
-            Ok(folder) => Ok(format!("can be made in {}", folder.display())),
+            Ok(_) => Ok(format!("can be made in {folder}")),
             Err(error) => Err(format!(
-                "none can be made in {}: {error}; set TMPDIR to a folder that can be written",
-                std::env::temp_dir().display()
+                "none can be made in {folder}: {error}; set TMPDIR to a folder that can be written"
             )),
         },
+        check: SelftestCheck::Sockets { folder },
     }
 }
 
@@ -378,7 +365,7 @@ async fn heartbeat() -> anyhow::Result<Observed> {
     let pool = Pool::new(1)?;
     tokio::time::sleep(WATCHED).await;
     let worst = pool.worst_delay();
-    let shown = report::time(worst.as_micros() as u64);
+    let shown = report::time(events::us(worst));
     let within = humantime::format_duration(WATCHED);
     let found = if worst.is_zero() {
         format!("woke up on time for {within}")
