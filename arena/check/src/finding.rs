@@ -1,8 +1,8 @@
 //! The catalogue of what can be wrong with a bot, and how to fix it.
 
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf};
 
-use arena_events::check::{FindingName, FindingSeverity};
+use arena_events::check::{FindingName, FindingSeverity, PossibleFindingEvent};
 use referee_core::FoulKind;
 
 use crate::evidence::Evidence;
@@ -20,23 +20,10 @@ pub struct Finding {
     pub record: Option<PathBuf>,
 }
 
-/// Something that can be wrong with a bot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PossibleFinding {
-    /// What.
-    pub name: FindingName,
-    /// How bad it is.
-    pub severity: FindingSeverity,
-    /// What is expected of a bot.
-    pub expected: &'static str,
-    /// What to do.
-    pub fix: &'static str,
-}
-
 impl Finding {
     /// Its row of the catalogue.
     #[must_use]
-    pub const fn possible(&self) -> &'static PossibleFinding {
+    pub const fn possible(&self) -> &'static PossibleFindingEvent {
         &CATALOGUE[self.name as usize]
     }
 }
@@ -60,24 +47,30 @@ pub(crate) const fn name_of_foul(kind: FoulKind) -> FindingName {
     }
 }
 
-const fn fault(name: FindingName, expected: &'static str, fix: &'static str) -> PossibleFinding {
-    PossibleFinding {
-        name,
+const fn fault(id: FindingName, expected: &'static str, fix: &'static str) -> PossibleFindingEvent {
+    PossibleFindingEvent {
+        id,
         severity: FindingSeverity::Fault,
-        expected,
-        fix,
+        expected: Cow::Borrowed(expected),
+        fix: Cow::Borrowed(fix),
     }
 }
 
-const fn warning(name: FindingName, expected: &'static str, fix: &'static str) -> PossibleFinding {
-    PossibleFinding {
+const fn warning(
+    id: FindingName,
+    expected: &'static str,
+    fix: &'static str,
+) -> PossibleFindingEvent {
+    PossibleFindingEvent {
+        id,
         severity: FindingSeverity::Warning,
-        ..fault(name, expected, fix)
+        expected: Cow::Borrowed(expected),
+        fix: Cow::Borrowed(fix),
     }
 }
 
 /// Everything that can be wrong, in the order of [`FindingName`].
-pub const CATALOGUE: &[PossibleFinding] = &[
+pub const CATALOGUE: &[PossibleFindingEvent] = &[
     fault(
         FindingName::Unreachable,
         "a program that can be started, or a bot that listens at the address",
@@ -262,7 +255,7 @@ mod tests {
     #[test]
     fn every_finding_is_in_the_catalogue_at_its_own_place() {
         for (at, row) in CATALOGUE.iter().enumerate() {
-            assert_eq!(row.name as usize, at);
+            assert_eq!(row.id as usize, at);
         }
         // The last one that there is.
         assert_eq!(FindingName::TalksALot as usize + 1, CATALOGUE.len());

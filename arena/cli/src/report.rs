@@ -23,14 +23,24 @@ pub(crate) fn wrapped(line: &str) -> String {
     const MORE: usize = 4;
     let words = line.trim_start();
     let indent = line.len() - words.len();
-    let mut lines = " ".repeat(indent);
-    let mut width = indent;
-    for (at, word) in words.split(' ').enumerate() {
+    filled(" ".repeat(indent), words.split(' '), indent + MORE)
+}
+
+/// Words behind what a line begins with, on as many lines as they need; the lines below are
+/// indented.
+pub(crate) fn filled<'a>(
+    first: String,
+    words: impl Iterator<Item = &'a str>,
+    indent: usize,
+) -> String {
+    let mut width = first.chars().count();
+    let mut lines = first;
+    for (at, word) in words.enumerate() {
         let length = word.chars().count();
         if at > 0 && width + 1 + length > WIDTH {
             lines.push('\n');
-            lines.push_str(&" ".repeat(indent + MORE));
-            width = indent + MORE;
+            lines.push_str(&" ".repeat(indent));
+            width = indent;
         } else if at > 0 {
             lines.push(' ');
             width += 1;

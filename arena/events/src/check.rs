@@ -1,6 +1,6 @@
 //! Checks: of a bot, of a referee, and of this machine.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -217,9 +217,9 @@ pub struct PossibleFindingEvent {
     /// How bad it is.
     pub severity: FindingSeverity,
     /// What is expected of a bot.
-    pub expected: String,
+    pub expected: Cow<'static, str>,
     /// What to do.
-    pub fix: String,
+    pub fix: Cow<'static, str>,
 }
 
 /// How bad a finding is.

@@ -8,10 +8,7 @@ use std::{
 use arena_check::{CATALOGUE, CheckObserver, CheckReport, Evidence, Finding, StageReport};
 use arena_events::{
     Event,
-    check::{
-        CheckStage, CheckStageEvent, FindingEvent, FindingSeverity, PossibleFindingEvent,
-        StageResult,
-    },
+    check::{CheckStage, CheckStageEvent, FindingEvent, FindingSeverity, StageResult},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
@@ -128,10 +125,10 @@ impl<'a> Printer<'a> {
         report::heading(&format!("{severity} {}{games}", name(found.name)))?;
         let hint = self.hint(found).map(|hint| hints::words(&hint));
         for (what, words) in [
-            ("expected", possible.expected),
+            ("expected", &*possible.expected),
             ("actual", &actual),
             ("hint", hint.as_deref().unwrap_or_default()),
-            ("fix", possible.fix),
+            ("fix", &possible.fix),
             ("evidence", record.as_deref().unwrap_or_default()),
         ] {
             if !words.is_empty() {
@@ -183,16 +180,11 @@ pub(super) fn verdict(checked: &CheckReport, fit: bool) -> anyhow::Result<()> {
 pub(super) fn catalogue(format: Format) -> anyhow::Result<()> {
     for possible in CATALOGUE {
         match format {
-            Format::Json => report::event(Event::PossibleFinding(PossibleFindingEvent {
-                id: possible.name,
-                severity: possible.severity,
-                expected: possible.expected.to_owned(),
-                fix: possible.fix.to_owned(),
-            }))?,
+            Format::Json => report::event(Event::PossibleFinding(possible.clone()))?,
             Format::Text => {
-                let (name, severity) = (name(possible.name), severity(possible.severity));
+                let (name, severity) = (name(possible.id), severity(possible.severity));
                 report::text(&format!("{} ({severity})\n", name.bold()))?;
-                for (what, words) in [("expected", possible.expected), ("fix", possible.fix)] {
+                for (what, words) in [("expected", &possible.expected), ("fix", &possible.fix)] {
                     report::text(&columns(&format!("  {what:<10}"), words))?;
                 }
             }
@@ -211,22 +203,6 @@ const fn severity(severity: FindingSeverity) -> &'static str {
 /// Words in a column of their own, on as many lines as they need.
 fn columns(first: &str, words: &str) -> String {
     let indent = first.chars().count();
-    let mut lines = first.to_owned();
-    let mut width = indent;
-    for word in words.split_whitespace() {
-        let length = word.chars().count();
-        if width > indent && width + 1 + length > report::WIDTH {
-            lines.push('\n');
-            lines.push_str(&" ".repeat(indent));
-            width = indent;
-        } else if width > indent {
-            lines.push(' ');
-            width += 1;
-        }
-        lines.push_str(word);
-        width += length;
-    }
-    lines.truncate(lines.trim_end().len());
-    lines.push('\n');
-    lines
+    let lines = report::filled(first.to_owned(), words.split_whitespace(), indent);
+    format!("{}\n", lines.trim_end())
 }
