@@ -25,18 +25,8 @@ use crate::{
 
 /// Whether this kind can be played by callbacks.
 pub(crate) const fn include(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Honest
-            | Kind::Slow
-            | Kind::Crash
-            | Kind::ErrorStatus
-            | Kind::Memory
-            | Kind::Late
-            | Kind::KnowsRounds
-            | Kind::KnowsHands
-            | Kind::Snoops
-    )
+    use Kind::{Crash, ErrorStatus, Honest, Late, Memory, Slow};
+    only(kind) || matches!(kind, Honest | Slow | Crash | ErrorStatus | Memory | Late)
 }
 
 /// Whether it can be played in no other way.

@@ -80,15 +80,11 @@ pub(super) fn seen(finding: &Finding) -> String {
 }
 
 fn observed(observed: &ObservedFoul) -> String {
-    let question = match &observed.question {
-        Some(AskedQuestion {
-            number,
-            call: Some(call),
-        }) => format!("; at question {number}, {call}"),
-        Some(AskedQuestion { number, call: None }) => format!("; at question {number}"),
-        None => String::new(),
-    };
-    let foul = format!("{}{question}", observed.foul);
+    let mut foul = observed.foul.to_string();
+    if let Some(AskedQuestion { number, call }) = &observed.question {
+        foul += &format!("; at question {number}");
+        foul.extend(call.iter().map(|call| format!(", {call}")));
+    }
     match &observed.circumstance {
         Circumstance::Usual => foul,
         Circumstance::Seat(seat) => format!("{foul}, {}", seated(*seat)),
@@ -128,19 +124,15 @@ fn observed(observed: &ObservedFoul) -> String {
 pub(super) fn stage(report: &StageReport, seats: u8) -> String {
     let outcome = &report.outcome;
     let figures = Figures(&outcome.figures);
-    let names: Vec<String> = outcome
-        .findings
-        .iter()
-        .map(|found| name(found.name))
-        .collect();
+    let names = outcome.findings.iter().map(|found| name(found.name));
+    let names = names.collect::<Vec<_>>().join(", ");
     let words = match outcome.skipped {
         Some(cause) => skipped(cause, &figures, outcome.calls.as_ref()),
         None => done(report, &figures, seats),
     };
-    match (names.is_empty(), words.is_empty()) {
-        (true, _) => words,
-        (false, true) => names.join(", "),
-        (false, false) => format!("{}; {words}", names.join(", ")),
+    match (&names[..], &words[..]) {
+        ("", words) | (words, "") => words.to_owned(),
+        _ => format!("{names}; {words}"),
     }
 }
 
