@@ -170,9 +170,11 @@ impl Observer for Reporter {
                     (None, None) => game.game_id.clone(),
                 };
                 self.print(|| events::first_foul(&foul, tournament));
-                self.note(&format!("{}: {}, in {lies}", foul.bot, foul.foul));
+                self.note(&format!("{}: {}, in {lies}", foul.bot, foul.foul.foul));
                 let bot = self.bots.iter().find(|bot| bot.name == foul.bot);
-                if let Some(hint) = bot.and_then(|bot| hint_for(foul.foul, bot, &self.directory)) {
+                if let Some(hint) =
+                    bot.and_then(|bot| hint_for(&foul.foul.foul, bot, &self.directory))
+                {
                     self.note(&hints::words(&hint));
                 }
                 self.seen().first_fouls.insert(foul.bot.to_owned(), lies);

@@ -84,13 +84,11 @@ pub fn game(game: &EndedGame, tournament: Option<&str>) -> Event {
 /// The first foul of a bot.
 #[must_use]
 pub fn first_foul(notice: &FoulNotice<'_>, tournament: Option<&str>) -> Event {
-    let seat = notice.game.players.iter();
-    let seat = seat.take_while(|player| *player != notice.bot).count();
     Event::Foul(FoulEvent {
         key: game_key(notice.game, tournament),
         bot: notice.bot.to_owned(),
-        seat: seat as u8,
-        foul: evidence(notice.foul),
+        seat: notice.foul.seat.index() as u8,
+        foul: evidence(&notice.foul.foul),
         record: record(notice.game),
     })
 }

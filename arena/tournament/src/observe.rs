@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use arena_ladder::schedule::SetAside;
 use arena_store::GameRow;
-use referee_core::Foul;
+use referee_core::SeatFoul;
 use referee_worker::lease::LiveUpdate;
 
 /// Is told what happens in a run. It must not block: games wait for it.
@@ -80,8 +80,8 @@ pub struct FoulNotice<'a> {
     pub bot: &'a str,
     /// The game.
     pub game: &'a EndedGame,
-    /// What it did.
-    pub foul: &'a Foul,
+    /// What it did, and in which seat.
+    pub foul: &'a SeatFoul,
 }
 
 /// Tells nobody.

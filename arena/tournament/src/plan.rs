@@ -187,34 +187,26 @@ impl Plan {
 
     /// The bots of a lineup.
     pub(crate) fn lineup(&self, lineup: &Lineup) -> Vec<LeasedBot> {
-        let start_limit = self.definition.limits.start;
         let bots = lineup.iter().enumerate();
-        bots.map(|(place, who)| match who {
-            Some(who) => {
-                let bot = &self.bots[who.index()];
-                LeasedBot {
-                    name: bot.entry.name.clone(),
-                    entry: bot.entry.clone(),
-                    options: BotOptions {
-                        start_limit,
-                        memory_limit: bot.memory_limit,
-                        measure_memory: bot.measure_memory,
-                    },
-                    budget: bot.budget,
-                }
-            }
-            None => LeasedBot {
-                name: filler_name(place),
-                entry: self.filler.clone(),
+        bots.map(|(place, &who)| {
+            let bot = who.map(|who| &self.bots[who.index()]);
+            LeasedBot {
+                name: self.player(who, place),
+                entry: bot.map_or(&self.filler, |bot| &bot.entry).clone(),
                 options: BotOptions {
-                    start_limit,
-                    memory_limit: None,
-                    measure_memory: false,
+                    start_limit: self.definition.limits.start,
+                    memory_limit: bot.and_then(|bot| bot.memory_limit),
+                    measure_memory: bot.is_some_and(|bot| bot.measure_memory),
                 },
-                budget: true,
-            },
+                budget: bot.is_none_or(|bot| bot.budget),
+            }
         })
         .collect()
+    }
+
+    /// The name of who plays in this place of a lineup.
+    pub(crate) fn player(&self, who: Option<Entrant>, place: usize) -> String {
+        who.map_or_else(|| filler_name(place), |who| self.name(who).to_owned())
     }
 
     /// The name of an entrant.

@@ -20,7 +20,7 @@ use crate::{
     dispatch::game_counters,
     error::invalid,
     filler_name, game_id,
-    results::{add_to, places_by_lineup},
+    results::{GroupOutcome, add_to, places_by_lineup},
     snapshot::Ahead,
 };
 
@@ -152,7 +152,7 @@ impl Verifier<'_> {
         let mut sums: Option<GroupScore> = None;
         let mut places: Vec<Vec<u8>> = Vec::new();
         let mut lineup = Lineup::new();
-        let mut tallies: BTreeMap<Came, u64> = BTreeMap::new();
+        let mut tallies: BTreeMap<GroupOutcome, u64> = BTreeMap::new();
         let mut there: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
         loop {
             let page = store.games(id, &filter, PAGE).await?;
@@ -189,7 +189,7 @@ impl Verifier<'_> {
         self.count(&mut tallies, &sums, &lineup, places);
         self.group(sums, &asked);
         let stored = store.group_counts(id, &[]).await?.into_iter();
-        let stored: BTreeMap<Came, u64> = stored
+        let stored: BTreeMap<GroupOutcome, u64> = stored
             .map(|tally| ((tally.lineup, tally.places, tally.margins), tally.groups))
             .collect();
         if stored != tallies {
@@ -294,7 +294,7 @@ impl Verifier<'_> {
     /// Counts a group that is whole with those that came out the same.
     fn count(
         &self,
-        tallies: &mut BTreeMap<Came, u64>,
+        tallies: &mut BTreeMap<GroupOutcome, u64>,
         sums: &Option<GroupScore>,
         lineup: &Lineup,
         places: Vec<Vec<u8>>,
@@ -318,6 +318,3 @@ impl Verifier<'_> {
         }
     }
 }
-
-/// How a group came out: lineup, places by game, margins.
-type Came = (Lineup, Vec<Vec<u8>>, Vec<i64>);

@@ -54,10 +54,4 @@ impl DispatchError {
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
     }
-
-    /// What it was made from.
-    #[must_use]
-    pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
-        self.0
-    }
 }

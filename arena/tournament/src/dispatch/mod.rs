@@ -27,9 +27,8 @@ use tokio::{sync::Notify, time::Instant};
 
 pub use counters::RunCounters;
 pub(crate) use counters::game_counters;
-pub(crate) use state::matchup;
 
-use self::state::{ChunkGame, Progress, State, waited};
+use self::state::{ChunkGame, Progress, State};
 use crate::{
     Observer, Plan, Results, RunEvent, TournamentError,
     observe::{EndedGame, FoulNotice},
@@ -108,11 +107,6 @@ impl<R: Results> Dispatcher<R> {
         })
     }
 
-    /// Where the results go.
-    pub const fn results(&self) -> &R {
-        &self.results
-    }
-
     /// How many groups are complete, and how many there will be at most.
     pub fn progress(&self) -> (u64, Option<u64>) {
         self.state().progress()
@@ -169,16 +163,12 @@ impl<R: Results> Dispatcher<R> {
                 });
             };
             // A deal that has other seatings to come must not be seen.
-            let is_last = |game: &ChunkGame| {
-                state.is_last_seating(GameKey {
-                    group: game.group.number,
-                    seating: game.seating,
-                })
-            };
-            let public = !self.plan.kind.has_secrets() || chunk.games.iter().all(is_last);
-            (chunk, self.options.live && public)
+            let mut games = chunk.games.iter().map(ChunkGame::key);
+            let live = self.options.live
+                && (!self.plan.kind.has_secrets() || games.all(|game| state.is_last_seating(game)));
+            (chunk, live)
         };
-        let waited = waited(&chunk, now);
+        let waited = now.saturating_duration_since(chunk.since);
         self.observer.event(RunEvent::Leased { waited });
         let waited = bucket(waited.as_micros() as u64);
         self.counters.count(Counter::QueueWait(waited));
@@ -289,7 +279,7 @@ impl<R: Results> Dispatcher<R> {
                 self.observer.event(RunEvent::FirstFoul(FoulNotice {
                     bot: self.plan.name(entrant),
                     game,
-                    foul: &foul.foul,
+                    foul,
                 }));
             }
         }
@@ -331,9 +321,11 @@ impl<R: Results> Dispatcher<R> {
     }
 
     fn players(&self, game: &ChunkGame) -> Vec<String> {
-        let bots = self.plan.lineup(&game.group.lineup);
-        let names = game.order.iter();
-        names.map(|&place| bots[place].name.clone()).collect()
+        let lineup = &game.group.lineup;
+        let places = game.order.iter();
+        places
+            .map(|&place| self.plan.player(lineup[place], place))
+            .collect()
     }
 }
 

@@ -2,13 +2,13 @@
 //! clock and no store; the time is handed in, and a query changes nothing.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque, btree_map::Entry},
     ops::Range,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use arena_ladder::{Entrant, Group, GroupScore, Lineup, MatchId, Schedule, schedule::SetAside};
+use arena_ladder::{Entrant, Group, GroupScore, Lineup, Schedule, schedule::SetAside};
 use arena_store::ScoredGroup;
 use referee_worker::lease::{ChunkId, GameKey, LeaseId};
 
@@ -40,6 +40,15 @@ pub(crate) struct ChunkGame {
     pub(crate) seating: u32,
     /// Who sits where: for each seat a place in the lineup.
     pub(crate) order: Vec<usize>,
+}
+
+impl ChunkGame {
+    pub(crate) const fn key(&self) -> GameKey {
+        GameKey {
+            group: self.group.number,
+            seating: self.seating,
+        }
+    }
 }
 
 /// A group that the schedule has named and that is not complete.
@@ -195,22 +204,16 @@ impl State {
     /// Ends a lease; games that were not played are ready for another worker. False
     /// where the lease had been lost.
     pub(crate) fn give_back(&mut self, lease: LeaseId, unplayed: &[GameKey], now: Instant) -> bool {
-        match self.leased.get(&lease.chunk) {
-            Some(leased) if leased.attempt == Some(lease.attempt) => {}
-            _ => return false,
-        }
-        let Some(Leased { chunk, .. }) = self.leased.remove(&lease.chunk) else {
+        let Entry::Occupied(leased) = self.leased.entry(lease.chunk) else {
             return false;
         };
-        let games = chunk.games.iter().filter(|game| {
-            let key = GameKey {
-                group: game.group.number,
-                seating: game.seating,
-            };
-            unplayed.contains(&key)
-        });
-        let games = games.cloned().collect();
-        self.put_back(Chunk { games, ..chunk }, now);
+        if leased.get().attempt != Some(lease.attempt) {
+            return false;
+        }
+        let mut chunk = leased.remove().chunk;
+        let unplayed: BTreeSet<&GameKey> = unplayed.iter().collect();
+        chunk.games.retain(|game| unplayed.contains(&game.key()));
+        self.put_back(chunk, now);
         true
     }
 
@@ -296,16 +299,15 @@ impl State {
                 self.uncounted = self.schedule.uncounted();
             }
             while let Some(mut chunk) = self.ready.pop_front() {
-                let groups: BTreeSet<u64> =
-                    chunk.games.iter().map(|game| game.group.number).collect();
-                for group in groups {
-                    if !self.is_wanted(group) {
+                chunk.games.retain(|game| {
+                    let group = game.group.number;
+                    let open = self.open.get(&group);
+                    let is_missing = open.is_some_and(|open| open.missing.contains(&game.seating));
+                    let is_wanted = self.is_wanted(group);
+                    if is_missing && !is_wanted {
                         self.open.remove(&group);
                     }
-                }
-                chunk.games.retain(|game| {
-                    let open = self.open.get(&game.group.number);
-                    open.is_some_and(|open| open.missing.contains(&game.seating))
+                    is_missing && is_wanted
                 });
                 if !chunk.games.is_empty() {
                     return Ok(Some(chunk));
@@ -402,31 +404,22 @@ impl State {
 
     /// Work of workers that have been silent for too long is ready again.
     fn expire(&mut self, now: Instant) {
-        let late: Vec<ChunkId> = self
+        let late = self
             .leased
-            .iter()
-            .filter(|(_, leased)| leased.until <= now)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in late {
-            if let Some(Leased { chunk, .. }) = self.leased.remove(&id) {
-                tracing::warn!(?id, "a worker has been silent for too long");
-                self.put_back(chunk, now);
-            }
+            .extract_if(.., |_, leased| leased.until <= now)
+            .collect::<Vec<_>>();
+        for (id, Leased { chunk, .. }) in late {
+            tracing::warn!(?id, "a worker has been silent for too long");
+            self.put_back(chunk, now);
         }
     }
 
-    fn put_back(&mut self, mut chunk: Chunk, now: Instant) {
-        chunk.games.retain(|game| {
-            let open = self.open.get(&game.group.number);
-            open.is_some_and(|open| open.missing.contains(&game.seating))
+    /// What of it has been played or is in vain is left out when it is leased again.
+    fn put_back(&mut self, chunk: Chunk, now: Instant) {
+        self.ready.push_front(Chunk {
+            since: now,
+            ..chunk
         });
-        if !chunk.games.is_empty() {
-            self.ready.push_front(Chunk {
-                since: now,
-                ..chunk
-            });
-        }
     }
 
     fn is_in_vain(&self, group: u64, lineup: &Lineup) -> bool {
@@ -437,14 +430,4 @@ impl State {
         let within = self.uncounted.get(at);
         within.is_some_and(|range| range.contains(&group)) || lineup.iter().flatten().any(is_out)
     }
-}
-
-/// How long a chunk has waited for a worker.
-pub(crate) fn waited(chunk: &Chunk, now: Instant) -> Duration {
-    now.saturating_duration_since(chunk.since)
-}
-
-/// The match of a chunk.
-pub(crate) const fn matchup(chunk: ChunkId) -> MatchId {
-    MatchId(chunk.matchup)
 }

@@ -763,7 +763,7 @@ async fn a_report_of_an_earlier_attempt_is_stale_once_there_is_a_later_one() {
         );
     }
     assert!(dispatcher.is_over());
-    assert_eq!(dispatcher.results().games().len(), 2);
+    assert_eq!(dispatcher.results.games().len(), 2);
 }
 
 #[tokio::test]

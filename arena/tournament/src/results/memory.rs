@@ -8,14 +8,14 @@ use std::{
     time::Duration,
 };
 
-use arena_ladder::{Entrant, GroupCount, GroupScore, Lineup};
-use arena_store::{Counter, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup};
+use arena_ladder::{Entrant, GroupCount, GroupScore};
+use arena_store::{ChunkKey, Counter, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup};
 use referee_worker::{
     RecordFolder,
     lease::{ChunkId, LeaseId},
 };
 
-use super::{Answer, Results, add_to, places_by_lineup};
+use super::{Answer, GroupOutcome, Results, add_to, key, places_by_lineup};
 use crate::TournamentError;
 
 /// The results of one run, which are gone when the last clone is dropped. All clones are
@@ -34,13 +34,10 @@ struct Inner {
     kept: Mutex<Kept>,
 }
 
-/// How a group came out: lineup, places by game and place of the lineup, margins.
-type GroupOutcome = (Lineup, Vec<Vec<u8>>, Vec<i64>);
-
 #[derive(Default)]
 struct Kept {
     games: BTreeMap<(u64, u32), GameRow>,
-    attempts: BTreeMap<ChunkId, u32>,
+    attempts: BTreeMap<ChunkKey, u32>,
     scores: BTreeMap<u64, ScoredGroup>,
     /// Packed records of deals that have seatings to come, by group.
     withheld: BTreeMap<u64, Vec<(String, Vec<u8>)>>,
@@ -106,13 +103,13 @@ impl MemoryResults {
 impl Results for MemoryResults {
     async fn lease(&self, chunk: ChunkId, _: &str, _: Duration) -> Answer<u32> {
         let mut kept = self.lock();
-        let attempt = kept.attempts.entry(chunk).or_insert(0);
+        let attempt = kept.attempts.entry(key(chunk)).or_insert(0);
         *attempt += 1;
         Ok(*attempt)
     }
 
     async fn renew(&self, lease: LeaseId, _: Duration) -> Answer<bool> {
-        Ok(self.lock().attempts.get(&lease.chunk) == Some(&lease.attempt))
+        Ok(self.lock().attempts.get(&key(lease.chunk)) == Some(&lease.attempt))
     }
 
     async fn release(&self, _: LeaseId) -> Answer<()> {
@@ -128,21 +125,14 @@ impl Results for MemoryResults {
         } = game;
         let ready = {
             let mut kept = self.lock();
-            let chunk = ChunkId {
-                matchup: chunk.matchup.0,
-                first_group: chunk.first_group,
-                groups: chunk.groups,
-                seating: chunk.seating,
-            };
             if (kept.attempts.get(&chunk)).is_some_and(|newest| attempt < *newest) {
                 return Ok(Reported::Stale);
             }
-            let key = (row.group, row.seating);
-            if kept.games.contains_key(&key) {
+            let (group, all) = (row.group, row.games_in_group);
+            if kept.games.contains_key(&(group, row.seating)) {
                 return Ok(Reported::Duplicate);
             }
-            let (group, all) = (row.group, row.games_in_group);
-            kept.games.insert(key, row);
+            kept.games.insert((group, row.seating), row);
             let complete = kept.score(group, all);
             if self.0.keeps_all {
                 kept.records.push(record.clone());

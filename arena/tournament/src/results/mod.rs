@@ -7,7 +7,7 @@ mod stored;
 
 use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 
-use arena_ladder::{Entrant, GroupCount, GroupScore};
+use arena_ladder::{Entrant, GroupCount, GroupScore, Lineup};
 use arena_store::{Counter, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup};
 use referee_worker::lease::{ChunkId, LeaseId};
 
@@ -19,6 +19,9 @@ pub(crate) use stored::key;
 
 /// What a call of [`Results`] gives.
 pub type Answer<T> = Result<T, TournamentError>;
+
+/// How a group came out: lineup, places by game and place of the lineup, margins.
+pub(crate) type GroupOutcome = (Lineup, Vec<Vec<u8>>, Vec<i64>);
 
 /// Where the results of a run go. A game counts once, however often it is reported.
 pub trait Results: Send + Sync + 'static {

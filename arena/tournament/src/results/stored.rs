@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use arena_ladder::{Entrant, GroupCount};
+use arena_ladder::{Entrant, GroupCount, MatchId};
 use arena_store::{
     ChunkKey, Commit, CommitPacing, Counter, FinishedGame, FirstFoul, Reported, ResultWriter,
     ScoredGroup, Store, TournamentId,
@@ -15,7 +15,6 @@ use arena_store::{
 use referee_worker::lease::{ChunkId, LeaseId};
 
 use super::{Answer, Results};
-use crate::dispatch::matchup;
 
 /// The results of one tournament of a store.
 #[derive(Clone)]
@@ -140,7 +139,7 @@ impl Results for StoredResults {
 /// A chunk as the store names it.
 pub(crate) const fn key(chunk: ChunkId) -> ChunkKey {
     ChunkKey {
-        matchup: matchup(chunk),
+        matchup: MatchId(chunk.matchup),
         first_group: chunk.first_group,
         groups: chunk.groups,
         seating: chunk.seating,
