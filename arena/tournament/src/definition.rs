@@ -2,7 +2,6 @@
 //! definition, which the store keeps.
 
 use std::{
-    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -12,7 +11,7 @@ use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt};
 use arena_store::{BotRow, NewEntrant, Store, Tournament};
 use referee_core::{GameKind, Limits, Root};
 use referee_games::{GAMES, game_name};
-use referee_worker::{Entry, Schemes, SpecError};
+use referee_worker::{Entry, Schemes, SpecError, is_of_a_name};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -146,7 +145,7 @@ impl Planned {
         let what = path.display();
         let text = fs::read_to_string(path).or_else(|error| usage(format!("{what}: {error}")))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let of_file = stem.chars().map(|c| if is_good(c) { c } else { '-' });
+        let of_file = stem.chars().map(|c| if is_of_a_name(c) { c } else { '-' });
         match Self::parse(&text, of_file.collect(), context).await {
             Err(error) if error.is_usage() => usage(format!("{what}: {error}")),
             planned => planned,
@@ -372,8 +371,7 @@ impl File {
             entry.check_game(kind.info(), context.directory)?;
             entrant.name.clone_from(&entry.name);
         }
-        let names: BTreeSet<&str> = entries.iter().map(|entry| &*entry.name).collect();
-        if names.iter().any(|name| name.starts_with("filler")) {
+        if entries.iter().any(|entry| entry.name.starts_with("filler")) {
             return usage(
                 "bots: names that begin with \"filler\" are reserved for bots that fill seats",
             );
@@ -427,19 +425,6 @@ impl Definition {
         two && elimination
     }
 
-    /// What a schedule is made with.
-    fn field(&self, entrants: usize, chance: [u8; 32]) -> Result<Field, TournamentError> {
-        Ok(Field {
-            entrants: u32::try_from(entrants).unwrap_or(u32::MAX),
-            seats: self.kind()?.info().seats,
-            seatings: self.seatings,
-            deals: self.deals,
-            sprt: self.sprt,
-            set_aside: self.patience,
-            chance,
-        })
-    }
-
     /// The schedule, before anything has been played. `chance` decides what it leaves
     /// to chance ([`chance`]).
     ///
@@ -451,7 +436,15 @@ impl Definition {
         entrants: usize,
         chance: [u8; 32],
     ) -> Result<Box<dyn arena_ladder::Schedule>, TournamentError> {
-        let field = self.field(entrants, chance)?;
+        let field = Field {
+            entrants: u32::try_from(entrants).unwrap_or(u32::MAX),
+            seats: self.kind()?.info().seats,
+            seatings: self.seatings,
+            deals: self.deals,
+            sprt: self.sprt,
+            set_aside: self.patience,
+            chance,
+        };
         arena_ladder::schedule::schedule(&field, &self.shape)
             .or_else(|error| usage(error.to_string()))
     }
@@ -467,15 +460,10 @@ pub fn chance(root: &Root) -> [u8; 32] {
         .into()
 }
 
-/// What a name may consist of.
-fn is_good(c: char) -> bool {
-    c.is_alphanumeric() || "._-".contains(c)
-}
-
 /// A tournament's name is a folder's too.
 fn must_be_a_name(what: &str, name: &str) -> Result<(), TournamentError> {
     let begins = name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-    if !begins || name.chars().count() > 60 || !name.chars().all(is_good) {
+    if !begins || name.chars().count() > 60 || !name.chars().all(is_of_a_name) {
         return usage(format!(
             "{what}: expected 1 to 60 letters, digits, dots, hyphens and underscores, the first \
              no dot or hyphen, found \"{name}\""

@@ -189,8 +189,9 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// What a name may consist of.
-fn is_of_a_name(c: char) -> bool {
+/// Whether a name may contain this character.
+#[must_use]
+pub fn is_of_a_name(c: char) -> bool {
     c.is_alphanumeric() || "._-".contains(c)
 }
 

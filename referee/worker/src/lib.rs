@@ -22,7 +22,7 @@ mod worker;
 pub use bots::{BotPool, ChunkBots};
 pub use buckets::{Buckets, bucket};
 pub use dispatch::{Dispatch, DispatchError};
-pub use entry::{Entry, SpecError};
+pub use entry::{Entry, SpecError, is_of_a_name};
 pub use hint::{Hint, hint_for};
 pub use launcher::{
     BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
