@@ -20,8 +20,8 @@ use arena_events::{
 use arena_ladder::{Decision, ScheduleShape, Seatings, SetAsideRule, Sprt};
 use arena_store::FirstFoul;
 use arena_tournament::{
-    Definition, MemoryResults, Plan, RunCounters, RunEnd, RunOptions, Snapshot, events,
-    parse_limit, read_openings, run, secret_root,
+    Definition, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, parse_limit,
+    read_openings, run, secret_root,
 };
 use clap::Args;
 use referee_core::{GameKind, Limits, Root};
@@ -339,15 +339,11 @@ pub(crate) async fn play_into(
     stop: &Stop,
     reporter: Reporter,
 ) -> anyhow::Result<PlayedRun> {
-    let definition = plan.definition.clone();
-    let names: Vec<String> = plan.names().map(str::to_owned).collect();
-    let root = plan.root.clone();
+    let plan = Arc::new(plan);
     let reporter = Arc::new(reporter);
-    let counters = Arc::new(RunCounters::default());
     let ran = run(
-        plan,
+        plan.clone(),
         results.clone(),
-        counters,
         options,
         stop.clone(),
         reporter.clone(),
@@ -356,7 +352,7 @@ pub(crate) async fn play_into(
     let seen = reporter.finish()?;
     Ok(PlayedRun {
         outcome: ran?,
-        snapshot: Snapshot::of(&results, &definition, names, Some(&root)).await?,
+        snapshot: Snapshot::of_plan(&results, &plan).await?,
         results,
         seen,
     })
@@ -436,8 +432,8 @@ impl PlayedRun {
                 _ => EndName::Completed,
             },
             games: self.seen.games,
-            excluded_games: count.stored - count.games - count.incomplete_games,
-            half_deals: count.incomplete,
+            excluded_games: count.stored_games - count.games - count.half_games,
+            half_deals: count.half_groups,
             never_started: never
                 .map(|who| self.snapshot.name(who).to_owned())
                 .collect(),
@@ -464,7 +460,7 @@ impl PlayedRun {
         }
         if self.outcome.end == RunEnd::Stopped {
             anstream::eprintln!("stopped after {}", report::plural(self.seen.games, "game"));
-            let half = self.snapshot.count.incomplete;
+            let half = self.snapshot.count.half_groups;
             if half > 0 {
                 let deals = match half {
                     1 => "1 deal was".to_owned(),
@@ -486,7 +482,7 @@ pub(crate) fn exit_code(snapshot: &Snapshot, end: RunEnd) -> End {
     if end == RunEnd::Stopped {
         return End::Interrupted;
     }
-    let played = snapshot.count.stored > 0;
+    let played = snapshot.count.stored_games > 0;
     let well = snapshot.set_aside.is_empty() && snapshot.never_started().is_empty();
     let tested = snapshot.standings.duel().is_some() && snapshot.definition.sprt.is_some();
     let passed = !tested || decision(snapshot) == Some(Decision::AcceptH1);

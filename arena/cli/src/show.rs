@@ -228,21 +228,21 @@ fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
                 .to_owned(),
         );
     }
-    if count.incomplete > 0 {
-        let (these, do_not) = match count.incomplete {
+    if count.half_groups > 0 {
+        let (these, do_not) = match count.half_groups {
             1 => ("deal has", "does not"),
             _ => ("deals have", "do not"),
         };
         notes.push(format!(
             "{} {these} not been played from every seating and {do_not} count ({})",
-            count.incomplete,
-            plural(count.incomplete_games, "game")
+            count.half_groups,
+            plural(count.half_games, "game")
         ));
     }
-    if count.excluded > 0 {
+    if count.excluded_groups > 0 {
         notes.push(format!(
             "excluded: {}, started before the match was decided or a player was set aside",
-            plural(count.excluded, "deal"),
+            plural(count.excluded_groups, "deal"),
         ));
     }
     let schedule = snapshot.schedule.iter();

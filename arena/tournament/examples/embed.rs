@@ -53,13 +53,13 @@ fn tournament(exec: &str) -> String {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let argument = env::args().nth(1).ok_or("expected the program `bot`")?;
-    let mut supervisor = Command::new(env::current_exe()?);
-    supervisor.arg("supervise");
     if argument == "supervise" {
         // This process kills the bots if the other one ends without doing so.
         referee::supervise();
         return Ok(());
     }
+    let mut supervisor = Command::new(env::current_exe()?);
+    supervisor.arg("supervise");
     let exec = format!("exec:'{}'", absolute(argument)?.display());
     let schemes = Schemes::with(Vec::new());
     let context = Context {
@@ -68,20 +68,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         store: None,
     };
     let planned = Planned::parse(&tournament(&exec), "embedded".to_owned(), context).await?;
-    let plan = planned.plan(secret_root()?, &schemes)?;
-    let (definition, root) = (plan.definition.clone(), plan.root.clone());
-    let names = plan.names().map(str::to_owned).collect();
-    let options = RunOptions {
-        concurrency: None,
-        logs: None,
-        supervisor,
-        worker: "embedded".to_owned(),
-        live: false,
-    };
+    let plan = Arc::new(planned.plan(secret_root()?, &schemes)?);
+    let options = RunOptions::new(supervisor);
     let results = MemoryResults::new();
-    let (counters, stop, printer) = (Arc::default(), Stop::default(), Arc::new(Printer));
-    run(plan, results.clone(), counters, options, stop, printer).await?;
-    let snapshot = Snapshot::of(&results, &definition, names, Some(&root)).await?;
+    let (stop, printer) = (Stop::default(), Arc::new(Printer));
+    run(plan.clone(), results.clone(), options, stop, printer).await?;
+    let snapshot = Snapshot::of_plan(&results, &plan).await?;
     println!("{}", Line::from(snapshot.standings_event(None, Vec::new())));
     Ok(())
 }

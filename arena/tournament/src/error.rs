@@ -65,8 +65,12 @@ impl TournamentError {
         matches!(self, Self::Invalid(_) | Self::Spec(_) | Self::Setup(_))
     }
 
-    pub(crate) fn system(what: &'static str) -> impl FnOnce(Box<dyn Error + Send + Sync>) -> Self {
-        move |error| Self::System { what, error }
+    pub(crate) fn system(
+        what: &'static str,
+        error: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        let error = error.into();
+        Self::System { what, error }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The engine's types as the events that programs read ([`arena_events`]). Nothing else
 //! turns one into the other.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use arena_events::{
     Event,
@@ -13,8 +13,8 @@ use arena_events::{
     run::{EloModel, RunBot, RunLimits, RunSeatings, RunShape, RunSprt},
     schedule::{MatchPlayer, ScheduleMatch, ScheduleRound},
     standings::{
-        AcceptedHypothesis, BrokenTie, Estimated, GameCounts, MissingEstimate, PairComparison,
-        PairRow, PairTest, RankedBot, RunWarning, ScheduleRemark, StandingsEvent, StandingsRow,
+        AcceptedHypothesis, BrokenTie, Estimated, MissingEstimate, PairComparison, PairRow,
+        PairTest, RankedBot, RunWarning, ScheduleRemark, StandingsEvent, StandingsRow,
         TieBreakName,
     },
     tournament::TournamentState as StateName,
@@ -32,7 +32,7 @@ use referee_core::{Foul, FoulKind, Limits};
 use referee_games::game_name;
 use referee_worker::{Buckets, lease::LiveUpdate};
 
-use crate::{EndedGame, FoulNotice, Snapshot, TestProgress, Warning};
+use crate::{EndedGame, FoulNotice, Snapshot, TestProgress, Warning, snapshot::by_seat};
 
 /// Microseconds; as many as fit where there are more.
 #[must_use]
@@ -316,14 +316,8 @@ pub struct Stored<'a> {
 impl Snapshot {
     /// The standings of a stored tournament, or of a match that has just been played by
     /// these bots.
-    ///
-    /// # Panics
-    ///
-    /// The game of the definition is not known here; a snapshot is made only where it
-    /// is.
     #[must_use]
     pub fn standings_event(&self, stored: Option<&Stored<'_>>, bots: Vec<RunBot>) -> Event {
-        let kind = self.definition.kind().expect("the game is known here");
         let tournament = stored.map(|stored| stored.tournament);
         let over = tournament.is_none_or(|one| one.state == TournamentState::Over);
         let names = &self.names;
@@ -331,9 +325,9 @@ impl Snapshot {
         let aside = self.set_aside.iter();
         Event::Standings(StandingsEvent {
             tournament: tournament.map(|one| one.name.clone()),
-            game: game_name(kind.info().name),
+            game: game_name(self.kind.info().name),
             state: stored.map(|stored| state(stored.tournament.state, stored.is_claimed)),
-            seats: kind.info().seats,
+            seats: self.kind.info().seats,
             root_commitment: tournament.map(|one| one.commitment.clone()),
             root: tournament
                 .and_then(|one| one.root.as_ref())
@@ -341,7 +335,7 @@ impl Snapshot {
                 .map(referee_core::Root::reveal),
             reproduction: tournament.is_some_and(|one| one.reproduction),
             bots,
-            counts: self.counts(),
+            counts: self.count,
             rows: self
                 .standings
                 .rows
@@ -388,7 +382,9 @@ impl Snapshot {
                 .map(|(name, bot)| BotFigures {
                     bot: name.clone(),
                     thinking: times(&bot.thinking),
-                    fouls: fouls(&bot.fouls),
+                    fouls: (bot.fouls.iter())
+                        .map(|(kind, count)| (foul_name(*kind), *count))
+                        .collect(),
                     games_by_seat: by_seat(&bot.seats, seats),
                 })
                 .collect(),
@@ -402,19 +398,6 @@ impl Snapshot {
             store_commit: times(&figures.commit),
             referee_delay: times(&figures.late),
         })
-    }
-
-    fn counts(&self) -> GameCounts {
-        GameCounts {
-            planned_groups: self.count.planned,
-            groups: self.count.groups,
-            games: self.count.games,
-            half_groups: self.count.incomplete,
-            half_games: self.count.incomplete_games,
-            excluded_groups: self.count.excluded,
-            distinct_games: self.count.distinct,
-            stored_games: self.count.stored,
-        }
     }
 
     fn row(&self, row: &Row) -> StandingsRow {
@@ -543,10 +526,10 @@ impl Snapshot {
                 }
             }
         }
-        if self.count.incomplete > 0 {
+        if self.count.half_groups > 0 {
             events.push(RunWarning::HalfPlayed {
-                deals: self.count.incomplete,
-                games: self.count.incomplete_games,
+                deals: self.count.half_groups,
+                games: self.count.half_games,
             });
         }
         if self.schedule.is_none() {
@@ -593,17 +576,4 @@ const fn reason(why: NoEstimate) -> MissingEstimate {
 fn record(game: &EndedGame) -> Option<String> {
     let record = game.record.as_ref()?;
     Some(record.display().to_string())
-}
-
-fn fouls(fouls: &BTreeMap<FoulKind, u64>) -> BTreeMap<FoulName, u64> {
-    let fouls = fouls.iter();
-    fouls
-        .map(|(kind, count)| (foul_name(*kind), *count))
-        .collect()
-}
-
-fn by_seat(counts: &BTreeMap<usize, u64>, seats: usize) -> Vec<u64> {
-    (0..seats)
-        .map(|seat| counts.get(&seat).copied().unwrap_or(0))
-        .collect()
 }

@@ -256,9 +256,8 @@ pub fn filler_name(place: usize) -> String {
 /// The system has no random numbers to give.
 pub fn secret_root() -> Result<Root, TournamentError> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| TournamentError::System {
-        what: "could not get random numbers from the system",
-        error: Box::new(error),
+    getrandom::fill(&mut bytes).map_err(|error| {
+        TournamentError::system("could not get random numbers from the system", error)
     })?;
     Ok(Root::new(bytes))
 }

@@ -2,8 +2,9 @@
 //! play, report.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     num::NonZero,
+    path::PathBuf,
     process::Command,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -33,7 +34,7 @@ pub struct RunOptions {
     /// How many games are played at once; the number of cores if it is not said.
     pub concurrency: Option<usize>,
     /// Where the bots' output goes.
-    pub logs: Option<std::path::PathBuf>,
+    pub logs: Option<PathBuf>,
     /// Starts what kills the bots if this process ends without doing so
     /// ([`referee::supervise`]).
     pub supervisor: Command,
@@ -41,6 +42,20 @@ pub struct RunOptions {
     pub worker: String,
     /// Whether public moves of running games are told.
     pub live: bool,
+}
+
+impl RunOptions {
+    /// As many games at once as there are cores, no logs, no public moves.
+    #[must_use]
+    pub fn new(supervisor: Command) -> Self {
+        Self {
+            concurrency: None,
+            logs: None,
+            supervisor,
+            worker: "worker".to_owned(),
+            live: false,
+        }
+    }
 }
 
 /// How a run came to its end.
@@ -59,7 +74,7 @@ pub struct RunOutcome {
     pub end: RunEnd,
     /// The most memory that a process of each bot has added, in bytes, where it was
     /// measured.
-    pub memory: std::collections::BTreeMap<Entrant, u64>,
+    pub memory: BTreeMap<Entrant, u64>,
 }
 
 /// Plays what is left of a plan, until it is complete or stopped.
@@ -68,7 +83,17 @@ pub struct RunOutcome {
 ///
 /// Only for our own failures; what a bot does wrong is a result.
 pub async fn run<R: Results>(
-    plan: Plan,
+    plan: Arc<Plan>,
+    results: R,
+    options: RunOptions,
+    stop: Stop,
+    observer: Arc<dyn Observer>,
+) -> Result<RunOutcome, TournamentError> {
+    play(plan, results, Arc::default(), options, stop, observer).await
+}
+
+async fn play<R: Results>(
+    plan: Arc<Plan>,
     results: R,
     counters: Arc<RunCounters>,
     options: RunOptions,
@@ -84,8 +109,7 @@ pub async fn run<R: Results>(
     }
     let folder = plan.definition.directory.clone();
     let context = LaunchContext::new(options.supervisor, options.logs, folder)
-        .map_err(|error| TournamentError::system("could not start the supervisor")(error.into()))?;
-    let plan = Arc::new(plan);
+        .map_err(|error| TournamentError::system("could not start the supervisor", error))?;
     let dispatch_options = DispatchOptions {
         lease: LEASE,
         live: options.live,
@@ -105,11 +129,11 @@ pub async fn run<R: Results>(
         games_in_group: plan.games_in_group(),
     });
     let pool = Pool::new(referee_threads())
-        .map_err(|error| TournamentError::system("could not start the referee")(error.into()))?;
+        .map_err(|error| TournamentError::system("could not start the referee", error))?;
     let pool = Arc::new(pool);
     let bots = Arc::new(BotPool::new(context));
     let packer = Packer::start(referee_threads())
-        .map_err(|error| TournamentError::system("could not start a thread")(error.into()))?;
+        .map_err(|error| TournamentError::system("could not start a thread", error))?;
     let packer = Arc::new(packer);
     let concurrency = match plan.series {
         true => 1,
@@ -165,7 +189,7 @@ pub async fn run<R: Results>(
 pub async fn run_stored(
     store: &Store,
     tournament: &Tournament,
-    plan: Plan,
+    plan: Arc<Plan>,
     options: RunOptions,
     stop: Stop,
     observer: Arc<dyn Observer>,
@@ -200,7 +224,7 @@ pub async fn run_stored(
         unix_ms(SystemTime::now()),
     );
     running.await?;
-    let outcome = run(plan, results, counters, options, stop, observer).await;
+    let outcome = play(plan, results, counters, options, stop, observer).await;
     let state = match &outcome {
         Ok(outcome) if outcome.end == RunEnd::Complete => TournamentState::Over,
         _ => TournamentState::Stopped,

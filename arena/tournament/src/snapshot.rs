@@ -3,6 +3,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
+use arena_events::standings::GameCounts;
 use arena_ladder::{
     Entrant, GroupCount, Schedule, ScheduleShape, Seatings, Sprt,
     schedule::{Ranked, SetAside},
@@ -10,15 +11,17 @@ use arena_ladder::{
     standings::{Meeting, RankBy, Standings},
 };
 use arena_store::{Counter, Ending, FirstFoul, ScoredGroup};
-use referee_core::{FoulKind, Root};
+use referee_core::{FoulKind, GameKind, Root};
 use referee_worker::Buckets;
 
-use crate::{Definition, Results, TournamentError, chance};
+use crate::{Definition, Plan, Results, TournamentError, chance};
 
 /// A run as it stands.
 pub struct Snapshot {
     /// What is played.
     pub definition: Definition,
+    /// The game.
+    pub kind: &'static dyn GameKind,
     /// The bots' names, by number.
     pub names: Vec<String>,
     /// The table.
@@ -31,7 +34,7 @@ pub struct Snapshot {
     /// Who takes no further part.
     pub set_aside: Vec<SetAside>,
     /// How many games there are of which kind.
-    pub count: GameCount,
+    pub count: GameCounts,
     /// What was counted beside the results.
     pub figures: Figures,
     /// For each pair of the standings how far its test has come.
@@ -41,28 +44,6 @@ pub struct Snapshot {
     pub purses: BTreeMap<Entrant, i64>,
     /// What a reader of the table should know besides.
     pub warnings: Vec<Warning>,
-}
-
-/// How many games there are of which kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GameCount {
-    /// Groups that are to be played, as far as can be known.
-    pub planned: Option<u64>,
-    /// Groups that count.
-    pub groups: u64,
-    /// Their games.
-    pub games: u64,
-    /// Groups that lack games, and so do not count yet.
-    pub incomplete: u64,
-    /// The games that these have.
-    pub incomplete_games: u64,
-    /// Complete groups that count for nobody: they were begun before their match was
-    /// decided, or a player of theirs is set aside.
-    pub excluded: u64,
-    /// Games that went differently from each other, of all that are stored.
-    pub distinct: u64,
-    /// All games that are stored.
-    pub stored: u64,
 }
 
 /// What was counted beside the results.
@@ -149,7 +130,8 @@ impl Snapshot {
         root: Option<&Root>,
     ) -> Result<Self, TournamentError> {
         let entrants = names.len();
-        let seats = definition.kind()?.info().seats;
+        let kind = definition.kind()?;
+        let seats = kind.info().seats;
         let scores = results.scores().await?;
         let schedule = match root {
             None => None,
@@ -180,7 +162,7 @@ impl Snapshot {
         };
         let standings = Standings::of(seats, entrants as u32, &tallies, &annulled);
         let mut standings = standings.ranked_by(by);
-        let purse = i64::from(definition.kind()?.info().purse);
+        let purse = i64::from(kind.info().purse);
         let mut purses = match purse {
             0 => BTreeMap::new(),
             _ => results.payments(),
@@ -195,30 +177,27 @@ impl Snapshot {
         let stored = figures.ended.values().sum();
         let games_in_group = definition.seatings.games(seats.into()) as u64;
         let incomplete_games = u64::saturating_sub(stored, complete * games_in_group);
-        let count = GameCount {
-            planned: schedule_of.and_then(Schedule::planned),
+        let count = GameCounts {
+            planned_groups: schedule_of.and_then(Schedule::planned),
             groups: standings.groups,
             games: standings.games,
-            incomplete: match incomplete_games {
+            half_groups: match incomplete_games {
                 0 => 0,
                 _ => results.begun().await?.len() as u64,
             },
-            incomplete_games,
+            half_games: incomplete_games,
             // While it is being played more may have come between the two questions.
-            excluded: complete.saturating_sub(groups(&tallies)),
-            distinct: results.distinct_games().await?,
-            stored,
+            excluded_groups: complete.saturating_sub(groups(&tallies)),
+            distinct_games: results.distinct_games().await?,
+            stored_games: stored,
         };
         let test = |pair: &Meeting| TestProgress::of(definition.sprt.as_ref()?, pair);
         let tests = standings.pairs.iter().map(test).collect();
         let first_fouls = results.first_fouls().await?;
-        let mut warnings = warnings(&figures, &count, first_fouls, seats.into());
-        if definition.seatings == Seatings::Fixed {
-            // Who sits where is fixed on purpose.
-            warnings.retain(|warning| !matches!(warning, Warning::UnequalSeats { .. }));
-        }
         Ok(Self {
+            warnings: warnings(&figures, &count, first_fouls, definition, seats.into()),
             definition: definition.clone(),
+            kind,
             names,
             ranking: schedule_of.and_then(Schedule::ranking),
             standings,
@@ -227,9 +206,18 @@ impl Snapshot {
             figures,
             tests,
             purses,
-            warnings,
             schedule,
         })
+    }
+
+    /// Reads the run of a plan off its results.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    pub async fn of_plan<R: Results>(results: &R, plan: &Plan) -> Result<Self, TournamentError> {
+        let names = plan.names().map(str::to_owned).collect();
+        Self::of(results, &plan.definition, names, Some(&plan.root)).await
     }
 
     /// The name of a bot.
@@ -325,8 +313,9 @@ impl Figures {
 
 fn warnings(
     figures: &Figures,
-    count: &GameCount,
+    count: &GameCounts,
     first_fouls: Vec<FirstFoul>,
+    definition: &Definition,
     seats: usize,
 ) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = first_fouls
@@ -336,16 +325,11 @@ fn warnings(
             first,
         })
         .collect();
-    let GameCount {
-        distinct, stored, ..
-    } = *count;
+    let (games, distinct) = (count.stored_games, count.distinct_games);
     // Half of them are to be expected: a bot that moves as its seed says does the same
     // from either side.
-    if stored >= 4 && 2 * distinct < stored {
-        warnings.push(Warning::RepeatedGames {
-            games: stored,
-            distinct,
-        });
+    if games >= 4 && 2 * distinct < games {
+        warnings.push(Warning::RepeatedGames { games, distinct });
     }
     if figures.voided > 0 {
         warnings.push(Warning::RefereeDelay {
@@ -355,18 +339,25 @@ fn warnings(
     let uneven = figures.bots.iter().enumerate().filter_map(|(bot, figure)| {
         let games: u64 = figure.seats.values().sum();
         let fair = games as f64 / seats as f64;
-        let of = |seat| figure.seats.get(&seat).copied().unwrap_or(0);
-        let by_seat: Vec<u64> = (0..seats).map(of).collect();
+        let by_seat = by_seat(&figure.seats, seats);
         let most = by_seat.iter().max().copied().unwrap_or(0) as f64;
         // What a stop in the middle of a deal leaves does not matter.
         let matters = most - fair > 2.0 && most > 1.1 * fair;
         matters.then(|| (Entrant::new(bot as u32), by_seat))
     });
     let bots: Vec<(Entrant, Vec<u64>)> = uneven.collect();
-    if !bots.is_empty() {
+    let on_purpose = definition.seatings == Seatings::Fixed;
+    if !bots.is_empty() && !on_purpose {
         warnings.push(Warning::UnequalSeats { bots });
     }
     warnings
+}
+
+/// What was counted by seat, with 0 for seats without a count.
+pub(crate) fn by_seat(counts: &BTreeMap<usize, u64>, seats: usize) -> Vec<u64> {
+    (0..seats)
+        .map(|seat| counts.get(&seat).copied().unwrap_or(0))
+        .collect()
 }
 
 /// How far a schedule is asked for what lies beyond all that has been played: a

@@ -316,7 +316,7 @@ impl GoOn {
         let game = game_name(plan.kind.info().name);
         let reporter = Reporter::new(&game, Some(name), json, &stop).with_bots(&plan);
         let reporter = Arc::new(reporter);
-        let ran = run_stored(store, tournament, plan, options, stop, reporter.clone()).await;
+        let ran = run_stored(store, tournament, plan.into(), options, stop, reporter.clone()).await;
         // Whoever no longer reads along does not stop a tournament.
         let _ = reporter.finish();
         let end = ran?;

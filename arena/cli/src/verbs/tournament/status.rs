@@ -105,11 +105,11 @@ impl Shown {
         let line = format!(
             "{}: {}, {} bots, {}, {}{} deals",
             tournament.name,
-            snapshot.definition.kind()?.info().title,
+            snapshot.kind.info().title,
             snapshot.names.len(),
             state,
             snapshot.count.groups,
-            snapshot.count.planned.map_or_else(String::new, of),
+            snapshot.count.planned_groups.map_or_else(String::new, of),
         );
         report::line(&line)?;
         if state == "interrupted" {
