@@ -460,7 +460,7 @@ impl PlayedRun {
         }
         if self.outcome.end == RunEnd::Stopped {
             anstream::eprintln!("stopped after {}", report::plural(self.seen.games, "game"));
-            let half = self.snapshot.count.half_groups;
+            let (half, _) = self.snapshot.half_played;
             if half > 0 {
                 let deals = match half {
                     1 => "1 deal was".to_owned(),

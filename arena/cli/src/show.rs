@@ -228,15 +228,16 @@ fn notes(snapshot: &Snapshot) -> anyhow::Result<()> {
                 .to_owned(),
         );
     }
-    if count.half_groups > 0 {
-        let (these, do_not) = match count.half_groups {
+    let (half_played, games) = snapshot.half_played;
+    if half_played > 0 {
+        let (these, do_not) = match half_played {
             1 => ("deal has", "does not"),
             _ => ("deals have", "do not"),
         };
         notes.push(format!(
             "{} {these} not been played from every seating and {do_not} count ({})",
-            count.half_groups,
-            plural(count.half_games, "game")
+            half_played,
+            plural(games, "game")
         ));
     }
     if count.excluded_groups > 0 {

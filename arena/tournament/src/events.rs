@@ -526,11 +526,9 @@ impl Snapshot {
                 }
             }
         }
-        if self.count.half_groups > 0 {
-            events.push(RunWarning::HalfPlayed {
-                deals: self.count.half_groups,
-                games: self.count.half_games,
-            });
+        let (deals, games) = self.half_played;
+        if deals > 0 {
+            events.push(RunWarning::HalfPlayed { deals, games });
         }
         if self.schedule.is_none() {
             events.push(RunWarning::ScheduleUnknown);

@@ -35,6 +35,8 @@ pub struct Snapshot {
     pub set_aside: Vec<SetAside>,
     /// How many games there are of which kind.
     pub count: GameCounts,
+    /// How many deals lack games and can still count, and how many games they have.
+    pub half_played: (u64, u64),
     /// What was counted beside the results.
     pub figures: Figures,
     /// For each pair of the standings how far its test has come.
@@ -177,14 +179,22 @@ impl Snapshot {
         let stored = figures.ended.values().sum();
         let games_in_group = definition.seatings.games(seats.into()) as u64;
         let incomplete_games = u64::saturating_sub(stored, complete * games_in_group);
+        let begun = match incomplete_games {
+            0 => BTreeMap::new(),
+            _ => results.begun().await?,
+        };
+        // What was begun before its match was decided lacks nothing.
+        let open = begun
+            .iter()
+            .filter(|(group, _)| !uncounted.iter().any(|range| range.contains(group)));
+        let half_played = open.fold((0, 0), |(deals, games), (_, seatings)| {
+            (deals + 1, games + seatings.len() as u64)
+        });
         let count = GameCounts {
             planned_groups: schedule_of.and_then(Schedule::planned),
             groups: standings.groups,
             games: standings.games,
-            half_groups: match incomplete_games {
-                0 => 0,
-                _ => results.begun().await?.len() as u64,
-            },
+            half_groups: begun.len() as u64,
             half_games: incomplete_games,
             // While it is being played more may have come between the two questions.
             excluded_groups: complete.saturating_sub(groups(&tallies)),
@@ -203,6 +213,7 @@ impl Snapshot {
             standings,
             set_aside,
             count,
+            half_played,
             figures,
             tests,
             purses,

@@ -23,7 +23,7 @@ use super::{
     DispatchOptions, Dispatcher, RunCounters,
     state::{ChunkGame, Progress, State},
 };
-use crate::{Definition, MemoryResults, Plan, Silent};
+use crate::{Definition, MemoryResults, Plan, Silent, Snapshot};
 use referee_worker::lease::ReportReply::{self, Accepted, Duplicate, Stale};
 
 /// How long a lease is kept without a sign of its worker.
@@ -74,6 +74,21 @@ fn definition(game: &str, deals: u64) -> Definition {
         filler: "exec:filler".to_owned(),
         time: None,
         directory: PathBuf::new(),
+    }
+}
+
+/// Connect Four until a test decides, at most 100 deals.
+fn definition_with_test() -> Definition {
+    let sprt = Sprt {
+        elo0: 0.0,
+        elo1: 400.0,
+        alpha: 0.05,
+        beta: 0.05,
+        model: arena_ladder::sprt::Model::Logistic,
+    };
+    Definition {
+        sprt: Some(sprt),
+        ..definition("connect_four", 100)
     }
 }
 
@@ -422,20 +437,7 @@ fn reports_may_come_in_any_order() {
 
 #[test]
 fn a_test_that_decides_ends_a_match_in_the_middle() {
-    let sprt = Sprt {
-        elo0: 0.0,
-        elo1: 400.0,
-        alpha: 0.05,
-        beta: 0.05,
-        model: arena_ladder::sprt::Model::Logistic,
-    };
-    let mut run = Run::new(
-        Definition {
-            sprt: Some(sprt),
-            ..definition("connect_four", 100)
-        },
-        2,
-    );
+    let mut run = Run::new(definition_with_test(), 2);
     run.outcome = Outcome::WonBy(Entrant::new(0));
     let [first, second] = [100, 100].map(|games| run.lease(games).unwrap());
     assert_eq!((first.games.len(), second.games.len()), (16, 16));
@@ -691,7 +693,11 @@ proptest! {
 
 /// A dispatcher of a match with results in memory, whose leases last so long.
 async fn dispatcher(deals: u64, lease: Duration) -> Dispatcher<MemoryResults> {
-    let plan = plan(definition("connect_four", deals), 2);
+    dispatcher_of(definition("connect_four", deals), lease).await
+}
+
+async fn dispatcher_of(definition: Definition, lease: Duration) -> Dispatcher<MemoryResults> {
+    let plan = plan(definition, 2);
     let options = DispatchOptions { lease, live: false };
     let observer = Arc::new(Silent);
     let counters = Arc::new(RunCounters::default());
@@ -711,12 +717,8 @@ async fn leased(dispatcher: &Dispatcher<MemoryResults>) -> (LeaseId, Vec<GameKey
     }
 }
 
-async fn reported(
-    dispatcher: &Dispatcher<MemoryResults>,
-    lease: LeaseId,
-    text: &str,
-) -> ReportReply {
-    let summary = Summary {
+fn draw() -> Summary {
+    Summary {
         places: vec![1, 1],
         scores: vec![0, 0],
         reason: "a draw".to_owned(),
@@ -726,7 +728,23 @@ async fn reported(
         thinking: vec![BTreeMap::new(); 2],
         course: 0,
         play_hash: String::new(),
-    };
+    }
+}
+
+async fn reported(
+    dispatcher: &Dispatcher<MemoryResults>,
+    lease: LeaseId,
+    text: &str,
+) -> ReportReply {
+    reported_as(dispatcher, lease, text, draw()).await
+}
+
+async fn reported_as(
+    dispatcher: &Dispatcher<MemoryResults>,
+    lease: LeaseId,
+    text: &str,
+    summary: Summary,
+) -> ReportReply {
     let report = GameReport {
         lease,
         key: game(text),
@@ -784,4 +802,34 @@ async fn what_a_worker_gives_back_goes_to_the_next_one_and_memory_is_kept() {
     let (_, games) = leased(&dispatcher).await;
     assert_eq!(games, unplayed);
     assert_eq!(dispatcher.memory(), BTreeMap::from([(Entrant::new(0), 7)]));
+}
+
+async fn snapshot(dispatcher: &Dispatcher<MemoryResults>) -> Snapshot {
+    let snapshot = Snapshot::of_plan(&dispatcher.results, &dispatcher.plan);
+    snapshot.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_half_played_deal_of_a_decided_match_lacks_nothing() {
+    let dispatcher = dispatcher_of(definition_with_test(), LEASE).await;
+    let (lease, _) = leased(&dispatcher).await;
+    assert_eq!(reported(&dispatcher, lease, "7.0").await, Accepted);
+    assert_eq!(snapshot(&dispatcher).await.half_played, (1, 1));
+    for deal in 0..5 {
+        // The first of the lineup wins from both seats.
+        for (seating, places) in [[1, 2], [2, 1]].into_iter().enumerate() {
+            let game = format!("{deal}.{seating}");
+            let places = places.to_vec();
+            let won = Summary { places, ..draw() };
+            let reported = reported_as(&dispatcher, lease, &game, won);
+            assert_eq!(reported.await, Accepted);
+        }
+    }
+    let snapshot = snapshot(&dispatcher).await;
+    assert!(snapshot.tests[0].unwrap().decision.is_some());
+    assert_eq!(snapshot.half_played, (0, 0));
+    assert_eq!(
+        (snapshot.count.half_groups, snapshot.count.half_games),
+        (1, 1)
+    );
 }
