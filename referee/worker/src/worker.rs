@@ -175,8 +175,11 @@ impl<D: Dispatch + 'static> Worker<D> {
             unplayed: progress.unplayed,
             memory,
         };
-        worker.dispatch.give_back(give_back).await?;
-        played
+        let given_back = worker.dispatch.give_back(give_back).await;
+        // What failed first is told.
+        let played = played?;
+        given_back?;
+        Ok(played)
     }
 }
 
