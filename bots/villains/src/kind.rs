@@ -23,7 +23,7 @@ pub enum Kind {
     Silent,
     /// Start: says that it listens, but does not.
     Deaf,
-    /// Start: says that it listens at what is no address.
+    /// Start: says that it listens, but at something that is not an address.
     Misdirected,
     /// Start: takes connections and never says a word.
     Mute,
@@ -84,7 +84,7 @@ pub enum Kind {
     Full,
     /// Answers after an hour.
     Late,
-    /// Answers never, and keeps its only thread busy meanwhile.
+    /// Never answers, and keeps its only thread busy.
     BusyLate,
 
     /// Unfit: says Ready without a name.
@@ -115,8 +115,8 @@ pub enum Kind {
     LastMinute,
     /// Unfit: takes `--delay` (1 s) for each point, whatever the limit says.
     Clockless,
-    /// Unfit: takes a cancelled game for a running one for ever, and refuses
-    /// more than `--max-games` (8).
+    /// Unfit: counts cancelled games as running for ever, and refuses more than
+    /// `--max-games` (8).
     Clings,
     /// Unfit: takes `--delay` (20 ms) for each point; cancelled meanwhile, it
     /// keeps the cores busy for a minute.

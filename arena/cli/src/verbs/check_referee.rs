@@ -28,11 +28,10 @@ use crate::{
 };
 
 /// Plays every bot that misbehaves against an honest one, from either seat, and
-/// shows what the referee makes of it. Exit code 1 where it is not what it
-/// should be.
+/// shows what the referee says. Exit code 1 if it does not say what is expected.
 #[derive(Args)]
 pub(crate) struct CheckReferee {
-    /// Only this kind, once for each; `arena villain --help` has them all
+    /// Only this kind; may be given several times. `arena villain --help` lists them
     /// [default: all].
     #[arg(
         long = "kind",
@@ -41,10 +40,10 @@ pub(crate) struct CheckReferee {
         hide_possible_values = true
     )]
     kinds: Vec<Kind>,
-    /// Not the referee in this program, but one that runs as `referee serve`.
+    /// Check a referee that runs as `referee serve` instead of the one in this program.
     #[arg(long, value_name = "HOST:PORT")]
     referee: Option<String>,
-    /// What that referee knows this machine by: where it finds the villains.
+    /// The name or address of this machine at which that referee reaches the villains.
     #[arg(long, default_value = "127.0.0.1", requires = "referee")]
     host: String,
     /// What goes to standard output.
@@ -75,7 +74,7 @@ impl CheckReferee {
         }
         if !all && let Some(kind) = kinds.iter().find(|kind| kind.is_for_the_starter()) {
             return usage(format!(
-                "--kind {}: only who starts a bot can tell; leave out --referee",
+                "--kind {}: only the program that starts a bot can see this; leave out --referee",
                 kind.name()
             ));
         }
@@ -184,7 +183,7 @@ impl CheckReferee {
         report::text(&format!("\n{}\n", report::wrapped(&words)))?;
         if !not_tried.is_empty() {
             let words = format!(
-                "not tried, since only who starts a bot can tell: {}",
+                "not tried, because only the program that starts a bot can see them: {}",
                 not_tried.join(", ")
             );
             report::text(&format!("{}\n", report::wrapped(&words)))?;

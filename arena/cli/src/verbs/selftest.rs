@@ -37,15 +37,14 @@ use crate::{
     stop, usage,
 };
 
-/// A bot against itself, every deal from every seating: chance goes by deal and
-/// seat, so each of its entries must come out the same in every deal. What it
-/// remembers from game to game, and a clock that it goes by, make it uneven.
+/// Plays a bot against itself, every deal from every seating. Chance depends only on
+/// deal and seat, so each of its entries must get the same results in every deal. A
+/// bot that remembers earlier games, or that looks at a clock, gets uneven ones.
 #[derive(Args)]
 pub(crate) struct Selftest {
     /// The game, for example connect-four [default: every game].
     game: Option<String>,
-    /// Who plays against itself; it must answer the same when it is asked the
-    /// same.
+    /// The bot; it must give the same answer to the same question.
     #[arg(long, value_name = "SPEC", default_value = "house:random")]
     bot: String,
     /// How many deals of each game.
@@ -242,7 +241,7 @@ impl Deals {
                 format!("itself-{number} {} ({score:+})", places.join("-"))
             });
             return Err(format!(
-                "uneven in deal {}, places and sum of scores: {}; a bot that goes by a clock, or \
+                "uneven in deal {}, places and sum of scores: {}; a bot that looks at a clock, or \
                  remembers games, can't be even",
                 uneven.group,
                 each.collect::<Vec<_>>().join(", ")
@@ -279,7 +278,7 @@ fn cores() -> Observed {
         what: "cores".to_owned(),
         check: SelftestCheck::Cores { cores },
         found: Ok(format!(
-            "{cores}, so as many games at once where nobody says"
+            "{cores}; as many games are played at once by default"
         )),
     }
 }
@@ -373,8 +372,8 @@ async fn heartbeat() -> anyhow::Result<Observed> {
         format!("woke up {shown} late at worst within {within}, which is fine")
     } else {
         format!(
-            "woke up {shown} late within {within}: this machine has much else to do, and games \
-             may have to be played again for it"
+            "woke up {shown} late within {within}: this machine is busy with other work, and \
+             games may have to be played again because of that"
         )
     };
     Ok(Observed {

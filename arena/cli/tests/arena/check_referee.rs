@@ -144,7 +144,7 @@ fn a_referee_that_runs_somewhere_is_asked_in_the_same_way() {
     }
     refused(
         &arena.run(&format!("{check} --kind silent")),
-        "--kind silent: only who starts a bot can tell",
+        "--kind silent: only the program that starts a bot can see this",
     );
     stop.cancel();
     served.join().unwrap().unwrap();

@@ -20,7 +20,7 @@ pub(super) fn seen(finding: &Finding) -> String {
         }
         Evidence::NoReady => "it did not send Ready".to_owned(),
         Evidence::NoName => "`bot` is empty".to_owned(),
-        Evidence::NoMaxGames => "`max_games` is not set, so it is taken for 1".to_owned(),
+        Evidence::NoMaxGames => "`max_games` is not set, so 1 is assumed".to_owned(),
         Evidence::NoGame => "it answers UNIMPLEMENTED for every game".to_owned(),
         Evidence::Health {
             service,
@@ -178,7 +178,7 @@ fn done(report: &StageReport, figures: &Figures<'_>, seats: u8) -> String {
             let [games, says] = [GamesAtOnce, MaxGames].map(|figure| figures.number(figure));
             match (games, says) {
                 (Some(games), Some(says)) if says > games => {
-                    format!("{games} games at once, of the {says} that it says")
+                    format!("{games} games at once, of the {says} that it says it can play")
                 }
                 (games, _) => format!("{} games at once, as it says", games.unwrap_or(0)),
             }

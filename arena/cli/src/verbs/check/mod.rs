@@ -66,8 +66,8 @@ pub(crate) struct Check {
     /// none.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
     games: u64,
-    /// About how long each of the longer looks may take: who thinks for long plays
-    /// fewer games, and is told so.
+    /// About how long each of the longer stages may take. A bot that thinks for long
+    /// plays fewer games in it, and the report says how many.
     #[arg(long, default_value = "10s", value_parser = parse_limit)]
     patience: Duration,
     /// One game from each seat, each beginning from one seat, and no watch of its

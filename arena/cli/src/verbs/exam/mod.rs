@@ -52,10 +52,10 @@ impl Exam {
 /// What all exams are asked.
 #[derive(Args)]
 struct Paper {
-    /// Whose skill is examined: SPEC or NAME=SPEC.
+    /// The bot that is examined: SPEC or NAME=SPEC.
     #[arg(long, value_name = "SPEC")]
     bot: String,
-    /// Keeps every contestant's best in this file and shows the scoreboard.
+    /// Keep the best scores of every contestant in this file, and show the scoreboard.
     #[arg(long, value_name = "FILE")]
     scores: Option<PathBuf>,
     /// What goes to standard output.
