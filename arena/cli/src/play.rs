@@ -236,10 +236,9 @@ impl Settings {
 
     /// A folder for the records of this run, where they are kept.
     pub(crate) fn folder(&self, verb: &str) -> anyhow::Result<Option<RunFolder>> {
-        match self.records.no_records {
-            true => Ok(None),
-            false => RunFolder::create(self.records.records.as_deref(), verb).map(Some),
-        }
+        let named = self.records.records.as_deref();
+        let kept = !self.records.no_records;
+        kept.then(|| RunFolder::create(named, verb)).transpose()
     }
 
     /// The hash of the root, or the root itself, of a run whose root was not typed: the

@@ -123,32 +123,29 @@ impl Add {
             kinds.retain(|kind| entry.check_game(kind.info(), &here).is_ok());
         }
         let stop = stop::on_signals(None)?;
-        let mut plays: Vec<&str> = Vec::new();
+        let mut games: Vec<String> = Vec::new();
         for kind in kinds {
-            let name = kind.info().name;
+            let game = kind.info().name;
+            let name = game_name(game);
             if self.no_check {
-                plays.push(name);
+                games.push(game.to_owned());
                 continue;
             }
             match look(&entry, kind, &stop).await? {
-                Finding::Plays => plays.push(name),
+                Finding::Plays => games.push(game.to_owned()),
                 Finding::DoesNotPlay if self.games.is_empty() => {}
                 Finding::DoesNotPlay => {
-                    let name = game_name(kind.info().name);
                     return refuse(&self.name, &format!("it says that it does not play {name}"));
                 }
                 Finding::Stopped => return Ok(End::Interrupted),
                 Finding::Fails(how) => {
-                    let end = refuse(
-                        &self.name,
-                        &format!("{}: {how}", game_name(kind.info().name)),
-                    )?;
+                    let end = refuse(&self.name, &format!("{name}: {how}"))?;
                     report::text(CLOSER_LOOK)?;
                     return Ok(end);
                 }
             }
         }
-        if plays.is_empty() {
+        if games.is_empty() {
             return refuse(&self.name, "it plays none of the games");
         }
         let bot = NewBot {
@@ -156,7 +153,7 @@ impl Add {
             version: self.version.clone(),
             spec: self.bot.clone(),
             owner: self.owner.clone(),
-            games: plays.iter().map(|&game| game.to_owned()).collect(),
+            games,
         };
         let store = self.store.open().await?;
         match store.add_bot(&bot).await {
@@ -167,7 +164,7 @@ impl Add {
             Err(error @ StoreError::BadName { .. }) => return usage(error.to_string()),
             Err(error) => return Err(error.into()),
         }
-        let plays: Vec<String> = plays.iter().map(|game| game_name(game)).collect();
+        let plays: Vec<String> = bot.games.iter().map(|game| game_name(game)).collect();
         report::text(&format!(
             "{} version {} is registered for {}\n",
             bot.name,

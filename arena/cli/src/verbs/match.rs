@@ -124,7 +124,7 @@ impl Match {
                 report::event(played.snapshot.figures_event(None))?;
             }
             Report::Classic => {
-                let games = complete_deals(played.results.games());
+                let games = complete_deals(&played.results.games());
                 report::text(&classic::report(&games))?;
             }
         }
@@ -163,16 +163,12 @@ impl Match {
     }
 }
 
-/// The games of those deals that have been played from every seating.
-fn complete_deals(games: Vec<GameRow>) -> Vec<GameRow> {
-    let mut count = std::collections::BTreeMap::new();
-    for game in &games {
-        *count.entry(game.group).or_insert(0) += 1;
-    }
-    games
-        .into_iter()
-        .filter(|game| count[&game.group] == game.games_in_group)
-        .collect()
+/// The games, which come in order of their deals, of all deals that were played from every
+/// seating.
+fn complete_deals(games: &[GameRow]) -> Vec<GameRow> {
+    let deals = games.chunk_by(|a, b| a.group == b.group);
+    let complete = deals.filter(|deal| deal.len() == deal[0].games_in_group as usize);
+    complete.flatten().cloned().collect()
 }
 
 /// The seatings that a person can choose.

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use arena_store::{Store, StoreError, Tournament as StoredTournament};
+use arena_store::{Store, StoreError, Tournament};
 use arena_tournament::export_moves;
 use clap::{Args, ValueEnum};
 
@@ -76,7 +76,7 @@ impl Export {
     async fn write(
         &self,
         store: &Store,
-        tournament: &StoredTournament,
+        tournament: &Tournament,
         mut out: impl Write + Send,
     ) -> anyhow::Result<()> {
         match self.how {

@@ -13,9 +13,7 @@ use arena_events::{
     schedule::ScheduleEvent,
 };
 use arena_ladder::ScheduleShape;
-use arena_store::{
-    NewTournament, Store, StoreError, Tournament as StoredTournament, TournamentState,
-};
+use arena_store::{NewTournament, Store, StoreError, Tournament, TournamentState};
 use arena_tournament::{
     Context, Definition, Plan, Planned, RunEnd, chance, events, parse_limit, run_stored,
     secret_root, unix_ms,
@@ -174,7 +172,7 @@ impl Run {
 }
 
 /// There is a tournament of this name: what to do.
-fn exists(known: &StoredTournament, planned: &Planned, file: &Path) -> String {
+fn exists(known: &Tournament, planned: &Planned, file: &Path) -> String {
     let same_definition = Definition::of(known).is_ok_and(|known| known == planned.definition);
     let differs = match same_definition && known.entrants == planned.entrants {
         true => String::new(),
@@ -196,7 +194,7 @@ async fn create(
     planned: &Planned,
     root: Root,
     reproduction: bool,
-) -> anyhow::Result<StoredTournament> {
+) -> anyhow::Result<Tournament> {
     let kind = planned.definition.kind()?;
     let new = NewTournament {
         name: planned.name.clone(),
@@ -295,7 +293,7 @@ impl GoOn {
         Ok(())
     }
 
-    async fn go_on(&self, store: &Store, tournament: &StoredTournament) -> anyhow::Result<End> {
+    async fn go_on(&self, store: &Store, tournament: &Tournament) -> anyhow::Result<End> {
         let name = &tournament.name;
         let plan = Plan::of(tournament, &schemes()?)?;
         note_isolation(&plan);
@@ -342,7 +340,7 @@ impl GoOn {
     async fn started(
         &self,
         store: &Store,
-        tournament: &StoredTournament,
+        tournament: &Tournament,
         plan: &Plan,
     ) -> anyhow::Result<RunStartedEvent> {
         let games = store.tournaments().await?.into_iter();

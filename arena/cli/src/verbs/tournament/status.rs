@@ -1,7 +1,7 @@
 //! `arena tournament status` and `list`: how far tournaments have come.
 
 use arena_events::{Event, tournament::TournamentEvent};
-use arena_store::{Store, Tournament as StoredTournament, TournamentState};
+use arena_store::{Store, Tournament, TournamentState};
 use arena_tournament::{Definition, RunEnd, Snapshot, StoredResults, events};
 use clap::Args;
 use referee_games::game_name;
@@ -38,14 +38,14 @@ pub(crate) struct List {
 
 /// A stored tournament that is shown.
 pub(super) struct Shown {
-    pub(super) tournament: StoredTournament,
+    pub(super) tournament: Tournament,
     snapshot: Snapshot,
     /// Whether an arena plays it now.
     is_claimed: bool,
 }
 
 impl Shown {
-    pub(super) async fn of(store: &Store, tournament: StoredTournament) -> anyhow::Result<Self> {
+    pub(super) async fn of(store: &Store, tournament: Tournament) -> anyhow::Result<Self> {
         let results = StoredResults::of(store, tournament.id);
         let definition = Definition::of(&tournament)?;
         let names = tournament
