@@ -31,7 +31,7 @@ pub use lease::{ChunkKey, Lease};
 use referee_core::pack;
 pub use referee_core::pack::{UnpackError, pack, unpack};
 pub use result_writer::{Commit, CommitPacing, ResultWriter};
-pub use results::{FirstFoul, GameFilter, ScoredGroup};
+pub use results::{DistinctGames, FirstFoul, GameFilter, ScoredGroup};
 pub use store::Store;
 pub use tournament::{
     NewEntrant, NewTournament, Tournament, TournamentId, TournamentState, TournamentSummary,

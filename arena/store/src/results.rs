@@ -40,6 +40,18 @@ pub struct FirstFoul {
     pub foul: Foul,
 }
 
+/// How many games differ from each other. Where a bot did not start there are no moves,
+/// so such games are all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DistinctGames {
+    /// How many different games there are.
+    pub of_all: u64,
+    /// How many games have a move.
+    pub with_moves: u64,
+    /// How many different ones these are.
+    pub of_those_with_moves: u64,
+}
+
 /// Selects games; they come in order of group and seating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameFilter {
@@ -186,14 +198,21 @@ impl Store {
     /// # Errors
     ///
     /// The database fails.
-    pub async fn distinct_games(&self, id: TournamentId) -> Result<u64, StoreError> {
+    pub async fn distinct_games(&self, id: TournamentId) -> Result<DistinctGames, StoreError> {
         let row = sqlx::query(
-            "SELECT COUNT(DISTINCT course) AS courses FROM games WHERE tournament = $1",
+            "SELECT COUNT(DISTINCT course) AS courses,
+                 COUNT(CASE WHEN plies > 0 THEN 1 END) AS moved,
+                 COUNT(DISTINCT CASE WHEN plies > 0 THEN course END) AS moved_courses
+             FROM games WHERE tournament = $1",
         )
         .bind(id.0)
         .fetch_one(self.readers())
         .await?;
-        number(&row, "courses")
+        Ok(DistinctGames {
+            of_all: number(&row, "courses")?,
+            with_moves: number(&row, "moved")?,
+            of_those_with_moves: number(&row, "moved_courses")?,
+        })
     }
 
     /// The first foul of each entrant that has one.

@@ -10,7 +10,7 @@ use arena_ladder::{
     sprt::Decision,
     standings::{Meeting, RankBy, Standings},
 };
-use arena_store::{Counter, Ending, FirstFoul, ScoredGroup};
+use arena_store::{Counter, DistinctGames, Ending, FirstFoul, ScoredGroup};
 use referee_core::{FoulKind, GameKind, Root};
 use referee_worker::Buckets;
 
@@ -101,9 +101,9 @@ pub enum Warning {
     },
     /// Most games went like another one, so that error bars are too small.
     RepeatedGames {
-        /// All games.
+        /// All games with a move.
         games: u64,
-        /// How many differ.
+        /// How many of these differ.
         distinct: u64,
     },
     /// Games were played again because the referee was late.
@@ -190,6 +190,7 @@ impl Snapshot {
         let half_played = open.fold((0, 0), |(deals, games), (_, seatings)| {
             (deals + 1, games + seatings.len() as u64)
         });
+        let distinct = results.distinct_games().await?;
         let count = GameCounts {
             planned_groups: schedule_of.and_then(Schedule::planned),
             groups: standings.groups,
@@ -198,14 +199,14 @@ impl Snapshot {
             half_games: incomplete_games,
             // While it is being played more may have come between the two questions.
             excluded_groups: complete.saturating_sub(groups(&tallies)),
-            distinct_games: results.distinct_games().await?,
+            distinct_games: distinct.of_all,
             stored_games: stored,
         };
         let test = |pair: &Meeting| TestProgress::of(definition.sprt.as_ref()?, pair);
         let tests = standings.pairs.iter().map(test).collect();
         let first_fouls = results.first_fouls().await?;
         Ok(Self {
-            warnings: warnings(&figures, &count, first_fouls, definition, seats.into()),
+            warnings: warnings(&figures, distinct, first_fouls, definition, seats.into()),
             definition: definition.clone(),
             kind,
             names,
@@ -324,7 +325,7 @@ impl Figures {
 
 fn warnings(
     figures: &Figures,
-    count: &GameCounts,
+    distinct: DistinctGames,
     first_fouls: Vec<FirstFoul>,
     definition: &Definition,
     seats: usize,
@@ -336,7 +337,7 @@ fn warnings(
             first,
         })
         .collect();
-    let (games, distinct) = (count.stored_games, count.distinct_games);
+    let (games, distinct) = (distinct.with_moves, distinct.of_those_with_moves);
     // Half of them are to be expected: a bot that moves as its seed says does the same
     // from either side.
     if games >= 4 && 2 * distinct < games {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arena_ladder::{Entrant, MatchId};
-use arena_store::GameFilter;
+use arena_store::{DistinctGames, GameFilter};
 
 use crate::vocabulary::{Home, game, games, late, no_start, on_both, tournament};
 
@@ -176,11 +176,21 @@ async fn games_that_went_the_same_way_are_one(home: &Home) {
     let mut all = games(0..60);
     all[0].row.course = u64::MAX;
     all[1].row.course = u64::MAX - 1;
+    // Three games without a move, two of which begin the same.
+    for (game, course) in all[2..5].iter_mut().zip([7, 7, 8]) {
+        (game.row.plies, game.row.course) = (0, course);
+    }
     let courses: BTreeSet<_> = all.iter().map(|game| game.row.course).collect();
     assert!(courses.len() < all.len());
+    let moved = || all.iter().filter(|game| game.row.plies > 0);
+    let moved_courses: BTreeSet<_> = moved().map(|game| game.row.course).collect();
+    let expected = DistinctGames {
+        of_all: courses.len() as u64,
+        with_moves: moved().count() as u64,
+        of_those_with_moves: moved_courses.len() as u64,
+    };
     store.report(id, all).await.unwrap();
-    let distinct = store.distinct_games(id).await.unwrap();
-    assert_eq!(distinct, courses.len() as u64);
+    assert_eq!(store.distinct_games(id).await.unwrap(), expected);
     let rows = store.games(id, &GameFilter::default(), 1).await.unwrap();
     assert_eq!(rows[0].course, u64::MAX);
 }

@@ -23,7 +23,7 @@ use super::{
     DispatchOptions, Dispatcher, RunCounters,
     state::{ChunkGame, Progress, State},
 };
-use crate::{Definition, MemoryResults, Plan, Silent, Snapshot};
+use crate::{Definition, MemoryResults, Plan, Silent, Snapshot, Warning};
 use referee_worker::lease::ReportReply::{self, Accepted, Duplicate, Stale};
 
 /// How long a lease is kept without a sign of its worker.
@@ -832,4 +832,25 @@ async fn a_half_played_deal_of_a_decided_match_lacks_nothing() {
         (snapshot.count.half_groups, snapshot.count.half_games),
         (1, 1)
     );
+}
+
+#[tokio::test]
+async fn games_without_a_move_are_no_repetition() {
+    for (plies, is_warned) in [(0, false), (7, true)] {
+        let dispatcher = dispatcher(2, LEASE).await;
+        let (lease, games) = leased(&dispatcher).await;
+        assert_eq!(games.len(), 4);
+        for game in ["0.0", "0.1", "1.0", "1.1"] {
+            let summary = Summary { plies, ..draw() };
+            let reported = reported_as(&dispatcher, lease, game, summary);
+            assert_eq!(reported.await, Accepted);
+        }
+        let snapshot = snapshot(&dispatcher).await;
+        let repeated = Warning::RepeatedGames {
+            games: 4,
+            distinct: 1,
+        };
+        assert_eq!(snapshot.warnings.contains(&repeated), is_warned);
+        assert_eq!(snapshot.count.distinct_games, 1);
+    }
 }

@@ -9,7 +9,9 @@ use std::{
 };
 
 use arena_ladder::{Entrant, GroupCount, GroupScore};
-use arena_store::{ChunkKey, Counter, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup};
+use arena_store::{
+    ChunkKey, Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
+};
 use referee_worker::{
     RecordFolder,
     lease::{ChunkId, LeaseId},
@@ -219,10 +221,16 @@ impl Results for MemoryResults {
             .collect())
     }
 
-    async fn distinct_games(&self) -> Answer<u64> {
+    async fn distinct_games(&self) -> Answer<DistinctGames> {
         let kept = self.lock();
         let courses: BTreeSet<u64> = kept.games.values().map(|game| game.course).collect();
-        Ok(courses.len() as u64)
+        let moved = || kept.games.values().filter(|game| game.plies > 0);
+        let moved_courses: BTreeSet<u64> = moved().map(|game| game.course).collect();
+        Ok(DistinctGames {
+            of_all: courses.len() as u64,
+            with_moves: moved().count() as u64,
+            of_those_with_moves: moved_courses.len() as u64,
+        })
     }
 
     async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {

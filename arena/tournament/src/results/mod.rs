@@ -8,7 +8,9 @@ mod stored;
 use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 
 use arena_ladder::{Entrant, GroupCount, GroupScore, Lineup};
-use arena_store::{Counter, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup};
+use arena_store::{
+    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
+};
 use referee_worker::lease::{ChunkId, LeaseId};
 
 use crate::TournamentError;
@@ -79,7 +81,7 @@ pub trait Results: Send + Sync + 'static {
     -> impl Future<Output = Answer<Vec<(Option<Entrant>, Counter, i64)>>> + Send;
 
     /// How many games went differently from all others.
-    fn distinct_games(&self) -> impl Future<Output = Answer<u64>> + Send;
+    fn distinct_games(&self) -> impl Future<Output = Answer<DistinctGames>> + Send;
 
     /// The first foul of each entrant that has one.
     fn first_fouls(&self) -> impl Future<Output = Answer<Vec<FirstFoul>>> + Send;

@@ -9,8 +9,8 @@ use std::{
 
 use arena_ladder::{Entrant, GroupCount, MatchId};
 use arena_store::{
-    ChunkKey, Commit, CommitPacing, Counter, FinishedGame, FirstFoul, Reported, ResultWriter,
-    ScoredGroup, Store, TournamentId,
+    ChunkKey, Commit, CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, Reported,
+    ResultWriter, ScoredGroup, Store, TournamentId,
 };
 use referee_worker::lease::{ChunkId, LeaseId};
 
@@ -120,7 +120,7 @@ impl Results for StoredResults {
         Ok(self.store.counters(self.id).await?)
     }
 
-    async fn distinct_games(&self) -> Answer<u64> {
+    async fn distinct_games(&self) -> Answer<DistinctGames> {
         Ok(self.store.distinct_games(self.id).await?)
     }
 
