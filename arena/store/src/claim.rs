@@ -5,11 +5,17 @@ use std::{
     io,
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use sqlx::{AnyConnection, ConnectOptions as _, Connection as _, Row as _};
 
 use crate::{Store, StoreError, TournamentId, sql::number, store::Location};
+
+/// How often a file that is locked is tried again, and after which pause: whoever asks
+/// whether it is claimed locks it for a moment.
+const RETRIES: u32 = 5;
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// The right to run a tournament. It ends when this is dropped and when the process
 /// ends, however that happens: then the kernel or the database releases the lock.
@@ -38,7 +44,15 @@ impl Store {
         let lock = match &self.base.location {
             Location::File(path) => {
                 let path = lock_path(path, id);
-                lock_file(&path)?.map(|file| Lock::File { _file: file, path })
+                let mut file = lock_file(&path)?;
+                for _ in 0..RETRIES {
+                    if file.is_some() {
+                        break;
+                    }
+                    tokio::time::sleep(RETRY_PAUSE).await;
+                    file = lock_file(&path)?;
+                }
+                file.map(|file| Lock::File { _file: file, path })
             }
             Location::Server { .. } => {
                 let mut session = self.base.location.options()?.connect().await?;

@@ -1,5 +1,7 @@
 //! Only one arena runs a tournament.
 
+use std::{fs::File, time::Duration};
+
 use arena_store::{Claim, Store, StoreError, TournamentId};
 
 use crate::vocabulary::{Home, new_tournament, on_both};
@@ -48,4 +50,21 @@ pub(crate) async fn soon(store: &Store, id: TournamentId) -> Claim {
         }
     }
     panic!("it was not given back");
+}
+
+#[tokio::test]
+async fn a_question_whether_it_is_claimed_keeps_nobody_from_a_claim() {
+    let home = Home::sqlite();
+    let store = home.open().await;
+    let id = store.create(&new_tournament("a", 2)).await.unwrap().id;
+    // What the question does, only longer.
+    let asked = File::create(format!("{}.{id}.lock", home.url())).unwrap();
+    asked.lock_shared().unwrap();
+    let asking = tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        drop(asked);
+    });
+    store.claim(id).await.unwrap().release().await;
+    asking.await.unwrap();
+    assert!(!store.is_claimed(id).await.unwrap());
 }
