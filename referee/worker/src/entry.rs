@@ -74,7 +74,7 @@ impl Entry {
         let launcher = (scheme.read)(spec, rest).map_err(SpecError::Invalid)?;
         let name = name.map_or_else(|| name_like(&launcher.default_name()), str::to_owned);
         let begins = name.starts_with(char::is_alphanumeric);
-        if !begins || name.len() > LONGEST_NAME || !name.chars().all(is_of_a_name) {
+        if !begins || name.chars().count() > LONGEST_NAME || !name.chars().all(is_of_a_name) {
             return Err(SpecError::Invalid(format!(
                 "{text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores and \
                  begins with one of the first two, found \"{name}\""
@@ -253,6 +253,11 @@ mod tests {
                 "b=exec:python3 bot.py --x=1",
                 "b",
                 "exec:python3 bot.py --x=1",
+            ),
+            (
+                "exec:./самый_лучший_бот_на_свете",
+                "самый_лучший_бот_на_свете",
+                "exec:./самый_лучший_бот_на_свете",
             ),
             (
                 "grpc://localhost:50051",
