@@ -17,7 +17,10 @@ use arena_events::{
         RunStartedEvent,
     },
 };
-use arena_ladder::{Decision, ScheduleShape, Seatings, SetAsideRule, Sprt};
+use arena_ladder::{
+    Decision, ScheduleShape, Seatings, SetAsideRule, Sprt,
+    schedule::{SetAside, SetAsideReason},
+};
 use arena_store::FirstFoul;
 use arena_tournament::{
     Definition, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, parse_limit,
@@ -421,24 +424,11 @@ impl PlayedRun {
     /// How it ended, for programs. The root and the set-ups are told here and not
     /// before.
     pub(crate) fn ended(&self, settings: &Settings, folder: Option<&RunFolder>) -> RunEndedEvent {
-        let count = &self.snapshot.count;
-        let never = self.snapshot.never_started().into_iter();
         RunEndedEvent {
-            end: match (self.outcome.end, decision(&self.snapshot)) {
-                (RunEnd::Stopped, _) => EndName::Stopped,
-                (_, Some(_)) => EndName::Decided,
-                _ if !self.snapshot.set_aside.is_empty() => EndName::NotStarted,
-                _ => EndName::Completed,
-            },
-            games: self.seen.games,
-            excluded_games: count.stored_games - count.games - count.half_games,
-            half_deals: count.half_groups,
-            never_started: never
-                .map(|who| self.snapshot.name(who).to_owned())
-                .collect(),
             root: (!settings.hides_root).then(|| settings.root.reveal()),
             setups: Some(settings.setups.clone()),
             records: folder.map(|folder| folder.path().display().to_string()),
+            ..run_ended(&self.snapshot, &self.seen, self.outcome.end)
         }
     }
 
@@ -471,6 +461,33 @@ impl PlayedRun {
             }
         }
         exit_code(&self.snapshot, self.outcome.end)
+    }
+}
+
+/// How a run ended, for programs, without its root, set-ups and records.
+pub(crate) fn run_ended(snapshot: &Snapshot, seen: &Seen, end: RunEnd) -> RunEndedEvent {
+    let count = &snapshot.count;
+    let given_up = |one: &SetAside| matches!(one.why, SetAsideReason::NoStart { .. });
+    // A bot that never started has met nobody, so there may be no pair.
+    let is_duel = snapshot.names.len() == 2;
+    let never = snapshot.never_started().into_iter();
+    RunEndedEvent {
+        end: match end {
+            RunEnd::Stopped if seen.is_timed_out => EndName::TimedOut,
+            RunEnd::Stopped => EndName::Stopped,
+            RunEnd::Complete if is_duel && decision(snapshot).is_some() => EndName::Decided,
+            RunEnd::Complete if is_duel && snapshot.set_aside.iter().any(given_up) => {
+                EndName::NotStarted
+            }
+            RunEnd::Complete => EndName::Completed,
+        },
+        games: seen.games,
+        excluded_games: count.stored_games - count.games - count.half_games,
+        half_deals: count.half_groups,
+        never_started: never.map(|who| snapshot.name(who).to_owned()).collect(),
+        root: None,
+        setups: None,
+        records: None,
     }
 }
 

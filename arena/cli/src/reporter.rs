@@ -45,6 +45,8 @@ pub(crate) struct Seen {
     pub(crate) games: u64,
     /// The first game with a foul of each bot: its record, or else its id.
     pub(crate) first_fouls: BTreeMap<String, String>,
+    /// Whether the run's time is used up.
+    pub(crate) is_timed_out: bool,
     /// Why an event could not be printed.
     failed: Option<anyhow::Error>,
 }
@@ -184,18 +186,19 @@ impl Observer for Reporter {
                 self.print(|| Event::BotSetAside(events::set_aside(bot, set_aside)));
                 self.note(&show::set_aside(bot, set_aside));
             }
-            RunEvent::Live(update) => self.print(|| events::live(update, tournament)),
+            RunEvent::Live { matchup, update } => {
+                self.print(|| events::live(matchup, update, tournament));
+            }
             RunEvent::Committed(took) => metrics::committed(took),
             RunEvent::RefereeDelay(delay) => metrics::late(delay),
             RunEvent::Running(games) => metrics::running(games),
-            RunEvent::TimeUp => {
-                self.print(|| {
-                    Event::Stopping(StoppingEvent {
-                        reason: StopCause::TimeUp,
-                        grace_us: None,
-                    })
-                });
-                self.note("stop.time is up; finishing what runs");
+            RunEvent::Stopping(reason) => {
+                self.print(|| Event::Stopping(StoppingEvent { reason }));
+                // Whoever asked for it has been told already.
+                if reason == StopCause::TimeUp {
+                    self.seen().is_timed_out = true;
+                    self.note("stop.time is up; finishing the games that are running");
+                }
             }
         }
     }

@@ -212,28 +212,16 @@ pub struct ExamPlan {
 pub struct StoppingEvent {
     /// Why.
     pub reason: StopCause,
-    /// After how long games that still run are cut off, in microseconds. Absent: never.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub grace_us: Option<u64>,
 }
 
 /// Why no more games are begun.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum StopCause {
     /// Somebody asked for it, by a signal or otherwise.
     Asked,
     /// The run's time is used up.
     TimeUp,
-    /// The test has decided the match.
-    Decided,
-    /// A bot did not start, so a test would say nothing.
-    NotStarted {
-        /// Its name.
-        bot: String,
-        /// How many deals it did not start.
-        deals: u64,
-    },
 }
 
 /// A run is over. Last of all its events but the standings.

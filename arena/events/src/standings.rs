@@ -29,8 +29,10 @@ pub struct StandingsEvent {
     /// The root, where all games have been played.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Whether the root was typed, so that the same deals are played again.
-    pub reproduction: bool,
+    /// Whether the root was typed, so that the same deals are played again. Absent in a
+    /// match, where `run_started` says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reproduction: Option<bool>,
     /// The bots that take part.
     pub bots: Vec<RunBot>,
     /// How much has been played.

@@ -40,15 +40,15 @@ pub struct FirstFoul {
     pub foul: Foul,
 }
 
-/// How many games differ from each other. Where a bot did not start there are no moves,
-/// so such games are all the same.
+/// How many games differ from each other. A game that a bot did not start has no move, so
+/// such games are all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DistinctGames {
     /// How many different games there are.
     pub of_all: u64,
     /// How many games have a move.
     pub with_moves: u64,
-    /// How many different ones these are.
+    /// How many different games there are among those.
     pub of_those_with_moves: u64,
 }
 

@@ -20,7 +20,7 @@ use arena_events::{
     tournament::TournamentState as StateName,
 };
 use arena_ladder::{
-    Entrant, Schedule, ScheduleShape, Seatings, Sprt,
+    Entrant, MatchId, Schedule, ScheduleShape, Seatings, Sprt,
     elo::{Estimate, NoEstimate},
     schedule::{Decider, Participant, Ranked, Remark, SetAside, SetAsideReason, TieBreak},
     sprt::{Decision, Model},
@@ -108,12 +108,12 @@ pub fn set_aside(bot: &str, set_aside: &SetAside) -> BotSetAsideEvent {
 
 /// Something that everybody may know of a running game.
 #[must_use]
-pub fn live(update: &LiveUpdate, tournament: Option<&str>) -> Event {
+pub fn live(matchup: MatchId, update: &LiveUpdate, tournament: Option<&str>) -> Event {
     match &update.live {
         Live::Started => Event::GameStarted(GameStartedEvent {
             key: GameKey {
                 tournament: tournament.map(str::to_owned),
-                match_number: None,
+                match_number: Some(matchup.0),
                 group: update.key.group,
                 seating: update.key.seating,
                 game_id: update.game_id.clone(),
@@ -333,7 +333,7 @@ impl Snapshot {
                 .and_then(|one| one.root.as_ref())
                 .filter(|_| over)
                 .map(referee_core::Root::reveal),
-            reproduction: tournament.is_some_and(|one| one.reproduction),
+            reproduction: tournament.map(|one| one.reproduction),
             bots,
             counts: self.count,
             rows: self

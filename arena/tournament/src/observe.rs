@@ -3,7 +3,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use arena_ladder::schedule::SetAside;
+use arena_events::run::StopCause;
+use arena_ladder::{MatchId, schedule::SetAside};
 use arena_store::GameRow;
 use referee_core::SeatFoul;
 use referee_worker::lease::LiveUpdate;
@@ -47,15 +48,20 @@ pub enum RunEvent<'a> {
         set_aside: &'a SetAside,
     },
     /// A public move of a running game.
-    Live(&'a LiveUpdate),
+    Live {
+        /// The game's match.
+        matchup: MatchId,
+        /// What has happened in it.
+        update: &'a LiveUpdate,
+    },
     /// A transaction of the store took so long.
     Committed(Duration),
     /// The referee's threads were late by so much at worst in the last second.
     RefereeDelay(Duration),
     /// So many games are being played now.
     Running(usize),
-    /// The time of the run is up: it finishes the games that are running.
-    TimeUp,
+    /// No more games are begun; the games that are running are finished.
+    Stopping(StopCause),
 }
 
 /// A game that has ended.

@@ -10,6 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use arena_events::run::StopCause;
 use arena_ladder::Entrant;
 use arena_store::{Counter, Store, StoreError, Tournament, TournamentState};
 use futures_util::future::try_join_all;
@@ -153,7 +154,7 @@ async fn play<R: Results>(
         };
         worker.run()
     }));
-    let watch = Watch {
+    let mut watch = Watch {
         plan: &plan,
         dispatcher: &dispatcher,
         pool: &pool,
@@ -161,11 +162,13 @@ async fn play<R: Results>(
         stop: &stop,
         observer: &*observer,
         told: BTreeSet::new(),
+        is_stopping: false,
     };
     let worked = tokio::select! {
         worked = working => worked.map(|_| ()),
         never = watch.run() => match never {},
     };
+    watch.tell_set_aside();
     let closed = dispatcher.close().await;
     bots.close().await;
     drop(pool);
@@ -253,15 +256,22 @@ struct Watch<'a, R> {
     observer: &'a dyn Observer,
     /// Who is known to be set aside.
     told: BTreeSet<Entrant>,
+    /// Whether it is known that no more games are begun.
+    is_stopping: bool,
 }
 
 impl<R: Results> Watch<'_, R> {
-    async fn run(mut self) -> std::convert::Infallible {
+    async fn run(&mut self) -> std::convert::Infallible {
         let time = self.plan.definition.time;
         let ends = time.map(|time| Instant::now() + time);
         let mut last = Instant::now();
         loop {
-            tokio::time::sleep(GLANCE).await;
+            tokio::select! {
+                () = tokio::time::sleep(GLANCE) => {}
+                () = self.stop.finishing(), if !self.is_stopping => {
+                    self.tell_stopping(StopCause::Asked);
+                }
+            }
             self.observer.event(RunEvent::Running(self.pool.running()));
             if last.elapsed() < SECOND {
                 continue;
@@ -271,19 +281,28 @@ impl<R: Results> Watch<'_, R> {
             self.observer.event(RunEvent::RefereeDelay(late));
             let late = bucket(late.as_micros() as u64);
             self.counters.count(Counter::RefereeDelay(late));
-            for set_aside in self.dispatcher.set_aside() {
-                if self.told.insert(set_aside.entrant) {
-                    self.observer.event(RunEvent::SetAside {
-                        bot: self.plan.name(set_aside.entrant),
-                        set_aside: &set_aside,
-                    });
-                }
-            }
+            self.tell_set_aside();
             if ends.is_some_and(|ends| Instant::now() >= ends) && !self.stop.is_finishing() {
-                self.observer.event(RunEvent::TimeUp);
+                self.tell_stopping(StopCause::TimeUp);
                 self.stop.finish();
             }
         }
+    }
+
+    fn tell_set_aside(&mut self) {
+        for set_aside in self.dispatcher.set_aside() {
+            if self.told.insert(set_aside.entrant) {
+                self.observer.event(RunEvent::SetAside {
+                    bot: self.plan.name(set_aside.entrant),
+                    set_aside: &set_aside,
+                });
+            }
+        }
+    }
+
+    fn tell_stopping(&mut self, cause: StopCause) {
+        self.is_stopping = true;
+        self.observer.event(RunEvent::Stopping(cause));
     }
 }
 

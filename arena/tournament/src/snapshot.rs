@@ -183,7 +183,7 @@ impl Snapshot {
             0 => BTreeMap::new(),
             _ => results.begun().await?,
         };
-        // What was begun before its match was decided lacks nothing.
+        // The games that deals of a decided match lack are not played.
         let open = begun
             .iter()
             .filter(|(group, _)| !uncounted.iter().any(|range| range.contains(group)));

@@ -87,8 +87,8 @@ const CLOSER_LOOK: &str = "`arena check SPEC` says what was expected and how to 
 enum Finding {
     /// It played every game to its end.
     Plays,
-    /// It says that it does not play this game.
-    DoesNotPlay,
+    /// It says, with this foul, that it does not play this game.
+    DoesNotPlay(Box<Foul>),
     /// It did this, with the evidence.
     Fails(Box<Foul>),
     /// The check was stopped.
@@ -133,8 +133,8 @@ impl Add {
             }
             match look(&entry, kind, &stop).await? {
                 Finding::Plays => games.push(game.to_owned()),
-                Finding::DoesNotPlay if self.games.is_empty() => {}
-                Finding::DoesNotPlay => {
+                Finding::DoesNotPlay(_) if self.games.is_empty() => {}
+                Finding::DoesNotPlay(_) => {
                     return refuse(&self.name, &format!("it says that it does not play {name}"));
                 }
                 Finding::Stopped => return Ok(End::Interrupted),
@@ -246,7 +246,7 @@ impl Check {
                 let found = look(&entry, kind, &stop).await?;
                 let (well, words) = match &found {
                     Finding::Plays => (true, "plays".to_owned()),
-                    Finding::DoesNotPlay => (false, "says that it does not play it".to_owned()),
+                    Finding::DoesNotPlay(_) => (false, "says that it does not play it".to_owned()),
                     Finding::Fails(foul) => (false, foul.to_string()),
                     Finding::Stopped => return Ok(End::Interrupted),
                 };
@@ -264,8 +264,10 @@ impl Check {
                         game: game_name(kind.info().name),
                         plays: well,
                         foul: match &found {
-                            Finding::Fails(foul) => Some(events::evidence(foul)),
-                            _ => None,
+                            Finding::Fails(foul) | Finding::DoesNotPlay(foul) => {
+                                Some(events::evidence(foul))
+                            }
+                            Finding::Plays | Finding::Stopped => None,
                         },
                     }))?,
                 }
@@ -342,7 +344,9 @@ async fn look(entry: &Entry, kind: &'static dyn GameKind, stop: &Stop) -> anyhow
         });
     Ok(match first {
         None => Finding::Plays,
-        Some(_) if unsupported == Some(&games) => Finding::DoesNotPlay,
+        Some(first) if unsupported == Some(&games) => {
+            Finding::DoesNotPlay(Box::new(first.foul.clone()))
+        }
         Some(first) => Finding::Fails(Box::new(first.foul.clone())),
     })
 }

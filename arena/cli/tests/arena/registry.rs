@@ -162,6 +162,10 @@ fn what_was_fit_and_is_no_longer_fails_its_check() {
     let arena = Arena::new();
     done(&arena.run(&add("x --bot exec:./not_there --no-check --game othello")));
     done(&arena.run(&add("y --bot house:random --no-check --game othello")));
+    done(&arena.run(&add(&format!(
+        "z {} --no-check --game connect-four",
+        is_villain("unsupported")
+    ))));
     let output = arena.run("bots check --format json");
     assert_eq!(output.status.code(), Some(1), "{}", err(&output));
     let checks = events(&out(&output));
@@ -173,6 +177,8 @@ fn what_was_fit_and_is_no_longer_fails_its_check() {
             .contains("could not start ./not_there")
     );
     assert_eq!(checks[1]["plays"], true);
+    assert_eq!(checks[2]["plays"], false);
+    assert_eq!(checks[2]["foul"]["kind"], "unsupported");
 }
 
 #[test]

@@ -599,6 +599,13 @@ fn a_run_whose_time_is_up_stops_as_if_it_had_been_asked_to() {
         assert!(err(&output).contains(words), "{}", err(&output));
     }
     assert_eq!(arena.standings("cup")["state"], "stopped");
+
+    let told = events(&out(&arena.run("tournament resume cup --format json")));
+    assert_eq!(of_type(&told, "stopping")[0]["reason"], "time_up");
+    let ended = &of_type(&told, "run_ended")[0];
+    assert_eq!(ended["end"], "timed_out");
+    assert_eq!(ended["games"], of_type(&told, "game").len());
+    assert_eq!(ended["root"], Value::Null);
 }
 
 #[test]

@@ -401,6 +401,13 @@ impl<R: Results> Dispatch for Dispatcher<R> {
     }
 
     fn live(&self, update: LiveUpdate) {
-        self.observer.event(RunEvent::Live(&update));
+        // Of a group that has been scored meanwhile nothing is told.
+        let Some(planned) = self.state().game(update.key) else {
+            return;
+        };
+        self.observer.event(RunEvent::Live {
+            matchup: planned.group.matchup,
+            update: &update,
+        });
     }
 }

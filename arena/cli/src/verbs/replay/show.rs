@@ -5,7 +5,7 @@ use std::{io::Write as _, path::Path};
 use anyhow::Context as _;
 use clap::Args;
 use referee_core::{Event, Record, Scene, Seat, Watch};
-use referee_games::{Moment, game, replay};
+use referee_games::{Moment, game, game_name, replay};
 use referee_worker::moves;
 
 use super::{
@@ -219,7 +219,7 @@ fn heading(
     signs: Signs,
 ) -> anyhow::Result<()> {
     let header = &record.header;
-    writeln!(out, "{}  {}", header.game, header.game_id)?;
+    writeln!(out, "{}  {}", game_name(&header.game), header.game_id)?;
     for (seat, name) in header.players.iter() {
         let thought = time(record.result.thought_us[seat]);
         let sign = if draw::has_discs(last) {

@@ -314,14 +314,25 @@ impl GoOn {
         let game = game_name(plan.kind.info().name);
         let reporter = Reporter::new(&game, Some(name), json, &stop).with_bots(&plan);
         let reporter = Arc::new(reporter);
-        let ran = run_stored(store, tournament, plan.into(), options, stop, reporter.clone()).await;
+        let ran = run_stored(
+            store,
+            tournament,
+            plan.into(),
+            options,
+            stop,
+            reporter.clone(),
+        )
+        .await;
         // Whoever no longer reads along does not stop a tournament.
-        let _ = reporter.finish();
+        let seen = reporter.finish().unwrap_or_default();
         let end = ran?;
         let Some(tournament) = store.tournament(name).await? else {
             anyhow::bail!("{name} is no longer in the store");
         };
         let shown = Shown::of(store, tournament).await?;
+        if json {
+            report::event(Event::RunEnded(shown.ended(&seen, end)))?;
+        }
         shown.show(self.format)?;
         shown.warn();
         if end == RunEnd::Stopped {

@@ -1,15 +1,18 @@
 //! `arena tournament status` and `list`: how far tournaments have come.
 
-use arena_events::{Event, tournament::TournamentEvent};
+use arena_events::{Event, run::RunEndedEvent, tournament::TournamentEvent};
 use arena_store::{Store, Tournament, TournamentState};
 use arena_tournament::{Definition, RunEnd, Snapshot, StoredResults, events};
 use clap::Args;
+use referee_core::Root;
 use referee_games::game_name;
 
 use crate::{
     End,
-    play::exit_code,
-    report, show,
+    play::{exit_code, run_ended},
+    report,
+    reporter::Seen,
+    show,
     verbs::{Format, store::StoreAt},
 };
 
@@ -59,6 +62,15 @@ impl Shown {
             is_claimed: store.is_claimed(tournament.id).await?,
             tournament,
         })
+    }
+
+    /// How a run of it ended, for programs.
+    pub(super) fn ended(&self, seen: &Seen, end: RunEnd) -> RunEndedEvent {
+        let root = self.tournament.root.as_ref();
+        RunEndedEvent {
+            root: root.filter(|_| end == RunEnd::Complete).map(Root::reveal),
+            ..run_ended(&self.snapshot, seen, end)
+        }
     }
 
     /// Its table, and what belongs to it.
