@@ -113,23 +113,9 @@ pub enum RefereeError {
         /// Why not.
         error: std::io::Error,
     },
-    /// The referee did not answer.
-    #[error("the referee did not answer within {0:?}")]
-    Silent(Duration),
-    /// The connection broke, or the referee did not answer.
-    #[error("the referee did not answer within {within:?}, or the connection to it broke: {why}")]
-    Broken {
-        /// How long it had.
-        within: Duration,
-        /// What the transport says.
-        why: String,
-    },
-    /// The referee answered with an error.
-    #[error("the referee answers {0}")]
-    Status(String),
-    /// It ended the call without a record.
-    #[error("the referee did not say how the game ended")]
-    NoRecord,
+    /// The referee did not play the game: what it did, or did not do.
+    #[error("the referee {0}")]
+    NotPlayed(String),
     /// Its record can't be read.
     #[error("could not read the referee's record")]
     Record(#[from] referee_core::RecordError),

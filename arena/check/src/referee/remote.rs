@@ -98,12 +98,9 @@ impl<'a> RemoteReferee<'a> {
             }),
         };
         let within = limits.start + 2 * limits.per_move + SLACK;
-        let record = match tokio::time::timeout(within, self.record_of(spec)).await {
-            Ok(record) => record,
-            Err(_) => Err(RefereeError::Silent(within)),
-        };
+        let record = tokio::time::timeout(within, self.record_of(spec)).await;
         running.stop().await;
-        record
+        record.unwrap_or_else(|_| Err(RefereeError::NotPlayed(silent_for(within))))
     }
 
     async fn record_of(&self, spec: GameSpec) -> Result<Record, RefereeError> {
@@ -115,7 +112,8 @@ impl<'a> RemoteReferee<'a> {
                 return Ok(Record::parse(&finished.record)?);
             }
         }
-        Err(RefereeError::NoRecord)
+        let silent = "did not say how the game ended".to_owned();
+        Err(RefereeError::NotPlayed(silent))
     }
 
     /// Stops the honest bot.
@@ -126,14 +124,18 @@ impl<'a> RemoteReferee<'a> {
 
 /// How the referee failed.
 fn failed(status: &Status) -> RefereeError {
-    let within = ANSWERS_WITHIN;
-    match std::error::Error::source(status).map(causes) {
+    let silent = silent_for(ANSWERS_WITHIN);
+    RefereeError::NotPlayed(match std::error::Error::source(status).map(causes) {
         // What the transport says has a cause; what the referee says has none.
-        Some(why) if why.contains("keep-alive timed out") => RefereeError::Silent(within),
+        Some(why) if why.contains("keep-alive timed out") => silent,
         // In the middle of a game it does not say which it was.
-        Some(why) => RefereeError::Broken { within, why },
-        None => RefereeError::Status(format!("{}: {}", status.code(), status.message())),
-    }
+        Some(why) => format!("{silent}, or the connection to it broke: {why}"),
+        None => format!("answers {}: {}", status.code(), status.message()),
+    })
+}
+
+fn silent_for(within: Duration) -> String {
+    format!("did not answer within {within:?}")
 }
 
 /// A connection that breaks when the other end is silent for long.
