@@ -135,7 +135,7 @@ async fn page(
     select.bind(id.0);
     if let Some((group, seating)) = after {
         select.text(" AND (grp, seating) > (");
-        select.bind(signed(group)?).text(", ");
+        select.bind(signed(group)?);
         select.bind(i64::from(seating)).text(")");
     }
     if !is_over {

@@ -132,26 +132,25 @@ impl GameRow {
         places, scores, reason, fouls, plies, thought_us, course, play_hash, voided, \
         finished_ms, counters";
 
-    /// Adds the values of these columns to a statement, with commas between them.
+    /// Adds the values of these columns to a statement.
     pub(crate) fn write(&self, values: &mut Statement) {
         values.bind(self.group.cast_signed());
-        values.text(", ").bind(i64::from(self.seating));
-        values.text(", ").bind(i64::from(self.games_in_group));
-        values.text(", ").bind(i64::from(self.matchup.0));
-        values.text(", ").bind(lineup_text(&self.lineup));
-        values.text(", ").bind(list(&self.order));
-        values.text(", ").bind(list(&self.places));
-        values.text(", ").bind(list(&self.scores));
-        values.text(", ").bind(self.reason.as_str());
-        values.text(", ");
+        values.bind(i64::from(self.seating));
+        values.bind(i64::from(self.games_in_group));
+        values.bind(i64::from(self.matchup.0));
+        values.bind(lineup_text(&self.lineup));
+        values.bind(list(&self.order));
+        values.bind(list(&self.places));
+        values.bind(list(&self.scores));
+        values.bind(self.reason.as_str());
         values.bind((!self.fouls.is_empty()).then(|| json(&self.fouls)));
-        values.text(", ").bind(i64::from(self.plies));
-        values.text(", ").bind(list(&self.thought_us));
-        values.text(", ").bind(self.course.cast_signed());
-        values.text(", ").bind(self.play_hash.as_str());
-        values.text(", ").bind(i64::from(self.voided));
-        values.text(", ").bind(self.finished_unix_ms);
-        values.text(", ").bind(json(&self.counters));
+        values.bind(i64::from(self.plies));
+        values.bind(list(&self.thought_us));
+        values.bind(self.course.cast_signed());
+        values.bind(self.play_hash.as_str());
+        values.bind(i64::from(self.voided));
+        values.bind(self.finished_unix_ms);
+        values.bind(json(&self.counters));
     }
 
     /// Reads a row with these columns.

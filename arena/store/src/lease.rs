@@ -188,9 +188,9 @@ pub(crate) async fn newest(
     select.bind(id.0);
     select.text(" AND (first_group, seating, group_count, matchup) IN (VALUES ");
     select.rows(chunks, |row, chunk| {
-        row.bind(chunk.first_group.cast_signed()).text(", ");
-        row.bind(seating(&chunk)).text(", ");
-        row.bind(chunk.groups.cast_signed()).text(", ");
+        row.bind(chunk.first_group.cast_signed());
+        row.bind(seating(&chunk));
+        row.bind(chunk.groups.cast_signed());
         row.bind(i64::from(chunk.matchup.0));
     });
     select.text(")");

@@ -139,7 +139,7 @@ async fn insert_games(
     let mut insert = Statement::new("INSERT INTO games (tournament, ");
     insert.text(GameRow::COLUMNS).text(") VALUES ");
     insert.rows(games.values(), |values, game| {
-        values.bind(id.0).text(", ");
+        values.bind(id.0);
         game.row.write(values);
     });
     insert.text(" ON CONFLICT (tournament, grp, seating) DO NOTHING RETURNING grp, seating");
@@ -157,9 +157,9 @@ async fn insert_records(
     let mut insert =
         Statement::new("INSERT INTO records (tournament, grp, seating, record) VALUES ");
     insert.rows(games, |row, game| {
-        row.bind(id.0).text(", ").bind(game.row.group.cast_signed());
-        row.text(", ").bind(i64::from(game.row.seating));
-        row.text(", ").bind(game.record.as_slice());
+        row.bind(id.0).bind(game.row.group.cast_signed());
+        row.bind(i64::from(game.row.seating));
+        row.bind(game.record.as_slice());
     });
     insert.query(tx)?.execute(&mut **tx).await?;
     Ok(())
@@ -181,11 +181,8 @@ async fn add_to_counters(
         let mut upsert =
             Statement::new("INSERT INTO counters (tournament, entrant, name, value) VALUES ");
         upsert.rows(sums, |row, ((who, counter), sum)| {
-            row.bind(id.0).text(", ").bind(*who);
-            row.text(", ")
-                .bind(counter.to_string())
-                .text(", ")
-                .bind(*sum);
+            row.bind(id.0).bind(*who);
+            row.bind(counter.to_string()).bind(*sum);
         });
         upsert.text(
             " ON CONFLICT (tournament, entrant, name)
@@ -219,10 +216,10 @@ async fn keep_first_fouls(
     let mut upsert =
         Statement::new("INSERT INTO first_fouls (tournament, entrant, grp, seating, foul) VALUES ");
     upsert.rows(firsts, |row, (entrant, ((group, seating), foul))| {
-        row.bind(id.0).text(", ").bind(entrant as i64);
-        row.text(", ").bind(group.cast_signed());
-        row.text(", ").bind(i64::from(seating));
-        row.text(", ").bind(json(&foul.foul));
+        row.bind(id.0).bind(entrant as i64);
+        row.bind(group.cast_signed());
+        row.bind(i64::from(seating));
+        row.bind(json(&foul.foul));
     });
     upsert.text(
         " ON CONFLICT (tournament, entrant) DO UPDATE
@@ -327,18 +324,15 @@ async fn complete_groups(
             faults,
             ..
         } = &group.score;
-        row.bind(id.0).text(", ").bind(number.cast_signed());
-        row.text(", ").bind(i64::from(group.matchup.0));
-        row.text(", ").bind(lineup_text(&group.lineup));
-        row.text(", ").bind(i64::from(*games));
-        row.text(", ")
-            .bind(list(points.iter().map(|points| points.0)));
-        row.text(", ").bind(list(margins));
-        row.text(", ")
-            .bind(list(faults.iter().map(|faults| faults.starts)));
-        row.text(", ")
-            .bind(list(faults.iter().map(|faults| faults.fouls)));
-        row.text(", ").bind(group.places.join(";"));
+        row.bind(id.0).bind(number.cast_signed());
+        row.bind(i64::from(group.matchup.0));
+        row.bind(lineup_text(&group.lineup));
+        row.bind(i64::from(*games));
+        row.bind(list(points.iter().map(|points| points.0)));
+        row.bind(list(margins));
+        row.bind(list(faults.iter().map(|faults| faults.starts)));
+        row.bind(list(faults.iter().map(|faults| faults.fouls)));
+        row.bind(group.places.join(";"));
     });
     insert.query(tx)?.execute(&mut **tx).await?;
     Ok(())

@@ -257,7 +257,7 @@ impl Store {
         select.text(" FROM games WHERE tournament = ").bind(id.0);
         if let Some((group, seating)) = filter.after {
             select.text(" AND (grp, seating) > (");
-            select.bind(signed(group)?).text(", ");
+            select.bind(signed(group)?);
             select.bind(i64::from(seating)).text(")");
         }
         if let Some(matchup) = filter.matchup {
@@ -338,7 +338,7 @@ async fn count_groups(
     } else {
         // The ranges come first, so that the database looks each of them up in the key.
         select.text("(VALUES ").rows(within, |row, range| {
-            row.bind(range.start.cast_signed()).text(", ");
+            row.bind(range.start.cast_signed());
             row.bind((range.end - 1).cast_signed());
         });
         select.text(") AS span CROSS JOIN groups WHERE tournament = ");

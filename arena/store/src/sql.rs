@@ -36,7 +36,7 @@ impl Statement {
         self
     }
 
-    /// Appends a parameter with this value.
+    /// Appends a parameter with this value, and before it a comma if it follows another.
     pub(crate) fn bind<'t, T>(&mut self, value: T) -> &mut Self
     where
         T: Encode<'t, Any> + Type<Any>,
@@ -44,12 +44,13 @@ impl Statement {
         if let Err(error) = self.values.add(value) {
             self.refused = Some(error);
         }
-        self.text.push('?');
+        let follows = self.text.ends_with('?');
+        self.text.push_str(if follows { ", ?" } else { "?" });
         self
     }
 
     /// Appends `(…), (…), …`, one pair of brackets for each item. `fill` appends what
-    /// stands between them, with its commas.
+    /// stands between them.
     pub(crate) fn rows<I>(
         &mut self,
         items: impl IntoIterator<Item = I>,

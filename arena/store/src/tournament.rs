@@ -218,11 +218,11 @@ impl Store {
                 "INSERT INTO entrants (tournament, number, name, version, spec, owner) VALUES ",
             );
             insert.rows((number..).zip(entrants), |row, (number, entrant)| {
-                row.bind(id).text(", ").bind(number);
-                row.text(", ").bind(entrant.name.as_str());
-                row.text(", ").bind(entrant.version.as_str());
-                row.text(", ").bind(entrant.spec.as_str());
-                row.text(", ").bind(entrant.owner.as_deref());
+                row.bind(id).bind(number);
+                row.bind(entrant.name.as_str());
+                row.bind(entrant.version.as_str());
+                row.bind(entrant.spec.as_str());
+                row.bind(entrant.owner.as_deref());
             });
             insert
                 .query(transaction)?
