@@ -260,7 +260,9 @@ impl MatchUp {
         match &rules.length {
             Length::Full => self.counted >= rules.deals,
             Length::Test(sprt) => {
-                self.counted >= rules.deals || stops(sprt, &self.outcomes, rules.games)
+                // A single game has three outcomes.
+                let counts = &self.outcomes[..if rules.games == 1 { 3 } else { 5 }];
+                self.counted >= rules.deals || sprt.decide(counts).is_some()
             }
             Length::BestOf => {
                 let left = rules.goal(self.counted) - self.counted;
@@ -335,11 +337,4 @@ pub(super) fn unplayed(id: u32, players: Vec<Participant>, most: u64, over: bool
         most,
         over,
     }
-}
-
-/// Whether the test has decided.
-fn stops(sprt: &Sprt, outcomes: &[u64; 5], games: u32) -> bool {
-    // A single game has three outcomes.
-    let counts = if games == 1 { &outcomes[..3] } else { outcomes };
-    sprt.decide(counts).is_some()
 }
