@@ -302,7 +302,7 @@ pub(crate) fn warnings(
 /// Why a bot takes no further part.
 pub(crate) fn set_aside(name: &str, aside: &SetAside) -> String {
     let annulled = match aside.annulled {
-        true => "; its games count for nobody else",
+        true => "; its games do not count",
         false => "",
     };
     format!("{name} is set aside: {}{annulled}", aside.why)

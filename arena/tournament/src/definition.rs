@@ -501,7 +501,7 @@ pub fn read_openings(
 pub fn parse_limit(text: &str) -> Result<Duration, String> {
     const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     match humantime::parse_duration(text) {
-        Ok(time) if time.is_zero() => Err("expected more than no time".to_owned()),
+        Ok(time) if time.is_zero() => Err("expected a time above 0".to_owned()),
         Ok(time) if time > LONGEST => Err("expected at most a year".to_owned()),
         Ok(time) => Ok(time),
         Err(error) => Err(format!(

@@ -195,7 +195,7 @@ fn bad_usage_has_its_own_exit_code_and_says_what_to_do() {
             with("--move-limit fast"),
             "expected a length of time such as 3s",
         ),
-        (with("--move-limit 0s"), "expected more than no time"),
+        (with("--move-limit 0s"), "expected a time above 0"),
         (with("--rounds 0"), "1..=1000000"),
         (with("--setup '{'"), "expected a JSON object"),
         (

@@ -546,8 +546,8 @@ fn bots_that_fail_again_and_again_are_set_aside_with_what_they_did() {
     assert_eq!(output.status.code(), Some(1), "{}", err(&output));
     let said = err(&output);
     for words in [
-        "b is set aside: failed 3 deals; its games count for nobody else",
-        "c is set aside: failed 3 deals; its games count for nobody else",
+        "b is set aside: failed 3 deals; its games do not count",
+        "c is set aside: failed 3 deals; its games do not count",
         "crashed: killed by SIGABRT; its last words: crashing in the middle of the game",
         "no answer within 200ms",
     ] {

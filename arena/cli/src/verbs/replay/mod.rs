@@ -18,7 +18,7 @@ pub(crate) enum Replay {
     Show(show::Show),
     /// Play games again and compare: exit code 1 if one differs from its record
     Verify(verify::Verify),
-    /// Say which move turned a game, as far as playing on from each can tell
+    /// Say which move turned a game, by playing on from each position
     Explain(explain::Explain),
     /// Ask another bot what it would have played in one seat of a game
     Rerun(rerun::Rerun),

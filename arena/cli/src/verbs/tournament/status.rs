@@ -126,7 +126,7 @@ impl Shown {
         report::line(&line)?;
         if state == "interrupted" {
             report::line(&format!(
-                "its arena was killed; `arena tournament resume {}` goes on with it",
+                "the arena that played it was killed; `arena tournament resume {}` goes on with it",
                 tournament.name
             ))?;
         }
