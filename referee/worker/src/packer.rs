@@ -31,7 +31,6 @@ pub(crate) type Packed = (Summary, Option<Vec<u8>>);
 #[derive(Debug)]
 struct Job {
     record: Record,
-    wants_record: bool,
     done: oneshot::Sender<Packed>,
 }
 
@@ -57,14 +56,13 @@ impl Packer {
     /// Summarises a game, and packs its record where that is wanted. None where a
     /// thread has panicked.
     pub(crate) async fn pack(&self, record: Record, wants_record: bool) -> Option<Packed> {
+        if !wants_record {
+            // This costs less than waking up a thread.
+            return Some((Summary::of(&record, record.play_hash()), None));
+        }
         let (done, packed) = oneshot::channel();
         let next = self.next.fetch_add(1, Ordering::Relaxed) % self.queues.len();
-        let job = Job {
-            record,
-            wants_record,
-            done,
-        };
-        self.queues[next].send(job).ok()?;
+        self.queues[next].send(Job { record, done }).ok()?;
         packed.await.ok()
     }
 }
@@ -74,7 +72,7 @@ fn work(mut jobs: mpsc::UnboundedReceiver<Job>) {
     while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
         let packed: Vec<_> = batch
             .drain(..)
-            .map(|job| (packed(&job.record, job.wants_record), job.done))
+            .map(|job| (packed(&job.record), job.done))
             .collect();
         for (packed, done) in packed {
             // A game that was cut off does not wait for it any more.
@@ -84,10 +82,7 @@ fn work(mut jobs: mpsc::UnboundedReceiver<Job>) {
     }
 }
 
-fn packed(record: &Record, wants_record: bool) -> Packed {
-    if !wants_record {
-        return (Summary::of(record, record.play_hash()), None);
-    }
+fn packed(record: &Record) -> Packed {
     let (text, play_hash) = record.sealed();
     (Summary::of(record, play_hash), Some(pack::pack(&text)))
 }
