@@ -36,14 +36,14 @@ pub(crate) struct Chunk {
 /// A game of a chunk.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ChunkGame {
-    pub(crate) group: Group,
+    pub(crate) group: Arc<Group>,
     pub(crate) seating: u32,
     /// Who sits where: for each seat a place in the lineup.
     pub(crate) order: Vec<usize>,
 }
 
 impl ChunkGame {
-    pub(crate) const fn key(&self) -> GameKey {
+    pub(crate) fn key(&self) -> GameKey {
         GameKey {
             group: self.group.number,
             seating: self.seating,
@@ -54,7 +54,7 @@ impl ChunkGame {
 /// A group that the schedule has named and that is not complete.
 #[derive(Debug)]
 struct OpenGroup {
-    group: Group,
+    group: Arc<Group>,
     /// The seatings that have not been played.
     missing: BTreeSet<u32>,
 }
@@ -343,7 +343,7 @@ impl State {
         // Where a worker wants less than a deal, its seatings go to several.
         let apart = self.secrets || games < self.plan.games_in_group();
         let mut by_seating: BTreeMap<Option<u32>, Vec<ChunkGame>> = BTreeMap::new();
-        for group in groups {
+        for group in groups.into_iter().map(Arc::new) {
             let orders = self.plan.definition.seatings.of(self.seats, group.turn);
             let played = self.begun.remove(&group.number).unwrap_or_default();
             let mut missing = BTreeSet::new();
