@@ -314,7 +314,9 @@ fn supervisor() -> Observed {
         what: "supervisor".to_owned(),
         check: SelftestCheck::Supervisor,
         found: match outlived() {
-            Ok(false) => Ok("kills processes that are left over and removes their folder".to_owned()),
+            Ok(false) => {
+                Ok("kills processes that are left over and removes their folder".to_owned())
+            }
             Ok(true) => Err("a bot outlived it".to_owned()),
             Err(error) => Err(format!("{error:#}")),
         },

@@ -218,7 +218,15 @@ impl<R: Results> Dispatcher<R> {
             row: row.clone(),
             chunk: key(lease.chunk),
             attempt: lease.attempt,
-            record: record.unwrap_or_default(),
+            record: match record {
+                Some(record) => record,
+                None if !self.results.keeps_records() => Vec::new(),
+                None => {
+                    return Err(TournamentError::Inconsistent(format!(
+                        "the report of {game_id} lacks the record that its lease asked for"
+                    )));
+                }
+            },
         };
         let reported = self.results.report(&game_id, finished).await?;
         tracing::debug!(game = game_id, ?reported, "a game is stored");

@@ -697,11 +697,19 @@ async fn dispatcher(deals: u64, lease: Duration) -> Dispatcher<MemoryResults> {
 }
 
 async fn dispatcher_of(definition: Definition, lease: Duration) -> Dispatcher<MemoryResults> {
+    dispatcher_into(MemoryResults::new(), definition, lease).await
+}
+
+async fn dispatcher_into(
+    results: MemoryResults,
+    definition: Definition,
+    lease: Duration,
+) -> Dispatcher<MemoryResults> {
     let plan = plan(definition, 2);
     let options = DispatchOptions { lease, live: false };
     let observer = Arc::new(Silent);
     let counters = Arc::new(RunCounters::default());
-    let opened = Dispatcher::open(plan, MemoryResults::new(), options, observer, counters);
+    let opened = Dispatcher::open(plan, results, options, observer, counters);
     opened.await.unwrap()
 }
 
@@ -753,6 +761,23 @@ async fn reported_as(
         record: None,
     };
     dispatcher.report(report).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_report_without_the_record_that_was_asked_for_is_refused() {
+    let results = MemoryResults::with_records();
+    let dispatcher = dispatcher_into(results, definition("connect_four", 1), LEASE).await;
+    let (lease, _) = leased(&dispatcher).await;
+    let report = GameReport {
+        lease,
+        key: game("0.0"),
+        summary: draw(),
+        voided: 0,
+        record: None,
+    };
+    let error = dispatcher.report(report).await.unwrap_err();
+    assert!(error.to_string().contains("lacks the record"), "{error}");
+    assert!(dispatcher.results.games().is_empty());
 }
 
 #[tokio::test]
