@@ -129,13 +129,8 @@ async fn play<R: Results>(
         planned,
         games_in_group: plan.games_in_group(),
     });
-    let pool = Pool::new(referee_threads())
-        .map_err(|error| TournamentError::system("could not start the referee", error))?;
-    let pool = Arc::new(pool);
+    let (pool, packer) = start_threads()?;
     let bots = Arc::new(BotPool::new(context));
-    let packer = Packer::start(referee_threads())
-        .map_err(|error| TournamentError::system("could not start a thread", error))?;
-    let packer = Arc::new(packer);
     let concurrency = match plan.series {
         true => 1,
         false => options.concurrency.unwrap_or_else(cores),
@@ -181,6 +176,15 @@ async fn play<R: Results>(
         },
         memory: dispatcher.memory(),
     })
+}
+
+/// The threads that games are played on, and those that pack their records.
+fn start_threads() -> Result<(Arc<Pool>, Arc<Packer>), TournamentError> {
+    let pool = Pool::new(referee_threads())
+        .map_err(|error| TournamentError::system("could not start the referee", error))?;
+    let packer = Packer::start(referee_threads())
+        .map_err(|error| TournamentError::system("could not start a thread", error))?;
+    Ok((Arc::new(pool), Arc::new(packer)))
 }
 
 /// Plays a stored tournament from where the store says that it is, until it is over or

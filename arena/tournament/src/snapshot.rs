@@ -1,7 +1,7 @@
 //! A run as it stands: everything that people and programs are told of it is computed
 //! here, from its results alone.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{cmp::Reverse, collections::BTreeMap, ops::Range};
 
 use arena_events::standings::GameCounts;
 use arena_ladder::{
@@ -156,14 +156,8 @@ impl Snapshot {
             true => all,
             false => results.group_counts(&uncounted).await?,
         };
-        // Where opponents or lengths of matches differ, a score says little.
-        let by = match definition.shape {
-            ScheduleShape::Ladder { .. } => RankBy::Rating,
-            _ if definition.sprt.is_some() => RankBy::Rating,
-            _ => RankBy::Score,
-        };
         let standings = Standings::of(seats, entrants as u32, &tallies, &annulled);
-        let mut standings = standings.ranked_by(by);
+        let mut standings = standings.ranked_by(rank_by(definition));
         let purse = i64::from(kind.info().purse);
         let mut purses = match purse {
             0 => BTreeMap::new(),
@@ -183,13 +177,6 @@ impl Snapshot {
             0 => BTreeMap::new(),
             _ => results.begun().await?,
         };
-        // The games that deals of a decided match lack are not played.
-        let open = begun
-            .iter()
-            .filter(|(group, _)| !uncounted.iter().any(|range| range.contains(group)));
-        let half_played = open.fold((0, 0), |(deals, games), (_, seatings)| {
-            (deals + 1, games + seatings.len() as u64)
-        });
         let distinct = results.distinct_games().await?;
         let count = GameCounts {
             planned_groups: schedule_of.and_then(Schedule::planned),
@@ -214,7 +201,7 @@ impl Snapshot {
             standings,
             set_aside,
             count,
-            half_played,
+            half_played: half_played(&begun, &uncounted),
             figures,
             tests,
             purses,
@@ -252,6 +239,27 @@ impl Snapshot {
             .map(|(number, _)| Entrant::new(number as u32))
             .collect()
     }
+}
+
+/// What the table is sorted by. Where opponents or lengths of matches differ, a score says
+/// little.
+const fn rank_by(definition: &Definition) -> RankBy {
+    match definition.shape {
+        ScheduleShape::Ladder { .. } => RankBy::Rating,
+        _ if definition.sprt.is_some() => RankBy::Rating,
+        _ => RankBy::Score,
+    }
+}
+
+/// How many deals lack games and can still count, and how many games they have. The games
+/// that deals of a decided match lack are not played.
+fn half_played(begun: &BTreeMap<u64, Vec<u32>>, uncounted: &[Range<u64>]) -> (u64, u64) {
+    let open = begun
+        .iter()
+        .filter(|(group, _)| !uncounted.iter().any(|range| range.contains(group)));
+    open.fold((0, 0), |(deals, games), (_, seatings)| {
+        (deals + 1, games + seatings.len() as u64)
+    })
 }
 
 /// Tells a schedule all scores that it asks for.

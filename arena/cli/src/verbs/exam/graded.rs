@@ -64,19 +64,7 @@ impl Graded {
         let candidate = Entry::read(&self.paper.bot, &settings.schemes)?;
         let name = candidate.name.clone();
         self.paper.check_scores()?;
-        let mut plans = Vec::new();
-        for &group in &self.groups {
-            plans.push((group, plan(&settings, group, &candidate)?));
-        }
-        if plans
-            .iter()
-            .any(|(_, plan)| plan.names().skip(1).any(|other| other == name))
-        {
-            return usage(format!(
-                "--bot {}: an opponent is called {name} too; name yours, as in me={}",
-                self.paper.bot, candidate.spec
-            ));
-        }
+        let plans = self.plans(&settings, &candidate)?;
         settings.check_bots(&[candidate])?;
         let folder = settings.folder("exam")?;
         let folder = folder.as_ref();
@@ -96,21 +84,8 @@ impl Graded {
                 .paper
                 .play(&settings, &part, points, plan, folder, &stop);
             let (played, answers) = played.await?;
-            let marks = answers.iter().map(|answer| answer.points).sum();
             if !answers.is_empty() {
-                let brought = ExamGroupEvent {
-                    part,
-                    games: answers.len() as u64,
-                    marks,
-                    max_marks: Some(100),
-                };
-                if self.paper.is_json() {
-                    report::event(Event::ExamGroup(brought.clone()))?;
-                } else {
-                    report::heading(&format!("{}: {marks} of 100", brought.part))?;
-                    report::plain_table(&HEADER, answers.iter().map(Answer::row))?;
-                }
-                groups.push(brought);
+                groups.push(self.tell_group(part, &answers)?);
             }
             ended.push(played.ended(&settings, folder));
             match played.close(None) {
@@ -141,6 +116,39 @@ impl Graded {
         let show = || report::heading(&format!("{name}: {marks} of {of}"));
         self.paper.close(kind.info().name, exam, whole, show)?;
         Ok(end)
+    }
+
+    /// The plan of each group that was chosen.
+    fn plans(&self, settings: &Settings, candidate: &Entry) -> anyhow::Result<Vec<(u64, Plan)>> {
+        let mut plans = Vec::new();
+        for &group in &self.groups {
+            let plan = plan(settings, group, candidate)?;
+            if plan.names().skip(1).any(|other| other == candidate.name) {
+                return usage(format!(
+                    "--bot {}: an opponent is called {} too; name yours, as in me={}",
+                    self.paper.bot, candidate.name, candidate.spec
+                ));
+            }
+            plans.push((group, plan));
+        }
+        Ok(plans)
+    }
+
+    /// Prints what a group has brought.
+    fn tell_group(&self, part: String, answers: &[Answer]) -> anyhow::Result<ExamGroupEvent> {
+        let brought = ExamGroupEvent {
+            part,
+            games: answers.len() as u64,
+            marks: answers.iter().map(|answer| answer.points).sum(),
+            max_marks: Some(100),
+        };
+        if self.paper.is_json() {
+            report::event(Event::ExamGroup(brought.clone()))?;
+        } else {
+            report::heading(&format!("{}: {} of 100", brought.part, brought.marks))?;
+            report::plain_table(&HEADER, answers.iter().map(Answer::row))?;
+        }
+        Ok(brought)
     }
 }
 
