@@ -74,6 +74,17 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// The files of a folder that git tracks, and new ones, so that a fault in them is found
+/// before they are committed. Some may have been deleted since.
+///
+/// # Errors
+/// git fails.
+pub(crate) fn git_files(folder: &str) -> Result<Vec<String>> {
+    let listing = "ls-files -z --cached --others --exclude-standard --";
+    let files = capture(command("git").args(listing.split(' ')).arg(folder))?;
+    Ok(files.split_terminator('\0').map(str::to_owned).collect())
+}
+
 /// The members of the workspace as cargo lists them: `name vX.Y.Z (folder)`, a
 /// line each.
 ///

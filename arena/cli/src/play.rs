@@ -27,15 +27,18 @@ use arena_tournament::{
     read_openings, run, secret_root,
 };
 use clap::Args;
-use referee_core::{GameKind, Limits, Root};
+use referee_core::{GameKind, JsonBounds, Limits, Root};
 use referee_games::game_name;
-use referee_worker::{Entry, RecordFolder, Schemes, Stop, write_whole};
+use referee_worker::{Entry, RecordFolder, Schemes, Stop, read_input_text, write_whole};
 
 use crate::{
     End, report,
     reporter::{Reporter, Seen},
     show, usage,
 };
+
+/// The most bytes of a file with a root.
+const LARGEST_SEED: u64 = 4096;
 
 /// How a run is played, whatever is played.
 #[derive(Args)]
@@ -121,7 +124,8 @@ impl RunArgs {
             settings.setups = read_openings(file, &settings.directory, kind)?;
         }
         if let Some(text) = &self.setup {
-            let setup = serde_json::from_str(text)
+            let setup = JsonBounds::SETUP
+                .read(text.as_bytes())
                 .or_else(|error| usage(format!("--setup: expected a JSON object: {error}")))?;
             let setup = kind.setup(&setup);
             settings.setups = vec![setup.or_else(|error| usage(format!("--setup: {error}")))?];
@@ -141,8 +145,8 @@ pub(crate) fn typed_root(seed: Option<&str>, file: Option<&Path>) -> anyhow::Res
         (Some(seed), _) => ("--seed".to_owned(), seed.to_owned()),
         (None, Some(file)) => {
             let what = format!("--seed-file {}", file.display());
-            let text =
-                fs::read_to_string(file).or_else(|error| usage(format!("{what}: {error}")))?;
+            let text = read_input_text(file, LARGEST_SEED);
+            let text = text.or_else(|error| usage(format!("{what}: {error}")))?;
             (what, text)
         }
         (None, None) => return Ok(None),

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read as _};
 
-use referee_core::Root;
+use referee_core::{JsonBounds, Root};
 
 use crate::{
     ChunkKey, FinishedGame, Reported, Store, StoreError, Tournament, TournamentId, TournamentState,
@@ -10,8 +10,19 @@ use crate::{
     pack, report,
 };
 
-/// No line is longer than this, in bytes.
-const LONGEST: u64 = 512 * 1024 * 1024;
+/// How much the first line may hold: the most entrants and the longest list of openings.
+const TOURNAMENT: JsonBounds = JsonBounds {
+    bytes: 64 * 1024 * 1024,
+    depth: 2 * JsonBounds::SETUP.depth,
+    values: 2_000_000,
+};
+/// How much the line of a game may hold. Its record is one text, with a backslash before
+/// many a character.
+const GAME: JsonBounds = JsonBounds {
+    bytes: 2 * pack::LARGEST as usize + 1024 * 1024,
+    depth: 16,
+    values: 10_000,
+};
 /// How many games are in memory at once.
 const AT_ONCE: usize = 200;
 
@@ -57,6 +68,11 @@ impl Store {
             }
             match line {
                 Some(ExportLine::Game(game)) => {
+                    if game.record.len() as u64 > pack::LARGEST {
+                        let most = pack::LARGEST >> 20;
+                        let why = format!("expected a record of at most {most} MiB");
+                        return Err(lines.broken(why));
+                    }
                     game.row
                         .check(entrants)
                         .map_err(|error| lines.broken(error.to_string()))?;
@@ -176,16 +192,18 @@ struct ExportLines<'a, R> {
 
 impl<R: BufRead> ExportLines<'_, R> {
     fn next(&mut self) -> Result<Option<ExportLine>, StoreError> {
+        let bounds = if self.number == 0 { TOURNAMENT } else { GAME };
         let mut line = Vec::new();
         self.number += 1;
         self.text
             .by_ref()
-            .take(LONGEST)
+            .take(bounds.bytes as u64 + 1)
             .read_until(b'\n', &mut line)?;
         if line.is_empty() {
             return Ok(None);
         }
-        serde_json::from_slice(&line)
+        bounds
+            .read(&line)
             .map(Some)
             .map_err(|error| self.broken(error.to_string()))
     }

@@ -2,20 +2,24 @@
 //! definition, which the store keeps.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt};
+use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt, schedule::MOST_ENTRANTS};
 use arena_store::{BotRow, NewEntrant, Store, Tournament};
 use referee_core::{GameKind, Limits, Root};
 use referee_games::{GAMES, game_name};
-use referee_worker::{Entry, Schemes, SpecError, is_of_a_name};
+use referee_worker::{Entry, Schemes, SpecError, is_of_a_name, read_input_text};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::{Setups, TournamentError, error::invalid as usage, setups::openings, suggest::hint};
+
+/// The most bytes of a file: 1 KiB for each of the most bots.
+const LARGEST: u64 = 4 * 1024 * 1024;
+/// The most bytes of a list of openings.
+const LARGEST_OPENINGS: u64 = 16 * 1024 * 1024;
 
 /// The file.
 #[derive(Deserialize)]
@@ -143,7 +147,8 @@ impl Planned {
     /// [`TournamentError::Invalid`] says what was expected; the store fails.
     pub async fn read(path: &Path, context: Context<'_>) -> Result<Self, TournamentError> {
         let what = path.display();
-        let text = fs::read_to_string(path).or_else(|error| usage(format!("{what}: {error}")))?;
+        let text = read_input_text(path, LARGEST);
+        let text = text.or_else(|error| usage(format!("{what}: {error}")))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let of_file = stem.chars().map(|c| if is_of_a_name(c) { c } else { '-' });
         match Self::parse(&text, of_file.collect(), context).await {
@@ -312,6 +317,13 @@ impl File {
         kind: &dyn GameKind,
         context: Context<'_>,
     ) -> Result<(Vec<Entry>, Vec<NewEntrant>), TournamentError> {
+        let most = MOST_ENTRANTS as usize;
+        if self.bots.len() > most {
+            return usage(format!(
+                "bots: expected at most {most}, found {}",
+                self.bots.len()
+            ));
+        }
         let mut entrants = Vec::new();
         for bot in &self.bots {
             let mut entrant = NewEntrant {
@@ -488,7 +500,7 @@ pub fn read_openings(
     kind: &dyn GameKind,
 ) -> Result<Vec<serde_json::Value>, TournamentError> {
     let what = format!("openings {}", file.display());
-    let text = fs::read_to_string(directory.join(file));
+    let text = read_input_text(&directory.join(file), LARGEST_OPENINGS);
     let text = text.or_else(|error| usage(format!("{what}: {error}")))?;
     openings(&what, &text, kind)
 }

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use referee_core::{GameKind, Seat, Seed, SetupError, TableStep};
+use referee_core::{GameKind, JsonBounds, Seat, Seed, SetupError, TableStep};
 
 use crate::{TournamentError, error::invalid};
+
+/// The most openings of a list.
+const MOST_OPENINGS: usize = 100_000;
 
 /// The set-ups that the deals of a run take in turn, from the first again after
 /// the last. In a game with secrets some may say themselves who is dealt what:
@@ -104,13 +107,21 @@ pub fn openings(
     // Some editors begin a file with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().map(str::trim).enumerate();
-    let setups = lines
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(at, line)| {
-            kind.opening(line)
-                .or_else(|error| invalid(format!("{what}, line {}: {error}", at + 1)))
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut setups = Vec::new();
+    for (at, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+        if line.len() > JsonBounds::SETUP.bytes {
+            let most = JsonBounds::SETUP.bytes;
+            return invalid(format!(
+                "{what}, line {}: expected at most {most} bytes",
+                at + 1
+            ));
+        }
+        if setups.len() == MOST_OPENINGS {
+            return invalid(format!("{what}: expected at most {MOST_OPENINGS} openings"));
+        }
+        let setup = kind.opening(line);
+        setups.push(setup.or_else(|error| invalid(format!("{what}, line {}: {error}", at + 1)))?);
+    }
     if setups.is_empty() {
         return invalid(format!("{what}: expected one opening a line, found none"));
     }

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Dice, Outcome, PerSeat, Scene, Seat};
+use crate::{Dice, JsonBounds, Outcome, PerSeat, Scene, Seat};
 
 /// Facts about a game that do not depend on the set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,8 @@ pub trait Game: Sized + Copy + Debug + PartialEq + Send + Sync + 'static {
     ///
     /// [`SetupError`] says what was expected.
     fn opening(line: &str) -> Result<Self::Setup, SetupError> {
-        serde_json::from_str(line)
+        JsonBounds::SETUP
+            .read(line.as_bytes())
             .map_err(|error| SetupError(format!("expected a set-up as a JSON object: {error}")))
     }
 

@@ -8,6 +8,7 @@ mod clock;
 mod dice;
 mod foul;
 mod game;
+mod json;
 mod outcome;
 #[cfg(feature = "pack")]
 pub mod pack;
@@ -26,6 +27,7 @@ pub use clock::{Charge, Clock, Limits};
 pub use dice::Dice;
 pub use foul::{Foul, FoulKind};
 pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step, Trial};
+pub use json::{JsonBounds, JsonError};
 pub use outcome::{Outcome, SeatFoul, Verdict};
 pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine, SeatHeader};
 pub use scene::{Area, CardSuit, Cell, Piece, Scene, Shape, TileSuit};

@@ -11,9 +11,11 @@ const LEVEL: i32 = 1;
 /// 64 KiB that zstd takes by itself, in half the time where each record finds the
 /// processor's caches full of other data.
 const TABLE: CParameter = CParameter::HashLog(12);
-/// No record is larger than this, in bytes; what claims to be was not written
-/// by us.
-const LARGEST: u64 = 256 * 1024 * 1024;
+/// No text of a record has more bytes than this. The longest game with the largest answers
+/// has less than a third of it.
+pub const LARGEST: u64 = 64 * 1024 * 1024;
+/// What unpacking may look back on, as a power of two: all of the largest record.
+const WINDOW: u32 = LARGEST.ilog2();
 
 thread_local! {
     /// Making one costs more than packing a record.
@@ -39,14 +41,17 @@ pub fn pack(text: &str) -> Vec<u8> {
 ///
 /// # Errors
 ///
-/// The bytes are not a whole zstd frame, or not text, or of more than 256 MiB.
+/// The bytes are not a whole zstd frame, or not text, or of more than [`LARGEST`] bytes.
 pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
     let mut text = String::new();
-    let read = zstd::Decoder::new(packed)?
-        .take(LARGEST + 1)
-        .read_to_string(&mut text)?;
+    let mut unpacking = zstd::Decoder::new(packed)?;
+    unpacking.window_log_max(WINDOW)?;
+    let read = unpacking.take(LARGEST + 1).read_to_string(&mut text)?;
     if read as u64 > LARGEST {
-        return Err(UnpackError(std::io::Error::other("it is too large")));
+        return Err(UnpackError(std::io::Error::other(format!(
+            "it unpacks to more than {} MiB",
+            LARGEST >> 20
+        ))));
     }
     Ok(text)
 }
@@ -73,5 +78,19 @@ mod tests {
             assert!(cut.is_err() || cut.unwrap() != text, "{end}");
         }
         assert!(unpack(b"no frame").is_err());
+    }
+
+    #[test]
+    fn what_unpacks_to_more_than_a_record_can_have_is_refused() {
+        let largest = "0".repeat(LARGEST as usize);
+        let packed = pack(&largest);
+        assert!(packed.len() < 100_000);
+        assert_eq!(unpack(&packed).unwrap().len(), largest.len());
+        for more in ["0", &largest] {
+            // Several frames, one after another, are one text.
+            let bomb = [packed.clone(), pack(more)].concat();
+            let why = unpack(&bomb).unwrap_err().to_string();
+            assert!(why.contains("more than 64 MiB"), "{why}");
+        }
     }
 }

@@ -6,12 +6,21 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Event, Limits, PerSeat, Seat, Seed, Verdict, transcript::push};
+use crate::{Event, JsonBounds, Limits, PerSeat, Seat, Seed, Verdict, transcript::push};
 
 /// The name of this format in the header.
 pub const FORMAT: &str = "bot-arena record";
 /// The version of this format.
 pub const FORMAT_VERSION: u32 = 1;
+
+/// How much a line may hold: the set-up, or the largest answer.
+const LINE: JsonBounds = JsonBounds {
+    bytes: 1024 * 1024,
+    depth: 2 * JsonBounds::SETUP.depth,
+    values: 2 * JsonBounds::SETUP.values,
+};
+/// The most events; the longest game has less than 5,000.
+const MOST_EVENTS: usize = 100_000;
 
 /// It is enough to play the game again: every position, what each bot knew, and the
 /// verdict.
@@ -159,6 +168,15 @@ impl Record {
         let Line::Header(header) = read(0, first)? else {
             return Err(wrong(1, "expected a header"));
         };
+        let seats = header.players.as_slice().len();
+        if !(1..=usize::from(u8::MAX)).contains(&seats)
+            || ![0, seats].contains(&header.spent.as_slice().len())
+        {
+            return Err(wrong(
+                1,
+                "expected 1 to 255 players, and what each has spent or nothing of it",
+            ));
+        }
         if header.format != FORMAT || header.format_version != FORMAT_VERSION {
             return Err(wrong(
                 1,
@@ -178,15 +196,30 @@ impl Record {
                 ));
             };
             sealed += line.len();
+            bounded(at, line)?;
             match serde_json::from_str::<Event>(line) {
                 Ok(event) => {
                     if seat_of(&event).index() >= header.players.as_slice().len() {
                         return Err(wrong(at + 1, "no such seat in this game"));
                     }
+                    if events.len() == MOST_EVENTS {
+                        return Err(wrong(
+                            at + 1,
+                            &format!("expected at most {MOST_EVENTS} events"),
+                        ));
+                    }
                     events.push(event);
                 }
                 Err(event_error) => match read(at, line) {
-                    Ok(Line::Result(result)) => break (at, result),
+                    Ok(Line::Result(result)) => {
+                        if !is_of_seats(&result, header.players.as_slice().len()) {
+                            return Err(wrong(
+                                at + 1,
+                                "expected times, places and scores for each player",
+                            ));
+                        }
+                        break (at, result);
+                    }
                     Ok(_) => return Err(wrong(at + 1, "expected an event or the result")),
                     // It is neither an event nor a result: report the error of what it
                     // looks like.
@@ -283,7 +316,26 @@ fn into_text(json: Vec<u8>) -> String {
     String::from_utf8(json).expect("JSON is UTF-8")
 }
 
+/// Whether a result is one of a game with so many seats.
+fn is_of_seats(result: &ResultLine, seats: usize) -> bool {
+    let verdict = match &result.verdict {
+        Verdict::Void { .. } => true,
+        Verdict::Finished { outcome, fouls } => {
+            outcome.places.as_slice().len() == seats
+                && outcome.scores.as_slice().len() == seats
+                && fouls.iter().all(|foul| foul.seat.index() < seats)
+        }
+    };
+    verdict && result.thought_us.as_slice().len() == seats
+}
+
+fn bounded(at: usize, line: &str) -> Result<(), RecordError> {
+    let checked = LINE.check(line.as_bytes());
+    checked.map_err(|error| wrong(at + 1, &error.to_string()))
+}
+
 fn read(at: usize, line: &str) -> Result<Line<Header, ResultLine>, RecordError> {
+    bounded(at, line)?;
     serde_json::from_str(line).map_err(|error| wrong(at + 1, &error.to_string()))
 }
 

@@ -11,6 +11,7 @@ mod command;
 mod dispatch;
 mod entry;
 mod hint;
+mod input;
 mod launcher;
 pub mod lease;
 mod packer;
@@ -24,6 +25,7 @@ pub use buckets::{Buckets, bucket};
 pub use dispatch::{Dispatch, DispatchError};
 pub use entry::{Entry, SpecError, is_of_a_name};
 pub use hint::{Hint, hint_for};
+pub use input::{open_input, read_input, read_input_text};
 pub use launcher::{
     BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
 };

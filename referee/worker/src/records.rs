@@ -9,6 +9,8 @@ use std::{
 
 use referee_core::{Record, pack};
 
+use crate::read_input;
+
 /// What a record's file name ends with.
 const ENDING: &str = "jsonl.zst";
 /// The first bytes of every zstd frame (RFC 8878, section 3.1.1).
@@ -94,7 +96,7 @@ async fn written(
 /// [`ReadError`] says what is wrong with the file.
 pub fn read_record(path: &Path) -> Result<Record, ReadError> {
     let path = path.to_owned();
-    let bytes = match fs::read(&path) {
+    let bytes = match read_input(&path, pack::LARGEST) {
         Ok(bytes) => bytes,
         Err(error) => return Err(ReadError::Open { path, error }),
     };

@@ -1,10 +1,11 @@
 //! What belongs to the whole process is the program's: its working directory, its
 //! signals, its end, its output, its log. The libraries that programs are made of leave
-//! it alone, so that any program can be made of them. Tests and binaries are not looked at.
+//! it alone, so that any program can be made of them. And whatever reads files that people
+//! hand to us reads them in one way. Tests and binaries are not looked at.
 
 use std::fs;
 
-use crate::shell::{Result, capture, command, root};
+use crate::shell::{Result, git_files, root};
 
 /// The sources of the libraries.
 const LIBRARIES: &[&str] = &[
@@ -36,29 +37,63 @@ const GLOBALS: &[(&str, &str)] = &[
     ("eprintln!", "the output"),
 ];
 
-/// Looks through the sources of every library.
+/// The sources that read files which somebody else may have written.
+const READERS: &[&str] = &[
+    "arena/check/src",
+    "arena/cli/src",
+    "arena/review/src",
+    "arena/tournament/src",
+    "referee/worker/src",
+];
+
+/// What must not be called there: it reads without end from a pipe or a device.
+const UNBOUNDED: &[(&str, &str)] = &[
+    ("fs::read(", "read_input in referee/worker/src/input.rs"),
+    (
+        "fs::read_to_string(",
+        "read_input_text in referee/worker/src/input.rs",
+    ),
+    ("File::open(", "open_input in referee/worker/src/input.rs"),
+];
+
+/// Looks through the sources of every library, and of whatever reads files.
 ///
 /// # Errors
 /// The findings, one a line, or a folder without sources.
 pub(super) fn check() -> Result {
+    let whose = |whose: &str| format!("{whose} belongs to the program");
+    let mut found = look_through(LIBRARIES, GLOBALS, whose)?;
+    let instead = |instead: &str| format!("use {instead}");
+    found.extend(look_through(READERS, UNBOUNDED, instead)?);
+    super::all_clear(
+        "uses of what belongs to the whole process, or has no bounds",
+        &found,
+    )
+}
+
+/// The uses of these names in the libraries of these folders.
+fn look_through(
+    folders: &[&str],
+    names: &[(&str, &str)],
+    say: impl Fn(&str) -> String,
+) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    for folder in LIBRARIES {
-        let listing = "ls-files -z --cached --others --exclude-standard --";
-        let files = capture(command("git").args(listing.split(' ')).arg(folder))?;
+    for folder in folders {
+        let files = git_files(folder)?;
         if files.is_empty() {
             found.push(format!(
                 "{folder} has no files: mend the list in xtask/src/lint/globals.rs"
             ));
         }
-        let files = files.split_terminator('\0').filter(|file| is_library(file));
+        let files = files.iter().filter(|file| is_library(file));
         for file in files.filter(|file| root().join(file).exists()) {
             let text = fs::read_to_string(root().join(file))?;
-            for (line, finding) in findings(&text) {
-                found.push(format!("{file}:{line}: {finding}"));
+            for (line, name, why) in findings(&text, names) {
+                found.push(format!("{file}:{line}: {name}: {}", say(why)));
             }
         }
     }
-    super::all_clear("uses of what belongs to the whole process", &found)
+    Ok(found)
 }
 
 /// Whether a file is part of a library, and no test.
@@ -68,15 +103,15 @@ fn is_library(file: &str) -> bool {
 }
 
 /// What is wrong with a file, by line. Comments and the tests at its end are skipped.
-fn findings(text: &str) -> Vec<(usize, String)> {
+fn findings<'a>(text: &str, names: &[(&'a str, &'a str)]) -> Vec<(usize, &'a str, &'a str)> {
     let lines = (1..).zip(text.lines().map(str::trim_start));
     let lines = lines.take_while(|(_, line)| !line.starts_with("mod tests {"));
     let code = lines.filter(|(_, line)| !line.starts_with("//"));
-    let globals = code.flat_map(|(number, line)| {
-        let used = GLOBALS.iter().filter(|(name, _)| uses(line, name));
-        used.map(move |(name, whose)| (number, format!("{name}: {whose} belongs to the program")))
+    let found = code.flat_map(|(number, line)| {
+        let used = names.iter().filter(|(name, _)| uses(line, name));
+        used.map(move |(name, why)| (number, *name, *why))
     });
-    globals.collect()
+    found.collect()
 }
 
 /// Whether a line uses a function or macro of this name, and not a method or a function
@@ -94,7 +129,18 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<usize> {
-        findings(text).into_iter().map(|(line, _)| line).collect()
+        let found = findings(text, GLOBALS).into_iter();
+        found.map(|(line, ..)| line).collect()
+    }
+
+    #[test]
+    fn reading_without_bounds_is_found() {
+        let text = "let text = fs::read(path)?;\nstd::fs::File::open(path)\nread_input(path, 9)";
+        let lines: Vec<_> = findings(text, UNBOUNDED)
+            .into_iter()
+            .map(|(line, name, _)| (line, name))
+            .collect();
+        assert_eq!(lines, [(1, "fs::read("), (2, "File::open(")]);
     }
 
     #[test]
@@ -133,8 +179,7 @@ mod tests {
     #[test]
     fn a_finding_has_its_line_and_says_whose_it_is() {
         let text = "//! About.\nfn f() {\n    println!();\n}\n";
-        let words = "println!: the output belongs to the program";
-        assert_eq!(findings(text), [(3, words.to_owned())]);
+        assert_eq!(findings(text, GLOBALS), [(3, "println!", "the output")]);
     }
 
     #[test]

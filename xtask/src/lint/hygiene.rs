@@ -8,7 +8,7 @@ use std::{
     path::PathBuf,
 };
 
-use crate::shell::{Result, capture, command, members, root};
+use crate::shell::{Result, capture, command, git_files, members, root};
 
 /// Looks through everything that git tracks or would track.
 ///
@@ -34,11 +34,8 @@ pub(super) fn check() -> Result {
             found.push(format!("{manifest}: no `[lints] workspace = true`"));
         }
     }
-    // New files too, so that a fault in them is found before they are committed.
-    let listing = "ls-files -z --cached --others --exclude-standard";
-    let files = capture(command("git").args(listing.split(' ')))?;
-    for file in files.split_terminator('\0') {
-        let text = match fs::read(root().join(file)) {
+    for file in git_files(".")? {
+        let text = match fs::read(root().join(&file)) {
             Ok(text) => text,
             // A file that was deleted and that git still lists, or a nested checkout.
             Err(error) if matches!(error.kind(), NotFound | IsADirectory) => continue,

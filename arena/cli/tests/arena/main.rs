@@ -6,6 +6,7 @@ mod check_referee;
 mod checks;
 mod exams;
 mod games;
+mod inputs;
 mod languages;
 mod registry;
 mod replays;

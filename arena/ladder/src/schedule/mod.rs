@@ -33,6 +33,15 @@ use crate::{Entrant, Group, GroupScore, HalfPoints, MatchId, Seatings, Sprt};
 /// How many deals a match may have, so that no sum of points overflows.
 pub const MOST_DEALS: u64 = 10_000_000;
 
+/// How many matches the rounds of a Swiss or a ladder may have.
+pub const MOST_MATCHES: u64 = 1_000_000;
+
+/// How many deals a schedule with an end may have: more than a machine plays in years.
+pub const MOST_PLANNED: u64 = 1_000_000_000_000;
+
+/// The most entrants of any shape.
+pub const MOST_ENTRANTS: u32 = 4_000;
+
 /// How many rounds a ladder without an end shows; they are the last ones.
 pub const KEPT_ROUNDS: usize = 100;
 
@@ -295,6 +304,21 @@ pub enum ScheduleError {
         /// How many there may be.
         most: u32,
     },
+    /// More rounds than can be planned.
+    #[error(
+        "with {entrants} entrants there can be at most {most} rounds, and {rounds} were asked for"
+    )]
+    ManyRounds {
+        /// How many entrants there are.
+        entrants: u32,
+        /// How many rounds were asked for.
+        rounds: u32,
+        /// How many there may be.
+        most: u32,
+    },
+    /// More deals than can be planned.
+    #[error("a schedule has at most {MOST_PLANNED} deals, and this one would have {0}")]
+    Planned(u64),
     /// More entrants than the shape supports.
     #[error("a schedule of this shape has at most {most} entrants, not {entrants}")]
     TooManyEntrants {
@@ -316,6 +340,15 @@ pub enum ScheduleError {
 ///
 /// [`ScheduleError`] if the shape is not possible with this field.
 pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule>, ScheduleError> {
+    let schedule = unbounded(field, shape)?;
+    match schedule.planned() {
+        Some(planned) if planned > MOST_PLANNED => Err(ScheduleError::Planned(planned)),
+        _ => Ok(schedule),
+    }
+}
+
+/// The schedule, however many deals it has.
+fn unbounded(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule>, ScheduleError> {
     let length = length(field, shape)?;
     let entrants = field.entrants;
     let two = field.seats == 2;
@@ -359,6 +392,7 @@ pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule
                     most,
                 });
             }
+            check_rounds(field, rounds)?;
             let rules = MatchRules::new(field, length);
             let pairing = Swiss::new(field, &rules);
             Box::new(InRounds::new(field, rules, Some(rounds), pairing))
@@ -373,6 +407,7 @@ pub fn schedule(field: &Field, shape: &ScheduleShape) -> Result<Box<dyn Schedule
             Box::new(Elimination::new(field, elimination_rules(field), bracket))
         }
         ScheduleShape::Ladder { rounds } => {
+            check_rounds(field, rounds.unwrap_or(0))?;
             let rules = MatchRules::new(field, length);
             Box::new(InRounds::new(field, rules, rounds, Ladder::new(field)))
         }
@@ -393,7 +428,7 @@ fn length(field: &Field, shape: &ScheduleShape) -> Result<Length, ScheduleError>
     let (listed, most) = match shape {
         ScheduleShape::RoundRobin {} | ScheduleShape::Gauntlet { .. } => (true, 1_000),
         ScheduleShape::Swiss { .. } => (false, swiss::MOST_ENTRANTS),
-        _ => (false, 4_000),
+        _ => (false, MOST_ENTRANTS),
     };
     let length = match field.sprt {
         None => Length::Full,
@@ -408,6 +443,21 @@ fn length(field: &Field, shape: &ScheduleShape) -> Result<Length, ScheduleError>
         return Err(ScheduleError::TooManyEntrants { entrants, most });
     }
     Ok(length)
+}
+
+/// Whether so many rounds have no more matches than can be planned.
+fn check_rounds(field: &Field, rounds: u32) -> Result<(), ScheduleError> {
+    let entrants = field.entrants;
+    let in_round = u64::from(entrants.div_ceil(u32::from(field.seats)));
+    let most = u32::try_from(MOST_MATCHES / in_round).unwrap_or(u32::MAX);
+    if rounds > most {
+        return Err(ScheduleError::ManyRounds {
+            entrants,
+            rounds,
+            most,
+        });
+    }
+    Ok(())
 }
 
 fn elimination_rules(field: &Field) -> MatchRules {

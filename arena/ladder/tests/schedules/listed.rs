@@ -226,6 +226,34 @@ fn a_test_stops_its_match_at_the_first_group_that_decides() {
 }
 
 #[test]
+fn more_than_can_be_planned_is_refused() {
+    let ladder = |rounds| ScheduleShape::Ladder { rounds };
+    let swiss = |rounds| ScheduleShape::Swiss { rounds };
+    for (entrants, seats, rounds, most) in [
+        (2, 2, u32::MAX, 1_000_000),
+        (4_000, 2, 501, 500),
+        (4_000, 4, 1_001, 1_000),
+        (500, 4, u32::MAX, 8_000),
+    ] {
+        let shape = match entrants {
+            500 => swiss(Some(rounds)),
+            _ => ladder(Some(rounds)),
+        };
+        let error = ScheduleError::ManyRounds {
+            entrants,
+            rounds,
+            most,
+        };
+        let found = schedule(&field(entrants, seats, 1), &shape).err();
+        assert_eq!(found, Some(error), "{shape:?}");
+    }
+    let many = schedule(&field(1_000, 2, 10_000_000), &ScheduleShape::RoundRobin {});
+    let planned = 1_000 * 999 / 2 * 10_000_000;
+    assert_eq!(many.err(), Some(ScheduleError::Planned(planned)));
+    assert!(schedule(&field(1_000, 2, 1_000_000), &ScheduleShape::RoundRobin {}).is_ok());
+}
+
+#[test]
 fn no_number_of_entrants_is_too_much_to_be_refused() {
     for (shape, most) in [
         (ScheduleShape::RoundRobin {}, 1_000),

@@ -233,6 +233,51 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
         ),
         (spoilt(424, "[0,1]", "[0,2]"), 424, "can't be stored"),
         (
+            spoilt(
+                1,
+                "\"definition\":",
+                &format!("\"definition\":[{}1],\"a\":", "1,".repeat(2_000_000)),
+            ),
+            1,
+            "at most 2000000 values",
+        ),
+        (
+            spoilt(
+                424,
+                "\"plies\":",
+                &format!("\"plies\":[{}1],\"a\":", "1,".repeat(10_000)),
+            ),
+            424,
+            "at most 10000 values",
+        ),
+        (
+            spoilt(
+                424,
+                "\"plies\":",
+                &format!("\"plies\":{}1{},\"a\":", "[".repeat(99), "]".repeat(99)),
+            ),
+            424,
+            "at most 16 levels",
+        ),
+        (
+            spoilt(
+                424,
+                "\"plies\":",
+                &format!("\"plies\":{}", " ".repeat(130 << 20)),
+            ),
+            424,
+            "bytes of JSON",
+        ),
+        (
+            spoilt(
+                424,
+                "\"record\":\"",
+                &format!("\"record\":\"{}", "x".repeat(65 << 20)),
+            ),
+            424,
+            "a record of at most 64 MiB",
+        ),
+        (
             spoilt(425, "\"ask:12\"", "\"ask:soon\""),
             425,
             "`ask:soon` is no counter",

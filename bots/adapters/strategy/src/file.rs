@@ -188,8 +188,11 @@ pub(crate) fn has_mangled(path: &Path, name: &str) -> bool {
 }
 
 fn has_bytes(path: &Path, wanted: &[u8]) -> bool {
-    std::fs::read(path)
-        .is_ok_and(|bytes| bytes.windows(wanted.len()).any(|window| window == wanted))
+    /// What is looked through of a file: more than any strategy has.
+    const MOST: u64 = 64 * 1024 * 1024;
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+    read.is_ok_and(|_| bytes.windows(wanted.len()).any(|window| window == wanted))
 }
 
 /// What a file with this header is, if it is not a shared object for this machine

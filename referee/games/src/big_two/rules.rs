@@ -2,8 +2,8 @@
 //! deal of what a seat has not seen.
 
 use referee_core::{
-    Audience, Dice, Game, GameInfo, Illegal, Observation, PerSeat, Scene, Seat, SetupError, State,
-    Step, Trial,
+    Audience, Dice, Game, GameInfo, Illegal, JsonBounds, Observation, PerSeat, Scene, Seat,
+    SetupError, State, Step, Trial,
 };
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +115,8 @@ impl Game for BigTwo {
     /// JSON.
     fn opening(line: &str) -> Result<Setup, SetupError> {
         if line.trim_start().starts_with('{') {
-            return serde_json::from_str(line)
+            return JsonBounds::SETUP
+                .read(line.as_bytes())
                 .map_err(|error| SetupError(format!("not a set-up of big_two: {error}")));
         }
         let hands = line

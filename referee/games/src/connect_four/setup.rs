@@ -1,6 +1,6 @@
 //! The set-up: the board, and a position to begin from.
 
-use referee_core::Seat;
+use referee_core::{JsonBounds, Seat};
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Board, ConnectFour, LARGEST, Point, Public, SMALLEST, SMALLEST_DRAWN};
@@ -51,7 +51,8 @@ impl Setup {
     pub(super) fn from_line(line: &str) -> Result<Self, String> {
         let line = line.trim();
         if line.starts_with('{') {
-            return serde_json::from_str(line)
+            return JsonBounds::SETUP
+                .read(line.as_bytes())
                 .map_err(|error| format!("not a set-up of connect_four: {error}"));
         }
         let columns = line.split_ascii_whitespace().map(str::parse);

@@ -1,6 +1,6 @@
 //! The set-up of a round.
 
-use referee_core::SetupError;
+use referee_core::{JsonBounds, SetupError};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -35,7 +35,8 @@ impl Setup {
     /// A line of two hands, separated by a space, or a set-up as JSON.
     pub(super) fn opening(line: &str) -> Result<Self, SetupError> {
         if line.trim_start().starts_with('{') {
-            return serde_json::from_str(line)
+            return JsonBounds::SETUP
+                .read(line.as_bytes())
                 .map_err(|error| SetupError(format!("not a set-up: {error}")));
         }
         match line.split_whitespace().collect::<Vec<_>>()[..] {

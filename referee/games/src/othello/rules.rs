@@ -5,8 +5,8 @@
 //! The referee passes for a side without a move: it is not asked.
 
 use referee_core::{
-    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
-    Step, Trial,
+    Dice, Game, GameInfo, Illegal, JsonBounds, Observation, Outcome, PerSeat, Scene, Seat,
+    SetupError, State, Step, Trial,
 };
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +121,8 @@ impl Game for Othello {
         let line = line.trim();
         let text = Some(line.to_owned());
         match line.chars().next() {
-            Some('{') => serde_json::from_str(line)
+            Some('{') => JsonBounds::SETUP
+                .read(line.as_bytes())
                 .map_err(|error| SetupError(format!("not a set-up of othello: {error}"))),
             Some('X' | 'x' | 'O' | 'o' | '-' | '.') => Ok(Setup {
                 position: text,

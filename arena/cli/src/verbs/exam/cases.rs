@@ -1,7 +1,7 @@
 //! The exam of cases: eight rounds that are the same for everyone, the bot
 //! always in seat 0, and a sum of scores that must be reached.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use arena_events::{
     Event,
@@ -13,7 +13,7 @@ use arena_store::GameRow;
 use arena_tournament::{Plan, events, find_game, parse_limit};
 use clap::Args;
 use referee_core::{Limits, Root, Seat};
-use referee_worker::{Entry, Stop};
+use referee_worker::{Entry, Stop, read_input_text};
 use serde::Deserialize;
 
 use super::{Answer, HEADER, Paper, started};
@@ -30,6 +30,10 @@ const ROUNDS: u64 = 8;
 /// What the arcade allows in a case.
 const BUDGET: Duration = Duration::from_secs(4);
 const MEMORY: u64 = 2 * 1024 * 1024;
+
+/// The most bytes of a file of cases.
+const LARGEST_CASES: u64 = 1024 * 1024;
+const MOST_CASES: usize = 1000;
 
 /// The cases that everybody may practise on. What is asked for is a share of
 /// what `shanten` scores: see `docs/exams.md`.
@@ -330,7 +334,7 @@ impl Cases {
             None => ("the practice cases".to_owned(), PRACTICE.to_owned()),
             Some(file) => (
                 format!("--cases {}", file.display()),
-                fs::read_to_string(file)
+                read_input_text(file, LARGEST_CASES)
                     .or_else(|error| usage(format!("--cases {}: {error}", file.display())))?,
             ),
         };
@@ -353,8 +357,15 @@ impl Cases {
         if case.is_empty() {
             return usage(format!("{what}: expected one [[case]] or more, found none"));
         }
-        for (at, one) in case.iter().enumerate() {
-            if case[..at].iter().any(|other| other.name == one.name) {
+        if case.len() > MOST_CASES {
+            return usage(format!(
+                "{what}: expected at most {MOST_CASES} cases, found {}",
+                case.len()
+            ));
+        }
+        let mut names = BTreeSet::new();
+        for one in &case {
+            if !names.insert(&one.name) {
                 return usage(format!("{what}: two cases are called \"{}\"", one.name));
             }
             if let Err(error) = one.seed.parse::<Root>() {

@@ -1,17 +1,17 @@
 //! The scoreboard: every contestant's best in each part of an exam, in a file
 //! that is never half written.
 
-use std::{
-    collections::BTreeMap,
-    fs::{self, File},
-    path::Path,
-};
+use std::{collections::BTreeMap, fs::File, path::Path};
 
 use anyhow::Context as _;
 use arena_events::exam::{ExamGroupEvent, ExamRank};
+use referee_worker::read_input_text;
 use serde::{Deserialize, Serialize};
 
 use crate::{report, usage};
+
+/// The most bytes of the file: some ten thousand contestants.
+const LARGEST: u64 = 16 * 1024 * 1024;
 
 /// Exam, contestant, part: the most points.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ impl Scores {
 
     /// What the file holds; a file that is not there holds nothing.
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
-        let text = match fs::read_to_string(file) {
+        let text = match read_input_text(file, LARGEST) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return match file.parent() {
@@ -116,6 +116,8 @@ pub(super) fn show(ranks: Vec<ExamRank>) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn parts(marks: &[(&str, i64)]) -> Vec<ExamGroupEvent> {

@@ -1,7 +1,6 @@
 //! `arena tournament export` and `import`: a tournament as text.
 
 use std::{
-    fs,
     io::{self, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -10,6 +9,7 @@ use anyhow::Context as _;
 use arena_store::{Store, StoreError, Tournament};
 use arena_tournament::export_moves;
 use clap::{Args, ValueEnum};
+use referee_worker::open_input;
 
 use crate::{End, report, usage, verbs::store::StoreAt};
 
@@ -101,7 +101,7 @@ fn bare(error: StoreError) -> anyhow::Error {
 impl Import {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         let what = self.file.display();
-        let file = fs::File::open(&self.file).or_else(|error| usage(format!("{what}: {error}")))?;
+        let file = open_input(&self.file).or_else(|error| usage(format!("{what}: {error}")))?;
         let store = self.store.open().await?;
         let imported = store
             .import(&mut BufReader::new(file), self.name.as_deref())

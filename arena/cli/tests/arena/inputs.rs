@@ -1,0 +1,196 @@
+//! Files that somebody else wrote to do harm: they are refused at once, and the reason is
+//! told.
+
+use std::{fs, process::Command};
+
+use referee_core::{Record, pack::pack};
+use serde_json::json;
+
+use crate::vocabulary::*;
+
+const RECORD: &str = "run/match-0000-deal-0000-game-0.jsonl.zst";
+
+/// The record of a game.
+fn played(arena: &Arena) -> Record {
+    done(&arena.run(&format!(
+        "match connect-four {RANDOMS} --deals 1 --seed 5 --records run"
+    )));
+    let (_, text) = arena.records("run").swap_remove(0);
+    Record::parse(&text).unwrap()
+}
+
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    let arena = Arena::new();
+    let made = Command::new("mkfifo").arg(arena.path("pipe")).status();
+    assert!(made.unwrap().success());
+    fs::write(arena.path("cup.toml"), CUP.replace("OPENINGS", "pipe")).unwrap();
+    for file in ["pipe", "/dev/zero"] {
+        let told = [
+            "match othello --bot a=house:random --bot b=house:random --no-records --openings",
+            "match othello --bot a=house:random --bot b=house:random --no-records --seed-file",
+            "exam mahjong --bot a=house:shanten --no-records --cases",
+            "exam mahjong --bot a=house:shanten --no-records --scores",
+            "tournament run",
+            "tournament import",
+            "replay show",
+            "replay explain",
+            "replay rerun --seat 0 --bot house:random",
+        ];
+        for verb in told {
+            let output = arena.run(&format!("{verb} {file}"));
+            refused(&output, "expected a regular file, found a");
+        }
+        let output = arena.run(&format!("replay verify {file}"));
+        assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+        assert!(out(&output).contains("expected a regular file"), "{file}");
+    }
+    refused(&arena.run("tournament run cup.toml"), "found a pipe");
+}
+
+/// A tournament that is refused; its words in capitals are to be replaced.
+const CUP: &str = r#"
+game = "othello"
+shape = "ladder"
+rounds = 3
+deals = 2
+openings = "OPENINGS"
+bots = [{name = "a", bot = "house:random"}, {name = "b", bot = "house:random"}]
+"#;
+
+#[test]
+fn a_tournament_is_no_larger_than_can_be_played() {
+    let arena = Arena::new();
+    fs::write(arena.path("book"), "f5d6c3\n").unwrap();
+    let cup = CUP.replace("OPENINGS", "book");
+    let bots = "{bot = \"house:random\"},".repeat(5_000);
+    let many = "{bot = \"house:random\"},".repeat(333_333);
+    let with_bots = |bots: &str| format!("{}\nbots = [{bots}]", cup.split("bots").next().unwrap());
+    for (text, says) in [
+        (cup.replace("= 3", "= 4294967296"), "expected u32"),
+        (
+            cup.replace("= 3", "= 4294967295"),
+            "with 2 entrants there can be at most 1000000 rounds",
+        ),
+        (
+            cup.replace("deals = 2", "deals = 10000001"),
+            "a match has 1 to 10000000 deals",
+        ),
+        (
+            cup.replace("deals = 2", "deals = 10000000")
+                .replace("= 3", "= 999999"),
+            "at most 1000000000000 deals",
+        ),
+        (with_bots(&bots), "bots: expected at most 4000, found 5000"),
+        (with_bots(&many), "expected a file of at most 4 MiB"),
+        (
+            format!("setup = {}{}", "[".repeat(100_000), "]".repeat(100_000)),
+            "recurs",
+        ),
+    ] {
+        fs::write(arena.path("cup.toml"), &text).unwrap();
+        refused(&arena.run("tournament run cup.toml"), says);
+    }
+    for (book, says) in [
+        ("f5\n".repeat(100_001), "at most 100000 openings"),
+        ("f5".repeat(40_000), "line 1: expected at most 65536 bytes"),
+        ("#".repeat(17 << 20), "expected a file of at most 16 MiB"),
+        (format!("{{\"a\": {}", "[".repeat(200)), "at most 16 levels"),
+    ] {
+        fs::write(arena.path("book"), book).unwrap();
+        fs::write(arena.path("cup.toml"), &cup).unwrap();
+        refused(&arena.run("tournament run cup.toml"), says);
+    }
+    let output = arena.run(&format!(
+        "match othello {RANDOMS} --no-records --setup '{{\"moves\": {}'",
+        "[".repeat(200)
+    ));
+    refused(
+        &output,
+        "--setup: expected a JSON object: expected JSON of at most 16 levels",
+    );
+}
+
+/// A record of a few kilobytes that takes gigabytes of memory where it is read unbounded.
+#[test]
+fn a_record_that_unpacks_to_gigabytes_is_refused() {
+    let arena = Arena::new();
+    let record = played(&arena);
+    let whole = record.to_json_lines();
+    let zeros = |count: usize| format!("[{}0]", "0,".repeat(count));
+    let in_the_header = whole.replacen(
+        "\"setup\":",
+        &format!("\"setup\":{},\"a\":", zeros(500_000)),
+        1,
+    );
+    let deep = format!("\"setup\":{}{},\"a\":", "[".repeat(100), "]".repeat(100));
+    let deep = whole.replacen("\"setup\":", &deep, 1);
+    let event = whole.replacen(
+        "{\"type\":\"asked\",",
+        &format!("{{\"type\":\"asked\",\"a\":{},", zeros(100_000)),
+        1,
+    );
+    let mut long = record.clone();
+    long.events = vec![record.events[0].clone(); 100_001];
+    for (name, text, says) in [
+        (
+            "zeros",
+            "\0".repeat(70 << 20),
+            "unpacks to more than 64 MiB",
+        ),
+        ("header", in_the_header, "line 1: expected JSON of at most"),
+        ("deep", deep, "line 1: expected JSON of at most 32 levels"),
+        ("event", event, "expected JSON of at most 20000 values"),
+        (
+            "long",
+            long.to_json_lines(),
+            "expected at most 100000 events",
+        ),
+        (
+            "line",
+            format!("\"{}\"", "x".repeat(2 << 20)),
+            "line 1: expected at most 1048576 bytes of JSON",
+        ),
+    ] {
+        let file = format!("{name}.jsonl.zst");
+        let packed = pack(&text);
+        assert!(packed.len() < 500_000, "{name}: {}", packed.len());
+        fs::write(arena.path(&file), packed).unwrap();
+        refused(&arena.run(&format!("replay show {file}")), says);
+        let output = arena.run(&format!("replay verify {file}"));
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        assert!(out(&output).contains(says), "{name}: {}", out(&output));
+    }
+}
+
+/// A seal can be made by anybody, so it proves no figure of a record.
+#[test]
+fn a_record_whose_figures_are_of_more_seats_is_refused() {
+    let arena = Arena::new();
+    let record = played(&arena);
+    let mut value = serde_json::to_value(&record.result).unwrap();
+    value["verdict"]["finished"]["outcome"]["places"] = json!([2, 2, 1]);
+    let mut third = record.clone();
+    third.result = serde_json::from_value(value).unwrap();
+    let mut none = record.clone();
+    none.header.players = Vec::new().into();
+    none.events.clear();
+    let mut many = record.clone();
+    many.header.players = vec!["a".to_owned(); 300].into();
+    fs::create_dir(arena.path("records")).unwrap();
+    for (name, record) in [("third", third), ("none", none), ("many", many)] {
+        let file = arena.path(&format!("records/{name}.jsonl"));
+        fs::write(file, record.to_json_lines()).unwrap();
+        let output = arena.run(&format!("replay show records/{name}.jsonl"));
+        refused(&output, "is no record: line ");
+    }
+    let listed = arena.run("replay show records");
+    assert_eq!(listed.status.code(), Some(1), "{}", err(&listed));
+}
+
+#[test]
+fn the_record_that_was_played_is_read() {
+    let arena = Arena::new();
+    played(&arena);
+    assert!(done(&arena.run(&format!("replay verify {RECORD}"))).contains("proved"));
+}

@@ -1,0 +1,112 @@
+//! Files that people hand to us: records, definitions, lists, cases. They are read up to a
+//! size, and only where they are regular files: reading a device or a pipe may never end.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _},
+    path::Path,
+};
+
+/// A file that can be read to its end.
+///
+/// # Errors
+///
+/// It can't be opened, or is no regular file.
+pub fn open_input(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    // Opening a pipe would wait for somebody who writes to it.
+    let file = options
+        .read(true)
+        .custom_flags(nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY)
+        .open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_dir() {
+        return Err(io::Error::from_raw_os_error(nix::libc::EISDIR));
+    }
+    if kind.is_file() {
+        return Ok(file);
+    }
+    let found = if kind.is_fifo() { "a pipe" } else { "a device" };
+    let why = format!("expected a regular file, found {found}");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+}
+
+/// The bytes of a file, of which there may be so many.
+///
+/// # Errors
+///
+/// As [`open_input`]; it has more bytes, or can't be read.
+pub fn read_input(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_input(path)?;
+    let mut bytes = Vec::new();
+    // Some files have more in them than they say, such as those in /proc.
+    let found = file.metadata()?.len();
+    if found <= most && file.take(most + 1).read_to_end(&mut bytes)? as u64 <= most {
+        return Ok(bytes);
+    }
+    let most = match most >> 20 {
+        0 => format!("{} KiB", most >> 10),
+        mib => format!("{mib} MiB"),
+    };
+    Err(io::Error::new(
+        io::ErrorKind::FileTooLarge,
+        format!("expected a file of at most {most}"),
+    ))
+}
+
+/// The text of a file, likewise.
+///
+/// # Errors
+///
+/// As [`read_input`]; it is not UTF-8.
+pub fn read_input_text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read_input(path, most)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "expected text in UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn why(path: &Path) -> String {
+        read_input(path, 2048).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("list");
+        std::fs::write(&file, "x".repeat(2048)).unwrap();
+        assert_eq!(read_input_text(&file, 2048).unwrap().len(), 2048);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(read_input(&link, 2048).unwrap().len(), 2048);
+        std::fs::write(&file, "x".repeat(2049)).unwrap();
+        assert_eq!(why(&file), "expected a file of at most 2 KiB");
+        // A hole of a terabyte takes no space.
+        File::create(&file).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(why(&file), "expected a file of at most 2 KiB");
+        std::fs::write(&file, b"\xff").unwrap();
+        let error = read_input_text(&file, 2048).unwrap_err().to_string();
+        assert_eq!(error, "expected text in UTF-8");
+    }
+
+    #[test]
+    fn what_never_ends_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        assert_eq!(why(&pipe), "expected a regular file, found a pipe");
+        let device = why(Path::new("/dev/zero"));
+        assert_eq!(device, "expected a regular file, found a device");
+        assert!(why(folder.path()).contains("Is a directory"));
+        // It says that it is empty.
+        let endless = Path::new("/proc/self/mountinfo");
+        let error = read_input(endless, 10).unwrap_err().to_string();
+        assert_eq!(error, "expected a file of at most 0 KiB");
+    }
+}
