@@ -16,7 +16,7 @@ use std::{io::IsTerminal as _, process::ExitCode};
 
 use arena_tournament::TournamentError;
 use clap::Parser as _;
-use referee_core::SetupError;
+use referee_core::{SetupError, printable_lines};
 use referee_worker::SpecError;
 
 use crate::verbs::{Cli, Format, meant};
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Ok(end) => end.into(),
         Err(error) if is_broken_pipe(&error) => End::Interrupted.into(),
         Err(error) => {
-            anstream::eprintln!("arena: {error:#}");
+            anstream::eprintln!("arena: {}", in_words(&error));
             let end = if is_usage(&error) {
                 End::Usage
             } else {
@@ -50,6 +50,18 @@ fn main() -> ExitCode {
             end.into()
         }
     }
+}
+
+/// An error in words. It may quote a file, an answer of a database, or a name.
+fn in_words(error: &anyhow::Error) -> String {
+    const LONGEST_LINE: usize = 2000;
+    const MOST_LINES: usize = 50;
+    let words = printable_lines(&format!("{error:#}"));
+    let lines = words.lines().take(MOST_LINES);
+    let lines: Vec<String> = lines
+        .map(|line| report::shorten(line, LONGEST_LINE))
+        .collect();
+    lines.join("\n")
 }
 
 /// Whether the mistake is in what was asked for.

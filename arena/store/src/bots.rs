@@ -1,5 +1,6 @@
 //! The registry: bots that tournaments can enter by name.
 
+use referee_core::is_printable;
 use serde::{Deserialize, Serialize};
 use sqlx::{Row as _, any::AnyRow};
 
@@ -47,6 +48,9 @@ impl Store {
     pub async fn add_bot(&self, bot: &NewBot) -> Result<(), StoreError> {
         check_name("name of a bot", &bot.name)?;
         check_name("version of a bot", &bot.version)?;
+        if let Some(owner) = &bot.owner {
+            check_name("owner", owner)?;
+        }
         let games = serde_json::to_string(&bot.games).expect("strings can be written");
         let mut transaction = self.writing().await?;
         self.lock_table(
@@ -148,7 +152,7 @@ impl Store {
 pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), StoreError> {
     let why = if name.is_empty() {
         "it is empty"
-    } else if name.trim() != name || name.chars().any(char::is_control) {
+    } else if name.trim() != name || !name.chars().all(is_printable) {
         "it contains control characters, or begins or ends with a space"
     } else if name.contains('@') && what.ends_with("bot") {
         "`@` separates a bot's name from its version"

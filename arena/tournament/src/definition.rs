@@ -8,7 +8,7 @@ use std::{
 
 use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt, schedule::MOST_ENTRANTS};
 use arena_store::{BotRow, NewEntrant, Store, Tournament};
-use referee_core::{GameKind, Limits, Root};
+use referee_core::{GameKind, Limits, Root, is_printable, printable};
 use referee_games::{GAMES, game_name};
 use referee_worker::{Entry, Schemes, SpecError, is_of_a_name, read_input_text};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,9 @@ use crate::{Setups, TournamentError, error::invalid as usage, setups::openings, 
 const LARGEST: u64 = 4 * 1024 * 1024;
 /// The most bytes of a list of openings.
 const LARGEST_OPENINGS: u64 = 16 * 1024 * 1024;
+
+/// The most characters of a version or an owner.
+const LONGEST_LINE: usize = 200;
 
 /// The file.
 #[derive(Deserialize)]
@@ -364,6 +367,8 @@ impl File {
             if entrant.version.is_empty() {
                 entrant.version = "1".to_owned();
             }
+            must_be_a_line("version", &entrant.version)?;
+            must_be_a_line("owner", entrant.owner.as_deref().unwrap_or("nobody"))?;
             entrants.push(entrant);
         }
         let texts: Vec<String> = entrants
@@ -479,6 +484,19 @@ fn must_be_a_name(what: &str, name: &str) -> Result<(), TournamentError> {
         return usage(format!(
             "{what}: expected 1 to 60 letters, digits, dots, hyphens and underscores, the first \
              no dot or hyphen, found \"{name}\""
+        ));
+    }
+    Ok(())
+}
+
+/// A text that tables show.
+fn must_be_a_line(what: &str, text: &str) -> Result<(), TournamentError> {
+    let length = text.chars().count();
+    if !(1..=LONGEST_LINE).contains(&length) || !text.chars().all(is_printable) {
+        return usage(format!(
+            "{what}: expected 1 to {LONGEST_LINE} characters in one line, without control \
+             characters, found \"{}\"",
+            printable(text)
         ));
     }
     Ok(())

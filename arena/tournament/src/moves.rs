@@ -42,7 +42,7 @@ pub async fn export_moves(
             let Some(record) = record.await? else {
                 continue;
             };
-            let record = Record::parse(&record)?;
+            let record = Record::parse(&record)?.printable();
             let header = &record.header;
             let notations: Vec<&str> = moves(&record).map(|(_, notation, _)| notation).collect();
             let transcript = kind.transcript(&header.setup, &notations)?;

@@ -11,7 +11,7 @@ use std::{
 use arena_events::tournament::{FaultKind, TournamentFault};
 use arena_ladder::{Entrant, Group, GroupScore, Lineup};
 use arena_store::{GameFilter, GameRow, Store, Tournament, TournamentState};
-use referee_core::{Record, Root};
+use referee_core::{Record, Root, printable};
 use referee_games::replay;
 use referee_worker::Summary;
 
@@ -226,8 +226,10 @@ impl Verifier<'_> {
         let record = Record::parse(record).map_err(|error| FaultKind::UnreadableRecord {
             error: error.to_string(),
         })?;
+        // As the store has its texts.
+        let record = record.printable();
         replay(&record, |_| {}).map_err(|error| FaultKind::DoesNotReplay {
-            error: error.to_string(),
+            error: printable(&error.to_string()),
         })?;
         let header = &record.header;
         if header.seed != self.root.seed(&self.definition.game, row.group) {

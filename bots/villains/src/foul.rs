@@ -298,13 +298,16 @@ impl VillainSeat<'_> {
         };
         let numbered = |number| message(&game::answer(number, Answer::Point(point)));
         let sent = match self.villain.kind {
-            Kind::Crash => crash("crashing in the middle of the game"),
+            Kind::Crash => crash(self.villain.words("crashing in the middle of the game")),
             Kind::Exit => {
                 eprintln!("leaving at question {number}");
                 std::process::exit(3)
             }
             Kind::HangUp => return false,
-            Kind::ErrorStatus => Put::End(Status::failed_precondition("no more ideas")),
+            Kind::ErrorStatus => {
+                let words = self.villain.words("no more ideas");
+                Put::End(Status::failed_precondition(words))
+            }
             Kind::NoStatus => Put::Stop,
             Kind::Reset => Put::Reset,
             Kind::Malformed => Put::messages(&[b"\xff\xff\xff"]),

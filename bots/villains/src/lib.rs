@@ -49,6 +49,9 @@ pub struct Villain {
     /// What it calls itself.
     #[arg(long, default_value = "villain")]
     name: String,
+    /// Its last words (crash, error-status) [default: the kind's own].
+    #[arg(long)]
+    words: Option<String>,
     /// Plays by the kit's callbacks instead of on the wire: Connect Four,
     /// Mahjong and Reversal Big Two. Not every kind can.
     #[arg(long)]
@@ -101,6 +104,10 @@ impl Villain {
             Kind::ThinksOn => Duration::from_millis(20),
             _ => Duration::from_millis(100),
         })
+    }
+
+    fn words<'a>(&'a self, own: &'a str) -> &'a str {
+        self.words.as_deref().unwrap_or(own)
     }
 
     fn max_games(&self) -> u32 {

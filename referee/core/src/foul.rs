@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::clock::micros;
+use crate::{clock::micros, printable};
 
 /// A foul of a seat, with the evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,16 +140,40 @@ impl Foul {
         }
     }
 
-    /// Cuts text from a bot to a length that fits into a record.
+    /// Text from a bot as it may stand in a record, a log and a line of a terminal:
+    /// [`printable`], and cut to a length that fits. Every text of a bot enters through
+    /// this, but for the files that its output goes to.
     #[must_use]
-    pub fn evidence(text: impl Into<String>) -> String {
+    pub fn evidence(text: impl AsRef<str>) -> String {
         const MOST: usize = 500;
-        let mut text = text.into();
+        // What is printable is at least as long.
+        let text = text.as_ref();
+        let whole = text.char_indices().nth(MOST + 1);
+        let mut text = printable(whole.map_or(text, |(end, _)| &text[..end]));
         if let Some((end, _)) = text.char_indices().nth(MOST) {
             text.truncate(end);
             text.push('…');
         }
         text
+    }
+
+    /// The text in it.
+    pub(crate) const fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Unreachable { detail }
+            | Self::NoStart { detail }
+            | Self::Unsupported { detail }
+            | Self::Crashed { detail }
+            | Self::Malformed { detail } => Some(detail),
+            Self::ErrorStatus { message, .. } => Some(message),
+            Self::Illegal { reason } => Some(reason),
+            Self::HungUp
+            | Self::WrongNumber { .. }
+            | Self::Unsolicited { .. }
+            | Self::Oversized { .. }
+            | Self::MemoryExceeded { .. }
+            | Self::Late { .. } => None,
+        }
     }
 }
 
@@ -204,5 +228,22 @@ impl FoulKind {
     #[must_use]
     pub const fn is_start(self) -> bool {
         matches!(self, Self::Unreachable | Self::NoStart | Self::Unsupported)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_is_one_line_that_fits() {
+        assert_eq!(Foul::evidence("no\u{1b}[31m\nway"), r"no\u{1b}[31m\nway");
+        let most = "y".repeat(500);
+        assert_eq!(Foul::evidence(&most), most);
+        let cut = Foul::evidence(most.clone() + "y");
+        assert_eq!(cut, most.clone() + "…");
+        assert_eq!(Foul::evidence("\u{202e}".repeat(500)).chars().count(), 501);
+        // It is evidence already.
+        assert_eq!(Foul::evidence(&cut), cut);
     }
 }

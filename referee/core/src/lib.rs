@@ -12,6 +12,7 @@ mod json;
 mod outcome;
 #[cfg(feature = "pack")]
 pub mod pack;
+mod printable;
 mod record;
 mod scene;
 mod seat;
@@ -29,6 +30,7 @@ pub use foul::{Foul, FoulKind};
 pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step, Trial};
 pub use json::{JsonBounds, JsonError};
 pub use outcome::{Outcome, SeatFoul, Verdict};
+pub use printable::{is_printable, printable, printable_lines};
 pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine, SeatHeader};
 pub use scene::{Area, CardSuit, Cell, Piece, Scene, Shape, TileSuit};
 pub use seat::{PerSeat, Seat};

@@ -67,6 +67,18 @@ impl Verdict {
         }
     }
 
+    /// The texts in it.
+    pub(crate) fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Finished { outcome, fouls } => {
+                let fouls = fouls.iter_mut();
+                let fouls = fouls.filter_map(|foul| foul.foul.text_mut());
+                fouls.chain([&mut outcome.reason]).collect()
+            }
+            Self::Void { reason } => vec![reason],
+        }
+    }
+
     /// The outcome, if the game counts.
     #[must_use]
     pub const fn outcome(&self) -> Option<&Outcome> {

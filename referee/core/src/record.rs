@@ -6,7 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Event, JsonBounds, Limits, PerSeat, Seat, Seed, Verdict, transcript::push};
+use crate::{
+    Event, JsonBounds, Limits, PerSeat, Seat, Seed, Verdict, is_printable, printable,
+    transcript::push,
+};
 
 /// The name of this format in the header.
 pub const FORMAT: &str = "bot-arena record";
@@ -155,6 +158,26 @@ impl Record {
         hex::encode(hash.finalize())
     }
 
+    /// The same game with every text [`printable`], as a record that somebody else wrote
+    /// may be shown. Its play hash is the same.
+    #[must_use]
+    pub fn printable(mut self) -> Self {
+        let mut texts = vec![&mut self.header.game, &mut self.header.game_id];
+        texts.extend(self.header.players.iter_mut().map(|(_, name)| name));
+        texts.extend(self.events.iter_mut().filter_map(|event| match event {
+            Event::Answered { notation, .. } => notation.as_mut(),
+            Event::Fouled { foul, .. } => foul.text_mut(),
+            Event::Told { .. } | Event::Asked { .. } => None,
+        }));
+        texts.extend(self.result.verdict.texts_mut());
+        for text in texts {
+            if !text.chars().all(is_printable) {
+                *text = printable(text);
+            }
+        }
+        self
+    }
+
     /// Reads a record and checks its seal.
     ///
     /// # Errors
@@ -253,7 +276,7 @@ impl Record {
                 return Err(RecordError::Seal {
                     part,
                     expected,
-                    found,
+                    found: printable(&found),
                 });
             }
         }
@@ -342,6 +365,7 @@ fn read(at: usize, line: &str) -> Result<Line<Header, ResultLine>, RecordError> 
 fn wrong(line: usize, message: &str) -> RecordError {
     RecordError::Line {
         line,
-        message: message.to_owned(),
+        // It may quote what was found.
+        message: printable(message),
     }
 }

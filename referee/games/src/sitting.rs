@@ -433,7 +433,13 @@ impl Sitting {
         }
         if number == 0 {
             return ready
-                .map(Judgement::Ready)
+                .map(|ready| {
+                    Judgement::Ready(Ready {
+                        bot: Foul::evidence(&ready.bot),
+                        version: Foul::evidence(&ready.version),
+                        ..ready
+                    })
+                })
                 .ok_or_else(|| malformed("expected Ready as the answer to GameStart".to_owned()));
         }
         match self.table.answer(seat, answer) {

@@ -39,7 +39,8 @@ macro_rules! list_services {
             let answer = answers.await?.into_inner().message().await?;
             match answer.and_then(|answer| answer.message_response) {
                 Some(MessageResponse::ListServicesResponse(list)) => {
-                    Ok(list.service.into_iter().map(|one| one.name).collect())
+                    let names = list.service.into_iter().map(|one| one.name);
+                    Ok(names.map(Foul::evidence).collect())
                 }
                 _ => Err(Status::unknown("it did not list its services")),
             }

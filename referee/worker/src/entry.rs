@@ -3,7 +3,7 @@
 use std::{fmt, path::Path, sync::Arc};
 
 use referee::Address;
-use referee_core::GameInfo;
+use referee_core::{GameInfo, is_printable, printable};
 
 use crate::{Launcher, Reach, Schemes, Trust};
 
@@ -71,6 +71,13 @@ impl Entry {
                 "{text}: expected SPEC or NAME=SPEC, where SPEC is {forms}{meant}"
             )));
         };
+        let is_shown = |c: char| is_printable(c) || c == '\n' || c == '\t';
+        if !spec.chars().all(is_shown) {
+            return Err(SpecError::Invalid(format!(
+                "{}: a SPEC has no control characters but tabs and ends of lines",
+                printable(text)
+            )));
+        }
         let launcher = (scheme.read)(spec, rest).map_err(SpecError::Invalid)?;
         let name = name.map_or_else(|| name_like(&launcher.default_name()), str::to_owned);
         let begins = name.starts_with(char::is_alphanumeric);

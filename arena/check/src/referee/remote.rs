@@ -109,7 +109,7 @@ impl<'a> RemoteReferee<'a> {
         let mut events = events.into_inner();
         while let Some(event) = events.message().await.map_err(|status| failed(&status))? {
             if let Some(Event::Finished(finished)) = event.event {
-                return Ok(Record::parse(&finished.record)?);
+                return Ok(Record::parse(&finished.record)?.printable());
             }
         }
         let silent = "did not say how the game ended".to_owned();

@@ -1,7 +1,7 @@
-//! Files that somebody else wrote to do harm: they are refused at once, and the reason is
-//! told.
+//! What somebody else wrote to do harm. Files are refused at once, and the reason is told;
+//! texts are shown without what a terminal obeys.
 
-use std::{fs, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
 use referee_core::{Record, pack::pack};
 use serde_json::json;
@@ -193,4 +193,135 @@ fn the_record_that_was_played_is_read() {
     let arena = Arena::new();
     played(&arena);
     assert!(done(&arena.run(&format!("replay verify {RECORD}"))).contains("proved"));
+}
+
+/// A colour, the same as one character, a text from right to left, and what ends a line.
+const HOSTILE: &str = "\u{1b}[31mred\u{9b}0m\u{202e}gpj.exe\u{7f}";
+const ESCAPED: &str = r"\u{1b}[31mred\u{9b}0m\u{202e}gpj.exe\u{7f}";
+/// As a JSON text has the escapes.
+const IN_JSON: &str = r"\\u{1b}[31mred\\u{9b}0m\\u{202e}gpj.exe\\u{7f}";
+
+/// Nothing in it is obeyed by a terminal.
+fn is_clean(what: &str, text: &str) {
+    let found = text
+        .chars()
+        .find(|c| HOSTILE.contains(*c) && !c.is_ascii_graphic());
+    assert_eq!(found, None, "{what}: {text:?}");
+}
+
+#[test]
+fn what_a_bot_says_is_shown_without_what_a_terminal_obeys() {
+    for kind in ["crash", "error-status"] {
+        let arena = Arena::new();
+        let script = format!(
+            "#!/bin/sh\nexec '{}' {kind} --words '{HOSTILE}' --name '{HOSTILE}'\n",
+            villain_program().display()
+        );
+        let program = arena.path("bot.sh");
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let bots = "--bot v=exec:./bot.sh --bot r=house:random";
+        for (format, shown) in [("text", ESCAPED), ("json", IN_JSON)] {
+            let line = format!(
+                "match connect-four {bots} --deals 1 --records {format} --format {format} \
+                 --log-format {format}"
+            );
+            let output = arena
+                .command(&line)
+                .env("RUST_LOG", "info")
+                .output()
+                .unwrap();
+            let told = out(&output) + &err(&output);
+            is_clean(kind, &told);
+            assert!(told.replace('\n', "").contains("red"), "{told}");
+            if format == "json" {
+                assert!(told.contains(shown), "{told}");
+            }
+        }
+        for (name, record) in arena.records("text") {
+            is_clean(&name, &record);
+            assert!(record.contains(IN_JSON), "{record}");
+            let shown = done(&arena.run(&format!("replay show text/{name}")));
+            is_clean(&name, &shown);
+            assert!(
+                shown.replace("\n    ", "").contains(r"\u{202e}gpj"),
+                "{shown}"
+            );
+        }
+        // The files that its output goes to are its own.
+        let log = fs::read_to_string(arena.path("text/logs/v-1.log"));
+        assert_eq!(log.is_ok_and(|log| log.contains(HOSTILE)), kind == "crash");
+        for format in ["text", "json"] {
+            let output = arena.run(&format!("check exec:./bot.sh --quick --format {format}"));
+            let told = out(&output) + &err(&output);
+            is_clean(kind, &told);
+            assert!(told.contains("gpj.exe"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn what_a_file_says_is_shown_without_what_a_terminal_obeys() {
+    let arena = Arena::new();
+    let mut record = played(&arena);
+    record.header.game_id = HOSTILE.to_owned();
+    record.header.players = vec![HOSTILE.to_owned(), "b".to_owned()].into();
+    fs::create_dir(arena.path("records")).unwrap();
+    let file = arena.path("records").join(format!("{HOSTILE}.jsonl"));
+    fs::write(&file, record.to_json_lines()).unwrap();
+    let other = r#"{"type":"\u001b[31mred"}"#;
+    fs::write(arena.path("records/other.jsonl"), other).unwrap();
+    let whole = fs::canonicalize(&file).unwrap().display().to_string();
+    for line in [
+        "replay show records".to_owned(),
+        "replay verify records".to_owned(),
+        "replay verify records --format json".to_owned(),
+        "replay show records/other.jsonl".to_owned(),
+        format!("replay show '{whole}'"),
+        format!("replay rerun --seat 0 --bot house:random '{whole}'"),
+    ] {
+        let output = arena.run(&line);
+        let told = out(&output) + &err(&output);
+        is_clean(&line, &told);
+        assert!(told.contains("[31mred"), "{line}: {told}");
+    }
+    // JSON has escapes of its own, TOML too.
+    let hostile = r"\u001b[31mred\u202e";
+    fs::write(arena.path("book"), "f5d6c3\n").unwrap();
+    let cup = CUP.replace("OPENINGS", "book");
+    for (from, to) in [
+        ("name = \"a\"", format!("name = \"{hostile}\"")),
+        (
+            "name = \"a\"",
+            format!("name = \"a\", version = \"{hostile}\""),
+        ),
+        (
+            "name = \"a\"",
+            format!("name = \"a\", owner = \"{hostile}\""),
+        ),
+        ("house:random", format!("exec:{hostile}")),
+        ("othello", hostile.to_owned()),
+        ("ladder", hostile.to_owned()),
+        ("rounds = 3", format!("name = \"{hostile}\"")),
+        ("rounds = 3", format!("\"{hostile}\" = 3")),
+        ("rounds = 3", "rounds = \u{9b}31m".to_owned()),
+    ] {
+        fs::write(arena.path("cup.toml"), cup.replacen(from, &to, 1)).unwrap();
+        let output = arena.run("tournament run cup.toml");
+        assert_eq!(output.status.code(), Some(2), "{to}");
+        is_clean(&to, &err(&output));
+    }
+    let case = format!("[[case]]\nname = \"{hostile}\"\nseed = \"a\"\nminimum = 1\n");
+    fs::write(arena.path("cases.toml"), case).unwrap();
+    let output = arena.run("exam mahjong --bot house:shanten --no-records --cases cases.toml");
+    refused(&output, "a name of 1 to 60 characters");
+    is_clean("cases", &err(&output));
+    let scores = format!(r#"{{"mahjong": {{"{hostile}": {{"case 1": 5}}}}}}"#);
+    fs::write(arena.path("scores.json"), scores).unwrap();
+    for format in ["text", "json"] {
+        let output = arena.run(&format!(
+            "exam mahjong --bot house:simple --case 'practice 1' --no-records --scores scores.json --format {format}"
+        ));
+        is_clean(format, &(out(&output) + &err(&output)));
+    }
 }

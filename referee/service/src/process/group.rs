@@ -12,6 +12,7 @@ use nix::{
     unistd::Pid,
 };
 use procfs::process::{Process, all_processes};
+use referee_core::printable;
 use tokio::task::spawn_blocking;
 
 use crate::supervisor::Supervisor;
@@ -109,7 +110,8 @@ fn running(leader: i32, folder: &Path) -> Vec<LeftBehind> {
 /// Its command line, or its name if that can't be read.
 fn command_line(process: &Process, name: String) -> String {
     let words = process.cmdline().map_or(name, |words| words.join(" "));
-    words.chars().take(COMMAND_LIMIT).collect()
+    let words: String = words.chars().take(COMMAND_LIMIT).collect();
+    printable(&words)
 }
 
 impl Drop for ProcessGroup {

@@ -9,7 +9,10 @@ use arena_events::check::{CheckStage, ReadyAnswer, SkipCause, StageFigure};
 use referee::Health;
 use referee_core::Seat;
 
-use crate::report::plural;
+use crate::report::{plural, shorten};
+
+/// How much of what a bot calls itself is shown.
+const NAME: usize = 60;
 
 /// What was seen instead of what was expected.
 pub(super) fn seen(finding: &Finding) -> String {
@@ -257,8 +260,8 @@ fn ready(said: &ReadyAnswer) -> String {
     let games = said.max_games.filter(|games| *games > 0);
     format!(
         "\"{}\" {}; {} at once; {}",
-        printable(&said.bot),
-        printable(&said.version),
+        shorten(&said.bot, NAME),
+        shorten(&said.version, NAME),
         plural(games.unwrap_or(1), "game"),
         match said.can_resume {
             true => "can resume",
@@ -319,18 +322,6 @@ pub(super) fn name(name: impl serde::Serialize) -> String {
     name.as_str().unwrap_or_default().to_owned()
 }
 
-/// What a bot calls itself, as it may stand in a line: nothing that a terminal
-/// obeys, and no more than a line.
-fn printable(text: &str) -> String {
-    const MOST: usize = 60;
-    let mut left = text.chars().filter(|letter| !letter.is_control());
-    let mut words: String = left.by_ref().take(MOST).collect();
-    if left.next().is_some() {
-        words.push('…');
-    }
-    words
-}
-
 fn no_answer(limit: Duration) -> String {
     format!("no answer within {}", about(limit))
 }
@@ -355,18 +346,4 @@ fn mib(bytes: u64) -> String {
 
 fn kib(bytes: u64) -> String {
     format!("{:.1} KiB", bytes as f64 / 1024.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_bot_calls_itself_fits_a_line_and_moves_no_cursor() {
-        assert_eq!(printable("best bot 2.0 棋"), "best bot 2.0 棋");
-        assert_eq!(printable("\u{1b}[2Jred\r\n\u{9b}x"), "[2Jredx");
-        assert_eq!(printable(&"x".repeat(60)).chars().count(), 60);
-        let cut = printable(&"y".repeat(1_000_000));
-        assert_eq!(cut, format!("{}…", "y".repeat(60)));
-    }
 }

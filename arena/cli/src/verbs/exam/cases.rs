@@ -12,7 +12,7 @@ use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
 use arena_tournament::{Plan, events, find_game, parse_limit};
 use clap::Args;
-use referee_core::{Limits, Root, Seat};
+use referee_core::{Limits, Root, Seat, is_printable};
 use referee_worker::{Entry, Stop, read_input_text};
 use serde::Deserialize;
 
@@ -34,6 +34,7 @@ const MEMORY: u64 = 2 * 1024 * 1024;
 /// The most bytes of a file of cases.
 const LARGEST_CASES: u64 = 1024 * 1024;
 const MOST_CASES: usize = 1000;
+const LONGEST_NAME: usize = 60;
 
 /// The cases that everybody may practise on. What is asked for is a share of
 /// what `shanten` scores: see `docs/exams.md`.
@@ -365,6 +366,14 @@ impl Cases {
         }
         let mut names = BTreeSet::new();
         for one in &case {
+            let length = one.name.chars().count();
+            if !(1..=LONGEST_NAME).contains(&length) || !one.name.chars().all(is_printable) {
+                return usage(format!(
+                    "{what}: expected a name of 1 to {LONGEST_NAME} characters in one line, found \
+                     \"{}\"",
+                    one.name
+                ));
+            }
             if !names.insert(&one.name) {
                 return usage(format!("{what}: two cases are called \"{}\"", one.name));
             }

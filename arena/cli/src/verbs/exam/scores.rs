@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fs::File, path::Path};
 
 use anyhow::Context as _;
 use arena_events::exam::{ExamGroupEvent, ExamRank};
+use referee_core::printable;
 use referee_worker::read_input_text;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +83,7 @@ impl Scores {
             .flatten()
             .map(|(name, parts)| ExamRank {
                 rank: 0,
-                bot: name.clone(),
+                bot: printable(name),
                 marks: parts
                     .values()
                     .fold(0, |sum: i64, &part| sum.saturating_add(part)),

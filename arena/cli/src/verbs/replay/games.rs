@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use arena_store::{Store, Tournament, TournamentState};
 use clap::Args;
-use referee_core::Record;
+use referee_core::{Record, printable};
 use referee_worker::{ReadError, read_record};
 
 use crate::{usage, verbs::store::StoreAt};
@@ -127,7 +127,7 @@ impl FoundGame {
     /// What it is called in output and errors.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) => printable(&path.display().to_string()),
             Self::Stored { name, .. } => name.clone(),
         }
     }
@@ -137,17 +137,19 @@ impl FoundGame {
         matches!(self, Self::File(_)).then(|| self.name())
     }
 
-    /// Reads its record. That there is no such file is an error of usage.
+    /// Reads its record, with texts that can be shown. That there is no such file is an
+    /// error of usage.
     pub(super) fn read(&self) -> anyhow::Result<Record> {
-        match self {
+        let record = match self {
             Self::File(path) => match read_record(path) {
-                Err(error @ ReadError::Open { .. }) => usage(error.to_string()),
-                read => Ok(read?),
+                Err(error @ ReadError::Open { .. }) => return usage(error.to_string()),
+                read => read?,
             },
             Self::Stored { name, text } => {
-                Record::parse(text).with_context(|| format!("{name} is no record"))
+                Record::parse(text).with_context(|| format!("{name} is no record"))?
             }
-        }
+        };
+        Ok(record.printable())
     }
 
     /// Reads its record; whatever is wrong with it is an error of usage.

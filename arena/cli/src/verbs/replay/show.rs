@@ -4,7 +4,7 @@ use std::{io::Write as _, path::Path};
 
 use anyhow::Context as _;
 use clap::Args;
-use referee_core::{Event, Record, Scene, Seat, Watch};
+use referee_core::{Event, Record, Scene, Seat, Watch, printable};
 use referee_games::{Moment, game, game_name, replay};
 use referee_worker::moves;
 
@@ -112,7 +112,7 @@ impl Show {
         for found in games {
             match found.read() {
                 Ok(record) => rows.push(listed(&record)),
-                Err(error) => unread.push(format!("{error:#}")),
+                Err(error) => unread.push(printable(&format!("{error:#}"))),
             }
         }
         let rows = fitted(rows, &[27, 16, 10, 5], 12);

@@ -3,7 +3,7 @@
 
 use arena_events::{Event, replay::ReplayedEvent};
 use clap::Args;
-use referee_core::Record;
+use referee_core::{Record, printable};
 use referee_games::{game, game_name, replay};
 
 use super::{
@@ -60,13 +60,17 @@ impl Verify {
         let name = game.name();
         text(&match outcome {
             Ok(record) => format!("{name}: proved, {}\n", in_words(&record)),
-            Err(error) => format!("{name}: NOT PROVED: {error:#}\n"),
+            Err(error) => format!("{name}: NOT PROVED: {}\n", in_one_line(&error)),
         })
     }
 }
 
+fn in_one_line(error: &anyhow::Error) -> String {
+    printable(&format!("{error:#}"))
+}
+
 fn replayed(found: &FoundGame, outcome: anyhow::Result<Record>) -> ReplayedEvent {
-    let error = outcome.as_ref().err().map(|error| format!("{error:#}"));
+    let error = outcome.as_ref().err().map(in_one_line);
     let proved = outcome.ok();
     let proved = proved.as_ref();
     let kind = proved.and_then(|record| game(&record.header.game));
