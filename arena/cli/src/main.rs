@@ -17,6 +17,7 @@ use std::{io::IsTerminal as _, process::ExitCode};
 use arena_tournament::TournamentError;
 use clap::Parser as _;
 use referee_core::{SetupError, printable_lines};
+use referee_games::Mismatch;
 use referee_worker::SpecError;
 
 use crate::verbs::{Cli, Format, meant};
@@ -44,6 +45,8 @@ fn main() -> ExitCode {
             anstream::eprintln!("arena: {}", in_words(&error));
             let end = if is_usage(&error) {
                 End::Usage
+            } else if error.is::<NotReplayed>() {
+                End::No
             } else {
                 End::Failed
             };
@@ -128,6 +131,18 @@ impl std::fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+/// A record is not of a game that was played: its game, and the first difference.
+#[derive(Debug)]
+struct NotReplayed(String, Mismatch);
+
+impl std::fmt::Display for NotReplayed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} does not replay: {}", self.0, self.1)
+    }
+}
+
+impl std::error::Error for NotReplayed {}
 
 /// Refuses what a person asked for.
 fn usage<T>(why: impl Into<String>) -> anyhow::Result<T> {

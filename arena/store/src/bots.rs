@@ -1,5 +1,7 @@
 //! The registry: bots that tournaments can enter by name.
 
+use std::collections::HashSet;
+
 use referee_core::is_printable;
 use serde::{Deserialize, Serialize};
 use sqlx::{Row as _, any::AnyRow};
@@ -90,16 +92,7 @@ impl Store {
         let rows = sqlx::query("SELECT * FROM bots ORDER BY name, number")
             .fetch_all(self.readers())
             .await?;
-        let mut bots = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        for at in 0..bots.len() {
-            let later = &bots[at + 1..];
-            let newest = !bots[at].retired
-                && !later
-                    .iter()
-                    .any(|other| other.bot.name == bots[at].bot.name && !other.retired);
-            bots[at].newest = newest;
-        }
-        Ok(bots)
+        with_newest(&rows)
     }
 
     /// The bot that `name` means: the newest version that has not been removed, or
@@ -110,11 +103,12 @@ impl Store {
     /// The database fails.
     pub async fn bot(&self, name: &str) -> Result<Option<BotRow>, StoreError> {
         let (name, version) = parts(name);
-        let bots = self.bots().await?;
-        Ok(bots.into_iter().find(|row| {
-            row.bot.name == name
-                && !row.retired
-                && version.map_or(row.newest, |version| row.bot.version == version)
+        let rows = sqlx::query("SELECT * FROM bots WHERE name = $1 ORDER BY number")
+            .bind(name)
+            .fetch_all(self.readers())
+            .await?;
+        Ok(with_newest(&rows)?.into_iter().find(|row| {
+            !row.retired && version.map_or(row.newest, |version| row.bot.version == version)
         }))
     }
 
@@ -166,6 +160,16 @@ pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), StoreErro
         name: name.to_owned(),
         why,
     })
+}
+
+/// Rows in order of their numbers.
+fn with_newest(rows: &[AnyRow]) -> Result<Vec<BotRow>, StoreError> {
+    let mut bots = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let mut later = HashSet::new();
+    for row in bots.iter_mut().rev().filter(|row| !row.retired) {
+        row.newest = later.insert(row.bot.name.clone());
+    }
+    Ok(bots)
 }
 
 fn parts(name: &str) -> (&str, Option<&str>) {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read as _};
 
-use referee_core::{JsonBounds, Root};
+use referee_core::{JsonBounds, Root, printable};
 
 use crate::{
     ChunkKey, FinishedGame, Reported, Store, StoreError, Tournament, TournamentId, TournamentState,
@@ -28,7 +28,7 @@ const AT_ONCE: usize = 200;
 
 impl Store {
     /// Creates a tournament from the text that [`export`](Self::export) wrote, under
-    /// another name if one is given. Scores and counters are computed from the games.
+    /// another name if one is given, and if `check` finds nothing wrong with it. Scores and counters are computed from the games.
     /// It is one transaction: with SQLite all other writers wait until it ends.
     ///
     /// # Errors
@@ -40,6 +40,7 @@ impl Store {
         &self,
         text: &mut (impl BufRead + Send),
         name: Option<&str>,
+        check: impl FnOnce(&Tournament) -> Result<(), String> + Send,
     ) -> Result<Tournament, StoreError> {
         let mut lines = ExportLines { text, number: 0 };
         let Some(ExportLine::Tournament(header)) = lines.next()? else {
@@ -49,6 +50,7 @@ impl Store {
         if let Some(name) = name {
             name.clone_into(&mut tournament.name);
         }
+        check(&tournament).map_err(|why| lines.broken(why))?;
         let entrants = tournament.entrants.len();
         let mut transaction = self.writing().await?;
         tournament.id = self
@@ -139,6 +141,10 @@ fn tournament(header: ExportedTournament) -> Result<Tournament, String> {
             header.format_version
         ));
     }
+    let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+    if header.commitment.len() != 64 || !header.commitment.chars().all(is_digit) {
+        return Err("expected a commitment of 64 hexadecimal digits".to_owned());
+    }
     let root: Option<Root> = header
         .root
         .map(|root| root.parse().map_err(|_| "the root is empty"))
@@ -170,7 +176,13 @@ fn tournament(header: ExportedTournament) -> Result<Tournament, String> {
     })
 }
 
-fn finished(game: ExportedGame) -> FinishedGame {
+fn finished(mut game: ExportedGame) -> FinishedGame {
+    let row = &mut game.row;
+    let fouls = row.fouls.iter_mut();
+    let fouls = fouls.filter_map(|foul| foul.foul.text_mut());
+    for text in fouls.chain([&mut row.reason, &mut row.play_hash]) {
+        *text = printable(text);
+    }
     FinishedGame {
         chunk: ChunkKey {
             matchup: game.row.matchup,

@@ -21,6 +21,8 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 /// The most bytes of a list of openings.
 const LARGEST_OPENINGS: u64 = 16 * 1024 * 1024;
 
+/// The most bytes of a SPEC.
+const LONGEST_SPEC: usize = 64 * 1024;
 /// The most characters of a version or an owner.
 const LONGEST_LINE: usize = 200;
 
@@ -478,25 +480,36 @@ pub fn chance(root: &Root) -> [u8; 32] {
 }
 
 /// A tournament's name is a folder's too.
-fn must_be_a_name(what: &str, name: &str) -> Result<(), TournamentError> {
+pub(crate) fn must_be_a_name(what: &str, name: &str) -> Result<(), TournamentError> {
     let begins = name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
     if !begins || name.chars().count() > 60 || !name.chars().all(is_of_a_name) {
         return usage(format!(
             "{what}: expected 1 to 60 letters, digits, dots, hyphens and underscores, the first \
-             no dot or hyphen, found \"{name}\""
+             no dot or hyphen, found \"{}\"",
+            printable(name)
         ));
     }
     Ok(())
 }
 
 /// A text that tables show.
-fn must_be_a_line(what: &str, text: &str) -> Result<(), TournamentError> {
+pub(crate) fn must_be_a_line(what: &str, text: &str) -> Result<(), TournamentError> {
     let length = text.chars().count();
     if !(1..=LONGEST_LINE).contains(&length) || !text.chars().all(is_printable) {
         return usage(format!(
             "{what}: expected 1 to {LONGEST_LINE} characters in one line, without control \
              characters, found \"{}\"",
             printable(text)
+        ));
+    }
+    Ok(())
+}
+
+/// How a bot was started or reached where it played: it need not be possible here.
+pub(crate) fn must_be_a_spec(what: &str, text: &str) -> Result<(), TournamentError> {
+    if text.is_empty() || text.len() > LONGEST_SPEC || !Entry::is_shown(text) {
+        return usage(format!(
+            "{what}: expected 1 to {LONGEST_SPEC} bytes without control characters"
         ));
     }
     Ok(())

@@ -157,8 +157,8 @@ impl Foul {
         text
     }
 
-    /// The text in it.
-    pub(crate) const fn text_mut(&mut self) -> Option<&mut String> {
+    /// The text in it, if it has one.
+    pub const fn text_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Unreachable { detail }
             | Self::NoStart { detail }

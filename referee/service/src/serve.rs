@@ -13,7 +13,7 @@ use arena_proto::arena::v1::{
     referee_server::{Referee, RefereeServer},
 };
 use futures_util::Stream;
-use referee_core::{Limits, PerSeat, Seed};
+use referee_core::{Foul, JsonBounds, Limits, PerSeat, Seed, is_printable};
 use referee_games::{Fixture, GAMES, ending, game, results};
 use tokio::{
     net::TcpListener,
@@ -181,9 +181,11 @@ impl Service {
                 spec.game
             ))
         })?;
+        check_names(&spec)?;
         let setup = match spec.setup_json.trim() {
             "" => serde_json::Value::Null,
-            _ => serde_json::from_str(&spec.setup_json)
+            text => JsonBounds::SETUP
+                .read(text.as_bytes())
                 .map_err(|error| invalid(format!("setup_json: {error}")))?,
         };
         let setup = kind
@@ -275,8 +277,24 @@ fn limit(name: &str, given: Option<prost_types::Duration>) -> Result<Option<Dura
     Ok(time)
 }
 
+/// What stands in events, logs and the record: short, and fit to be shown.
+fn check_names(spec: &GameSpec) -> Result<(), Status> {
+    const LONGEST: usize = 200;
+    let players = spec.players.iter().map(|player| ("players", &player.name));
+    for (what, name) in players.chain([("game_id", &spec.game_id)]) {
+        if name.len() > LONGEST || !name.chars().all(is_printable) {
+            return Err(invalid(format!(
+                "{what}: expected a name of at most {LONGEST} bytes without control characters, \
+                 found \"{name}\""
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The words may quote what was found.
 fn invalid(words: String) -> Status {
-    Status::invalid_argument(words)
+    Status::invalid_argument(Foul::evidence(words))
 }
 
 const fn event(event: Event) -> GameEvent {

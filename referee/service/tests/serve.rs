@@ -237,7 +237,27 @@ async fn a_spec_that_is_none_is_refused_with_the_reason() {
     let mut client = RefereeClient::new(channel);
     let (address, _) = bot(Some(Duration::ZERO)).await;
     type Change = fn(&mut GameSpec);
-    let wrong: [(Change, &str); 9] = [
+    let wrong: [(Change, &str); 14] = [
+        (
+            |spec| spec.game_id = "x".repeat(3 << 20),
+            "game_id: expected a name of at most 200 bytes",
+        ),
+        (
+            |spec| spec.game_id = "\u{1b}[31m".to_owned(),
+            "without control characters, found \"\\u{1b}[31m\"",
+        ),
+        (
+            |spec| spec.players[1].name = "x".repeat(201),
+            "players: expected a name of at most 200 bytes",
+        ),
+        (
+            |spec| spec.setup_json = format!("[{}0]", "0,".repeat(1 << 20)),
+            "setup_json: expected at most 65536 bytes of JSON",
+        ),
+        (
+            |spec| spec.setup_json = "[".repeat(100),
+            "setup_json: expected JSON of at most 16 levels",
+        ),
         (
             |spec| spec.game = "chess".to_owned(),
             "game: expected one of connect_four",

@@ -1,6 +1,6 @@
 //! A bot of a run: `NAME=SPEC` as a person writes it.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{collections::HashSet, fmt, path::Path, sync::Arc};
 
 use referee::Address;
 use referee_core::{GameInfo, is_printable, printable};
@@ -71,8 +71,7 @@ impl Entry {
                 "{text}: expected SPEC or NAME=SPEC, where SPEC is {forms}{meant}"
             )));
         };
-        let is_shown = |c: char| is_printable(c) || c == '\n' || c == '\t';
-        if !spec.chars().all(is_shown) {
+        if !Self::is_shown(spec) {
             return Err(SpecError::Invalid(format!(
                 "{}: a SPEC has no control characters but tabs and ends of lines",
                 printable(text)
@@ -80,18 +79,39 @@ impl Entry {
         }
         let launcher = (scheme.read)(spec, rest).map_err(SpecError::Invalid)?;
         let name = name.map_or_else(|| name_like(&launcher.default_name()), str::to_owned);
-        let begins = name.starts_with(char::is_alphanumeric);
-        if !begins || name.chars().count() > LONGEST_NAME || !name.chars().all(is_of_a_name) {
-            return Err(SpecError::Invalid(format!(
-                "{text}: a name is 1 to 40 letters, digits, dots, hyphens and underscores and \
-                 begins with one of the first two, found \"{name}\""
-            )));
+        if let Err(error) = Self::check_name(&name) {
+            return Err(SpecError::Invalid(format!("{text}: {error}")));
         }
         Ok(Self {
             name,
             spec: spec.to_owned(),
             launcher,
         })
+    }
+
+    /// Whether a text is a name. It becomes part of the names of files.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`] says what was expected.
+    pub fn check_name(name: &str) -> Result<(), SpecError> {
+        let begins = name.starts_with(char::is_alphanumeric);
+        if begins && name.chars().count() <= LONGEST_NAME && name.chars().all(is_of_a_name) {
+            return Ok(());
+        }
+        Err(SpecError::Invalid(format!(
+            "a name is 1 to 40 letters, digits, dots, hyphens and underscores and begins with \
+             one of the first two, found \"{}\"",
+            printable(name)
+        )))
+    }
+
+    /// Whether a SPEC can be shown: of control characters it may have tabs and ends of
+    /// lines, as a command for a shell does.
+    #[must_use]
+    pub fn is_shown(spec: &str) -> bool {
+        spec.chars()
+            .all(|c| is_printable(c) || c == '\n' || c == '\t')
     }
 
     /// Reads all of them; no two may have one name or one address.
@@ -101,19 +121,19 @@ impl Entry {
     /// [`SpecError`] says what was expected.
     pub fn read_all<T: AsRef<str>>(texts: &[T], schemes: &Schemes) -> Result<Vec<Self>, SpecError> {
         let mut entries: Vec<Self> = Vec::new();
+        let (mut names, mut addresses) = (HashSet::new(), HashSet::new());
         for text in texts {
             let text = text.as_ref();
             let entry = Self::read(text, schemes)?;
-            if entries.iter().any(|known| known.name == entry.name) {
+            if !names.insert(entry.name.clone()) {
                 return Err(SpecError::NameTaken {
                     text: text.to_owned(),
                     name: entry.name,
                     spec: entry.spec,
                 });
             }
-            let reach = entry.launcher.reach();
-            if let Reach::Address(address) = &reach
-                && entries.iter().any(|known| known.launcher.reach() == reach)
+            if let Reach::Address(address) = entry.launcher.reach()
+                && !addresses.insert(address.clone())
             {
                 return Err(SpecError::Invalid(format!(
                     "{text}: another bot is at {address} too, and one process can't sit in two \

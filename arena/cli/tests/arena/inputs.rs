@@ -325,3 +325,29 @@ fn what_a_file_says_is_shown_without_what_a_terminal_obeys() {
         is_clean(format, &(out(&output) + &err(&output)));
     }
 }
+
+/// Its last events are missing, and its seal is right.
+#[test]
+fn a_record_that_does_not_replay_is_no_failure_of_ours() {
+    let arena = Arena::new();
+    let mut record = played(&arena);
+    record.events.truncate(record.events.len() - 4);
+    fs::write(arena.path("cut.jsonl"), record.to_json_lines()).unwrap();
+    for verb in [
+        "show cut.jsonl",
+        "verify cut.jsonl",
+        "explain cut.jsonl --playouts 2",
+        "rerun cut.jsonl --seat 0 --bot house:random",
+    ] {
+        let output = arena.run(&format!("replay {verb}"));
+        assert_eq!(output.status.code(), Some(1), "{verb}: {}", err(&output));
+        let told = out(&output) + &err(&output);
+        assert!(told.contains("an answer of seat"), "{verb}: {told}");
+    }
+    // What is no record at all is a mistake in what was typed.
+    fs::write(arena.path("notes.jsonl"), "buy milk").unwrap();
+    for verb in ["show", "explain", "rerun --seat 0 --bot house:random"] {
+        let output = arena.run(&format!("replay {verb} notes.jsonl"));
+        refused(&output, "notes.jsonl is no record: line 1");
+    }
+}

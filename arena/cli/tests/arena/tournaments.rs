@@ -1135,6 +1135,10 @@ fn verify_names_what_was_changed() {
             "{name}: expected {says:?} in {found:#?}"
         );
     }
+    for name in ["../../x", "a b"] {
+        let said = import(&arena, &format!("'{name}'"), &lines);
+        refused(&said, "line 1: name: expected 1 to 60 letters");
+    }
     // What can't even be read is refused, and nothing of it stays.
     let cases: &[(&str, &str, Change)] = &[
         (
@@ -1166,6 +1170,41 @@ fn verify_names_what_was_changed() {
         ),
         ("stranger", "there is no entrant 7", |lines| {
             lines[3]["lineup"] = json!([0, 7]);
+        }),
+        ("path", "line 1: a name is 1 to 40 letters", |lines| {
+            lines[0]["entrants"][0]["name"] = json!("../../x");
+        }),
+        ("namesake", "line 1: bots: two are called", |lines| {
+            lines[0]["entrants"][0]["name"] = lines[0]["entrants"][1]["name"].clone();
+        }),
+        ("lines", "line 1: version: expected 1 to 200", |lines| {
+            lines[0]["entrants"][0]["version"] = json!("1\n2");
+        }),
+        ("colour", "line 1: owner: expected 1 to 200", |lines| {
+            lines[0]["entrants"][0]["owner"] = json!("\u{1b}[31m");
+        }),
+        ("command", "line 1: spec: expected 1 to 65536", |lines| {
+            lines[0]["entrants"][0]["spec"] = json!("exec:\u{1b}[31m");
+        }),
+        ("alone", "a tournament needs at least 2 entrants", |lines| {
+            lines[0]["entrants"] = json!([]);
+        }),
+        ("rounds", "with 3 entrants there can be at most", |lines| {
+            lines[0]["definition"]["shape"] = json!({"shape": "ladder", "rounds": u32::MAX});
+        }),
+        (
+            "unknown-game",
+            "line 1: there is no game \"chess\"",
+            |lines| {
+                lines[0]["game"] = json!("chess");
+                lines[0]["definition"]["game"] = json!("chess");
+            },
+        ),
+        ("setup", "line 1: setup: ", |lines| {
+            lines[0]["definition"]["setups"] = json!([{"rows": -1}]);
+        }),
+        ("undefined", "line 1: its definition: ", |lines| {
+            lines[0]["definition"] = json!([]);
         }),
     ];
     for (name, says, change) in cases {

@@ -11,6 +11,7 @@ use crate::vocabulary::{Home, game, games, late, new_tournament, no_start, on_bo
 on_both!(
     what_is_exported_and_imported_is_the_same_tournament,
     an_import_may_have_another_name,
+    what_the_caller_finds_wrong_with_an_import_is_told,
     before_it_is_over_an_export_tells_no_secret,
     an_import_of_a_broken_text_leaves_nothing,
     a_table_has_one_row_a_game,
@@ -26,7 +27,10 @@ async fn exported(store: &Store, id: TournamentId) -> String {
 fn odd_games() -> Vec<FinishedGame> {
     let mut all = games(0..150);
     all[3].row.fouls = vec![no_start(1), late(0)];
-    all[4].row.reason = "it's \"over\", \n said 'he' ♣".to_owned();
+    // What can't be shown is escaped by an import.
+    let said = all[3].row.fouls[0].foul.text_mut().unwrap();
+    *said = "it said \"hello\"; it's ♣".to_owned();
+    all[4].row.reason = "it's \"over\", said 'he' ♣".to_owned();
     all[5].row.course = u64::MAX;
     all[6].record = pack("{\"a\":\"line\"}\nand \u{7f} another\n");
     for game in &mut all[8..10] {
@@ -61,7 +65,10 @@ async fn what_is_exported_and_imported_is_the_same_tournament(home: &Home) {
     // Into an empty database of the other kind and of the same one.
     let elsewhere = [Home::sqlite(), other(home).await];
     for to in [elsewhere[0].open().await, elsewhere[1].open().await] {
-        let imported = to.import(&mut text.as_bytes(), None).await.unwrap();
+        let imported = to
+            .import(&mut text.as_bytes(), None, |_| Ok(()))
+            .await
+            .unwrap();
         assert_eq!(exported(&to, imported.id).await, text);
         let mut read = store.tournament("a tournament").await.unwrap().unwrap();
         read.id = imported.id;
@@ -119,16 +126,48 @@ async fn an_import_may_have_another_name(home: &Home) {
         .await
         .unwrap();
     let text = exported(&store, id).await;
-    let error = store.import(&mut text.as_bytes(), None).await.unwrap_err();
+    let error = store
+        .import(&mut text.as_bytes(), None, |_| Ok(()))
+        .await
+        .unwrap_err();
     assert!(matches!(error, StoreError::Exists { .. }), "{error}");
     let copy = store
-        .import(&mut text.as_bytes(), Some("a copy"))
+        .import(&mut text.as_bytes(), Some("a copy"), |_| Ok(()))
         .await
         .unwrap();
     assert_eq!(copy.name, "a copy");
     let renamed = text.replace("\"a tournament\"", "\"a copy\"");
     assert_eq!(exported(&store, copy.id).await, renamed);
     assert_eq!(store.tournaments().await.unwrap().len(), 2);
+}
+
+async fn what_the_caller_finds_wrong_with_an_import_is_told(home: &Home) {
+    let store = home.open().await;
+    let id = tournament(&store, 2).await.id;
+    let mut some = games(0..2);
+    some[0].row.fouls = vec![no_start(1)];
+    let foul = &mut some[0].row.fouls[0].foul;
+    *foul.text_mut().unwrap() = "\u{1b}[2J".to_owned();
+    some[1].row.reason = "\u{202e}over\n".to_owned();
+    store.report(id, some).await.unwrap();
+    let text = exported(&store, id).await;
+    let refuse = |tournament: &arena_store::Tournament| {
+        assert_eq!(tournament.name, "a copy");
+        Err("no such game".to_owned())
+    };
+    let mut lines = text.as_bytes();
+    let import = store.import(&mut lines, Some("a copy"), refuse);
+    let error = import.await.unwrap_err().to_string();
+    assert!(error.contains("line 1: no such game"), "{error}");
+    assert_eq!(store.tournament("a copy").await.unwrap(), None);
+    let mut lines = text.as_bytes();
+    let import = store.import(&mut lines, Some("a copy"), |_| Ok(()));
+    let there = import.await.unwrap().id;
+    let all = GameFilter::default();
+    let mut shown = store.games(there, &all, 9).await.unwrap();
+    let foul = shown[0].fouls[0].foul.text_mut().cloned();
+    assert_eq!(foul.as_deref(), Some(r"\u{1b}[2J"));
+    assert_eq!(shown[1].reason, r"\u{202e}over\n");
 }
 
 async fn before_it_is_over_an_export_tells_no_secret(home: &Home) {
@@ -143,7 +182,7 @@ async fn before_it_is_over_an_export_tells_no_secret(home: &Home) {
     // The deal of this one is to be played once more.
     assert!(!text.contains("the record of 2.1"));
     let copy = store
-        .import(&mut text.as_bytes(), Some("a copy"))
+        .import(&mut text.as_bytes(), Some("a copy"), |_| Ok(()))
         .await
         .unwrap();
     assert_eq!((copy.root, copy.state), (None, TournamentState::Stopped));
@@ -200,6 +239,11 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
             spoilt(1, "\"format_version\":1", "\"format_version\":2"),
             1,
             "version 2",
+        ),
+        (
+            spoilt(1, "\"commitment\":\"", "\"commitment\":\"../../"),
+            1,
+            "64 hexadecimal digits",
         ),
         (
             spoilt(1, "bot-arena t", "bot-arena T"),
@@ -285,7 +329,7 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
     ] {
         let name = Some("a copy");
         let error = store
-            .import(&mut broken.as_bytes(), name)
+            .import(&mut broken.as_bytes(), name, |_| Ok(()))
             .await
             .unwrap_err();
         let StoreError::Import {
@@ -307,7 +351,7 @@ async fn an_import_of_a_broken_text_leaves_nothing(home: &Home) {
     );
     assert_eq!(store.counters(after).await.unwrap(), []);
     store
-        .import(&mut text.as_bytes(), Some("a copy"))
+        .import(&mut text.as_bytes(), Some("a copy"), |_| Ok(()))
         .await
         .unwrap();
 }

@@ -1,6 +1,5 @@
 //! `arena replay explain`: the move that turned a game.
 
-use anyhow::Context as _;
 use arena_events::{
     Event,
     replay::{BetterMove, ExpectedScore, ExplainedEvent, ExplanationEvent},
@@ -19,7 +18,7 @@ use referee_worker::Entry;
 
 use super::{games::GameArgs, in_words};
 use crate::{
-    End,
+    End, NotReplayed,
     bots::schemes,
     report::{event, plain_table, plural, shorten, text, wrapped},
     usage,
@@ -86,8 +85,8 @@ impl Explain {
             threads: cores(),
         };
         let explanation = match explain(&record, &options) {
-            Err(error @ ReviewError::Mismatch(_)) => {
-                return Err(error).with_context(|| format!("{} does not replay", found.name()));
+            Err(ReviewError::Mismatch(mismatch)) => {
+                return Err(NotReplayed(found.name(), mismatch).into());
             }
             explained => explained?,
         };

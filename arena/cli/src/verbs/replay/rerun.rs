@@ -18,7 +18,7 @@ use referee_worker::{Entry, LaunchContext};
 
 use super::games::GameArgs;
 use crate::{
-    End,
+    End, NotReplayed,
     bots::schemes,
     play::supervisor,
     report::{self, event, line, plural, shorten, text},
@@ -83,8 +83,8 @@ impl Rerun {
             }
         };
         let report = match rerun(request, &context, &pool, each).await {
-            Err(error @ ReviewError::Mismatch(_)) => {
-                return Err(error).with_context(|| format!("{} does not replay", found.name()));
+            Err(ReviewError::Mismatch(mismatch)) => {
+                return Err(NotReplayed(found.name(), mismatch).into());
             }
             report => report?,
         };

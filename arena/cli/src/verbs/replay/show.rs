@@ -14,7 +14,7 @@ use super::{
     in_words,
 };
 use crate::{
-    End,
+    End, NotReplayed,
     draw::{self, Signs},
     report::{LONGEST_NAME, WIDTH, fitted, plain_table, plural, shorten, time, wrapped},
     usage,
@@ -48,7 +48,7 @@ impl Show {
         let record = found.read_typed()?;
         let mut moments = Vec::new();
         let last = replay(&record, |moment| moments.push(moment))
-            .with_context(|| format!("{} does not replay", found.name()))?;
+            .map_err(|mismatch| NotReplayed(found.name(), mismatch))?;
         let signs = if self.ascii {
             Signs::Ascii
         } else {

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use arena_store::{Store, StoreError, Tournament};
-use arena_tournament::export_moves;
+use arena_tournament::{check_imported, export_moves};
 use clap::{Args, ValueEnum};
 use referee_worker::open_input;
 
@@ -103,8 +103,10 @@ impl Import {
         let what = self.file.display();
         let file = open_input(&self.file).or_else(|error| usage(format!("{what}: {error}")))?;
         let store = self.store.open().await?;
+        let check =
+            |imported: &Tournament| check_imported(imported).map_err(|error| error.to_string());
         let imported = store
-            .import(&mut BufReader::new(file), self.name.as_deref())
+            .import(&mut BufReader::new(file), self.name.as_deref(), check)
             .await
             .or_else(|error| match error {
                 StoreError::Import { .. }
