@@ -65,7 +65,7 @@ impl Playouts<'_> {
         let asked = at.sitting.pending();
         let asked = asked.iter().find(|question| question.seat == at.seat);
         let asked = asked.expect("the seat is asked");
-        let heard = hear(&mut *bot, &asked.call);
+        let heard = hear(&mut *bot, &asked.call)?;
         let Judgement::Accepted { notation, .. } =
             at.sitting.fork().hear(at.seat, heard, Duration::ZERO)
         else {
@@ -110,10 +110,10 @@ impl Playouts<'_> {
         for question in sitting.pending() {
             let heard = match deed {
                 Deed::Answers(which) if question.seat == at.seat => {
-                    given(&sitting, &question, which, &mut bots)
+                    given(&sitting, &question, which, &mut bots)?
                 }
                 Deed::Fouls if question.seat == at.seat => SeatReply::Foul(Foul::HungUp),
-                _ => answered(&question, &mut bots),
+                _ => answered(&question, &mut bots)?,
             };
             sitting.hear(question.seat, heard, Duration::ZERO);
         }
@@ -131,9 +131,9 @@ impl Playouts<'_> {
                         let heard = if dice.below(RANDOM_ONE_IN) == 0 {
                             let legal = sitting.legal(question.seat).len() as u32;
                             let which = dice.below(legal.max(1)) as usize;
-                            given(&sitting, &question, which, &mut bots)
+                            given(&sitting, &question, which, &mut bots)?
                         } else {
-                            answered(&question, &mut bots)
+                            answered(&question, &mut bots)?
                         };
                         sitting.hear(question.seat, heard, Duration::ZERO);
                     }
@@ -169,31 +169,34 @@ impl Playouts<'_> {
     }
 }
 
-/// What a bot answers.
-fn hear(bot: &mut dyn InProcessSeat, call: &Bytes) -> SeatReply {
-    match bot.hear(call) {
-        Ok(Some(answer)) => SeatReply::Answer(answer),
-        Ok(None) | Err(_) => SeatReply::Foul(Foul::HungUp),
-    }
+/// What a bot answers. One that fails says nothing about the position, so nothing is said
+/// of it.
+fn hear(bot: &mut dyn InProcessSeat, call: &Bytes) -> Result<SeatReply, ReviewError> {
+    let answer = bot.hear(call).map_err(ReviewError::Bot)?;
+    Ok(answer.map_or(SeatReply::Foul(Foul::HungUp), SeatReply::Answer))
 }
 
 /// What the bot that is asked answers.
-fn answered(question: &Question, bots: &mut Bots) -> SeatReply {
-    let bot = bots[question.seat].as_mut();
-    bot.map_or(SeatReply::Foul(Foul::HungUp), |bot| {
-        hear(&mut **bot, &question.call)
-    })
+fn answered(question: &Question, bots: &mut Bots) -> Result<SeatReply, ReviewError> {
+    match bots[question.seat].as_mut() {
+        Some(bot) => hear(&mut **bot, &question.call),
+        None => Ok(SeatReply::Foul(Foul::HungUp)),
+    }
 }
 
 /// An answer that the bot has not chosen; the bot is told of it.
-fn given(sitting: &Sitting, question: &Question, which: usize, bots: &mut Bots) -> SeatReply {
+fn given(
+    sitting: &Sitting,
+    question: &Question,
+    which: usize,
+    bots: &mut Bots,
+) -> Result<SeatReply, ReviewError> {
     let legal = sitting.legal(question.seat);
     let (Some((_, own)), Some(bot)) = (legal.get(which), &mut bots[question.seat]) else {
-        return SeatReply::Foul(Foul::HungUp);
+        return Ok(SeatReply::Foul(Foul::HungUp));
     };
     let answer = answer(question.number, own);
-    match bot.hear(&past(&question.call, &answer)) {
-        Ok(_) => SeatReply::Answer(answer),
-        Err(_) => SeatReply::Foul(Foul::HungUp),
-    }
+    bot.hear(&past(&question.call, &answer))
+        .map_err(ReviewError::Bot)?;
+    Ok(SeatReply::Answer(answer))
 }

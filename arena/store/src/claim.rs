@@ -103,10 +103,11 @@ impl Store {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
                     file => file?,
                 };
-                Ok(matches!(
-                    file.try_lock_shared(),
-                    Err(TryLockError::WouldBlock)
-                ))
+                match file.try_lock_shared() {
+                    Ok(()) => Ok(false),
+                    Err(TryLockError::WouldBlock) => Ok(true),
+                    Err(TryLockError::Error(error)) => Err(error.into()),
+                }
             }
             Location::Server { .. } => {
                 let row = sqlx::query(

@@ -291,6 +291,19 @@ impl Store {
             .collect()
     }
 
+    /// How many games of a tournament are stored.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn game_count(&self, id: TournamentId) -> Result<u64, StoreError> {
+        let row = sqlx::query("SELECT COUNT(*) AS games FROM games WHERE tournament = $1")
+            .bind(id.0)
+            .fetch_one(self.readers())
+            .await?;
+        number(&row, "games")
+    }
+
     /// Sets the state of a tournament; `at_unix_ms` is stored as its end if it is over.
     /// From then on its games are refused, since its root is public and anybody can
     /// compute its deals.

@@ -7,7 +7,7 @@ use tonic::Status;
 
 use crate::{
     Bot,
-    session::{Call, Player, envelope, numbered},
+    session::{Call, Player, called, envelope, numbered},
 };
 
 /// A bot in one game, in the process of its caller.
@@ -23,7 +23,10 @@ impl Bot {
         let plays = self.games.iter().find(|game| game.path == path);
         let game = plays.ok_or_else(|| Status::unimplemented("the bot does not play this game"))?;
         match envelope(start)?.call {
-            Some(Kind::Start(begins)) => Ok(LocalPlayer((game.new)(&begins, start)?)),
+            Some(Kind::Start(begins)) => {
+                let player = called("the constructor", || (game.new)(&begins, start));
+                Ok(LocalPlayer(player.flatten()?))
+            }
             _ => Err(Status::invalid_argument("the first call is no GameStart")),
         }
     }
@@ -35,11 +38,12 @@ impl LocalPlayer {
     ///
     /// # Errors
     ///
-    /// The call can't be read, or the bot ends its stream.
+    /// The call can't be read, or the bot ends its stream or panics.
     pub fn hear(&mut self, call: &Bytes) -> Result<Option<Bytes>, Status> {
         let envelope = envelope(call)?;
         let number = envelope.number;
-        let answer = self.0.hear(Call::new(call.clone(), envelope)?)?;
+        let call = Call::new(call.clone(), envelope)?;
+        let answer = called("the bot", || self.0.hear(call)).flatten()?;
         Ok(answer.map(|answer| numbered(number, &answer)))
     }
 }

@@ -348,6 +348,20 @@ fn a_bot_sits_down_where_it_plays_and_by_a_start() {
     }
 }
 
+#[test]
+fn a_local_player_that_panics_is_an_error() {
+    let bot = Bot::new("says", "1").mahjong(|_: &GameStart| -> Says<Tile> {
+        panic!("no memory");
+    });
+    let record = play("mahjong", 7);
+    let Event::Asked { call: start, .. } = &record.events[0] else {
+        panic!("a game begins with a question");
+    };
+    let path = game("mahjong").unwrap().path();
+    let status = bot.sit(path, start).err().unwrap();
+    assert_eq!(status.message(), "panic in the constructor: no memory");
+}
+
 /// A bot that answers one question so, and does nothing else.
 struct Says<T>(T);
 

@@ -12,7 +12,7 @@ use referee_core::{Foul, FoulKind, GameKind};
 use referee_games::{GAMES, game_name};
 use referee_worker::{Entry, Stop};
 
-use super::{Format, store::StoreAt};
+use super::{Format, games_of, store::StoreAt};
 use crate::{End, bots::schemes, play::Settings, report, reporter::Reporter, stop, usage};
 
 #[derive(Subcommand)]
@@ -112,12 +112,7 @@ impl Add {
         let entry = Entry::read(&format!("{}={}", self.name, self.bot), &schemes)?;
         let here = std::env::current_dir()?;
         entry.check_files(&here)?;
-        let mut kinds = Vec::new();
-        for game in &self.games {
-            let kind = find_game(game)?;
-            entry.check_game(kind.info(), &here)?;
-            kinds.push(kind);
-        }
+        let mut kinds = games_of(&entry, &self.games, &here)?;
         if kinds.is_empty() {
             kinds = GAMES.to_vec();
             kinds.retain(|kind| entry.check_game(kind.info(), &here).is_ok());

@@ -13,15 +13,19 @@ mod tournament;
 
 use std::{
     io::IsTerminal as _,
+    path::Path,
     process::{Command, ExitCode},
 };
 
+use arena_tournament::find_game;
 use clap::{
     CommandFactory as _, Parser, Subcommand, ValueEnum,
     builder::PossibleValuesParser,
     error::{ContextKind, ErrorKind},
 };
+use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
+use referee_worker::Entry;
 use strategy_adapter::AdapterError;
 
 use crate::{End, usage};
@@ -243,6 +247,24 @@ fn completed() -> clap::Command {
         .mut_subcommand("check", |verb| {
             verb.mut_arg("games_played", game).mut_arg("bot", bot)
         })
+}
+
+/// The games of these names, each once, all of which the bot plays as far as can be known.
+fn games_of(
+    entry: &Entry,
+    names: &[String],
+    directory: &Path,
+) -> anyhow::Result<Vec<&'static dyn GameKind>> {
+    let mut kinds: Vec<&'static dyn GameKind> = Vec::new();
+    for name in names {
+        let kind = find_game(name)?;
+        entry.check_game(kind.info(), directory)?;
+        let is_kind = |known: &&dyn GameKind| known.info().name == kind.info().name;
+        if !kinds.iter().any(is_kind) {
+            kinds.push(kind);
+        }
+    }
+    Ok(kinds)
 }
 
 /// What users of other match runners may have meant by an option, a value or a missing

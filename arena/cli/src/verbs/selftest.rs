@@ -76,7 +76,14 @@ struct Deals {
     /// By deal: the outcomes of each entry.
     outcomes: BTreeMap<u64, Vec<Outcomes>>,
     /// The first record that does not play again, or that tells of a foul.
-    wrong: Option<String>,
+    wrong: Option<WrongRecord>,
+}
+
+/// A record that is not one of a game without fouls.
+struct WrongRecord {
+    /// The game, where that can be read.
+    game_id: Option<String>,
+    why: String,
 }
 
 /// How long our own wake-ups are watched.
@@ -204,13 +211,12 @@ impl Deals {
 
     /// What was found, for programs.
     fn check(&self, game: String) -> SelftestCheck {
-        let id = |wrong: &String| wrong.split(':').next().unwrap_or(wrong).to_owned();
         SelftestCheck::Game {
             game,
             deals: self.outcomes.len() as u64,
             games: self.games.into(),
             uneven: self.uneven(),
-            game_id: self.wrong.as_ref().map(id),
+            game_id: self.wrong.as_ref().and_then(|wrong| wrong.game_id.clone()),
         }
     }
 
@@ -231,8 +237,11 @@ impl Deals {
     /// Whether every entry came out the same in every deal, and every record plays
     /// again.
     fn judged(&self) -> Result<String, String> {
-        if let Some(why) = &self.wrong {
-            return Err(why.clone());
+        if let Some(wrong) = &self.wrong {
+            return Err(match &wrong.game_id {
+                Some(game) => format!("{game}: {}", wrong.why),
+                None => wrong.why.clone(),
+            });
         }
         if let Some(uneven) = self.uneven() {
             let each = uneven.places.iter().zip(&uneven.scores);
@@ -256,18 +265,25 @@ impl Deals {
 }
 
 /// Whether a record reads back, plays again, and tells of a game without a foul.
-fn proved(packed: &[u8]) -> Result<(), String> {
+fn proved(packed: &[u8]) -> Result<(), WrongRecord> {
     let broken = |why: String| format!("a record does not play again: {why}");
-    let text = pack::unpack(packed).map_err(|why| broken(why.to_string()))?;
-    let read = Record::parse(&text).map_err(|why| broken(why.to_string()))?;
-    let game = &read.header.game_id;
-    replay(&read, |_| {}).map_err(|why| format!("{game}: {}", broken(why.to_string())))?;
+    let unread = |why: String| WrongRecord {
+        game_id: None,
+        why: broken(why),
+    };
+    let text = pack::unpack(packed).map_err(|why| unread(why.to_string()))?;
+    let read = Record::parse(&text).map_err(|why| unread(why.to_string()))?;
+    let wrong = |why: String| WrongRecord {
+        game_id: Some(read.header.game_id.clone()),
+        why,
+    };
+    replay(&read, |_| {}).map_err(|why| wrong(broken(why.to_string())))?;
     match &read.result.verdict {
         Verdict::Finished { fouls, .. } => match fouls.first() {
-            Some(foul) => Err(format!("{game}: seat {}: {}", foul.seat, foul.foul)),
+            Some(foul) => Err(wrong(format!("seat {}: {}", foul.seat, foul.foul))),
             None => Ok(()),
         },
-        Verdict::Void { reason } => Err(format!("{game}: void: {reason}")),
+        Verdict::Void { reason } => Err(wrong(format!("void: {reason}"))),
     }
 }
 

@@ -241,6 +241,26 @@ fn where_nothing_is_kept_the_folder_is_empty() {
     }
 }
 
+#[test]
+fn a_check_that_is_refused_makes_no_folder() {
+    let arena = Arena::new();
+    for more in ["--game chess", "--seed ''", "--game mahjong"] {
+        let line = format!("check house:weights?plies=1 --records kept {more}");
+        assert_eq!(arena.run(&line).status.code(), Some(2), "{more}");
+        assert!(!arena.path("kept").exists(), "{more}");
+    }
+}
+
+/// Played to its end this would take an hour.
+#[test]
+fn a_check_that_nobody_reads_ends() {
+    let arena = Arena::new();
+    let mut check = arena
+        .start("check house:random --game othello --games 1000000 --patience 1h --format json");
+    drop(check.stdout.take());
+    wait_until("the check ends", || check.try_wait().unwrap().is_some());
+}
+
 /// Where temporary files lie too deep for a socket, or can't be, is no bot's fault.
 #[test]
 fn the_folder_for_temporary_files_is_ours() {

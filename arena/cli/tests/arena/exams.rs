@@ -309,6 +309,8 @@ fn a_case_is_passed_when_its_minimum_is_reached() {
         assert_eq!(game["marks"], same["marks"]);
     }
     let about = fs::read_to_string(arena.path("run/run.json")).unwrap();
+    let told: serde_json::Value = serde_json::from_str(&about).unwrap();
+    assert!(told["ended"]["setups"][0].is_object(), "{about}");
     for shown in [out(&both), err(&both), about] {
         assert!(
             !shown.contains("pomegranate") && !shown.contains("quince"),

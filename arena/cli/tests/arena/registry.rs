@@ -14,6 +14,14 @@ fn is_villain(line: &str) -> String {
 }
 
 #[test]
+fn a_game_that_is_named_twice_is_registered_once() {
+    let arena = Arena::new();
+    let twice = "twice --bot house:random --game mahjong --game mahjong";
+    let said = done(&arena.run(&add(twice)));
+    assert_eq!(said, "twice version 1 is registered for mahjong\n");
+}
+
+#[test]
 fn a_bot_is_added_listed_checked_and_removed() {
     let arena = Arena::new();
     let said = done(&arena.run(&add("champion --bot house:weights?plies=1 --owner ann")));

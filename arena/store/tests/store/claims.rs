@@ -16,8 +16,11 @@ async fn two_arenas_can_not_claim_one_tournament(home: &Home) {
     let two = home.open().await;
     let a = one.create(&new_tournament("a", 2)).await.unwrap().id;
     let b = one.create(&new_tournament("b", 2)).await.unwrap().id;
+    assert!(!two.is_claimed(a).await.unwrap());
     let claim = one.claim(a).await.unwrap();
     for store in [&one, &two] {
+        assert!(store.is_claimed(a).await.unwrap());
+        assert!(!store.is_claimed(b).await.unwrap());
         let error = store.claim(a).await.unwrap_err();
         assert!(matches!(error, StoreError::Claimed { .. }), "{error}");
         let pid = std::process::id();
@@ -32,6 +35,9 @@ async fn two_arenas_can_not_claim_one_tournament(home: &Home) {
     assert!(one.claim(a).await.is_err());
     again.release().await;
     other.release().await;
+    for id in [a, b] {
+        assert!(!one.is_claimed(id).await.unwrap());
+    }
 }
 
 async fn a_claim_that_is_dropped_is_given_back(home: &Home) {

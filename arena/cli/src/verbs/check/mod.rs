@@ -3,7 +3,10 @@
 mod evidence;
 mod print;
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use arena_check::{CheckOptions, check};
@@ -11,14 +14,14 @@ use arena_events::{
     Event,
     check::{CheckEndedEvent, CheckStartedEvent, FindingSeverity},
 };
-use arena_tournament::{events, find_game, parse_limit};
+use arena_tournament::{events, parse_limit};
 use clap::Args;
-use referee_core::{GameKind, Limits, Root};
+use referee_core::{Limits, Root};
 use referee_games::game_name;
 use referee_worker::{BotOptions, Entry, LaunchContext, RecordFolder};
 
 use self::print::Printer;
-use super::Format;
+use super::{Format, games_of};
 use crate::{
     End,
     bots::schemes,
@@ -107,11 +110,13 @@ impl Check {
         if let Some(remark) = entry.launcher().remark() {
             report::note(remark);
         }
+        let mut options = self.options(&entry, &directory)?;
         let records = match &self.records {
             Some(folder) => Some(RunFolder::create(Some(folder), "check")?),
             None => None,
         };
-        let options = self.options(&entry, &directory, records.as_ref())?;
+        let folder = records.as_ref();
+        options.records = folder.map(|folder| RecordFolder::new(folder.path().to_owned()));
         let printed = tempfile::tempdir()
             .context("could not make a folder among the temporary files (TMPDIR)")?;
         let logs = match &records {
@@ -129,7 +134,7 @@ impl Check {
             report::event(Event::CheckStarted(self.started(&entry, &options)))?;
         }
         let stop = stop::at_once_on_signals()?;
-        let mut printer = Printer::new(self.format, &entry, &directory);
+        let mut printer = Printer::new(self.format, &entry, &directory, &stop);
         let checked = check(
             &entry,
             &context,
@@ -164,23 +169,9 @@ impl Check {
         Ok(if fit { End::Done } else { End::No })
     }
 
-    fn options(
-        &self,
-        entry: &Entry,
-        directory: &std::path::Path,
-        records: Option<&RunFolder>,
-    ) -> anyhow::Result<CheckOptions> {
-        let mut kinds: Vec<&'static dyn GameKind> = Vec::new();
-        for game in &self.games_played {
-            let kind = find_game(game)?;
-            entry.check_game(kind.info(), directory)?;
-            if kinds
-                .iter()
-                .all(|known| known.info().name != kind.info().name)
-            {
-                kinds.push(kind);
-            }
-        }
+    /// What is checked; its records are not kept yet.
+    fn options(&self, entry: &Entry, directory: &Path) -> anyhow::Result<CheckOptions> {
+        let kinds = games_of(entry, &self.games_played, directory)?;
         let root: Root = self
             .seed
             .parse()
@@ -196,7 +187,7 @@ impl Check {
             patience: self.patience,
             quick: self.quick,
             root,
-            records: records.map(|folder| RecordFolder::new(folder.path().to_owned())),
+            records: None,
         })
     }
 

@@ -13,7 +13,7 @@ use arena_events::{
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
 use referee_games::game_name;
-use referee_worker::{Entry, Hint, hint_for};
+use referee_worker::{Entry, Hint, Stop, hint_for};
 
 use super::{
     super::Format,
@@ -33,12 +33,19 @@ pub(super) struct Printer<'a> {
     entry: &'a Entry,
     /// The folder that the bot is run in.
     directory: &'a Path,
+    /// Ends the check when nobody reads what comes of it.
+    stop: &'a Stop,
     /// Why something could not be printed.
     failed: anyhow::Result<()>,
 }
 
 impl<'a> Printer<'a> {
-    pub(super) fn new(format: Format, entry: &'a Entry, directory: &'a Path) -> Self {
+    pub(super) fn new(
+        format: Format,
+        entry: &'a Entry,
+        directory: &'a Path,
+        stop: &'a Stop,
+    ) -> Self {
         let spinner = ProgressBar::new_spinner();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
             spinner.set_style(style);
@@ -50,6 +57,7 @@ impl<'a> Printer<'a> {
             game: None,
             entry,
             directory,
+            stop,
             failed: Ok(()),
         }
     }
@@ -155,6 +163,9 @@ impl CheckObserver for Printer<'_> {
     fn stage_ended(&mut self, ended: &StageReport) {
         if self.failed.is_ok() {
             self.failed = self.print(ended);
+            if self.failed.is_err() {
+                self.stop.cut_off();
+            }
         }
         self.game = Some(ended.game);
     }

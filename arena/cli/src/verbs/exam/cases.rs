@@ -151,8 +151,6 @@ impl Cases {
         let mut settings = Settings::defaults(kind)?;
         settings.records = self.records.clone();
         settings.concurrency = Some(1);
-        // The rounds of a case are standard ones.
-        settings.setups = vec![serde_json::Value::Null];
         settings.limits = Limits {
             start: self.start_limit,
             per_move: self.move_limit,

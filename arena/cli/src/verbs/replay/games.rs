@@ -73,17 +73,7 @@ impl GameArgs {
 
     /// The one game that was typed.
     pub(super) async fn one(&self) -> anyhow::Result<FoundGame> {
-        match self.find().await? {
-            Found::Games(mut games) if games.len() == 1 => Ok(games.remove(0)),
-            Found::Games(games) => usage(format!("expected one game, found {}", games.len())),
-            Found::Folder(folder, _) => {
-                let folder = folder.display();
-                usage(format!(
-                    "{folder} is a folder: expected one game; `arena replay show {folder}` lists \
-                     those in it"
-                ))
-            }
-        }
+        self.find().await?.one()
     }
 
     async fn stored(&self, name: &str, games: &[(u64, u32)]) -> anyhow::Result<Vec<FoundGame>> {
@@ -91,6 +81,23 @@ impl GameArgs {
         let found = stored(&store, name, games).await;
         store.close().await;
         found
+    }
+}
+
+impl Found {
+    /// The game, where there is one.
+    pub(super) fn one(self) -> anyhow::Result<FoundGame> {
+        match self {
+            Self::Games(mut games) if games.len() == 1 => Ok(games.remove(0)),
+            Self::Games(games) => usage(format!("expected one game, found {}", games.len())),
+            Self::Folder(folder, _) => {
+                let folder = folder.display();
+                usage(format!(
+                    "{folder} is a folder: expected one game; `arena replay show {folder}` lists \
+                     those in it"
+                ))
+            }
+        }
     }
 }
 

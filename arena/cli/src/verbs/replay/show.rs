@@ -41,10 +41,10 @@ pub(crate) struct Show {
 
 impl Show {
     pub(super) async fn run(self) -> anyhow::Result<End> {
-        if let Found::Folder(folder, games) = self.games.find().await? {
-            return self.list(&folder, &games);
-        }
-        let found = self.games.one().await?;
+        let found = match self.games.find().await? {
+            Found::Folder(folder, games) => return self.list(&folder, &games),
+            games @ Found::Games(_) => games.one()?,
+        };
         let record = found.read_typed()?;
         let mut moments = Vec::new();
         let last = replay(&record, |moment| moments.push(moment))

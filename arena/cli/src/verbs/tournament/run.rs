@@ -354,15 +354,11 @@ impl GoOn {
         tournament: &Tournament,
         plan: &Plan,
     ) -> anyhow::Result<RunStartedEvent> {
-        let games = store.tournaments().await?.into_iter();
-        let games = games
-            .filter(|one| one.id == tournament.id)
-            .map(|one| one.games);
         Ok(RunStartedEvent {
             tournament: Some(tournament.name.clone()),
             rules_version: tournament.rules_version,
             shape: Some(events::shape(&plan.definition.shape)),
-            stored_games: games.sum(),
+            stored_games: store.game_count(tournament.id).await?,
             bots: tournament.entrants.iter().map(events::entrant).collect(),
             filler: Some(plan.definition.filler.clone()),
             root_commitment: Some(tournament.commitment.clone()),

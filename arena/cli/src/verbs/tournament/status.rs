@@ -1,6 +1,10 @@
 //! `arena tournament status` and `list`: how far tournaments have come.
 
-use arena_events::{Event, run::RunEndedEvent, tournament::TournamentEvent};
+use arena_events::{
+    Event,
+    run::RunEndedEvent,
+    tournament::{TournamentEvent, TournamentState as State},
+};
 use arena_store::{Store, Tournament, TournamentState};
 use arena_tournament::{Definition, RunEnd, Snapshot, StoredResults, events};
 use clap::Args;
@@ -108,7 +112,7 @@ impl Shown {
     /// What it is and how far it has come.
     fn introduce(&self) -> anyhow::Result<()> {
         let (tournament, snapshot) = (&self.tournament, &self.snapshot);
-        let state = state(tournament.state, self.is_claimed);
+        let state = events::state(tournament.state, self.is_claimed);
         let about = match snapshot.definition.breaks_ties() {
             true => "about",
             false => "at most",
@@ -119,12 +123,12 @@ impl Shown {
             tournament.name,
             snapshot.kind.info().title,
             snapshot.names.len(),
-            state,
+            word(state),
             snapshot.count.groups,
             snapshot.count.planned_groups.map_or_else(String::new, of),
         );
         report::line(&line)?;
-        if state == "interrupted" {
+        if state == State::Interrupted {
             report::line(&format!(
                 "the arena that played it was killed; `arena tournament resume {}` goes on with it",
                 tournament.name
@@ -176,19 +180,19 @@ impl List {
         let store = self.store.open_existing().await?;
         let mut rows = Vec::new();
         for one in store.tournaments().await? {
-            let is_claimed = store.is_claimed(one.id).await?;
+            let state = events::state(one.state, store.is_claimed(one.id).await?);
             match self.format {
                 Format::Json => report::event(Event::Tournament(TournamentEvent {
                     tournament: one.name,
                     game: game_name(&one.game),
-                    state: events::state(one.state, is_claimed),
+                    state,
                     created_unix_ms: one.created_unix_ms,
                     games: one.games,
                 }))?,
                 Format::Text => rows.push([
                     report::shorten(&one.name, 28),
                     game_name(&one.game),
-                    state(one.state, is_claimed).to_owned(),
+                    word(state).to_owned(),
                     one.games.to_string(),
                     show::date(one.created_unix_ms),
                 ]),
@@ -204,9 +208,12 @@ impl List {
 }
 
 /// How far a tournament has come, in a word.
-const fn state(state: TournamentState, is_claimed: bool) -> &'static str {
-    match (state, is_claimed) {
-        (TournamentState::Running, false) => "interrupted",
-        _ => state.word(),
+const fn word(state: State) -> &'static str {
+    match state {
+        State::Created => "created",
+        State::Running => "running",
+        State::Stopped => "stopped",
+        State::Interrupted => "interrupted",
+        State::Over => "over",
     }
 }
