@@ -23,8 +23,8 @@ use arena_ladder::{
 };
 use arena_store::FirstFoul;
 use arena_tournament::{
-    Definition, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, parse_limit,
-    read_openings, run, secret_root,
+    Definition, MemoryResults, Plan, RunEnd, RunOptions, Snapshot, events, needs_own_deals,
+    parse_limit, read_openings, run, secret_root,
 };
 use clap::Args;
 use referee_core::{GameKind, JsonBounds, Limits, Root};
@@ -221,10 +221,9 @@ impl Settings {
         Ok(Plan::new(definition, bots, root, &self.schemes)?)
     }
 
-    /// From which seatings these bots play, and how many deals. In a game with secrets, a
-    /// bot that the arena does not start would remember a deal, so each game has its own.
+    /// From which seatings these bots play, and how many deals.
     pub(crate) fn isolated(&self, bots: &[Entry], of: Seatings, deals: u64) -> (Seatings, u64) {
-        match self.kind.has_secrets() && !bots.iter().all(Entry::is_started_by_us) {
+        match needs_own_deals(self.kind, bots) {
             true => {
                 let games = of.games(self.kind.info().seats.into()) as u64;
                 (Seatings::Single, deals * games)
@@ -412,10 +411,10 @@ pub(crate) fn note_isolation(plan: &Plan) {
 }
 
 fn isolation(plan: &Plan) -> RunIsolation {
-    let is_remote = |bot: &arena_tournament::PlannedBot| !bot.entry.is_started_by_us();
+    let bots = plan.bots.iter().map(|bot| &bot.entry);
     if !plan.kind.has_secrets() {
         RunIsolation::NotNeeded
-    } else if plan.bots.iter().any(is_remote) {
+    } else if needs_own_deals(plan.kind, bots) {
         RunIsolation::OwnDeals
     } else if plan.has_foreign_processes() {
         RunIsolation::FreshProcesses

@@ -9,9 +9,9 @@ pub struct GameKey {
     /// The tournament's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tournament: Option<String>,
-    /// The match's number in the tournament's schedule, from 0.
-    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
-    pub match_number: Option<u32>,
+    /// The match's number in the schedule, from 0.
+    #[serde(rename = "match")]
+    pub match_number: u32,
     /// The number of the deal. All games of one deal are one group.
     pub group: u64,
     /// Which of the deal's seatings, from 0.

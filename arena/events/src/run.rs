@@ -74,14 +74,8 @@ pub enum RunCommand {
     Tournament,
     /// `arena exam`.
     Exam,
-    /// `arena check`.
-    Check,
-    /// `arena bots check`, and the look at a bot before it is registered.
-    Bots,
     /// `arena demo`.
     Demo,
-    /// `arena selftest`.
-    Selftest,
 }
 
 /// Who meets whom.

@@ -129,9 +129,6 @@ pub struct Estimated {
     /// Half the width of its 95 % interval. Absent where none can be given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
-    /// Of how many groups it was made, where that is not the row's or pair's number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub groups: Option<u64>,
     /// Why the value or its error is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingEstimate>,

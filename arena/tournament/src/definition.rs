@@ -118,9 +118,6 @@ pub struct Planned {
     pub definition: Definition,
     /// Who takes part; the number of an entrant is its place here.
     pub entrants: Vec<NewEntrant>,
-    /// Whether every game has a deal of its own, because a bot that the arena does
-    /// not start could remember a deal.
-    pub independent_deals: bool,
 }
 
 /// What a file is read with.
@@ -207,8 +204,7 @@ impl File {
             ScheduleShape::Swiss { .. } | ScheduleShape::Ladder { .. } => 2,
             ScheduleShape::SingleElimination { .. } | ScheduleShape::DoubleElimination {} => 3,
         });
-        let independent_deals = kind.has_secrets() && !entries.iter().all(Entry::is_started_by_us);
-        if independent_deals {
+        if needs_own_deals(kind, &entries) {
             seatings = Seatings::Single;
             let mut setups = 0..checked_setups.list().len() as u64;
             if setups.any(|deal| checked_setups.fixed(deal).is_some()) {
@@ -257,7 +253,6 @@ impl File {
             name,
             definition,
             entrants,
-            independent_deals,
         })
     }
 
@@ -469,6 +464,12 @@ impl Definition {
     }
 }
 
+/// Whether every game needs a deal of its own: in a game with secrets a bot that the arena
+/// does not start would remember a deal from one seating to the next.
+pub fn needs_own_deals<'a>(kind: &dyn GameKind, bots: impl IntoIterator<Item = &'a Entry>) -> bool {
+    kind.has_secrets() && !bots.into_iter().all(Entry::is_started_by_us)
+}
+
 /// What a schedule leaves to chance: SHA-256("bot-arena schedule v1" ‖ root). It
 /// tells nothing about a deal.
 pub fn chance(root: &Root) -> [u8; 32] {
@@ -542,10 +543,9 @@ pub fn read_openings(
 ///
 /// What was expected.
 pub fn parse_limit(text: &str) -> Result<Duration, String> {
-    const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     match humantime::parse_duration(text) {
         Ok(time) if time.is_zero() => Err("expected a time above 0".to_owned()),
-        Ok(time) if time > LONGEST => Err("expected at most a year".to_owned()),
+        Ok(time) if time > Limits::LONGEST => Err("expected at most a year".to_owned()),
         Ok(time) => Ok(time),
         Err(error) => Err(format!(
             "expected a length of time such as 3s or 200ms ({error})"

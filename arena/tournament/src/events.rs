@@ -45,7 +45,7 @@ pub fn us(time: Duration) -> u64 {
 pub fn game_key(game: &EndedGame, tournament: Option<&str>) -> GameKey {
     GameKey {
         tournament: tournament.map(str::to_owned),
-        match_number: Some(game.row.matchup.0),
+        match_number: game.row.matchup.0,
         group: game.row.group,
         seating: game.row.seating,
         game_id: game.game_id.clone(),
@@ -113,7 +113,7 @@ pub fn live(matchup: MatchId, update: &LiveUpdate, tournament: Option<&str>) -> 
         Live::Started => Event::GameStarted(GameStartedEvent {
             key: GameKey {
                 tournament: tournament.map(str::to_owned),
-                match_number: Some(matchup.0),
+                match_number: matchup.0,
                 group: update.key.group,
                 seating: update.key.seating,
                 game_id: update.game_id.clone(),
@@ -545,7 +545,6 @@ pub fn estimated(estimate: Result<Estimate, NoEstimate>) -> Estimated {
         Ok(Estimate { value, error }) => Estimated {
             value: Some(value),
             error: error.ok(),
-            groups: None,
             missing: error.err().map(reason),
         },
     }
@@ -555,7 +554,6 @@ const fn missing(why: MissingEstimate) -> Estimated {
     Estimated {
         value: None,
         error: None,
-        groups: None,
         missing: Some(why),
     }
 }

@@ -22,7 +22,9 @@ mod verify;
 
 use std::time::SystemTime;
 
-pub use definition::{Context, Definition, Planned, chance, find_game, parse_limit, read_openings};
+pub use definition::{
+    Context, Definition, Planned, chance, find_game, needs_own_deals, parse_limit, read_openings,
+};
 pub use dispatch::{DispatchOptions, Dispatcher, LEASE, RunCounters};
 pub use error::TournamentError;
 pub use imported::check_imported;

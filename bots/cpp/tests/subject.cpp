@@ -1,8 +1,7 @@
 // The bot that the kit is tested with: prints every callback on a line of its own. What a
 // game's id says, it does: throw, throw-int, throw-text, throw-string, throw-long, throw-wide,
 // throw-gbk, throw-at-start, nothing (is made), spin (for ever), search (until the game is cut
-// off). Its argument is connect-four-only, never-served, or
-// the callback that throws.
+// off). Its argument is connect-four-only, never-served, or the callback that throws.
 #include <bot_arena/bot.hpp>
 
 #include <iostream>

@@ -802,7 +802,8 @@ def test_what_a_generator_raises_ends_its_game_in_its_own_words(
         stream.send(number=1, **{callback: ASKED[callback]})
         code, words = stream.status()
         assert code == INTERNAL
-        assert words.startswith(f"exception in {callback}: {error.__name__}: 77 (test_session.py:"), words
+        begins = f"exception in {callback}: {error.__name__}: 77 (test_session.py:"
+        assert words.startswith(begins), words
     shown = capsys.readouterr().err.splitlines()
     assert shown[0].startswith("Traceback")
     assert "test_session.py" in shown[1]

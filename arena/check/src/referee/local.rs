@@ -8,11 +8,11 @@ use referee_core::{PerSeat, Record, Seat, Seed};
 use referee_games::Fixture;
 use referee_worker::{BotOptions, Entry, LaunchContext};
 
-use super::{OPTIONS, RefereeError, SEED, Villain, Villains, in_order};
+use super::{OPTIONS, RefereeError, SEED, VillainCase, VillainCases, in_order};
 
 /// The referee, and what it plays with; no bot has a process yet.
 pub(super) struct LocalReferee<'a> {
-    villains: &'a Villains,
+    villains: &'a VillainCases,
     pool: Pool,
     honest: Arc<Bot>,
     /// For each villain's name a bot for each seat.
@@ -21,7 +21,7 @@ pub(super) struct LocalReferee<'a> {
 
 impl<'a> LocalReferee<'a> {
     pub(super) fn new(
-        villains: &'a Villains,
+        villains: &'a VillainCases,
         context: &LaunchContext,
         threads: usize,
     ) -> Result<Self, RefereeError> {
@@ -45,7 +45,7 @@ impl<'a> LocalReferee<'a> {
     /// Plays the game with the villain in this seat.
     pub(super) async fn play(
         &self,
-        villain: &Villain,
+        villain: &VillainCase,
         seat: Seat,
         game_id: String,
     ) -> Result<Record, RefereeError> {

@@ -31,7 +31,7 @@ const OPTIONS: BotOptions = BotOptions {
 
 /// A bot that misbehaves in one way, and the game in which it shows it.
 #[derive(Clone, Debug)]
-pub struct Villain {
+pub struct VillainCase {
     /// How it is started; named as in the catalogue of villains.
     pub entry: Entry,
     /// The foul that it commits; none where it commits none.
@@ -46,13 +46,13 @@ pub struct Villain {
 
 /// The villains, and who they play against.
 #[derive(Clone)]
-pub struct Villains {
+pub struct VillainCases {
     /// The game that all of them play; it has two seats.
     pub game: &'static dyn GameKind,
     /// The bot that commits no foul.
     pub honest: Entry,
     /// The villains.
-    pub villains: Vec<Villain>,
+    pub villains: Vec<VillainCase>,
 }
 
 /// The referee that is checked.
@@ -159,7 +159,7 @@ enum Judge<'a> {
 /// our own failure.
 pub async fn check_referee<E: From<RefereeError>>(
     referee: &RefereeUnderTest,
-    villains: &Villains,
+    villains: &VillainCases,
     context: &LaunchContext,
     stop: &Stop,
     mut each: impl FnMut(VillainResult) -> Result<(), E>,
@@ -194,7 +194,7 @@ pub async fn check_referee<E: From<RefereeError>>(
 impl<'a> Judge<'a> {
     async fn new(
         referee: &'a RefereeUnderTest,
-        villains: &'a Villains,
+        villains: &'a VillainCases,
         context: &'a LaunchContext,
     ) -> Result<Self, RefereeError> {
         Ok(match referee {
@@ -209,7 +209,7 @@ impl<'a> Judge<'a> {
     }
 
     /// In both seats at once.
-    async fn try_one(&self, villain: &Villain) -> Result<VillainResult, RefereeError> {
+    async fn try_one(&self, villain: &VillainCase) -> Result<VillainResult, RefereeError> {
         let [first, second] = SEATS.map(|seat| self.try_in(villain, seat));
         let (first, second) = tokio::try_join!(first, second)?;
         Ok(VillainResult {
@@ -219,7 +219,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    async fn try_in(&self, villain: &Villain, seat: Seat) -> Result<VillainGame, RefereeError> {
+    async fn try_in(&self, villain: &VillainCase, seat: Seat) -> Result<VillainGame, RefereeError> {
         let game_id = format!("check-referee-{}-{seat}", villain.entry.name);
         let record = match self {
             Self::Local(local) => local.play(villain, seat, game_id).await?,

@@ -15,7 +15,7 @@ use tokio::{
 };
 use tonic::{Status, transport::Channel};
 
-use super::{OPTIONS, RefereeError, SEED, Villain, Villains, in_order};
+use super::{OPTIONS, RefereeError, SEED, VillainCase, VillainCases, in_order};
 
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -33,7 +33,7 @@ pub(super) struct RemoteReferee<'a> {
     client: RefereeClient<Channel>,
     /// The name or address by which it knows this machine.
     host: &'a str,
-    villains: &'a Villains,
+    villains: &'a VillainCases,
     context: &'a LaunchContext,
     honest: Reachable,
 }
@@ -51,7 +51,7 @@ impl<'a> RemoteReferee<'a> {
     pub(super) async fn connect(
         address: &Address,
         host: &'a str,
-        villains: &'a Villains,
+        villains: &'a VillainCases,
         context: &'a LaunchContext,
     ) -> Result<Self, RefereeError> {
         let channel = channel(address).await;
@@ -71,7 +71,7 @@ impl<'a> RemoteReferee<'a> {
     /// Has a game played with the villain in this seat.
     pub(super) async fn play(
         &self,
-        villain: &Villain,
+        villain: &VillainCase,
         seat: Seat,
         game_id: String,
     ) -> Result<Record, RefereeError> {

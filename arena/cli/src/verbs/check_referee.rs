@@ -3,7 +3,7 @@
 
 use anyhow::Context as _;
 use arena_check::referee::{
-    RefereeError, RefereeUnderTest, SEATS, Villain, VillainGame, VillainResult, Villains,
+    RefereeError, RefereeUnderTest, SEATS, VillainCase, VillainCases, VillainGame, VillainResult,
     check_referee,
 };
 use arena_events::{
@@ -103,7 +103,7 @@ impl CheckReferee {
     async fn try_all(
         &self,
         kinds: &[Kind],
-        villains: &Villains,
+        villains: &VillainCases,
         referee: &RefereeUnderTest,
         context: &LaunchContext,
         stop: &Stop,
@@ -186,14 +186,14 @@ impl CheckReferee {
                 "not tried, because only the program that starts a bot can see them: {}",
                 not_tried.join(", ")
             );
-            report::text(&format!("{}\n", report::wrapped(&words)))?;
+            report::line(&words)?;
         }
         Ok(())
     }
 }
 
 /// The villains as the check wants them: each is this program, started as one.
-fn villains_of(kinds: &[Kind]) -> anyhow::Result<Villains> {
+fn villains_of(kinds: &[Kind]) -> anyhow::Result<VillainCases> {
     let schemes = schemes()?;
     let program = std::env::current_exe()?;
     let program = program.to_str().context("the arena's path is no text")?;
@@ -205,7 +205,7 @@ fn villains_of(kinds: &[Kind]) -> anyhow::Result<Villains> {
     };
     let villain = |kind: &Kind| {
         let game = kind.test_game();
-        Ok(Villain {
+        Ok(VillainCase {
             entry: entry(*kind, game.arguments)?,
             expected: kind.foul(),
             setup: serde_json::from_str(game.setup)?,
@@ -217,7 +217,7 @@ fn villains_of(kinds: &[Kind]) -> anyhow::Result<Villains> {
             },
         })
     };
-    Ok(Villains {
+    Ok(VillainCases {
         game: find_game(villains::GAME)?,
         honest: entry(Kind::Honest, &[])?,
         villains: kinds.iter().map(villain).collect::<anyhow::Result<_>>()?,

@@ -144,8 +144,7 @@ impl Selftest {
         match self.format {
             Format::Text => {
                 let words = found.unwrap_or_else(|why| format!("NO: {why}"));
-                let line = report::wrapped(&format!("{what}: {words}"));
-                report::text(&format!("{line}\n"))?;
+                report::line(&format!("{what}: {words}"))?;
             }
             Format::Json => report::event(Event::Selftest(SelftestEvent {
                 check,

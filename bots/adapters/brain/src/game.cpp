@@ -49,7 +49,7 @@ int Game::ask(const std::string& line) {
     const auto [rest, error] = std::from_chars(heard.data(), end, number);
     if (error != std::errc() || rest != end) {
         throw bot_arena::GameFailed("the brain answered what is no number: \"" +
-                                 bot_arena::as_utf8(heard, MOST_HEARD) + "\"");
+                                    bot_arena::as_utf8(heard, MOST_HEARD) + "\"");
     }
     return number;
 }

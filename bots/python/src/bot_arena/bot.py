@@ -36,7 +36,8 @@ class Bot:
     one that thinks does not hold up another.
 
     `name` and `version` are shown to people. `max_games` is how many games one process
-    plays at once. `can_resume` says that it can be resumed mid-game: it fills in the callbacks `resumed_…`, or remembers nothing between the others.
+    plays at once. `can_resume` says that it can be resumed mid-game: it fills in
+    the callbacks `resumed_…`, or remembers nothing between the others.
     """
 
     _new_caller: type[OwnThread] | type[OnLoop] = OwnThread
