@@ -35,6 +35,12 @@ const FORBIDDEN: &[Arrow] = &[
     ("referee", "strategy-adapter", "what judges a strategy does not load it"),
     ("referee", "referee-worker", "who plays one game knows no chunk of games"),
 
+    ("referee-sandbox", "tokio", "namespaces are entered without threads"),
+    ("referee-sandbox", "referee-core", "a sandbox runs any program"),
+    ("referee-sandbox", "arena-proto", "a sandbox runs any program"),
+    ("referee-sandbox", "arena", "a sandbox runs any program"),
+    ("referee-sandbox", "clap", "the caller reads arguments"),
+
     ("referee-worker", "arena-store", "results are reported, whoever keeps them"),
     ("referee-worker", "arena-ladder", "who plays whom is said in a lease"),
     ("referee-worker", "arena-tournament", "a worker could be on another machine"),

@@ -1,0 +1,107 @@
+//! The same view and the same namespaces, in the words of `bwrap`.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    fs,
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use crate::{plan::Plan, view::Entry, walls::Wall};
+
+/// The name that the user has inside, as a number.
+pub(crate) const USER: u32 = 1000;
+
+/// Where bubblewrap is installed, if it is.
+pub(crate) fn installed() -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH")?)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join("bwrap"))
+        .find(|file| {
+            fs::metadata(file)
+                .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+        })
+}
+
+/// What bubblewrap reads: its arguments, each ended by a zero, up to the command.
+pub(crate) fn arguments(plan: &Plan) -> Vec<u8> {
+    let mut words = Words::default();
+    words.add(["--die-with-parent", "--unshare-user", "--unshare-uts"]);
+    words.add(["--uid", &USER.to_string(), "--gid", &USER.to_string()]);
+    words.add(["--hostname", "bot"]);
+    // The init limits its file systems by it, and gives it up.
+    words.add(["--cap-add", "CAP_SYS_ADMIN"]);
+    if plan.has(Wall::Processes) {
+        words.add(["--unshare-pid", "--as-pid-1"]);
+    }
+    if plan.has(Wall::Network) {
+        words.add(["--unshare-net"]);
+    }
+    if plan.has(Wall::Ipc) {
+        words.add(["--unshare-ipc"]);
+    }
+    if !plan.has(Wall::Files) {
+        words.add(["--dev-bind", "/", "/"]);
+        if plan.has(Wall::Processes) {
+            words.add(["--proc", "/proc"]);
+        }
+        return words.0;
+    }
+    let mut read_only = Vec::new();
+    for entry in &plan.view {
+        add(entry, plan, &mut words, &mut read_only);
+    }
+    read_only.push(Path::new("/"));
+    for path in read_only {
+        words.add([OsStr::new("--remount-ro"), path.as_os_str()]);
+    }
+    words.0
+}
+
+fn add<'a>(entry: &'a Entry, plan: &Plan, words: &mut Words, read_only: &mut Vec<&'a Path>) {
+    let path = entry.path().as_os_str();
+    let word = OsStr::new;
+    match entry {
+        Entry::Folder(_) => words.add([word("--dir"), path]),
+        Entry::Link { target, .. } => words.add([word("--symlink"), target.as_os_str(), path]),
+        Entry::ReadOnly(_) => words.add([word("--ro-bind"), path, path]),
+        Entry::Socket { outside, .. } => {
+            words.add([word("--bind"), outside.as_os_str(), path]);
+        }
+        Entry::Device(_) => words.add([word("--dev-bind"), path, path]),
+        Entry::Private { size, .. } => {
+            if path == "/dev/shm" && !plan.has(Wall::Ipc) {
+                words.add([word("--bind"), path, path]);
+                return;
+            }
+            words.add(["--perms", "0700"]);
+            if plan.has(Wall::Disk) {
+                words.add(["--size", &size.to_string()]);
+            }
+            words.add([word("--tmpfs"), path]);
+        }
+        Entry::Mask { path: mask, folder } => {
+            if *folder {
+                words.add([word("--tmpfs"), path]);
+                read_only.push(mask);
+            } else {
+                words.add([word("--ro-bind"), word("/dev/null"), path]);
+            }
+        }
+        Entry::Proc if plan.has(Wall::Processes) => words.add([word("--proc"), path]),
+        Entry::Proc => words.add(["--bind", "/proc", "/proc"]),
+    }
+}
+
+#[derive(Default)]
+struct Words(Vec<u8>);
+
+impl Words {
+    fn add<const N: usize>(&mut self, words: [impl Into<OsString>; N]) {
+        for word in words {
+            self.0.extend_from_slice(word.into().as_bytes());
+            self.0.push(0);
+        }
+    }
+}

@@ -1,0 +1,397 @@
+//! A cgroup for each program: limits for all that it starts, and a way to hold it still and
+//! to end it whole. Version 1 and version 2, also side by side, as they are mounted.
+
+mod base;
+mod name;
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::base::Base;
+use crate::{
+    limits::Limits,
+    walls::{CgroupVersion, Wall},
+};
+
+/// How long removing waits for processes to end.
+const REMOVAL: Duration = Duration::from_secs(5);
+
+/// A controller's folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub(crate) version: CgroupVersion,
+    pub(crate) path: PathBuf,
+}
+
+/// The folders of one program, by what they are for. Some are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CgroupFolders {
+    pub(crate) memory: Option<Place>,
+    pub(crate) processes: Option<Place>,
+    pub(crate) cpu: Option<Place>,
+    pub(crate) freezer: Option<Place>,
+    /// The folder of version 2, with or without controllers.
+    pub(crate) unified: Option<PathBuf>,
+}
+
+impl CgroupFolders {
+    /// Each folder once.
+    fn all(&self) -> BTreeSet<&Path> {
+        [&self.memory, &self.processes, &self.cpu, &self.freezer]
+            .into_iter()
+            .flatten()
+            .map(|place| place.path.as_path())
+            .chain(self.unified.as_deref())
+            .collect()
+    }
+
+    /// The same folders below or beside: each path is changed.
+    fn each(&self, change: impl Fn(&Path) -> PathBuf) -> Self {
+        let place = |place: &Option<Place>| {
+            place.as_ref().map(|place| Place {
+                version: place.version,
+                path: change(&place.path),
+            })
+        };
+        Self {
+            memory: place(&self.memory),
+            processes: place(&self.processes),
+            cpu: place(&self.cpu),
+            freezer: place(&self.freezer),
+            unified: self.unified.as_deref().map(change),
+        }
+    }
+
+    pub(crate) fn add(&self, process: u32) -> io::Result<()> {
+        for folder in self.all() {
+            write(folder, "cgroup.procs", &process.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn limit(&self, limits: &Limits, walls: &BTreeSet<Wall>) -> io::Result<()> {
+        // A quota is for so long.
+        const PERIOD: u64 = 100_000;
+        if let (Some(place), Some(bytes)) = (&self.memory, limits.memory)
+            && walls.contains(&Wall::Memory)
+        {
+            let bytes = bytes.to_string();
+            match place.version {
+                CgroupVersion::V1 => {
+                    write(&place.path, "memory.limit_in_bytes", &bytes)?;
+                    write_if_there(&place.path, "memory.memsw.limit_in_bytes", &bytes)?;
+                }
+                CgroupVersion::V2 => {
+                    write(&place.path, "memory.max", &bytes)?;
+                    write_if_there(&place.path, "memory.swap.max", "0")?;
+                }
+            }
+        }
+        if let (Some(place), Some(processes)) = (&self.processes, limits.processes)
+            && walls.contains(&Wall::ProcessCount)
+        {
+            // Bubblewrap, the init and its thread are in it too.
+            let processes = u64::from(processes) + 4;
+            write(&place.path, "pids.max", &processes.to_string())?;
+        }
+        if let (Some(place), Some(percent)) = (&self.cpu, limits.cpu_percent)
+            && walls.contains(&Wall::Cpu)
+        {
+            let quota = PERIOD * u64::from(percent) / 100;
+            match place.version {
+                CgroupVersion::V1 => {
+                    write(&place.path, "cpu.cfs_period_us", &PERIOD.to_string())?;
+                    write(&place.path, "cpu.cfs_quota_us", &quota.to_string())?;
+                }
+                CgroupVersion::V2 => write(&place.path, "cpu.max", &format!("{quota} {PERIOD}"))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn freeze(&self, still: bool) -> io::Result<()> {
+        match &self.freezer {
+            Some(place) if place.version == CgroupVersion::V1 => {
+                let state = if still { "FROZEN" } else { "THAWED" };
+                write(&place.path, "freezer.state", state)
+            }
+            Some(place) => write(&place.path, "cgroup.freeze", if still { "1" } else { "0" }),
+            None => Err(io::Error::other("there is no freezer")),
+        }
+    }
+
+    pub(crate) fn kill(&self) -> io::Result<()> {
+        if let Some(folder) = &self.unified
+            && folder.join("cgroup.kill").exists()
+        {
+            write(folder, "cgroup.kill", "1")?;
+        } else {
+            self.kill_each()?;
+        }
+        // What is frozen by version 1 does not end.
+        if self.freezer.is_some() {
+            self.freeze(false)?;
+        }
+        Ok(())
+    }
+
+    /// Kills what is listed until nothing is. While all are frozen none can start another
+    /// one, nor end and leave its number to a stranger.
+    fn kill_each(&self) -> io::Result<()> {
+        let folders = self.all();
+        let Some(folder) = folders.first() else {
+            return Ok(());
+        };
+        let deadline = Instant::now() + REMOVAL;
+        loop {
+            if self.freezer.is_some() {
+                self.freeze(true)?;
+                self.wait_until_frozen();
+            }
+            let listed = processes(folder)?;
+            for process in &listed {
+                let _ = kill(*process, Signal::SIGKILL);
+            }
+            if self.freezer.is_some() {
+                self.freeze(false)?;
+            }
+            if listed.is_empty() || Instant::now() > deadline {
+                return Ok(());
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn wait_until_frozen(&self) {
+        let Some(place) = &self.freezer else {
+            return;
+        };
+        let (file, word) = match place.version {
+            CgroupVersion::V1 => ("freezer.state", "FROZEN"),
+            CgroupVersion::V2 => ("cgroup.events", "frozen 1"),
+        };
+        for _ in 0..100 {
+            let state = fs::read_to_string(place.path.join(file)).unwrap_or_default();
+            if state.lines().any(|line| line == word) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        let deadline = Instant::now() + REMOVAL;
+        for folder in self.all() {
+            loop {
+                match fs::remove_dir(folder) {
+                    Ok(()) => break,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                    Err(error) if Instant::now() > deadline => return Err(error),
+                    Err(_) => thread::sleep(Duration::from_millis(1)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The cgroup of one program.
+#[derive(Debug)]
+pub struct Cgroup {
+    pub(crate) folders: CgroupFolders,
+}
+
+impl Cgroup {
+    /// Makes one with its limits.
+    pub(crate) fn create(base: &Base, limits: &Limits, walls: &BTreeSet<Wall>) -> io::Result<Self> {
+        let name = base.next_name();
+        let folders = base.folders.each(|folder| folder.join(&name));
+        let cgroup = Self { folders };
+        let made = cgroup
+            .folders
+            .all()
+            .into_iter()
+            .try_for_each(fs::create_dir)
+            .and_then(|()| cgroup.folders.limit(limits, walls));
+        if let Err(error) = made {
+            let _ = cgroup.folders.remove();
+            return Err(error);
+        }
+        Ok(cgroup)
+    }
+
+    /// Holds all its processes still. They may run on for an instant after this returns.
+    ///
+    /// # Errors
+    /// Where there is no freezer ([`Wall::Freezer`]) or the program has ended.
+    pub fn freeze(&self) -> io::Result<()> {
+        self.folders.freeze(true)
+    }
+
+    /// Lets its processes go on.
+    ///
+    /// # Errors
+    /// Where there is no freezer ([`Wall::Freezer`]) or the program has ended.
+    pub fn thaw(&self) -> io::Result<()> {
+        self.folders.freeze(false)
+    }
+
+    /// Kills all its processes, also those that are frozen.
+    ///
+    /// # Errors
+    /// Where the cgroup is gone.
+    pub fn kill(&self) -> io::Result<()> {
+        self.folders.kill()
+    }
+
+    /// The most memory that it had at one time, in bytes, shared memory and files that it
+    /// read included. Nothing where it is not counted.
+    #[must_use]
+    pub fn memory_peak(&self) -> Option<u64> {
+        let place = self.folders.memory.as_ref()?;
+        let file = match place.version {
+            CgroupVersion::V1 => "memory.max_usage_in_bytes",
+            CgroupVersion::V2 => "memory.peak",
+        };
+        let text = fs::read_to_string(place.path.join(file)).ok()?;
+        text.trim().parse().ok()
+    }
+
+    /// Whether one of its processes was killed because its memory was full.
+    #[must_use]
+    pub fn was_out_of_memory(&self) -> bool {
+        let Some(place) = &self.folders.memory else {
+            return false;
+        };
+        let file = match place.version {
+            CgroupVersion::V1 => "memory.oom_control",
+            CgroupVersion::V2 => "memory.events",
+        };
+        let text = fs::read_to_string(place.path.join(file)).unwrap_or_default();
+        text.lines()
+            .filter_map(|line| line.strip_prefix("oom_kill "))
+            .any(|count| count != "0")
+    }
+
+    /// Removes it. Waits some seconds for processes that were killed.
+    ///
+    /// # Errors
+    /// Where processes are left after that.
+    pub fn remove(&self) -> io::Result<()> {
+        self.folders.remove()
+    }
+}
+
+fn processes(folder: &Path) -> io::Result<Vec<Pid>> {
+    let text = match fs::read_to_string(folder.join("cgroup.procs")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        text => text?,
+    };
+    let numbers = text.lines().filter_map(|line| line.parse::<i32>().ok());
+    // Those of another pid namespace are listed as 0, which would be our own group.
+    Ok(numbers.filter(|pid| *pid > 0).map(Pid::from_raw).collect())
+}
+
+fn write_if_there(folder: &Path, file: &str, text: &str) -> io::Result<()> {
+    if folder.join(file).exists() {
+        write(folder, file, text)?;
+    }
+    Ok(())
+}
+
+/// Writes into a file that the kernel has made.
+fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
+    let path = folder.join(file);
+    fs::OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .and_then(|mut opened| io::Write::write_all(&mut opened, text.as_bytes()))
+        .map_err(|error| {
+            let path = path.display();
+            io::Error::new(
+                error.kind(),
+                format!("could not write \"{text}\" to {path}: {error}"),
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with files as version 2 has them. This machine need not have it.
+    fn version_2(files: &[&str]) -> (tempfile::TempDir, CgroupFolders) {
+        let folder = tempfile::tempdir().expect("a folder");
+        for file in files {
+            fs::write(folder.path().join(file), "").expect("a file");
+        }
+        let place = Some(Place {
+            version: CgroupVersion::V2,
+            path: folder.path().to_owned(),
+        });
+        let folders = CgroupFolders {
+            memory: place.clone(),
+            processes: place.clone(),
+            cpu: place.clone(),
+            freezer: place,
+            unified: Some(folder.path().to_owned()),
+        };
+        (folder, folders)
+    }
+
+    #[test]
+    fn version_2_has_its_limits_in_its_own_words() {
+        let files = ["memory.max", "memory.swap.max", "pids.max", "cpu.max"];
+        let (folder, folders) = version_2(&files);
+        let limits = Limits {
+            memory: Some(1 << 30),
+            processes: Some(100),
+            cpu_percent: Some(150),
+            ..Limits::default()
+        };
+        let all = Wall::ALL.into_iter().collect();
+        folders.limit(&limits, &all).expect("all files are there");
+        let text = |file: &&str| fs::read_to_string(folder.path().join(file)).expect("it is");
+        let written: Vec<String> = files.iter().map(text).collect();
+        assert_eq!(written, ["1073741824", "0", "104", "150000 100000"]);
+    }
+
+    #[test]
+    fn version_2_freezes_and_kills() {
+        let (folder, folders) = version_2(&["cgroup.freeze", "cgroup.kill", "cgroup.procs"]);
+        let text = |file| fs::read_to_string(folder.path().join(file)).expect("it is there");
+        folders.freeze(true).expect("the file is there");
+        assert_eq!(text("cgroup.freeze"), "1");
+        folders.add(4711).expect("the file is there");
+        assert_eq!(text("cgroup.procs"), "4711");
+        folders.kill().expect("the file is there");
+        assert_eq!(text("cgroup.kill"), "1");
+        assert_eq!(text("cgroup.freeze"), "0");
+    }
+
+    #[test]
+    fn what_version_2_says_of_memory_is_read() {
+        let (folder, folders) = version_2(&[]);
+        let cgroup = Cgroup { folders };
+        assert_eq!(cgroup.memory_peak(), None);
+        assert!(!cgroup.was_out_of_memory());
+        let events = folder.path().join("memory.events");
+        fs::write(&events, "max 7\noom 1\noom_kill 0\noom_group_kill 0\n").expect("a file");
+        assert!(!cgroup.was_out_of_memory());
+        fs::write(&events, "max 7\noom 1\noom_kill 2\n").expect("a file");
+        assert!(cgroup.was_out_of_memory());
+        fs::write(folder.path().join("memory.peak"), "123456\n").expect("a file");
+        assert_eq!(cgroup.memory_peak(), Some(123_456));
+    }
+}

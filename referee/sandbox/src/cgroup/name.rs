@@ -1,0 +1,103 @@
+//! The name of a cgroup says who made it, so that those of an arena that is gone can be
+//! told from those of one that runs.
+
+use std::{fs, io, os::unix::fs::MetadataExt as _};
+
+/// The process that made a cgroup. Its number alone would not do: numbers are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Creator {
+    /// The pid namespace that the number is of.
+    namespace: u64,
+    process: u32,
+    /// When it started, in clock ticks since the machine did.
+    start: u64,
+}
+
+const PREFIX: &str = "arena";
+
+impl Creator {
+    pub(super) fn this_process() -> io::Result<Self> {
+        let namespace = fs::metadata("/proc/self/ns/pid")?.ino();
+        let process = std::process::id();
+        let start =
+            start_of(process).ok_or_else(|| io::Error::other("could not read /proc/self/stat"))?;
+        Ok(Self {
+            namespace,
+            process,
+            start,
+        })
+    }
+
+    pub(super) fn name(&self, which: &str) -> String {
+        let Self {
+            namespace,
+            process,
+            start,
+        } = self;
+        format!("{PREFIX}-{namespace}-{process}-{start}-{which}")
+    }
+
+    /// Who has made a cgroup of this name, if it is one of ours.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        let mut parts = name.split('-');
+        if parts.next() != Some(PREFIX) {
+            return None;
+        }
+        let namespace = parts.next()?.parse().ok()?;
+        let process = parts.next()?.parse().ok()?;
+        let start = parts.next()?.parse().ok()?;
+        parts.next()?;
+        Some(Self {
+            namespace,
+            process,
+            start,
+        })
+    }
+
+    /// Whether this process can tell that the creator has ended.
+    pub(super) fn is_gone(&self, asking: &Self) -> bool {
+        self.namespace == asking.namespace && start_of(self.process) != Some(self.start)
+    }
+}
+
+/// When a process started. Nothing if there is none, or one that has ended already.
+fn start_of(process: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, after) = stat.rsplit_once(") ")?;
+    let mut fields = after.split(' ');
+    if matches!(fields.next(), Some("Z" | "X")) {
+        return None;
+    }
+    // The first one here is the third of proc_pid_stat(5), the start is the 22nd.
+    fields.nth(18)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_who_has_made_it() {
+        let creator = Creator::this_process().expect("this is Linux");
+        assert_eq!(Creator::of(&creator.name("7")), Some(creator));
+        assert!(!creator.is_gone(&creator));
+        for other in ["arena", "arena-1-2-3", "user.slice", "arena-x-2-3-4"] {
+            assert_eq!(Creator::of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_used_again_is_another_process() {
+        let asking = Creator::this_process().expect("this is Linux");
+        let before = Creator {
+            start: asking.start - 1,
+            ..asking
+        };
+        assert!(before.is_gone(&asking));
+        let elsewhere = Creator {
+            namespace: asking.namespace + 1,
+            ..before
+        };
+        assert!(!elsewhere.is_gone(&asking), "its number says nothing here");
+    }
+}

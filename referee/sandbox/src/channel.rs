@@ -1,0 +1,81 @@
+//! Messages between the arena, the monitor and the init: one line of JSON each, over a
+//! socket that is the standard input of the one that was started. The end of the stream
+//! says that the other side has died.
+
+use std::{
+    io::{self, ErrorKind, Read as _, Write as _},
+    os::unix::net::UnixStream,
+};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Reads and writes lines.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    pub(crate) stream: UnixStream,
+    buffer: Vec<u8>,
+}
+
+/// What [`Channel::receive`] found.
+pub(crate) enum Received<T> {
+    Message(T),
+    /// There is no whole line yet.
+    Nothing,
+    End,
+}
+
+impl Channel {
+    pub(crate) fn new(stream: UnixStream) -> Self {
+        Self {
+            stream,
+            buffer: Vec::new(),
+        }
+    }
+
+    pub(crate) fn send(&self, message: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        (&self.stream).write_all(&line)
+    }
+
+    /// The next message, or nothing after the other side is gone.
+    pub(crate) fn wait<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        loop {
+            match self.receive()? {
+                Received::Message(message) => return Ok(Some(message)),
+                Received::End => return Ok(None),
+                Received::Nothing => {}
+            }
+        }
+    }
+
+    /// The next message that has arrived. Reads at most once from the stream, and only if
+    /// no whole line is left from earlier.
+    pub(crate) fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Received<T>> {
+        if let Some(message) = self.buffered()? {
+            return Ok(Received::Message(message));
+        }
+        let mut chunk = [0; 16 * 1024];
+        match (&self.stream).read(&mut chunk) {
+            Ok(0) => return Ok(Received::End),
+            Ok(length) => self.buffer.extend_from_slice(&chunk[..length]),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(Received::End),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(match self.buffered()? {
+            Some(message) => Received::Message(message),
+            None => Received::Nothing,
+        })
+    }
+
+    /// A message of which the whole line has been read.
+    pub(crate) fn buffered<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') else {
+            return Ok(None);
+        };
+        let line: Vec<u8> = self.buffer.drain(..=end).collect();
+        Ok(Some(serde_json::from_slice(&line)?))
+    }
+}

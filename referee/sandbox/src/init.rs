@@ -1,0 +1,335 @@
+//! The part of a sandbox that is inside of it: process 1 of the new pid namespace. It
+//! builds the inner walls, starts the program, passes signals on and reaps orphans.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    os::fd::AsFd as _,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+};
+
+use nix::{
+    errno::Errno,
+    libc::RLIM_INFINITY,
+    mount::{MsFlags, mount},
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+    sched::{CloneFlags, unshare},
+    sys::{
+        prctl,
+        resource::{Resource, getrlimit, setrlimit},
+        signal::{SigSet, Signal, kill},
+        signalfd::{SfdFlags, SignalFd},
+        wait::{WaitPidFlag, WaitStatus, waitpid},
+    },
+    unistd::{self, Pid, getegid, geteuid, getpid},
+};
+
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+
+use crate::{
+    bubblewrap::USER,
+    channel::{Channel, Received},
+    landlock,
+    monitor::be_user,
+    mounts,
+    plan::{End, Order, Plan, Report},
+    seccomp::{self, Refused},
+    view::Entry,
+    walls::{Outer, Wall},
+};
+
+/// Builds the inner walls, starts the program and stays until it has ended.
+///
+/// # Errors
+/// Where a wall can't be built or the program can't be started.
+pub(crate) fn run(plan: &Plan, above: &mut Channel, signals: &SigSet) -> io::Result<End> {
+    prctl::set_name(c"sandbox-init")?;
+    close_other_descriptors(above)?;
+    prctl::set_child_subreaper(true)?;
+    if plan.outer != Outer::None {
+        // No terminal, and no group that anything outside is in. Bubblewrap has done so
+        // already if this is process 1 there.
+        let _ = unistd::setsid();
+    }
+    let mut failed = BTreeMap::new();
+    match plan.outer {
+        Outer::Own => mounts::enter(plan)?,
+        Outer::Bubblewrap => {
+            mounts::restrict_proc(plan)?;
+            if let Err(error) = limit_private_folders(plan) {
+                failure(plan, &mut failed, Wall::Disk, error.to_string())?;
+            }
+        }
+        Outer::None => {}
+    }
+    if plan.outer != Outer::None {
+        give_up_mounting()?;
+    }
+    // Nobody may read this process' memory or descriptors, nor trace it.
+    prctl::set_dumpable(false)?;
+    limit_resources(plan)?;
+    let (bot, landlock) = start(plan, signals, &mut failed)?;
+    let signals = SignalFd::with_flags(signals, SfdFlags::SFD_CLOEXEC)?;
+    above.send(&Report::Started { landlock, failed })?;
+    let end = watch(bot, above, &signals)?;
+    if !plan.has_pid_namespace() {
+        kill_descendants();
+    }
+    Ok(end)
+}
+
+/// A wall that can't be built is told when this is a probe, and else an error.
+fn failure(
+    plan: &Plan,
+    failed: &mut BTreeMap<Wall, String>,
+    wall: Wall,
+    why: String,
+) -> io::Result<()> {
+    if plan.probing {
+        failed.insert(wall, why);
+        return Ok(());
+    }
+    let text = format!("could not build the wall \"{wall}\", which held before: {why}");
+    Err(io::Error::other(text))
+}
+
+/// Bubblewrap limits a file system's bytes, but not how many files it has.
+fn limit_private_folders(plan: &Plan) -> io::Result<()> {
+    if !plan.has(Wall::Files) || !plan.has(Wall::Disk) {
+        return Ok(());
+    }
+    for entry in &plan.view {
+        if let Entry::Private { path, size, files } = entry {
+            if path == Path::new("/dev/shm") && !plan.has(Wall::Ipc) {
+                continue;
+            }
+            let flags = MsFlags::MS_REMOUNT | MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+            let limits = format!("size={size},nr_inodes={files}");
+            mount(None::<&str>, path, None::<&str>, flags, Some(&*limits))?;
+        }
+    }
+    Ok(())
+}
+
+/// Enters a second user namespace, which has no rights over what was mounted in the first,
+/// and in which this is no longer root.
+fn give_up_mounting() -> io::Result<()> {
+    let (user, group) = (geteuid(), getegid());
+    unshare(CloneFlags::CLONE_NEWUSER).map_err(|error| {
+        let error = io::Error::from(error);
+        let text = format!("could not have a second user namespace: {error}");
+        io::Error::new(error.kind(), text)
+    })?;
+    be_user(USER, user.as_raw(), USER, group.as_raw())
+}
+
+fn limit_resources(plan: &Plan) -> io::Result<()> {
+    let limits = &plan.limits;
+    let mut wanted = vec![
+        (Resource::RLIMIT_CORE, 0),
+        (Resource::RLIMIT_FSIZE, limits.file_size),
+        (Resource::RLIMIT_NOFILE, limits.open_files),
+    ];
+    // It counts the processes of a user in a user namespace. Elsewhere it would count
+    // those of the user's other programs.
+    if plan.outer != Outer::None
+        && plan.has(Wall::ProcessCount)
+        && let Some(processes) = limits.processes
+    {
+        wanted.push((Resource::RLIMIT_NPROC, processes.into()));
+    }
+    for (resource, limit) in wanted {
+        let (_, most) = getrlimit(resource)?;
+        let limit = if most == RLIM_INFINITY {
+            limit
+        } else {
+            limit.min(most)
+        };
+        setrlimit(resource, limit, limit)?;
+    }
+    Ok(())
+}
+
+/// Starts the program from a thread that is restricted first. This process is not: it must
+/// be able to signal what the program can't.
+fn start(
+    plan: &Plan,
+    signals: &SigSet,
+    failed: &mut BTreeMap<Wall, String>,
+) -> io::Result<(Pid, u8)> {
+    thread::scope(|scope| {
+        let starter = scope.spawn(|| restrict_and_start(plan, signals, failed));
+        starter
+            .join()
+            .map_err(|_| io::Error::other("the thread that starts the program panicked"))?
+    })
+}
+
+fn restrict_and_start(
+    plan: &Plan,
+    signals: &SigSet,
+    failed: &mut BTreeMap<Wall, String>,
+) -> io::Result<(Pid, u8)> {
+    prctl::set_no_new_privs()?;
+    // In this thread's view, which landlock does not change.
+    if std::env::set_current_dir(&plan.directory).is_err() {
+        std::env::set_current_dir("/")?;
+    }
+    let mut version = 0;
+    if plan.has(Wall::Landlock) {
+        match landlock::restrict(&plan.grants) {
+            Ok(found) => version = found,
+            Err(why) => failure(plan, failed, Wall::Landlock, why)?,
+        }
+    }
+    if plan.has(Wall::SystemCalls) {
+        let refused = Refused {
+            networks: plan.outer == Outer::None && plan.has(Wall::Network),
+            outliving: plan.outer == Outer::None && plan.has(Wall::Ipc),
+        };
+        if let Err(why) = seccomp::restrict(refused) {
+            failure(plan, failed, Wall::SystemCalls, why)?;
+        }
+    }
+    // Root has rights outside of a user namespace, and would have them again in the program.
+    let nothing = CapabilitySet::empty();
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: nothing,
+            permitted: nothing,
+            inheritable: nothing,
+        },
+    )?;
+    // The program has this thread's mask.
+    signals.thread_unblock()?;
+    let mut command = Command::new(&plan.program);
+    command
+        .args(&plan.arguments)
+        .env_clear()
+        .envs(plan.environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null());
+    let child = command.spawn().map_err(|error| {
+        let program = plan.program.display();
+        io::Error::new(error.kind(), format!("could not start {program}: {error}"))
+    })?;
+    let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+    Ok((Pid::from_raw(pid), version))
+}
+
+/// Passes signals on until the program has ended.
+fn watch(bot: Pid, above: &mut Channel, signals: &SignalFd) -> io::Result<End> {
+    loop {
+        // Before the first wait too: the program may have ended already.
+        if let Some(end) = reap(bot)? {
+            return Ok(end);
+        }
+        let mut ready = [
+            PollFd::new(above.stream.as_fd(), PollFlags::POLLIN),
+            PollFd::new(signals.as_fd(), PollFlags::POLLIN),
+        ];
+        match poll(&mut ready, PollTimeout::NONE) {
+            Ok(_) => {}
+            Err(Errno::EINTR) => continue,
+            Err(error) => return Err(error.into()),
+        }
+        let [ordered, signaled] = ready.map(|one| one.any() == Some(true));
+        if signaled
+            && let Some(signal) = signals.read_signal()?
+            && let Ok(number) = i32::try_from(signal.ssi_signo)
+        {
+            pass_on(bot, number);
+        }
+        if ordered {
+            match above.receive()? {
+                Received::Message(Order::Signal(signal)) => pass_on(bot, signal),
+                Received::Message(_) | Received::Nothing => {}
+                // The monitor is gone: so is everything else.
+                Received::End => {
+                    let _ = kill(bot, Signal::SIGKILL);
+                    return Ok(End::Signaled(Signal::SIGKILL as i32));
+                }
+            }
+        }
+    }
+}
+
+fn pass_on(bot: Pid, signal: i32) {
+    match Signal::try_from(signal) {
+        Ok(Signal::SIGCHLD) | Err(_) => {}
+        // It may be about to be reaped.
+        Ok(signal) => {
+            let _ = kill(bot, signal);
+        }
+    }
+}
+
+/// Takes the status of all that has ended. Gives the program's.
+fn reap(bot: Pid) -> io::Result<Option<End>> {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::Exited(pid, code)) if pid == bot => return Ok(Some(End::Exited(code))),
+            Ok(WaitStatus::Signaled(pid, signal, _)) if pid == bot => {
+                return Ok(Some(End::Signaled(signal as i32)));
+            }
+            Ok(WaitStatus::StillAlive) => return Ok(None),
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Kills all that this process has started and what they have: whatever loses its parents
+/// becomes a child of this one, and the number of a child that was not reaped is not reused.
+pub(crate) fn kill_descendants() {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => {}
+            Ok(_) | Err(Errno::EINTR) => continue,
+            Err(_) => return,
+        }
+        let mut killed = false;
+        for child in children() {
+            killed |= kill(child, Signal::SIGKILL).is_ok();
+        }
+        if !killed {
+            return;
+        }
+        let _ = waitpid(None, None);
+    }
+}
+
+fn children() -> Vec<Pid> {
+    let own = getpid().as_raw();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|pid| parent(*pid) == Some(own))
+        .map(Pid::from_raw)
+        .collect()
+}
+
+fn parent(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Its name, in brackets, may have brackets and spaces.
+    let (_, after) = stat.rsplit_once(") ")?;
+    after.split(' ').nth(1)?.parse().ok()
+}
+
+/// Closes descriptors that were inherited, by mistake or so that bubblewrap finds this
+/// program.
+fn close_other_descriptors(kept: &Channel) -> io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+    let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for descriptor in open {
+        if descriptor > 2 && descriptor != kept.stream.as_raw_fd() {
+            // The folder's own is closed already.
+            let _ = unistd::close(descriptor);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! Runs one program that is not trusted behind walls: it sees its own files and nothing
+//! of other processes, reaches nobody, and takes no more than it was given.
+//!
+//! [`Sandbox::probe`] finds out once what this machine allows. [`Sandbox::prepare`] gives a
+//! [`std::process::Command`] for one [`Program`], and a [`Session`] that holds its cgroup
+//! and hears how it ended. The command starts the calling program again with a hidden
+//! verb, which must call [`enter`] before it starts a thread:
+//!
+//! 1. The monitor, outside of the walls, puts what follows into its cgroup, starts it in
+//!    namespaces of its own, and ends everything when the [`Session`] is dropped or the
+//!    process that has it dies, whatever way.
+//! 2. The init, process 1 of the new pid namespace, builds the view of the files, restricts
+//!    a thread by landlock and seccomp, starts the program from it, and reaps orphans.
+//!
+//! Bubblewrap does the outer part where it is installed and works.
+//!
+//! What holds is a value, [`Walls`]. Nothing falls away in silence: a wall that held when
+//! it was probed and cannot be built later is an error of that start.
+
+mod bubblewrap;
+mod cgroup;
+mod channel;
+mod enter;
+mod init;
+mod landlock;
+mod limits;
+mod monitor;
+mod mounts;
+mod network;
+mod plan;
+mod program;
+mod sandbox;
+mod seccomp;
+mod session;
+mod view;
+mod walls;
+
+pub use crate::{
+    cgroup::Cgroup,
+    enter::enter,
+    limits::Limits,
+    plan::End,
+    program::Program,
+    sandbox::{Reexec, Sandbox, SandboxError, SandboxMode},
+    session::{Prepared, Session},
+    walls::{CgroupVersion, Missing, Outer, Wall, Walls},
+};

@@ -1,0 +1,38 @@
+//! How much a sandboxed program may take.
+
+use serde::{Deserialize, Serialize};
+
+const MIB: u64 = 1 << 20;
+
+/// How much a program may take, with all that it starts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Memory in bytes, shared memory and files in its private folders included.
+    pub memory: Option<u64>,
+    /// Processes and threads at one time.
+    pub processes: Option<u32>,
+    /// Processor time, in percent of one core: 200 is two cores.
+    pub cpu_percent: Option<u32>,
+    /// Bytes in each of its private folders: `/tmp`, `/var/tmp` and `/dev/shm`.
+    pub disk: u64,
+    /// Files and folders in each of its private folders.
+    pub files: u64,
+    /// Bytes in one file.
+    pub file_size: u64,
+    /// Descriptors that one process may have open.
+    pub open_files: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: None,
+            processes: Some(1024),
+            cpu_percent: None,
+            disk: 256 * MIB,
+            files: 16_384,
+            file_size: 256 * MIB,
+            open_files: 4096,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the arena, the monitor and the init tell each other.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    fmt,
+    path::PathBuf,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    cgroup::CgroupFolders,
+    limits::Limits,
+    view::{Entry, Grant},
+    walls::{Outer, Wall},
+};
+
+/// What one start needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) outer: Outer,
+    pub(crate) bubblewrap: Option<PathBuf>,
+    /// The verb that starts the init again, inside of bubblewrap.
+    pub(crate) verb: Vec<OsString>,
+    /// The walls to build.
+    pub(crate) walls: BTreeSet<Wall>,
+    /// Whether a wall of the inner part that can't be built is told instead of ending the
+    /// start.
+    pub(crate) probing: bool,
+    pub(crate) cgroup: Option<CgroupFolders>,
+    pub(crate) view: Vec<Entry>,
+    pub(crate) grants: Vec<Grant>,
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) directory: PathBuf,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) limits: Limits,
+}
+
+impl Plan {
+    pub(crate) fn has(&self, wall: Wall) -> bool {
+        self.walls.contains(&wall)
+    }
+
+    /// Whether the init is process 1 of a namespace, so that all ends with it.
+    pub(crate) fn has_pid_namespace(&self) -> bool {
+        self.outer != Outer::None && self.has(Wall::Processes)
+    }
+}
+
+/// What is said downwards.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// To the monitor: start this.
+    Monitor(Box<Plan>),
+    /// To the init: start this.
+    Init(Box<Plan>),
+    /// To the init: send this signal to the program.
+    Signal(i32),
+}
+
+/// What is said upwards.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// The program runs.
+    Started {
+        /// The version of landlock's interface that is in force, 0 without it.
+        landlock: u8,
+        /// The walls that could not be built, and why. Only when probing.
+        failed: BTreeMap<Wall, String>,
+    },
+    Ended(End),
+}
+
+/// How a sandboxed program ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// It exited with this code.
+    Exited(i32),
+    /// This signal ended it.
+    Signaled(i32),
+    /// It was not started: the program or its sandbox could not be.
+    NotStarted(String),
+}
+
+impl End {
+    /// The exit code of the process that stands for the program: its own, or 128 plus the
+    /// signal's number, as shells have it.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Exited(code) => u8::try_from(code & 0xff).unwrap_or(1),
+            Self::Signaled(signal) => u8::try_from((128 + signal) & 0xff).unwrap_or(1),
+            Self::NotStarted(_) => 127,
+        }
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exited with code {code}"),
+            Self::Signaled(signal) => match nix::sys::signal::Signal::try_from(*signal) {
+                Ok(name) => write!(f, "was killed by {name}"),
+                Err(_) => write!(f, "was killed by signal {signal}"),
+            },
+            Self::NotStarted(why) => write!(f, "was not started: {why}"),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The program that is to run in a sandbox.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use crate::Limits;
+
+/// A program, and what it may see and take.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Its file, or its name, which is looked for in `PATH`.
+    pub path: PathBuf,
+    /// Its arguments. Files that they name are visible, with the folders they lie in.
+    pub arguments: Vec<OsString>,
+    /// The folder that it runs in, where relative paths begin. It is visible unless it is
+    /// a home folder or another one that is not one program's. This process' own folder
+    /// where there is none; that is visible only if a file in it is named.
+    pub directory: Option<PathBuf>,
+    /// The folder in which it may make its socket. It sees it at the path that
+    /// [`crate::Sandbox::socket_folder_inside`] gives.
+    pub socket_folder: Option<PathBuf>,
+    /// Variables besides `PATH`, `LANG`, `LC_*`, `HOME` and `TMPDIR`, the only ones that it
+    /// gets without being named here.
+    pub environment: Vec<(OsString, OsString)>,
+    /// More files and folders that it may read.
+    pub readable: Vec<PathBuf>,
+    /// Files and folders that it must not see, also where a folder is visible that has
+    /// them. They must exist when the program is started.
+    pub hidden: Vec<PathBuf>,
+    /// How much it may take.
+    pub limits: Limits,
+}

@@ -1,0 +1,118 @@
+//! The calling process' end of a sandbox: what holds while the program runs.
+
+use std::{
+    io,
+    os::unix::process::ExitStatusExt as _,
+    process::{Command, ExitStatus},
+    time::Duration,
+};
+
+use tempfile::TempDir;
+
+use crate::{
+    cgroup::Cgroup,
+    channel::{Channel, Received},
+    plan::{End, Report},
+};
+
+/// A sandboxed program that is ready to start.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Starts it. Standard output and error may be set, and are the program's; standard
+    /// input is taken, and the program's own is empty. Drop it after the start.
+    ///
+    /// Its process stands for the program: SIGTERM and SIGINT are passed on to the
+    /// program, SIGKILL ends all, and its exit code is the program's, or 128 plus the
+    /// number of the signal that ended the program. Send signals to this process alone,
+    /// not to its group.
+    pub command: Command,
+    /// Keep this as long as the program shall run.
+    pub session: Session,
+}
+
+/// Holds a sandbox. When it is dropped, or the process that has it dies, everything that
+/// the program has started is killed and its private files are removed.
+#[derive(Debug)]
+pub struct Session {
+    channel: Option<Channel>,
+    cgroup: Option<Cgroup>,
+    /// Where there is no private file system.
+    private: Option<TempDir>,
+}
+
+impl Session {
+    pub(crate) fn new(
+        channel: Option<Channel>,
+        cgroup: Option<Cgroup>,
+        private: Option<TempDir>,
+    ) -> Self {
+        Self {
+            channel,
+            cgroup,
+            private,
+        }
+    }
+
+    /// The cgroup of the program, where one could be made.
+    #[must_use]
+    pub fn cgroup(&self) -> Option<&Cgroup> {
+        self.cgroup.as_ref()
+    }
+
+    /// How the program ended, when its process has exited with `status`. Unlike the status
+    /// this tells a signal from an exit code above 128, and why a program was not started.
+    #[must_use]
+    pub fn end(&mut self, status: ExitStatus) -> End {
+        let told = self.channel.as_mut().and_then(|channel| {
+            channel.stream.set_nonblocking(true).ok()?;
+            loop {
+                match channel.receive() {
+                    Ok(Received::Message(Report::Ended(end))) => return Some(end),
+                    Ok(Received::Message(Report::Started { .. })) => {}
+                    Ok(Received::Nothing | Received::End) | Err(_) => return None,
+                }
+            }
+        });
+        told.unwrap_or_else(|| match (status.code(), status.signal()) {
+            (Some(code), _) => End::Exited(code),
+            (None, signal) => End::Signaled(signal.unwrap_or_default()),
+        })
+    }
+
+    /// The next report. Only for a probe: it waits.
+    pub(crate) fn report(&mut self, limit: Duration) -> io::Result<Option<Report>> {
+        let Some(channel) = &mut self.channel else {
+            return Ok(None);
+        };
+        channel.stream.set_read_timeout(Some(limit))?;
+        match channel.receive()? {
+            Received::Message(report) => Ok(Some(report)),
+            Received::Nothing | Received::End => Ok(None),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // The monitor hears this, kills what is left and exits.
+        drop(self.channel.take());
+        let cgroup = self.cgroup.take();
+        let private = self.private.take();
+        if cgroup.is_none() && private.is_none() {
+            return;
+        }
+        if let Some(cgroup) = &cgroup {
+            // What is left is swept at the next start.
+            let _ = cgroup.kill();
+        }
+        // Removing waits for processes to end, and for the disk.
+        let _ = std::thread::Builder::new()
+            .name("sandbox-remove".to_owned())
+            .spawn(move || {
+                if let Some(cgroup) = cgroup {
+                    let _ = cgroup.remove();
+                }
+                drop(private);
+            });
+    }
+}

@@ -1,0 +1,836 @@
+//! Which files a sandboxed program sees. This is computed from names alone; nothing is
+//! mounted here.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    env,
+    ffi::{OsStr, OsString},
+    fs, io,
+    os::unix::{
+        ffi::OsStrExt as _,
+        fs::{MetadataExt as _, PermissionsExt as _},
+    },
+    path::{Component, Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{limits::Limits, program::Program};
+
+/// The private folder of a program in namespaces of its own, its home too.
+pub(crate) const PRIVATE: &str = "/tmp";
+
+/// Where a program in namespaces of its own has its socket. Not below a folder that it may
+/// write: landlock allows there what it allows above.
+pub(crate) const SOCKETS: &str = "/run/bot";
+
+/// Folders of the system, read-only.
+const SYSTEM: &[&str] = &[
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu",
+];
+
+/// Folders that are there and empty.
+const EMPTY: &[&str] = &[
+    "/home", "/root", "/run", "/mnt", "/srv", "/media", "/var", "/dev", "/proc", "/sys",
+];
+
+/// What runtimes read of the machine: how many cores there are, and how memory is paged.
+const MACHINE: &[&str] = &[
+    "/sys/devices/system/cpu",
+    "/sys/kernel/mm/transparent_hugepage",
+];
+
+pub(crate) const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
+
+/// Hidden folders of a home in which whole language runtimes are installed.
+const RUNTIMES: &[&str] = &[
+    ".pyenv", ".rbenv", ".nvm", ".asdf", ".volta", ".sdkman", ".jenv", ".nodenv", ".goenv",
+];
+
+/// One thing in the view, in the order in which they are mounted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Entry {
+    /// An empty folder.
+    Folder(PathBuf),
+    Link {
+        path: PathBuf,
+        target: PathBuf,
+    },
+    /// The machine's own file or folder at the same path.
+    ReadOnly(PathBuf),
+    /// The folder for its socket, which is elsewhere outside.
+    Socket {
+        path: PathBuf,
+        outside: PathBuf,
+    },
+    Device(PathBuf),
+    /// A new file system in memory.
+    Private {
+        path: PathBuf,
+        size: u64,
+        files: u64,
+    },
+    /// Something that is covered.
+    Mask {
+        path: PathBuf,
+        folder: bool,
+    },
+    Proc,
+}
+
+impl Entry {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Folder(path)
+            | Self::Link { path, .. }
+            | Self::ReadOnly(path)
+            | Self::Device(path)
+            | Self::Socket { path, .. }
+            | Self::Private { path, .. }
+            | Self::Mask { path, .. } => path,
+            Self::Proc => Path::new("/proc"),
+        }
+    }
+}
+
+/// What landlock lets the program do below a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Grant {
+    pub(crate) path: PathBuf,
+    pub(crate) access: Access,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Access {
+    /// List folders, no more.
+    List,
+    /// Read and execute.
+    Read,
+    /// Read, and write into files that are there.
+    Change,
+    /// Everything.
+    Write,
+    /// Make and remove sockets.
+    Socket,
+}
+
+/// Which of the machine's files are visible, and what follows from it.
+#[derive(Debug)]
+pub(crate) struct View {
+    /// The program's file.
+    pub(crate) program: PathBuf,
+    /// The folder that it runs in.
+    pub(crate) directory: PathBuf,
+    visible: Vec<PathBuf>,
+    links: Vec<(PathBuf, PathBuf)>,
+    hidden: Vec<PathBuf>,
+    socket_folder: Option<PathBuf>,
+}
+
+impl View {
+    /// Looks for what the program needs.
+    ///
+    /// # Errors
+    /// Where the program, its folder or a readable path is not there.
+    pub(crate) fn of(program: &Program, homes: &Homes, path: &OsStr) -> io::Result<Self> {
+        let start = match &program.directory {
+            Some(directory) => fs::canonicalize(directory)
+                .map_err(|error| about("could not find its folder", directory, &error))?,
+            None => env::current_dir()?,
+        };
+        let mut search = Search {
+            homes,
+            path,
+            start: &start,
+            visible: BTreeSet::new(),
+            links: Vec::new(),
+        };
+        let file = search
+            .find(&program.path)
+            .ok_or_else(|| not_found(&program.path, path))?;
+        search.add_program(&file, 0)?;
+        for argument in &program.arguments {
+            search.add_argument(argument);
+        }
+        for readable in &program.readable {
+            search
+                .add_exactly(readable)
+                .map_err(|error| about("could not find what it may read", readable, &error))?;
+        }
+        if program.directory.is_some() && !homes.is_shared(&start) && !is_system(&start) {
+            search.visible.insert(start.clone());
+        }
+        let Search { visible, links, .. } = search;
+        let mut hidden: Vec<PathBuf> = program
+            .hidden
+            .iter()
+            .filter_map(|path| fs::canonicalize(path).ok())
+            .collect();
+        hidden.extend(secrets_of_the_system());
+        hidden.sort();
+        hidden.dedup();
+        let visible = without_nested(visible, &hidden);
+        let links = links
+            .into_iter()
+            .filter(|(link, _)| !is_system(link) && !is_below_any(link, &visible))
+            .collect();
+        let socket_folder = program
+            .socket_folder
+            .as_ref()
+            .map(fs::canonicalize)
+            .transpose()?;
+        let seen = is_system(&start) || is_below_any(&start, &visible);
+        let directory = if seen { start } else { PRIVATE.into() };
+        Ok(Self {
+            program: file,
+            directory,
+            visible,
+            links,
+            hidden,
+            socket_folder,
+        })
+    }
+
+    /// What is mounted, parents before what lies in them.
+    pub(crate) fn entries(&self, limits: &Limits) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = EMPTY
+            .iter()
+            .map(|path| Entry::Folder(path.into()))
+            .collect();
+        for path in SYSTEM.iter().map(Path::new) {
+            if let Ok(target) = fs::read_link(path) {
+                let path = path.to_owned();
+                entries.push(Entry::Link { path, target });
+            } else if path.is_dir() {
+                entries.push(Entry::ReadOnly(path.to_owned()));
+            }
+        }
+        for path in MACHINE
+            .iter()
+            .map(PathBuf::from)
+            .filter(|path| path.exists())
+        {
+            entries.push(Entry::ReadOnly(path));
+        }
+        for path in DEVICES {
+            entries.push(Entry::Device(path.into()));
+        }
+        for (path, target) in [
+            ("/dev/fd", "/proc/self/fd"),
+            ("/dev/stdin", "/proc/self/fd/0"),
+            ("/dev/stdout", "/proc/self/fd/1"),
+            ("/dev/stderr", "/proc/self/fd/2"),
+        ] {
+            let (path, target) = (path.into(), target.into());
+            entries.push(Entry::Link { path, target });
+        }
+        entries.push(Entry::Proc);
+        for path in [PRIVATE, "/var/tmp", "/dev/shm"] {
+            entries.push(Entry::Private {
+                path: path.into(),
+                size: limits.disk,
+                files: limits.files,
+            });
+        }
+        for (path, target) in self.links.iter().cloned() {
+            entries.push(Entry::Link { path, target });
+        }
+        entries.extend(self.visible.iter().cloned().map(Entry::ReadOnly));
+        entries.extend(self.socket_folder.iter().map(|outside| Entry::Socket {
+            path: SOCKETS.into(),
+            outside: outside.clone(),
+        }));
+        for path in self.hidden.iter().filter(|path| self.shows(path)) {
+            entries.push(Entry::Mask {
+                path: path.clone(),
+                folder: path.is_dir(),
+            });
+        }
+        entries.sort_by(|one, other| one.path().cmp(other.path()));
+        entries
+    }
+
+    /// Whether a path is in what is shown of the machine.
+    fn shows(&self, path: &Path) -> bool {
+        is_system(path) || is_below_any(path, &self.visible)
+    }
+
+    /// What landlock allows where the mounts are the first wall.
+    pub(crate) fn grants_in_namespaces(entries: &[Entry]) -> Vec<Grant> {
+        let mut grants = vec![Grant {
+            path: "/".into(),
+            access: Access::List,
+        }];
+        for entry in entries {
+            let access = match entry {
+                Entry::ReadOnly(_) => Access::Read,
+                Entry::Private { .. } => Access::Write,
+                Entry::Socket { .. } => Access::Socket,
+                // A process names its threads there.
+                Entry::Device(_) | Entry::Proc => Access::Change,
+                Entry::Folder(_) | Entry::Link { .. } | Entry::Mask { .. } => continue,
+            };
+            let path = entry.path().to_owned();
+            grants.push(Grant { path, access });
+        }
+        grants
+    }
+
+    /// What landlock allows where it is the only wall around files. It can't cover anything
+    /// below a path that it allows, so around what is hidden each neighbour is allowed.
+    pub(crate) fn grants_alone(&self, private: &Path) -> Vec<Grant> {
+        let mut grants = Vec::new();
+        let shown = SYSTEM
+            .iter()
+            .chain(MACHINE)
+            .map(PathBuf::from)
+            .filter_map(|path| fs::canonicalize(path).ok())
+            .chain(self.visible.iter().cloned());
+        for path in shown {
+            self.grant_around_hidden(path, &mut grants);
+        }
+        let more = [
+            ("/proc", Access::Read),
+            // Semaphores of Python's multiprocessing are there.
+            ("/dev/shm", Access::Write),
+        ];
+        let devices = DEVICES.iter().map(|path| (*path, Access::Change));
+        for (path, access) in more.into_iter().chain(devices) {
+            let path = PathBuf::from(path);
+            grants.push(Grant { path, access });
+        }
+        grants.push(Grant {
+            path: private.to_owned(),
+            access: Access::Write,
+        });
+        grants.extend(self.socket_folder.iter().cloned().map(|path| Grant {
+            path,
+            access: Access::Socket,
+        }));
+        grants.sort();
+        grants.dedup();
+        grants
+    }
+
+    fn grant_around_hidden(&self, path: PathBuf, grants: &mut Vec<Grant>) {
+        if self.hidden.contains(&path) {
+            return;
+        }
+        if !self.hidden.iter().any(|hidden| hidden.starts_with(&path)) {
+            let access = Access::Read;
+            grants.push(Grant { path, access });
+            return;
+        }
+        let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+        for entry in entries {
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            if !kind.is_symlink() {
+                self.grant_around_hidden(entry.path(), grants);
+            }
+        }
+    }
+}
+
+/// The folders of users, in which things lie that are no program's.
+#[derive(Clone, Debug)]
+pub(crate) struct Homes(Vec<PathBuf>);
+
+impl Homes {
+    pub(crate) fn of_this_machine() -> Self {
+        let mut homes = vec![PathBuf::from("/root")];
+        if let Some(home) = env::var_os("HOME").filter(|home| !home.is_empty()) {
+            homes.push(PathBuf::from(&home));
+            homes.extend(fs::canonicalize(home));
+        }
+        let others = fs::read_dir("/home").into_iter().flatten().flatten();
+        homes.extend(others.map(|entry| entry.path()));
+        homes.sort();
+        homes.dedup();
+        Self(homes)
+    }
+
+    /// Whether a folder holds more than one program's files: a home, a folder of settings
+    /// in it, the system's temporary folders, or a folder that any of these is in.
+    fn is_shared(&self, folder: &Path) -> bool {
+        const SHARED: &[&str] = &[
+            "/boot", "/dev", "/dev/shm", "/home", "/media", "/mnt", "/proc", "/run", "/srv",
+            "/sys", "/tmp", "/var", "/var/lib", "/var/run", "/var/tmp",
+        ];
+        if folder.parent().is_none() || SHARED.iter().any(|path| folder == Path::new(path)) {
+            return true;
+        }
+        self.0.iter().any(|home| {
+            if home.starts_with(folder) {
+                return true;
+            }
+            let Ok(inside) = folder.strip_prefix(home) else {
+                return false;
+            };
+            let mut names = inside.components();
+            let first = names.next().map(Component::as_os_str);
+            let second = names.next();
+            match first {
+                Some(name) if RUNTIMES.iter().any(|runtime| name == OsStr::new(runtime)) => false,
+                Some(name) if name.as_bytes().starts_with(b".") => {
+                    second.is_none() || (name == ".local" && names.next().is_none())
+                }
+                _ => false,
+            }
+        })
+    }
+}
+
+/// Collects what must be visible.
+struct Search<'a> {
+    homes: &'a Homes,
+    path: &'a OsStr,
+    start: &'a Path,
+    visible: BTreeSet<PathBuf>,
+    links: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Search<'_> {
+    /// The file of a program, as `execvp` finds it.
+    fn find(&self, program: &Path) -> Option<PathBuf> {
+        if program.as_os_str().as_bytes().contains(&b'/') {
+            let file = self.start.join(program);
+            return file.exists().then_some(file);
+        }
+        env::split_paths(self.path)
+            .map(|folder| self.start.join(folder).join(program))
+            .find(|file| is_executable(file))
+    }
+
+    /// A program, and what the first line of a script names.
+    fn add_program(&mut self, file: &Path, depth: usize) -> io::Result<()> {
+        let real = self.add_file(file)?;
+        if depth > 3 {
+            return Ok(());
+        }
+        for interpreter in interpreters(&real) {
+            if let Some(file) = self.find(&interpreter) {
+                self.add_program(&file, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An argument may be a path, a list of them, or end in one.
+    fn add_argument(&mut self, argument: &OsStr) {
+        let after_equals = argument
+            .as_bytes()
+            .splitn(2, |byte| *byte == b'=')
+            .nth(1)
+            .map(OsStr::from_bytes);
+        for text in [Some(argument), after_equals].into_iter().flatten() {
+            if text.is_empty() {
+                continue;
+            }
+            // That fails for what is no path, or names a folder that nobody can read.
+            for part in env::split_paths(text).filter(|part| !part.as_os_str().is_empty()) {
+                let path = self.start.join(part);
+                if path.is_dir() {
+                    let _ = self.add_folder(&path);
+                } else if path.exists() {
+                    let _ = self.add_file(&path);
+                }
+            }
+        }
+    }
+
+    fn add_file(&mut self, file: &Path) -> io::Result<PathBuf> {
+        let Resolved { links, ends, real } = resolve(file)?;
+        self.links.extend(links);
+        for end in ends.iter().chain([&real]) {
+            let shown = self.what_to_show(end);
+            self.show(shown);
+        }
+        Ok(real)
+    }
+
+    fn add_folder(&mut self, folder: &Path) -> io::Result<()> {
+        let Resolved { links, real, .. } = resolve(folder)?;
+        self.links.extend(links);
+        if !self.homes.is_shared(&real) {
+            self.show(real);
+        }
+        Ok(())
+    }
+
+    fn add_exactly(&mut self, path: &Path) -> io::Result<()> {
+        let Resolved { links, real, .. } = resolve(&self.start.join(path))?;
+        self.links.extend(links);
+        self.show(real);
+        Ok(())
+    }
+
+    fn show(&mut self, path: PathBuf) {
+        let special = ["/proc", "/sys", "/dev"];
+        if !is_system(&path) && !special.iter().any(|folder| path.starts_with(folder)) {
+            self.visible.insert(path);
+        }
+    }
+
+    /// The folder of an installed program if that is what a file belongs to, else the
+    /// folder that it lies in, or the file alone where that is not one program's.
+    fn what_to_show(&self, file: &Path) -> PathBuf {
+        const PROGRAMS: &[&str] = &["bin", "sbin", "libexec", "shims"];
+        const INSTALLED: &[&str] = &["lib", "lib64", "libexec", "pyvenv.cfg"];
+        let Some(folder) = file.parent() else {
+            return file.to_owned();
+        };
+        if let (Some(name), Some(prefix)) = (folder.file_name(), folder.parent())
+            && PROGRAMS.iter().any(|known| name == OsStr::new(known))
+        {
+            let installed = INSTALLED.iter().any(|mark| prefix.join(mark).exists());
+            if installed && !self.homes.is_shared(prefix) {
+                return prefix.to_owned();
+            }
+            if self.homes.is_shared(prefix) {
+                return file.to_owned();
+            }
+        }
+        if self.homes.is_shared(folder) {
+            return file.to_owned();
+        }
+        folder.to_owned()
+    }
+}
+
+/// A path without symbolic links, and those that were on the way.
+struct Resolved {
+    /// Where each link lies and what it says.
+    links: Vec<(PathBuf, PathBuf)>,
+    /// The links that stand for the file itself, not for a folder on the way to it.
+    ends: Vec<PathBuf>,
+    real: PathBuf,
+}
+
+fn resolve(path: &Path) -> io::Result<Resolved> {
+    const MOST: usize = 40;
+    let mut resolved = Resolved {
+        links: Vec::new(),
+        ends: Vec::new(),
+        real: PathBuf::from("/"),
+    };
+    let mut rest: VecDeque<OsString> = names(path);
+    while let Some(name) = rest.pop_front() {
+        if name == "/" {
+            resolved.real = PathBuf::from("/");
+            continue;
+        }
+        if name == ".." {
+            resolved.real.pop();
+            continue;
+        }
+        let place = resolved.real.join(&name);
+        if !fs::symlink_metadata(&place)?.is_symlink() {
+            resolved.real = place;
+            continue;
+        }
+        if resolved.links.len() == MOST {
+            return Err(io::Error::other("too many symbolic links"));
+        }
+        let target = fs::read_link(&place)?;
+        if rest.is_empty() {
+            resolved.ends.push(place.clone());
+        }
+        for name in names(&target).into_iter().rev() {
+            rest.push_front(name);
+        }
+        resolved.links.push((place, target));
+    }
+    Ok(resolved)
+}
+
+fn names(path: &Path) -> VecDeque<OsString> {
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .map(|part| part.as_os_str().to_owned())
+        .collect()
+}
+
+/// The programs that the first line of a script names.
+fn interpreters(script: &Path) -> Vec<PathBuf> {
+    use std::io::Read as _;
+    let mut head = Vec::new();
+    let read = fs::File::open(script).and_then(|file| file.take(256).read_to_end(&mut head));
+    let Some(line) = read
+        .ok()
+        .and_then(|_| head.split(|byte| *byte == b'\n').next())
+        .and_then(|line| line.strip_prefix(b"#!"))
+    else {
+        return Vec::new();
+    };
+    let line = String::from_utf8_lossy(line).into_owned();
+    let mut words = line.split_whitespace();
+    let Some(first) = words.next() else {
+        return Vec::new();
+    };
+    let mut found = vec![PathBuf::from(first)];
+    if Path::new(first).file_name() == Some(OsStr::new("env")) {
+        let named = words.find(|word| !word.starts_with('-') && !word.contains('='));
+        found.extend(named.map(PathBuf::from));
+    }
+    found
+}
+
+/// What in the system's settings not everybody may read. A program that runs as the user
+/// that owns it could.
+fn secrets_of_the_system() -> Vec<PathBuf> {
+    let is_secret = |path: &Path| {
+        fs::symlink_metadata(path).is_ok_and(|data| {
+            let needed = if data.is_dir() { 0o5 } else { 0o4 };
+            !data.is_symlink() && data.mode() & needed != needed
+        })
+    };
+    ["/etc", "/etc/ssl"]
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten())
+        .map(|entry| entry.path())
+        .filter(|path| is_secret(path))
+        .collect()
+}
+
+/// Leaves out what lies in another one, unless something hidden is between them.
+fn without_nested(visible: BTreeSet<PathBuf>, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let mut kept: Vec<PathBuf> = Vec::new();
+    // Sorted, so a folder comes before what lies in it.
+    for path in visible {
+        let covered = kept.iter().any(|above| {
+            let is_between =
+                |hidden: &PathBuf| hidden.starts_with(above) && path.starts_with(hidden);
+            path.starts_with(above) && !hidden.iter().any(is_between)
+        });
+        if !covered {
+            kept.push(path);
+        }
+    }
+    kept
+}
+
+fn is_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|folder| path.starts_with(folder))
+}
+
+fn is_below_any(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
+}
+
+fn is_executable(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+fn about(what: &str, path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}, {}: {error}", path.display()))
+}
+
+fn not_found(program: &Path, path: &OsStr) -> io::Error {
+    let program = program.display();
+    let path = path.display();
+    let text = format!("there is no program {program} (PATH is {path})");
+    io::Error::new(io::ErrorKind::NotFound, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    /// A folder that stands for a home, with files in it.
+    struct Home {
+        folder: tempfile::TempDir,
+    }
+
+    impl Home {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            Self { folder }
+        }
+
+        fn path(&self) -> PathBuf {
+            fs::canonicalize(self.folder.path()).expect("it is there")
+        }
+
+        fn file(&self, name: &str, text: &str) -> PathBuf {
+            let path = self.path().join(name);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+            fs::write(&path, text).expect("a file");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("its mode");
+            path
+        }
+
+        fn link(&self, name: &str, target: &str) -> PathBuf {
+            let path = self.path().join(name);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+            symlink(target, &path).expect("a link");
+            path
+        }
+
+        fn view(&self, program: &Program) -> View {
+            let homes = Homes(vec![self.path()]);
+            View::of(program, &homes, OsStr::new("/usr/bin:/bin")).expect("all is there")
+        }
+
+        /// What is visible of a program, relative to this home.
+        fn visible(&self, program: &Path, arguments: &[&str]) -> Vec<String> {
+            let view = self.view(&Program {
+                path: program.to_owned(),
+                arguments: arguments.iter().map(OsString::from).collect(),
+                ..Program::default()
+            });
+            let inside = |path: &PathBuf| {
+                let path = path.strip_prefix(self.path()).expect("it is in the home");
+                path.display().to_string()
+            };
+            view.visible.iter().map(inside).collect()
+        }
+    }
+
+    #[test]
+    fn a_program_shows_the_folder_that_it_lies_in() {
+        let home = Home::new();
+        let bot = home.file("project/bot", "");
+        assert_eq!(home.visible(&bot, &[]), ["project"]);
+    }
+
+    #[test]
+    fn a_program_in_a_home_or_among_settings_shows_itself_alone() {
+        let home = Home::new();
+        for name in [
+            "bot",
+            ".local/bin/bot",
+            ".cargo/bin/bot",
+            ".ssh/bot",
+            "bin/bot",
+        ] {
+            let bot = home.file(name, "");
+            home.file(".local/lib/other", "");
+            home.file(".cargo/lib/other", "");
+            home.file("lib/other", "");
+            assert_eq!(home.visible(&bot, &[]), [name]);
+        }
+    }
+
+    #[test]
+    fn an_installed_runtime_is_shown_whole_also_through_links() {
+        let home = Home::new();
+        home.file(".pyenv/versions/3.11/bin/python3.11", "");
+        home.file(".pyenv/versions/3.11/lib/python3.11/os.py", "");
+        home.link(".pyenv/versions/3.11/bin/python3", "python3.11");
+        home.file("venv/pyvenv.cfg", "");
+        let base = "../../.pyenv/versions/3.11/bin/python3";
+        let python = home.link("venv/bin/python", base);
+        let script = home.file("project/bot.py", "");
+        let script = script.to_str().expect("it is text");
+        let visible = home.visible(&python, &[script]);
+        assert_eq!(visible, [".pyenv/versions/3.11", "project", "venv"]);
+    }
+
+    #[test]
+    fn a_script_shows_what_its_first_line_names() {
+        let home = Home::new();
+        let node = home.file(".nvm/versions/node/v20/bin/node", "");
+        home.file(".nvm/versions/node/v20/lib/npm", "");
+        let bot = home.file("project/bot.js", &format!("#!{}\n", node.display()));
+        let visible = home.visible(&bot, &[]);
+        assert_eq!(visible, [".nvm/versions/node/v20", "project"]);
+    }
+
+    #[test]
+    fn arguments_show_the_files_that_they_name() {
+        let home = Home::new();
+        let classes = home.file("classes/Bot.class", "");
+        let jar = home.file("jars/kit.jar", "");
+        let weights = home.file("weights/net.bin", "");
+        let path = format!(
+            "{}:{}",
+            classes.parent().expect("it has one").display(),
+            jar.display()
+        );
+        let option = format!("--weights={}", weights.display());
+        let java = Path::new("/bin/sh");
+        let visible = home.visible(java, &["-cp", &path, &option, "4", "", "--x"]);
+        assert_eq!(visible, ["classes", "jars", "weights"]);
+    }
+
+    #[test]
+    fn a_link_to_a_folder_is_kept() {
+        let home = Home::new();
+        home.file("data/v2/bot", "");
+        home.link("current", "data/v2");
+        let view = home.view(&Program {
+            path: home.path().join("current/bot"),
+            ..Program::default()
+        });
+        let link = Entry::Link {
+            path: home.path().join("current"),
+            target: "data/v2".into(),
+        };
+        assert!(view.entries(&Limits::default()).contains(&link));
+        assert_eq!(view.visible, [home.path().join("data/v2")]);
+    }
+
+    #[test]
+    fn what_is_hidden_is_covered_and_what_lies_in_it_and_is_shown_is_not() {
+        let home = Home::new();
+        let bot = home.file("project/records/bots/bot", "");
+        let store = home.file("project/arena.db", "");
+        let records = home.path().join("project/records");
+        let view = home.view(&Program {
+            path: bot.clone(),
+            readable: vec![home.path().join("project")],
+            hidden: vec![store.clone(), records.clone()],
+            ..Program::default()
+        });
+        let entries = view.entries(&Limits::default());
+        let place = |entry: &Entry| entries.iter().position(|other| other == entry);
+        let shown = place(&Entry::ReadOnly(home.path().join("project")));
+        let mask = place(&Entry::Mask {
+            path: records,
+            folder: true,
+        });
+        let again = place(&Entry::ReadOnly(bot.parent().expect("it has one").into()));
+        assert!(
+            shown.is_some() && shown < mask && mask < again,
+            "{entries:#?}"
+        );
+        let mask = Entry::Mask {
+            path: store.clone(),
+            folder: false,
+        };
+        assert!(entries.contains(&mask));
+
+        // Landlock alone can't cover: it allows the neighbours.
+        let granted: Vec<PathBuf> = view
+            .grants_alone(Path::new("/nowhere"))
+            .into_iter()
+            .map(|grant| grant.path)
+            .collect();
+        assert!(!granted.iter().any(|path| store.starts_with(path)));
+        assert!(granted.iter().any(|path| bot.starts_with(path)));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error_that_names_it() {
+        let homes = Homes(Vec::new());
+        let program = Program {
+            path: "no-such-bot".into(),
+            ..Program::default()
+        };
+        let error = View::of(&program, &homes, OsStr::new("/usr/bin")).expect_err("it isn't");
+        assert_eq!(
+            error.to_string(),
+            "there is no program no-such-bot (PATH is /usr/bin)"
+        );
+    }
+}
