@@ -19,6 +19,8 @@ public:
     Tile(Suit suit, int rank) : number_(10 * suit + rank) {}
 
     operator int() const { return number_; }
+    // The same by name.
+    int toInt() const { return number_; }
     Suit suit() const { return static_cast<Suit>(number_ / 10); }
     int rank() const { return number_ % 10; }
     // Whether there is such a tile.

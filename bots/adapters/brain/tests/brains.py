@@ -42,7 +42,7 @@ def left(brain):
     return found
 
 
-for brain in ["first", "counting", "distance", "own", "globals", "lingers", "daemon", "claims"]:
+for brain in ["first", "counting", "distance", "own", "lab", "globals", "lingers", "daemon", "claims"]:
     games = play(brain, rounds=5 if brain in ("lingers", "daemon", "claims") else 25)
     fouls = [foul for game in games for foul in game["fouls"]]
     assert not fouls, (brain, fouls)

@@ -21,6 +21,8 @@ TEST(ATile, is_made_from_its_number_and_turned_into_it) {
     EXPECT_EQ(tile.rank(), 7);
     EXPECT_EQ(Tile(BAMBOOS, 7), tile);
     EXPECT_TRUE(tile == 17);
+    EXPECT_EQ(tile.toInt(), 17);
+    EXPECT_EQ(Tile().toInt(), 0);
     EXPECT_EQ(Tile(tile + 1).rank(), 8);
     EXPECT_EQ(printed(tile), "7b");
     EXPECT_EQ(printed(Tile(10)), "10");
