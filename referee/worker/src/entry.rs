@@ -188,6 +188,16 @@ impl Entry {
         checked.map_err(SpecError::Invalid)
     }
 
+    /// Whether it plays this game, as far as that can be known without starting it.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Invalid`]
+    pub fn check_plays(&self, game: &GameInfo) -> Result<(), SpecError> {
+        let plays = self.launcher.check_game(game);
+        plays.map_err(|why| SpecError::Invalid(format!("{}: {why}", self.spec)))
+    }
+
     /// Whether it plays this game, as far as that can be known without starting it,
     /// and its files are there.
     ///
@@ -195,8 +205,7 @@ impl Entry {
     ///
     /// [`SpecError::Invalid`]
     pub fn check_game(&self, game: &GameInfo, directory: &Path) -> Result<(), SpecError> {
-        let plays = self.launcher.check_game(game);
-        plays.map_err(|why| SpecError::Invalid(format!("{}: {why}", self.spec)))?;
+        self.check_plays(game)?;
         self.check_files(directory)
     }
 }

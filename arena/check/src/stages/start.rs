@@ -19,7 +19,8 @@ use crate::{
 /// The stage, game by game.
 pub(crate) struct Start {
     pub(crate) kinds: std::vec::IntoIter<&'static dyn GameKind>,
-    /// Whether the games were named, so that the bot must serve them.
+    /// Whether the games were named, one by one or by its SPEC, so that the bot must serve
+    /// them.
     are_named: bool,
     /// From the start of the process until it took our connection; counts for the first game.
     took: Option<Duration>,
@@ -33,9 +34,16 @@ impl Start {
     /// Starts the process.
     pub(crate) async fn new(examiner: &mut Examiner<'_>) -> Result<Self, Halt> {
         let named = examiner.options.kinds.clone();
+        let mut are_named = named.is_some();
+        let mut kinds = named.unwrap_or_else(|| GAMES.to_vec());
+        if !are_named {
+            kinds.retain(|kind| examiner.entry.check_plays(kind.info()).is_ok());
+            // The SPEC names the only game.
+            are_named = kinds.len() == 1;
+        }
         Ok(Self {
-            are_named: named.is_some(),
-            kinds: named.unwrap_or_else(|| GAMES.to_vec()).into_iter(),
+            are_named,
+            kinds: kinds.into_iter(),
             took: Some(examiner.host.running().await?.took),
             is_kept_waiting: false,
             subjects: Vec::new(),

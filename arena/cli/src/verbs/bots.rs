@@ -118,6 +118,7 @@ impl Add {
             kinds.retain(|kind| entry.check_game(kind.info(), &here).is_ok());
         }
         let stop = stop::on_signals(None)?;
+        let of = kinds.len();
         let mut games: Vec<String> = Vec::new();
         for kind in kinds {
             let game = kind.info().name;
@@ -128,9 +129,10 @@ impl Add {
             }
             match look(&entry, kind, &stop).await? {
                 Finding::Plays => games.push(game.to_owned()),
-                Finding::DoesNotPlay(_) if self.games.is_empty() => {}
-                Finding::DoesNotPlay(_) => {
-                    return refuse(&self.name, &format!("it says that it does not play {name}"));
+                Finding::DoesNotPlay(_) if self.games.is_empty() && of > 1 => {}
+                Finding::DoesNotPlay(how) => {
+                    let why = format!("it says that it does not play {name}: {how}");
+                    return refuse(&self.name, &why);
                 }
                 Finding::Stopped => return Ok(End::Interrupted),
                 Finding::Fails(how) => {
@@ -241,8 +243,7 @@ impl Check {
                 let found = look(&entry, kind, &stop).await?;
                 let (well, words) = match &found {
                     Finding::Plays => (true, "plays".to_owned()),
-                    Finding::DoesNotPlay(_) => (false, "says that it does not play it".to_owned()),
-                    Finding::Fails(foul) => (false, foul.to_string()),
+                    Finding::DoesNotPlay(foul) | Finding::Fails(foul) => (false, foul.to_string()),
                     Finding::Stopped => return Ok(End::Interrupted),
                 };
                 if !well {

@@ -455,18 +455,8 @@ fn who_checks_a_strategy_that_calls_clock_is_told_of_its_units() {
 fn a_strategy_that_can_t_be_loaded_says_why_before_it_plays() {
     for (source, flags, evidence) in [
         (
-            "mangled",
-            &[][..],
-            "it has a C++ function getPoint: declare it extern \\\"C\\\"",
-        ),
-        (
-            "half",
-            &[],
-            "it has no function clearPoint; a strategy exports extern",
-        ),
-        (
             "falls",
-            &[],
+            &[][..],
             "the strategy was killed by SIGSEGV while it was loaded",
         ),
         ("unmade", &[], "what():  there is no table"),
@@ -498,6 +488,108 @@ fn a_strategy_that_can_t_be_loaded_says_why_before_it_plays() {
             );
         }
     }
+}
+
+/// By the codes of the classic report it was loaded, and does not play this game.
+#[test]
+fn a_strategy_without_a_function_of_the_interface_does_not_play_the_game() {
+    for (source, evidence) in [
+        (
+            "mangled",
+            "it has a C++ function getPoint: declare it extern \\\"C\\\"",
+        ),
+        (
+            "half",
+            "it has no function clearPoint; a strategy exports extern",
+        ),
+    ] {
+        let arena = Arena::new();
+        compile(&arena, source);
+        deals(&arena, &[3]);
+        let output = arena.run(&matched(&arena, "", "--rounds 1"));
+        assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+        let played = of_type(&events(&out(&output)), "game");
+        assert_eq!(played.len(), 2);
+        for game in played {
+            let foul = foul(&game).unwrap();
+            assert!(
+                foul.contains("unsupported") && foul.contains(evidence),
+                "{foul}"
+            );
+        }
+        let classic = arena.run(
+            "match connect-four --bot house:random --bot strategy:strategy.so --rounds 1 \
+             --report classic",
+        );
+        let said = out(&classic);
+        assert!(said.starts_with("0:\n-4\t0\t0\n-4\t0\t0\n\n"), "{said}");
+        let classic = arena.run(
+            "match connect-four --bot strategy:strategy.so --bot house:random --rounds 1 \
+             --report classic",
+        );
+        let said = out(&classic);
+        assert!(said.starts_with("0:\n-3\t0\t0\n-3\t0\t0\n\n"), "{said}");
+
+        // Who checks it is told the same, though no game is named.
+        let output = arena.run("check strategy:strategy.so --format json");
+        assert_eq!(output.status.code(), Some(1));
+        let found = of_type(&events(&out(&output)), "finding");
+        let [finding] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(finding["id"], "unsupported");
+        assert!(finding.to_string().contains(evidence), "{finding}");
+        let output = arena.run("bots add it --bot strategy:strategy.so --store store.db");
+        assert_eq!(output.status.code(), Some(1));
+        let said = out(&output)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(
+            said.contains("has no function") || said.contains("C++ function"),
+            "{said}"
+        );
+    }
+}
+
+/// What it has printed by the time that it is refused is in the log, each time.
+#[test]
+fn what_is_printed_while_a_strategy_is_loaded_is_never_lost() {
+    let arena = Arena::new();
+    compile(&arena, "half_and_talks");
+    deals(&arena, &[3]);
+    for run in 0..20 {
+        let line = matched(
+            &arena,
+            "",
+            &format!("--rounds 1 --concurrency 1 --records run-{run}"),
+        );
+        assert_eq!(arena.run(&line).status.code(), Some(1));
+        let log = fs::read_to_string(arena.path(&format!("run-{run}/logs/s-1.log")));
+        let log = log.unwrap_or_else(|error| panic!("run {run}: no log: {error}"));
+        for said in [
+            "undefined symbol: nowhere_to_be_found",
+            "loaded, by the C library\n",
+            "loaded, at once\n",
+            "not the end of a line\n",
+        ] {
+            assert!(log.contains(said), "run {run}: {said:?} is not in {log:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_strategy_prints_before_it_returns_null_is_in_its_log() {
+    let arena = Arena::new();
+    compile(&arena, "null_and_talks");
+    deals(&arena, &[3]);
+    games(&arena.run(&matched(
+        &arena,
+        "",
+        "--rounds 1 --concurrency 1 --records run",
+    )));
+    let log = logged(&arena);
+    assert_eq!(log.matches("no column is left\n").count(), 2, "{log}");
 }
 
 #[test]

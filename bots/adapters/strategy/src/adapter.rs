@@ -17,7 +17,7 @@ use arena_proto::{
 };
 use futures_util::{Stream, stream};
 use nix::sys::prctl;
-use tonic::{Request, Response, Status, Streaming, service::Routes};
+use tonic::{Code, Request, Response, Status, Streaming, service::Routes};
 
 use crate::{
     descendants::{self, Descendants},
@@ -70,13 +70,18 @@ pub fn adapter(spec: &str) -> Result<(), AdapterError> {
 
 async fn serve(strategy: Strategy, descendants: Descendants) -> Result<(), AdapterError> {
     tokio::spawn(descendants.clone().keep_clean());
-    let process = HostProcess::load(&strategy, &descendants)
-        .await
-        .map_err(|status| AdapterError::Load(status.message().to_owned()))?;
+    let (first, lacks) = match HostProcess::load(&strategy, &descendants).await {
+        Ok(process) => (Some(process), None),
+        // It listens, so that the referee hears what is missing as what it is: a bot that
+        // does not play this game, not one that did not start.
+        Err(status) if status.code() == Code::Unimplemented => (None, Some(status)),
+        Err(status) => return Err(AdapterError::Load(status.message().to_owned())),
+    };
     let adapter = Adapter {
         strategy: Arc::new(strategy),
         descendants,
-        first: Mutex::new(Some(process)),
+        first: Mutex::new(first),
+        lacks,
     };
     let routes = Routes::new(ConnectFourBotServer::new(adapter));
     bot_kit::serve(routes, &[SERVICE_NAME]).await?;
@@ -89,6 +94,8 @@ struct Adapter {
     /// The process in which the strategy was tried plays the first game. It exists when
     /// the adapter listens, so its memory counts as there from the start.
     first: Mutex<Option<HostProcess>>,
+    /// Which function of the interface the strategy lacks.
+    lacks: Option<Status>,
 }
 
 impl Adapter {
@@ -108,6 +115,9 @@ impl ConnectFourBot for Adapter {
         &self,
         calls: Request<Streaming<ConnectFourCall>>,
     ) -> Result<Response<AnswerStream>, Status> {
+        if let Some(lacks) = &self.lacks {
+            return Err(lacks.clone());
+        }
         let game = StrategyGame {
             calls: calls.into_inner(),
             strategy: self.strategy.clone(),

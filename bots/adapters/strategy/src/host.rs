@@ -5,7 +5,7 @@ use std::{io::Write as _, os::unix::net::UnixStream, process::ExitCode};
 
 use crate::{
     file::Strategy,
-    object::{self, Object},
+    object::{self, LoadError, Object},
     sandbox,
     wire::{HostReport, PointQuestion},
 };
@@ -34,8 +34,14 @@ fn play(spec: &str, adapter: &UnixStream) -> Result<(), String> {
     };
     let object = match load(spec) {
         Ok(object) => object,
-        Err(why) => {
-            say(HostReport::Refused)?;
+        Err(error) => {
+            // The adapter ends this process when it has the reason.
+            object::flush();
+            let (report, why): (fn(u32) -> HostReport, _) = match error {
+                LoadError::Refused(why) => (|bytes| HostReport::Refused { bytes }, why),
+                LoadError::Lacks(why) => (|bytes| HostReport::Lacks { bytes }, why),
+            };
+            say(report(why.len() as u32))?;
             let mut to = adapter;
             let told = to.write_all(why.as_bytes());
             return told.map_err(|_| why);
@@ -45,6 +51,7 @@ fn play(spec: &str, adapter: &UnixStream) -> Result<(), String> {
     // On this thread, whose stack is as large as a program's.
     while let Ok(question) = PointQuestion::read(adapter) {
         let Some(returned) = object.get_point(&question) else {
+            object::flush();
             say(HostReport::Null)?;
             continue;
         };
@@ -58,10 +65,12 @@ fn play(spec: &str, adapter: &UnixStream) -> Result<(), String> {
     Ok(())
 }
 
-fn load(spec: &str) -> Result<Object, String> {
-    let strategy: Strategy = spec.parse().map_err(|error| format!("{error}"))?;
+fn load(spec: &str) -> Result<Object, LoadError> {
+    let strategy: Strategy = spec
+        .parse()
+        .map_err(|error| LoadError::Refused(format!("{error}")))?;
     if strategy.clock_scale.get() > 1 {
-        object::slow_clock(strategy.clock_scale)?;
+        object::slow_clock(strategy.clock_scale).map_err(LoadError::Refused)?;
     }
     Object::load(&strategy.path)
 }

@@ -117,20 +117,27 @@ impl HostProcess {
                 self.phase = HostPhase::Waiting;
                 Ok(())
             }
-            HostReport::Refused => {
-                let mut why = std::mem::take(&mut self.unread);
-                let mut rest = (&mut self.socket).take(LONGEST_LINE as u64);
-                // As far as it can be read.
-                let _ = rest.read_to_end(&mut why).await;
-                Err(Status::internal(String::from_utf8_lossy(&why)))
-            }
+            HostReport::Refused { bytes } => Err(Status::internal(self.text(bytes).await)),
+            // It does not implement this game, as the classic report has it.
+            HostReport::Lacks { bytes } => Err(Status::unimplemented(self.text(bytes).await)),
             _ => Err(unexpected()),
         }
+    }
+
+    /// The text that follows a report, as far as it can be read.
+    async fn text(&mut self, bytes: u32) -> String {
+        let mut text = std::mem::take(&mut self.unread);
+        let missing = u64::from(bytes).saturating_sub(text.len() as u64);
+        let mut rest = (&mut self.socket).take(missing.min(LONGEST_LINE as u64));
+        let _ = rest.read_to_end(&mut text).await;
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     /// Asks for a point. `clearPoint` has been called when it is here, so that its
     /// time is part of the move's, and its failure the failure of this move.
     pub(crate) async fn point(&mut self, question: &PointQuestion) -> Result<GivenPoint, Status> {
+        // What is in the pipe was printed before it was asked.
+        self.take_output();
         self.printed.forget();
         self.phase = HostPhase::GetPoint;
         // If it can't be written the host is dead, and the report says how.
@@ -193,11 +200,16 @@ impl HostProcess {
         }
     }
 
-    /// How it died, as the status of its game.
-    fn post_mortem(&mut self, status: io::Result<ExitStatus>) -> Status {
+    /// Reads what it has printed so far.
+    fn take_output(&mut self) {
         if let Some(output) = &self.output {
             drain(output, |bytes| self.printed.push(bytes));
         }
+    }
+
+    /// How it died, as the status of its game.
+    fn post_mortem(&mut self, status: io::Result<ExitStatus>) -> Status {
+        self.take_output();
         self.printed.end();
         let words = self.printed.last.make_contiguous().join(" / ");
         let status = match status {
@@ -226,6 +238,9 @@ impl HostProcess {
 
 impl Drop for HostProcess {
     fn drop(&mut self) {
+        // What it said last, most of all why it can't be played, belongs to its log.
+        self.take_output();
+        self.printed.end();
         let Some(mut child) = self.child.take() else {
             return;
         };

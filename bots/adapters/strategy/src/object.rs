@@ -52,6 +52,15 @@ pub(crate) struct Object {
     clear_point: ClearPoint,
 }
 
+/// Why an object can't be played, in words.
+#[derive(Debug)]
+pub(crate) enum LoadError {
+    /// It can't be loaded.
+    Refused(String),
+    /// It is loaded, and lacks a function of the interface.
+    Lacks(String),
+}
+
 /// What `getPoint` returned: its value, and the pointer that is to be cleared.
 pub(crate) struct Returned {
     pub(crate) x: i32,
@@ -65,7 +74,7 @@ impl Object {
     /// # Errors
     ///
     /// What was expected, in words.
-    pub(crate) fn load(path: &Path) -> Result<Self, String> {
+    pub(crate) fn load(path: &Path) -> Result<Self, LoadError> {
         let shown = path.display();
         for name in ASSUMED_LIBRARIES {
             if let Err(error) = open(Path::new(name), RTLD_NOW | RTLD_GLOBAL) {
@@ -73,12 +82,14 @@ impl Object {
             }
         }
         // Without a slash it would be looked for among the system's libraries.
-        let whole = std::path::absolute(path).map_err(|error| format!("{shown}: {error}"))?;
+        let whole = std::path::absolute(path)
+            .map_err(|error| LoadError::Refused(format!("{shown}: {error}")))?;
         let library = match open(&whole, RTLD_NOW | RTLD_LOCAL) {
             Ok(library) => library,
             Err(error) => {
-                let library = open(&whole, RTLD_LAZY | RTLD_LOCAL)
-                    .map_err(|_| format!("{shown}: could not be loaded: {error}"))?;
+                let library = open(&whole, RTLD_LAZY | RTLD_LOCAL).map_err(|_| {
+                    LoadError::Refused(format!("{shown}: could not be loaded: {error}"))
+                })?;
                 eprintln!("warning: {error}; the strategy plays on until it calls what is missing");
                 library
             }
@@ -89,7 +100,9 @@ impl Object {
             } else {
                 String::new()
             };
-            format!("{shown}: it has no function {name}{hint}; {INTERFACE}")
+            LoadError::Lacks(format!(
+                "{shown}: it has no function {name}{hint}; {INTERFACE}"
+            ))
         };
         #[expect(unsafe_code, reason = "a function's type is not in the object")]
         // SAFETY: these names have these types by the classic interface.

@@ -10,8 +10,10 @@ use arena_proto::games::connect_four::v1::GetPoint;
 pub(crate) enum HostReport {
     /// The object is loaded.
     Loaded,
-    /// It can't be loaded; why is the text that follows, to the end.
-    Refused,
+    /// It can't be loaded; why is the text that follows, of so many bytes.
+    Refused { bytes: u32 },
+    /// It lacks a function of the interface; which is the text that follows, of so many bytes.
+    Lacks { bytes: u32 },
     /// `getPoint` has returned this; `clearPoint` is next.
     Point { x: i32, y: i32 },
     /// `clearPoint` has returned.
@@ -30,7 +32,8 @@ impl HostReport {
             Self::Point { x, y } => (2, x, y),
             Self::Cleared => (3, 0, 0),
             Self::Null => (4, 0, 0),
-            Self::Refused => (5, 0, 0),
+            Self::Refused { bytes } => (5, bytes.cast_signed(), 0),
+            Self::Lacks { bytes } => (6, bytes.cast_signed(), 0),
         };
         let mut bytes = [0; Self::SIZE];
         bytes[0] = which;
@@ -50,7 +53,12 @@ impl HostReport {
             }),
             3 => Some(Self::Cleared),
             4 => Some(Self::Null),
-            5 => Some(Self::Refused),
+            5 => Some(Self::Refused {
+                bytes: u32::from_le_bytes(x),
+            }),
+            6 => Some(Self::Lacks {
+                bytes: u32::from_le_bytes(x),
+            }),
             _ => None,
         }
     }
@@ -142,7 +150,8 @@ mod tests {
             HostReport::Point { x: -7, y: 1 << 20 },
             HostReport::Cleared,
             HostReport::Null,
-            HostReport::Refused,
+            HostReport::Refused { bytes: 0 },
+            HostReport::Lacks { bytes: u32::MAX },
         ] {
             assert_eq!(HostReport::read(report.write()), Some(report));
         }
