@@ -101,6 +101,8 @@ pub(crate) struct Settings {
     pub(crate) records: RecordArgs,
     /// The folder that relative paths begin at.
     pub(crate) directory: PathBuf,
+    /// Whether a bot whose file is missing is refused before anything is played.
+    pub(crate) checks_files: bool,
 }
 
 /// What came of a run.
@@ -183,6 +185,7 @@ impl Settings {
             setups: vec![kind.setup(&serde_json::Value::Null)?],
             records: RecordArgs::default(),
             directory: std::env::current_dir().context("the folder of this process is gone")?,
+            checks_files: true,
         })
     }
 
@@ -232,10 +235,14 @@ impl Settings {
         }
     }
 
-    /// Checks that the bots' files are there and that they play the game.
+    /// Checks that the bots play the game, and that their files are there where that is
+    /// checked before anything is played.
     pub(crate) fn check_bots(&self, bots: &[Entry]) -> anyhow::Result<()> {
         for bot in bots {
-            bot.check_game(self.kind.info(), &self.directory)?;
+            bot.check_plays(self.kind.info())?;
+            if self.checks_files {
+                bot.check_files(&self.directory)?;
+            }
         }
         Ok(())
     }
@@ -288,7 +295,10 @@ impl Settings {
             }
         };
         let logs = folder.map(RunFolder::logs);
-        let options = run_options(self.concurrency, logs, live)?;
+        let options = RunOptions {
+            checks_files: self.checks_files,
+            ..run_options(self.concurrency, logs, live)?
+        };
         play_into(results, plan, options, stop, reporter).await
     }
 }
@@ -375,6 +385,7 @@ pub(crate) fn run_options(
         supervisor: supervisor()?,
         worker: worker(),
         live,
+        checks_files: true,
     })
 }
 

@@ -128,12 +128,12 @@ impl Plan {
         entries.chain([&self.filler]).any(Entry::is_foreign_process)
     }
 
-    /// Whether the bots' files are there.
+    /// Whether the folder is there that the bots are run in, where that matters.
     ///
     /// # Errors
     ///
-    /// Which is not.
-    pub fn check_files(&self) -> Result<(), TournamentError> {
+    /// It is not.
+    pub fn check_folder(&self) -> Result<(), TournamentError> {
         let folder: &Path = &self.definition.directory;
         if self.has_foreign_processes() && !folder.is_dir() {
             return invalid(format!(
@@ -142,6 +142,17 @@ impl Plan {
                 folder.display()
             ));
         }
+        Ok(())
+    }
+
+    /// Whether the bots' files are there, and the folder that they are run in.
+    ///
+    /// # Errors
+    ///
+    /// Which is not.
+    pub fn check_files(&self) -> Result<(), TournamentError> {
+        self.check_folder()?;
+        let folder: &Path = &self.definition.directory;
         for bot in &self.bots {
             bot.entry.check_files(folder)?;
         }

@@ -43,10 +43,14 @@ pub struct RunOptions {
     pub worker: String,
     /// Whether public moves of running games are told.
     pub live: bool,
+    /// Whether a bot whose file is missing or is of the wrong kind is refused before
+    /// anything is played. Otherwise it does not start in any of its games.
+    pub checks_files: bool,
 }
 
 impl RunOptions {
-    /// As many games at once as there are cores, no logs, no public moves.
+    /// As many games at once as there are cores, no logs, no public moves; files are
+    /// checked.
     #[must_use]
     pub fn new(supervisor: Command) -> Self {
         Self {
@@ -55,6 +59,7 @@ impl RunOptions {
             supervisor,
             worker: "worker".to_owned(),
             live: false,
+            checks_files: true,
         }
     }
 }
@@ -101,7 +106,10 @@ async fn play<R: Results>(
     stop: Stop,
     observer: Arc<dyn Observer>,
 ) -> Result<RunOutcome, TournamentError> {
-    plan.check_files()?;
+    plan.check_folder()?;
+    if options.checks_files {
+        plan.check_files()?;
+    }
     if let Some(logs) = &options.logs {
         std::fs::create_dir_all(logs).map_err(|error| TournamentError::File {
             path: logs.clone(),

@@ -70,7 +70,7 @@ impl Match {
     /// Plays it and reports.
     pub(crate) async fn run(self) -> anyhow::Result<End> {
         let kind = find_game(&self.game)?;
-        let settings = self.run.resolve(kind)?;
+        let mut settings = self.run.resolve(kind)?;
         let entries = Entry::read_all(&self.bots, &settings.schemes)?;
         let seats = usize::from(kind.info().seats);
         if entries.len() != seats {
@@ -80,8 +80,10 @@ impl Match {
                 entries.len()
             ));
         }
-        settings.check_bots(&entries)?;
         let report = self.report(seats)?;
+        // That report has a code for a bot that can't be loaded, and classic tools read it.
+        settings.checks_files = report != Report::Classic;
+        settings.check_bots(&entries)?;
         let sprt = self.sprt(seats)?;
         let (seatings, deals) = settings.isolated(&entries, self.seatings, self.deals);
         let independent = seatings == Seatings::Single;

@@ -637,6 +637,37 @@ fn a_file_that_is_no_strategy_is_refused_before_anything_is_played() {
     );
 }
 
+/// As the tool that the report comes from does it.
+#[test]
+fn a_classic_report_has_a_code_for_a_file_that_is_not_there() {
+    let arena = Arena::new();
+    for (bots, codes) in [
+        (["strategy:gone.so", "house:random"], "-1"),
+        (["house:random", "strategy:gone.so"], "-2"),
+        (["strategy:gone.so", "strategy:too.so"], "-1"),
+    ] {
+        let [a, b] = bots;
+        let output = arena.run(&format!(
+            "match connect-four --bot {a} --bot {b} --rounds 1 --report classic"
+        ));
+        assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+        let expected = format!("0:\n{codes}\t0\t0\n{codes}\t0\t0\n\nStat:\n");
+        assert!(out(&output).starts_with(&expected), "{}", out(&output));
+        let said = err(&output)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(
+            said.contains("gone.so: could not be read: No such file"),
+            "{said}"
+        );
+    }
+    refused(
+        &arena.run("match othello --bot strategy:gone.so --bot house:random --report classic"),
+        "a compiled strategy plays connect-four, not othello",
+    );
+}
+
 #[test]
 fn a_tournament_does_not_go_on_without_the_file_of_a_strategy() {
     let arena = Arena::new();
