@@ -54,8 +54,12 @@ fn table(snapshot: &Snapshot) -> anyhow::Result<()> {
 fn lines(snapshot: &Snapshot, longest: usize, ties: usize) -> Vec<String> {
     let four = snapshot.standings.seats > 2;
     // Places alone give two points more than the others at most.
+    let most = match snapshot.kind.info().score_is_lead {
+        true => 0.0,
+        false => 2.0,
+    };
     let margins = || snapshot.standings.rows.iter().filter_map(|row| row.margin);
-    let scored = margins().any(|margin| margin.value.abs() > 2.0);
+    let scored = margins().any(|margin| margin.value.abs() > most);
     let paid = !snapshot.purses.is_empty();
     let first = snapshot.ranking.iter().flatten().next();
     let ties: Vec<TieBreak> = first

@@ -80,7 +80,8 @@ pub struct StandingsRow {
     /// four. None without a game.
     pub mean_place: Option<f64>,
     /// Its score less the score of an opponent, on average over opponents and games, in
-    /// the game's own unit.
+    /// the game's own unit; its score alone after
+    /// [`with_scores_as_leads`](Standings::with_scores_as_leads).
     pub margin: Option<Estimate>,
     /// Its rating in Elo, with mean 0 over the main field (see
     /// [`Fit`](crate::luce::Fit)), with the prior [`PRIOR`]: by
@@ -188,6 +189,17 @@ impl Standings {
     #[must_use]
     pub fn ranked_by(mut self, by: RankBy) -> Self {
         self.rank_by_key(|row| order(row, by));
+        self
+    }
+
+    /// The same table for a game of two whose scores are leads: each score is the
+    /// difference already, and the other seat's is its negative.
+    #[must_use]
+    pub fn with_scores_as_leads(mut self) -> Self {
+        for margin in self.rows.iter_mut().filter_map(|row| row.margin.as_mut()) {
+            margin.value /= 2.0;
+            margin.error = margin.error.map(|error| error / 2.0);
+        }
         self
     }
 

@@ -156,7 +156,10 @@ impl Snapshot {
             true => all,
             false => results.group_counts(&uncounted).await?,
         };
-        let standings = Standings::of(seats, entrants as u32, &tallies, &annulled);
+        let mut standings = Standings::of(seats, entrants as u32, &tallies, &annulled);
+        if kind.info().score_is_lead {
+            standings = standings.with_scores_as_leads();
+        }
         let mut standings = standings.ranked_by(rank_by(definition));
         let purse = i64::from(kind.info().purse);
         let mut purses = match purse {

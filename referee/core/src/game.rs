@@ -27,6 +27,9 @@ pub struct GameInfo {
     /// If scores are payments between the seats: what each seat has at the beginning of
     /// a series of games. Otherwise 0.
     pub purse: i32,
+    /// Whether the score of a seat says by how much it is ahead of the other seat, as a
+    /// difference of discs does. Otherwise it is what the seat has won by itself.
+    pub score_is_lead: bool,
 }
 
 /// A legal and unusual beginning, to test whether a bot can handle it.

@@ -374,3 +374,40 @@ fn openings_may_come_from_any_editor() {
     };
     assert_eq!([with("f5d6"), with("f5f6")], [2, 2]);
 }
+
+#[test]
+fn a_margin_in_othello_is_in_discs() {
+    let arena = Arena::new();
+    let line = "match othello --bot w=house:weights?plies=1 --bot r=house:random --rounds 12 \
+                --seed 1 --no-records";
+    let events = events(&done(&arena.run(&format!("{line} --format json"))));
+    let games = of_type(&events, "game");
+    let mut discs = 0;
+    for game in &games {
+        let seat = usize::from(game["players"][1] == "w");
+        let [black, white] = [0, 1].map(|seat| game["scores"][seat].as_i64().unwrap());
+        assert_eq!(black, -white, "{game}");
+        discs += game["scores"][seat].as_i64().unwrap();
+    }
+    let mean = discs as f64 / games.len() as f64;
+    assert!(mean > 1.0, "{mean}");
+    let rows = of_type(&events, "standings")[0]["rows"].clone();
+    let of_w = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["bot"] == "w");
+    let margin = &of_w.unwrap()["margin"];
+    assert!(
+        (margin["value"].as_f64().unwrap() - mean).abs() < 1e-6,
+        "{margin} {mean}"
+    );
+    let error = margin["error"].as_f64().unwrap();
+    // No lead is more than 64 discs, so no mean of 12 deals is less certain than this.
+    assert!(
+        error > 0.0 && error < 2.0 * 64.0 / 12_f64.sqrt(),
+        "{margin}"
+    );
+    let table = done(&arena.run(line));
+    assert!(table.contains(&format!("{mean:.1} ±")), "{mean}: {table}");
+}

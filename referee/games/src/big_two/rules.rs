@@ -74,6 +74,7 @@ impl Game for BigTwo {
         rules_version: 1,
         notation: "the cards with spaces between, as in 3C 3D JK1, or pass",
         purse: 1_000,
+        score_is_lead: false,
     };
 
     type Setup = Setup;

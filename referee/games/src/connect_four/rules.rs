@@ -97,6 +97,7 @@ impl Game for ConnectFour {
         rules_version: 1,
         notation: "(row, column)",
         purse: 0,
+        score_is_lead: false,
     };
 
     type Setup = Setup;

@@ -202,6 +202,7 @@ impl Game for Mahjong {
         rules_version: 1,
         notation: "a tile such as 3c, or win, or pass",
         purse: 0,
+        score_is_lead: false,
     };
 
     type Setup = Setup;

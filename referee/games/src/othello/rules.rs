@@ -101,6 +101,7 @@ impl Game for Othello {
         rules_version: 1,
         notation: "column and row, such as d3",
         purse: 0,
+        score_is_lead: true,
     };
 
     type Setup = Setup;
