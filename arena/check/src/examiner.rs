@@ -221,6 +221,8 @@ impl<'a> Examiner<'a> {
         let evidence = observed(foul, seen, circumstance);
         Ok(Some(Finding {
             record,
+            position: seen.position.take(),
+            last_output: self.host.last_output().await,
             ..finding(name, Some(kind), evidence)
         }))
     }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, path::PathBuf};
 
 use arena_events::check::{FindingName, FindingSeverity, PossibleFindingEvent};
-use referee_core::FoulKind;
+use referee_core::{FoulKind, Scene};
 
 use crate::evidence::Evidence;
 
@@ -18,6 +18,13 @@ pub struct Finding {
     pub evidence: Evidence,
     /// The record of a game that shows it, where it was kept.
     pub record: Option<PathBuf>,
+    /// What the bot knew of the position when it committed the foul.
+    pub position: Option<Scene>,
+    /// The last lines that the bot had printed by then.
+    pub last_output: Vec<String>,
+    /// Whether the bot may keep the game in globals from its first move on, and its SPEC does
+    /// not say so: it fails where a game begins in the middle, and nowhere else.
+    pub may_keep_globals: bool,
 }
 
 impl Finding {
@@ -26,6 +33,39 @@ impl Finding {
     pub const fn possible(&self) -> &'static PossibleFindingEvent {
         &CATALOGUE[self.name as usize]
     }
+}
+
+/// How to fix it in code that is behind an adapter of ours, where that is not what the
+/// catalogue says: such code has no streams, no Ready and no limits.
+#[must_use]
+pub const fn fix_behind_adapter(name: FindingName) -> Option<&'static str> {
+    Some(match name {
+        FindingName::NoStart | FindingName::NoReady => {
+            "the linker's words, or the last lines of its output, say why; compile it on this machine, and look at what runs while it is loaded: the constructors of globals"
+        }
+        FindingName::SlowStart => {
+            "do less while it is loaded: compute large tables when you compile, or in the first getPoint"
+        }
+        FindingName::Unsupported => {
+            "define getPoint and clearPoint exactly as the interface has them, both extern \"C\""
+        }
+        FindingName::ErrorStatus => {
+            "the message says in which function it failed, and its last words; call that function by hand in this position, compiled with -g -fsanitize=address,undefined"
+        }
+        FindingName::Late | FindingName::CloseToLimit => {
+            "look at the clock more often and keep a larger reserve; clock() counts the processor time of all threads, so take std::chrono::steady_clock"
+        }
+        FindingName::FirstMove => {
+            "take sizes, forbidden cell and stones from the arguments of every getPoint; don't assume the usual ones"
+        }
+        FindingName::Resumed => {
+            "take the whole position from the arguments of every getPoint; or say keeps-globals in the SPEC"
+        }
+        FindingName::TwoGames => {
+            "games share files and nothing else: give each process files of its own; or say a smaller max-games in the SPEC"
+        }
+        _ => return None,
+    })
 }
 
 /// What a foul in a game is found to be.

@@ -10,12 +10,14 @@ use std::{
 
 use arena_events::check::ReadyAnswer;
 use bytes::Bytes;
-use referee::{ATTEMPTS, CLOSE_GRACE, Closed, Probe, ProbeReply, ProbeStream, Resumption};
-use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Seat, Seed, SetupError};
-use referee_games::{
-    Calls, Fixture, Judgement, Next, Question, SeatReply, Sitting, answer, past, ready,
+use referee::{
+    ATTEMPTS, CLOSE_GRACE, Closed, Probe, ProbeReply, ProbeStream, Resumption, proc::CoreWait,
 };
-use tokio::sync::Barrier;
+use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed, SetupError};
+use referee_games::{
+    Calls, Fixture, Judgement, Next, Question, SeatReply, Sitting, answer, known_to, past, ready,
+};
+use tokio::{sync::Barrier, task::spawn_blocking};
 use tokio_util::task::TaskTracker;
 
 use crate::evidence::AskedQuestion;
@@ -25,6 +27,10 @@ use crate::evidence::AskedQuestion;
 const UNKNOWN_FIELDS: &[u8] = &[0xC0, 0x3E, 1, 0xCA, 0x3E, 3, b'n', b'e', b'w'];
 /// A notice that is unknown today: an empty message in field 999.
 const UNKNOWN_NOTICE: &[u8] = &[0xBA, 0x3E, 0];
+
+/// Of an answer that takes longer than this part of its limit it is watched how long the bot
+/// waits for a core.
+const WATCHED_PART: u32 = 10;
 
 /// What is played, and where the bot sits.
 #[derive(Clone)]
@@ -75,8 +81,13 @@ pub(crate) struct GameSeen {
     pub(crate) gone: Option<Foul>,
     /// What the bot was asked last.
     pub(crate) question: Option<AskedQuestion>,
+    /// What the bot knew of the position when it committed its foul; what everybody sees of
+    /// it in a game that it was resumed in.
+    pub(crate) position: Option<Scene>,
     /// How long each answer took.
     pub(crate) thoughts: Vec<Duration>,
+    /// The same without what the bot waited for a core, which a busy machine decides.
+    pub(crate) own_thoughts: Vec<Duration>,
     /// How often each call was sent.
     pub(crate) calls: BTreeMap<String, u64>,
     /// How the bot ended its stream; none where nobody waited for it.
@@ -174,6 +185,8 @@ struct GameInProgress<'a> {
     together: Option<&'a Arc<Barrier>>,
     /// Until the first question to a bot that was resumed.
     resumption: Option<&'a mut Resumption>,
+    /// The bot's process, where we started it.
+    process: Option<u32>,
     seen: GameSeen,
 }
 
@@ -195,6 +208,7 @@ impl<'a> GameInProgress<'a> {
             dice: Dice::new(&setting.seed),
             together: None,
             resumption: None,
+            process: probe.process_id(),
             seen: GameSeen::default(),
         }
     }
@@ -226,6 +240,16 @@ impl<'a> GameInProgress<'a> {
                     }
                     let foul = finished.record.result.verdict.foul(self.setting.seat);
                     self.seen.foul = foul.cloned();
+                    // For a seat with secrets this is its hand too.
+                    if self.seen.position.is_some()
+                        && let Ok(Some(knew)) = known_to(
+                            self.setting.kind,
+                            self.setting.seat,
+                            &finished.record.events,
+                        )
+                    {
+                        self.seen.position = Some(knew);
+                    }
                     self.seen.record = Some(finished.record);
                     return self.seen;
                 }
@@ -303,11 +327,12 @@ impl<'a> GameInProgress<'a> {
             self.stream = None;
             return Break(());
         }
+        let (reply, own_share) = ask_watched(stream, asked, self.process).await;
         let ProbeReply {
             heard,
             thought,
             excused,
-        } = stream.ask(asked).await;
+        } = reply;
         if number == 0
             && let Some(together) = self.together
         {
@@ -325,7 +350,11 @@ impl<'a> GameInProgress<'a> {
             self.seen.unjudged = true;
             return Break(());
         }
+        let answers = self.seen.thoughts.len();
         self.judge(&question, &heard, thought, excused)?;
+        if self.seen.thoughts.len() > answers {
+            self.seen.own_thoughts.push(thought.mul_f64(own_share));
+        }
         if let SeatReply::Answer(bytes) = &heard {
             self.past.push(past(&question.call, bytes));
         }
@@ -363,6 +392,7 @@ impl<'a> GameInProgress<'a> {
             Judgement::Fouled(_) => {
                 // Dropping the stream cancels it.
                 self.stream = None;
+                self.seen.position = (question.number > 0).then(|| self.sitting.scene());
                 if excused {
                     self.seen.excused = true;
                     return ControlFlow::Break(());
@@ -402,6 +432,74 @@ impl<'a> GameInProgress<'a> {
     fn count(&mut self, call: &Bytes) {
         if let Some(name) = self.calls.name(call) {
             *self.seen.calls.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+}
+
+/// Asks, and says which share of the time the bot had a core or needed none, from 0 to 1. That
+/// is 1 for a quick answer, and where it is not known.
+async fn ask_watched(
+    stream: &mut ProbeStream,
+    question: Question,
+    process: Option<u32>,
+) -> (ProbeReply, f64) {
+    let quick = question.limit / WATCHED_PART;
+    let waits = move || async move {
+        let id = process?;
+        spawn_blocking(move || CoreWait::of_family(id)).await.ok()
+    };
+    let watch = async {
+        tokio::time::sleep(quick).await;
+        (Instant::now(), waits().await)
+    };
+    let asking = stream.ask(question);
+    tokio::pin!(asking, watch);
+    let mut before = None;
+    let reply = loop {
+        tokio::select! {
+            biased;
+            reply = &mut asking => break reply,
+            seen = &mut watch, if before.is_none() => before = Some(seen),
+        }
+    };
+    let Some((began, Some(before))) = before else {
+        return (reply, 1.0);
+    };
+    let watched = began.elapsed();
+    let waited = match waits().await {
+        Some(after) => after.since(&before),
+        None => Duration::ZERO,
+    };
+    (reply, own_share(watched, waited))
+}
+
+/// Which share of a time is left without the waiting, from 0 to 1.
+fn own_share(time: Duration, waited: Duration) -> f64 {
+    if time.is_zero() {
+        return 1.0;
+    }
+    (1.0 - waited.as_secs_f64() / time.as_secs_f64()).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_bot_waits_for_a_core_is_not_its_own_time() {
+        for (time, waited, share) in [
+            (1000, 0, 1.0),
+            (1000, 250, 0.75),
+            (1000, 1000, 0.0),
+            // Two processes of it waited side by side.
+            (1000, 1700, 0.0),
+            (0, 0, 1.0),
+        ] {
+            let [time, waited] = [time, waited].map(Duration::from_millis);
+            assert!(
+                (own_share(time, waited) - share).abs() < 1e-9,
+                "{time:?} {waited:?}"
+            );
         }
     }
 }

@@ -133,6 +133,19 @@ impl<'a> Host<'a> {
         Some(self.running.as_ref()?.process.as_ref()?.id())
     }
 
+    /// The last lines that its process has printed, where we started it. What it printed
+    /// before it did something may arrive after what it did.
+    pub(crate) async fn last_output(&self) -> Vec<String> {
+        const ARRIVES_WITHIN: Duration = Duration::from_millis(50);
+        match &self.running {
+            Some(running) if running.process.is_some() => {
+                tokio::time::sleep(ARRIVES_WITHIN).await;
+                running.probe.last_output()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether its process was ready for a game before.
     pub(crate) fn is_proven(&self) -> bool {
         let running = self.running.as_ref();

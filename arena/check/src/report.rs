@@ -48,6 +48,9 @@ pub struct StageOutcome {
 pub struct CheckReport {
     /// Everything that was found. What was found in several games is here once.
     pub findings: Vec<Finding>,
+    /// The median of how long its answers took in whole games, over the games that it plays
+    /// the longest one; none where it was asked nothing.
+    pub usual_thought: Option<Duration>,
     /// Whether it was stopped before the end: then this is no verdict.
     pub is_stopped: bool,
 }

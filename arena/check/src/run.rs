@@ -7,7 +7,7 @@ use referee_worker::{BotOptions, Entry, LaunchContext, Stop};
 use crate::{
     error::{CheckError, Halt},
     evidence::{Circumstance, Evidence, ObservedFoul},
-    examiner::{CheckOptions, Examiner},
+    examiner::{CheckOptions, Examiner, median},
     finding::name_of_foul,
     host::Death,
     report::{CheckObserver, CheckReport, StageOutcome, StageReport},
@@ -48,6 +48,7 @@ pub async fn check(
         observer,
         report: CheckReport {
             findings: Vec::new(),
+            usual_thought: None,
             is_stopped: false,
         },
     };
@@ -139,6 +140,8 @@ impl CheckRun<'_> {
             }
         }
         self.examiner.is_left_open |= subject.open > 0;
+        let usual = median(&subject.own_thoughts);
+        self.report.usual_thought = self.report.usual_thought.max(usual);
         Ok(())
     }
 

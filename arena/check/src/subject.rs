@@ -18,6 +18,8 @@ pub(crate) struct Subject {
     pub(crate) ready: ReadyAnswer,
     /// How long each answer took in whole games.
     pub(crate) thoughts: Vec<Duration>,
+    /// The same without what it waited for a core.
+    pub(crate) own_thoughts: Vec<Duration>,
     /// How often each call was sent.
     pub(crate) calls: BTreeMap<String, u64>,
     /// How many of its streams it ended in time.
@@ -43,6 +45,7 @@ impl Subject {
             kind,
             ready,
             thoughts: Vec::new(),
+            own_thoughts: Vec::new(),
             calls: BTreeMap::new(),
             closed: 0,
             open: 0,
@@ -117,6 +120,9 @@ pub(crate) fn finding(
         games: kind.map(|kind| kind.info().name).into_iter().collect(),
         evidence: evidence.into(),
         record: None,
+        position: None,
+        last_output: Vec::new(),
+        may_keep_globals: false,
     }
 }
 

@@ -130,6 +130,14 @@ impl Launcher for Compiled {
         self.strategy.keeps_globals
     }
 
+    fn may_keep_globals(&self) -> bool {
+        !self.strategy.keeps_globals
+    }
+
+    fn is_adapted(&self) -> bool {
+        true
+    }
+
     fn remark(&self) -> Option<&'static str> {
         self.strategy.trusts_clock().then_some(
             "it calls clock(), which counts millionths of a second here; if it was written \

@@ -203,9 +203,35 @@ pub struct FindingEvent {
     pub games: Vec<String>,
     /// What was seen instead of what was expected.
     pub actual: String,
+    /// The number of the question that it failed at, from 0, which is GameStart. Absent where
+    /// it was asked nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<u32>,
+    /// The name of that call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// What the bot knew of the position then: the board, its hand, as text. Absent where it
+    /// was asked for no move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+    /// The last lines that it had printed by then. Absent where it had printed nothing, or
+    /// where the arena does not start it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last_output: Vec<String>,
+    /// What its author may have overlooked, where that can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<FindingHint>,
     /// Where that can be seen: a record or a log, or what the bot printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
+}
+
+/// What the author of a bot may have overlooked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingHint {
+    /// The strategy seems to keep the game in globals: its SPEC needs `keeps-globals`.
+    KeepsGlobals,
 }
 
 /// Something that could be wrong with a bot: a row of the catalogue of `arena check --list`.

@@ -20,7 +20,9 @@ use referee_core::{GameKind, Kind};
 pub use calls::Calls;
 pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results};
 pub use part::{Asked, Cue, Part};
-pub use replay::{Mismatch, Moment, RecordedReply, Retraced, replay, retrace, retrace_within};
+pub use replay::{
+    Mismatch, Moment, RecordedReply, Retraced, known_to, replay, retrace, retrace_within,
+};
 pub use sitting::{
     BEHAVIOR_VERSION, Finished, Fixture, Judgement, Next, Question, SeatReply, Sitting,
 };

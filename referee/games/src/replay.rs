@@ -4,7 +4,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
-use referee_core::{Event, Foul, Limits, PerSeat, Record, Scene, Seat};
+use referee_core::{Event, Foul, GameKind, Limits, Malformed, PerSeat, Record, Scene, Seat, Watch};
 
 use crate::{
     Fixture, GAMES, Judgement, Next, Question, SeatReply, Sitting, game, sitting::BEHAVIOR_VERSION,
@@ -346,4 +346,44 @@ fn in_words(event: Option<&Event>) -> String {
         || "the end of the game".to_owned(),
         |event| serde_json::to_string(event).unwrap_or_else(|_| format!("{event:?}")),
     )
+}
+
+/// What a seat knows after these events, the first ones of a record: what it was told and
+/// what it has answered. None where it was told nothing.
+///
+/// # Errors
+///
+/// A call or an answer can't be read.
+pub fn known_to(
+    kind: &dyn GameKind,
+    seat: Seat,
+    events: &[Event],
+) -> Result<Option<Scene>, Malformed> {
+    let mut watch: Option<Box<dyn Watch>> = None;
+    for event in events {
+        match (event, &mut watch) {
+            (Event::Asked { seat: to, call, .. }, None) if *to == seat => {
+                watch = Some(kind.watch(seat, call)?);
+            }
+            (Event::Told { seat: to, call } | Event::Asked { seat: to, call, .. }, Some(watch))
+                if *to == seat =>
+            {
+                watch.hear(call)?;
+            }
+            (
+                Event::Answered {
+                    seat: by,
+                    number,
+                    answer,
+                    notation: Some(_),
+                    ..
+                },
+                Some(watch),
+            ) if *number > 0 && *by == seat => {
+                watch.answered(answer)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(watch.map(|watch| watch.scene()))
 }

@@ -114,6 +114,19 @@ impl Probe {
         Ok(probe)
     }
 
+    /// The id of its process, where we started it.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        Some(self.process.as_ref()?.id())
+    }
+
+    /// The last lines that its process has printed, where we started it.
+    #[must_use]
+    pub fn last_output(&self) -> Vec<String> {
+        let process = self.process.as_ref();
+        process.map_or_else(Vec::new, |process| process.last_output())
+    }
+
     /// Opens a stream of the call with this path.
     #[must_use]
     pub fn open(&self, path: &'static str, largest: usize) -> ProbeStream {

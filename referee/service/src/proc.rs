@@ -40,6 +40,44 @@ impl CpuTime {
     }
 }
 
+/// How long the threads of several processes have waited for a core up to a moment: on a
+/// machine that nobody else uses they would not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CoreWait(BTreeMap<i32, BTreeMap<i32, Duration>>);
+
+impl CoreWait {
+    /// The waiting of a process, its group, and the descendants of these.
+    #[must_use]
+    pub fn of_family(leader: u32) -> Self {
+        let waits = |id: i32| {
+            let process = Process::new(id);
+            let threads = process.iter().flat_map(Process::tasks).flatten().flatten();
+            let waits = threads.filter_map(|thread| {
+                let times = thread.schedstat().ok()?;
+                Some((thread.tid, Duration::from_nanos(times.run_delay)))
+            });
+            waits.collect()
+        };
+        let processes = family(leader).into_keys();
+        Self(processes.map(|id| (id, waits(id))).collect())
+    }
+
+    /// How long they have waited since an earlier moment: of each process the thread that
+    /// waited longest, since threads wait side by side, and processes for each other.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Duration {
+        let of_process = |(id, threads): (&i32, &BTreeMap<i32, Duration>)| {
+            let before = earlier.0.get(id);
+            let waited = threads.iter().map(|(thread, waited)| {
+                let before = before.and_then(|threads| threads.get(thread));
+                waited.saturating_sub(before.copied().unwrap_or_default())
+            });
+            waited.max().unwrap_or_default()
+        };
+        self.0.iter().map(of_process).sum()
+    }
+}
+
 /// The anonymous memory of one process, in bytes: what is resident and not shared. None if
 /// it has ended.
 #[must_use]
@@ -160,6 +198,38 @@ mod tests {
             busy = CpuTime::of_family(id).ran.saturating_sub(before.ran);
         }
         assert!(CpuTime::of_family(id).since(before) >= busy);
+    }
+
+    #[test]
+    fn threads_that_have_no_core_wait() {
+        let id = std::process::id();
+        let before = CoreWait::of_family(id);
+        assert_eq!(before.since(&before), Duration::ZERO);
+        let cores = std::thread::available_parallelism().unwrap().get();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 * cores {
+                scope.spawn(|| {
+                    while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            // One more thread than cores is enough for it.
+            while CoreWait::of_family(id).since(&before) < Duration::from_millis(100) {
+                std::thread::yield_now();
+            }
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        // Nobody waits longer than time passes.
+        let began = std::time::Instant::now();
+        let before = CoreWait::of_family(id);
+        let threads = before.0.values().map(BTreeMap::len).max().unwrap();
+        let waited = CoreWait::of_family(id).since(&before);
+        assert!(
+            threads > 0 && waited <= began.elapsed() * before.0.len() as u32,
+            "{waited:?}"
+        );
     }
 
     #[test]

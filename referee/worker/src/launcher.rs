@@ -56,7 +56,19 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What its author may want to know and no game shows.
+    /// Whether what its author wrote is behind an adapter of ours and has an interface of its
+    /// own: then streams, Ready and the limits of questions are not its author's affair.
+    fn is_adapted(&self) -> bool {
+        false
+    }
+
+    /// Whether it may keep a game in globals from its first move on, and its SPEC could say
+    /// so and does not.
+    fn may_keep_globals(&self) -> bool {
+        false
+    }
+
+    /// What its author may want to know where the bot thinks for a short time only.
     fn remark(&self) -> Option<&'static str> {
         None
     }

@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use arena_events::check::{FindingName, SkipCause, StageFigure};
-use referee_core::{Foul, Seat};
+use referee_core::{Foul, Piece, Seat};
 
 use crate::{
     error::Halt,
     evidence::{Circumstance, Evidence, ObservedFoul},
     examiner::Examiner,
     finding::{Finding, name_of_foul},
-    game::PlayOptions,
+    game::{GameSetting, PlayOptions},
     report::StageOutcome,
     subject::Subject,
 };
@@ -26,6 +26,8 @@ pub(super) async fn first_moves(
     let seats: Vec<Seat> = subject.seats().collect();
     let end = Instant::now() + examiner.options.patience / 2;
     let (mut tried, mut refused) = (0, 0);
+    // Whether every foul so far was in a game that begins in the middle.
+    let mut only_in_the_middle = examiner.entry.launcher().may_keep_globals();
     let mut findings: Vec<Finding> = Vec::new();
     for (trial, about) in trials.iter().enumerate().skip(1) {
         for turn in 0..seats.len() {
@@ -53,6 +55,7 @@ pub(super) async fn first_moves(
                 refused += 1;
                 break;
             }
+            only_in_the_middle &= begins_in_the_middle(&setting);
             // Any other foul has a finding of its own.
             let name = match foul {
                 Foul::Illegal { .. } => FindingName::FirstMove,
@@ -76,6 +79,9 @@ pub(super) async fn first_moves(
             break;
         }
     }
+    for finding in &mut findings {
+        finding.may_keep_globals = only_in_the_middle;
+    }
     findings.extend(subject.after_game_over());
     let outcome = StageOutcome::found(findings)
         .with(StageFigure::Games, tried)
@@ -84,4 +90,13 @@ pub(super) async fn first_moves(
         0 => outcome,
         refused => outcome.with(StageFigure::Refused, refused),
     })
+}
+
+/// Whether there are discs on the board before the first move.
+fn begins_in_the_middle(setting: &GameSetting) -> bool {
+    let Ok(table) = setting.kind.deal(&setting.setup, &setting.seed) else {
+        return false;
+    };
+    let mut cells = table.scene().areas.into_iter().flat_map(|area| area.cells);
+    cells.any(|cell| matches!(cell.piece, Piece::Disc { .. }))
 }

@@ -92,7 +92,13 @@ async fn try_at(
             let answers = fork_at + 1;
             let circumstance = Circumstance::Resumed { answers, seat };
             let evidence = observed(foul, &seen, circumstance);
-            Attempt::Found(Box::new(subject.finding(FindingName::Resumed, evidence)))
+            Attempt::Found(Box::new(Finding {
+                position: seen.position.take(),
+                last_output: examiner.host.last_output().await,
+                // Each question has the whole position: only what it has kept can differ.
+                may_keep_globals: examiner.entry.launcher().may_keep_globals(),
+                ..subject.finding(FindingName::Resumed, evidence)
+            }))
         }
     })
 }

@@ -92,6 +92,7 @@ impl Played {
             let mut seen = examiner.play_one(&setting, &options).await?;
             subject.learn(&seen);
             subject.thoughts.append(&mut seen.thoughts);
+            subject.own_thoughts.append(&mut seen.own_thoughts);
             self.games += 1;
             self.cut += usize::from(seen.cut_short);
             let finding = examiner.foul_of(&setting, &mut seen).await?;

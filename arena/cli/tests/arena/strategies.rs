@@ -256,6 +256,51 @@ fn loading_is_starting_and_not_thinking_also_in_the_middle_of_a_game() {
 }
 
 #[test]
+fn a_strategy_that_keeps_globals_is_told_what_to_say() {
+    let arena = Arena::new();
+    compile(&arena, "globals");
+    let output = arena.run("check strategy:strategy.so --quick --format json");
+    assert_eq!(output.status.code(), Some(1), "{}", out(&output));
+    let found = of_type(&events(&out(&output)), "finding");
+    assert!(!found.is_empty());
+    for finding in &found {
+        assert_eq!(finding["hint"], "keeps_globals", "{finding}");
+        assert_eq!(finding["call"], "get_point", "{finding}");
+        assert!(finding["question"].as_u64().unwrap() > 0, "{finding}");
+        let position = finding["position"].as_str().unwrap();
+        assert!(position.contains('X'), "{position}");
+        let said = finding["last_output"].to_string();
+        assert!(said.contains("another game is in the globals"), "{finding}");
+    }
+    let text = out(&arena.run("check strategy:strategy.so --quick"));
+    fits_eighty_columns(&text);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("write FILE.so?keeps-globals"), "{text}");
+    assert!(
+        !words.contains("GameStart") && !words.contains("exception in a callback"),
+        "{text}"
+    );
+
+    // One that is wrong on every board has other problems.
+    compile(&arena, "illegal");
+    let output = arena.run("check strategy:strategy.so --quick --format json");
+    for finding in of_type(&events(&out(&output)), "finding") {
+        assert!(finding["hint"].is_null(), "{finding}");
+    }
+}
+
+/// Its function is not told the limit, so it can't obey a shorter one.
+#[test]
+fn a_strategy_is_not_asked_to_obey_what_it_is_not_told() {
+    let arena = Arena::new();
+    compile_with(&arena, "waits", &["-O2"]);
+    let line = "check strategy:strategy.so --quick --move-limit 2s --format json";
+    let output = arena.run(line);
+    let found = of_type(&events(&done(&output)), "finding");
+    assert_eq!(found, Vec::<Value>::new());
+}
+
+#[test]
 fn a_strategy_that_refuses_positions_is_fit() {
     let arena = Arena::new();
     compile(&arena, "globals");

@@ -37,6 +37,11 @@ impl LastLines {
         lines.push_back(line.chars().take(LINE_LIMIT).collect());
     }
 
+    pub(super) fn all(&self) -> Vec<String> {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().cloned().collect()
+    }
+
     pub(super) fn after(&self, what: String) -> String {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.is_empty() {

@@ -106,6 +106,12 @@ impl Process {
         &self.address
     }
 
+    /// The last lines that it has printed.
+    #[must_use]
+    pub fn last_output(&self) -> Vec<String> {
+        self.last_lines.all()
+    }
+
     /// Whether it has ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {

@@ -95,6 +95,9 @@ pub(crate) struct Check {
     format: Format,
 }
 
+/// Who thinks for less than this part of the limit may have meant more.
+const SHORT_PART: u32 = 50;
+
 impl Check {
     pub(crate) async fn run(self) -> anyhow::Result<End> {
         if self.list {
@@ -107,10 +110,6 @@ impl Check {
         let directory = std::env::current_dir().context("the folder of this process is gone")?;
         let entry = Entry::read(bot, &schemes()?)?;
         entry.check_files(&directory)?;
-        if let Some(remark) = entry.launcher().remark() {
-            report::note(remark);
-        }
-        let mut options = self.options(&entry, &directory)?;
         let records = match &self.records {
             Some(folder) => Some(RunFolder::create(Some(folder), "check")?),
             None => None,
@@ -149,6 +148,12 @@ impl Check {
         }
         let checked = checked?;
         printer.findings(&checked)?;
+        let short = self.move_limit / SHORT_PART;
+        if let Some(remark) = entry.launcher().remark()
+            && checked.usual_thought.is_some_and(|usual| usual < short)
+        {
+            report::note(remark);
+        }
         if checked.is_stopped {
             if self.format == Format::Text {
                 report::heading("stopped before the end")?;

@@ -5,10 +5,12 @@ use std::{
     time::Duration,
 };
 
-use arena_check::{CATALOGUE, CheckObserver, CheckReport, Evidence, Finding, StageReport};
+use arena_check::{
+    CATALOGUE, CheckObserver, CheckReport, Evidence, Finding, StageReport, fix_behind_adapter,
+};
 use arena_events::{
     Event,
-    check::{CheckStage, CheckStageEvent, FindingEvent, FindingSeverity, StageResult},
+    check::{CheckStage, CheckStageEvent, FindingEvent, FindingHint, FindingSeverity, StageResult},
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
@@ -17,12 +19,18 @@ use referee_worker::{Entry, Hint, Stop, hint_for};
 
 use super::{
     super::Format,
-    evidence::{name, seen, stage},
+    evidence::{name, printable, seen, stage},
 };
 use crate::{
+    draw::{self, Signs},
     hints,
     report::{self, plural},
 };
+
+/// What to do with a strategy that fails only where a game begins in the middle.
+const KEEPS_GLOBALS: &str = "it is right from the usual beginning and fails only where a game \
+    begins in the middle, as a strategy does that keeps the game in globals from its first move; \
+    then write FILE.so?keeps-globals: it is given no such games";
 
 /// Prints each stage as it ends, and the findings in the end.
 pub(super) struct Printer<'a> {
@@ -116,12 +124,22 @@ impl<'a> Printer<'a> {
             .record
             .as_ref()
             .map(|file: &PathBuf| file.display().to_string());
+        let position = found.position.as_ref();
         if self.format == Format::Json {
+            let question = match &found.evidence {
+                Evidence::Foul(observed) => observed.question.as_ref(),
+                _ => None,
+            };
             return report::event(Event::Finding(FindingEvent {
                 id: found.name,
                 severity: possible.severity,
                 games,
                 actual,
+                question: question.map(|asked| asked.number),
+                call: question.and_then(|asked| asked.call.clone()),
+                position: position.map(|scene| draw::scene(scene, Signs::Ascii)),
+                last_output: found.last_output.clone(),
+                hint: found.may_keep_globals.then_some(FindingHint::KeepsGlobals),
                 evidence: record,
             }));
         }
@@ -131,16 +149,33 @@ impl<'a> Printer<'a> {
         };
         let severity = severity(possible.severity);
         report::heading(&format!("{severity} {}{games}", name(found.name)))?;
-        let hint = self.hint(found).map(|hint| hints::words(&hint));
+        let mut hint = self.hint(found).map(|hint| hints::words(&hint));
+        if found.may_keep_globals {
+            hint = Some(KEEPS_GLOBALS.to_owned());
+        }
+        let adapted = self.entry.launcher().is_adapted();
+        let fix = fix_behind_adapter(found.name).filter(|_| adapted);
+        // A program that ended has its last words in the foul.
+        let said = found.last_output.iter().map(|line| printable(line));
+        let said: Vec<String> = said.filter(|line| !actual.contains(line)).collect();
         for (what, words) in [
             ("expected", &*possible.expected),
             ("actual", &actual),
+            ("position", ""),
+            ("printed", &said.join(" / ")),
             ("hint", hint.as_deref().unwrap_or_default()),
-            ("fix", &possible.fix),
+            ("fix", fix.unwrap_or(&possible.fix)),
             ("evidence", record.as_deref().unwrap_or_default()),
         ] {
-            if !words.is_empty() {
-                report::text(&columns(&format!("  {what:<10}"), words))?;
+            match position {
+                Some(scene) if what == "position" => {
+                    report::text("  position\n")?;
+                    for line in draw::scene(scene, Signs::of_terminal()).lines() {
+                        report::text(&format!("{line}\n"))?;
+                    }
+                }
+                _ if words.is_empty() => {}
+                _ => report::text(&columns(&format!("  {what:<10}"), words))?,
             }
         }
         Ok(())

@@ -4,8 +4,8 @@ use std::{io::Write as _, path::Path};
 
 use anyhow::Context as _;
 use clap::Args;
-use referee_core::{Event, Record, Scene, Seat, Watch, printable};
-use referee_games::{Moment, game, game_name, replay};
+use referee_core::{Record, Scene, Seat};
+use referee_games::{Moment, game, game_name, known_to, replay};
 use referee_worker::moves;
 
 use super::{
@@ -142,36 +142,8 @@ impl Show {
         // Up to the next move.
         let next = self.ply.and_then(|ply| moments.get(ply));
         let until = next.map_or(record.events.len(), |moment| moment.at);
-        let mut watch: Option<Box<dyn Watch>> = None;
-        for event in &record.events[..until] {
-            match (event, &mut watch) {
-                (Event::Asked { seat: to, call, .. }, None) if *to == seat => {
-                    watch = Some(kind.watch(seat, call)?);
-                }
-                (
-                    Event::Told { seat: to, call } | Event::Asked { seat: to, call, .. },
-                    Some(watch),
-                ) if *to == seat => {
-                    watch.hear(call)?;
-                }
-                (
-                    Event::Answered {
-                        seat: by,
-                        number,
-                        answer,
-                        notation: Some(_),
-                        ..
-                    },
-                    Some(watch),
-                ) if *number > 0 && *by == seat => {
-                    watch.answered(answer)?;
-                }
-                _ => {}
-            }
-        }
-        watch
-            .map(|watch| watch.scene())
-            .with_context(|| format!("seat {seat} was told nothing"))
+        let knew = known_to(kind, seat, &record.events[..until])?;
+        knew.with_context(|| format!("seat {seat} was told nothing"))
     }
 }
 
