@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use arena_events::check::{FindingName, StageFigure};
 use futures_util::future::join_all;
-use referee::proc::CpuTime;
+use referee::proc::{CoreWait, CpuTime};
 use referee_core::Seat;
 use tokio::task::spawn_blocking;
 
@@ -105,10 +105,15 @@ async fn still_thinking(
     usual: f64,
 ) -> Result<Option<Finding>, Halt> {
     const BUSY: f64 = 0.5;
+    /// After so many limits no machine is that busy.
+    const LONGEST: u32 = 5;
     let since = Instant::now();
+    let before = core_wait(examiner).await?;
     loop {
-        // Until then it may still think.
-        let in_time = since.elapsed() < examiner.options.limits.per_move;
+        // Until then it may still think. On a busy machine it needs longer for the same.
+        let waited = core_wait(examiner).await?.since(&before);
+        let (limit, elapsed) = (examiner.options.limits.per_move, since.elapsed());
+        let in_time = elapsed.saturating_sub(waited) < limit && elapsed < LONGEST * limit;
         let cores = cores_used(examiner).await? - usual;
         if cores <= BUSY {
             return Ok(None);
@@ -119,6 +124,14 @@ async fn still_thinking(
             return Ok(Some(subject.finding(FindingName::ThinksOn, evidence)));
         }
     }
+}
+
+/// How long its process has waited for a core; nothing where it is not our process.
+async fn core_wait(examiner: &Examiner<'_>) -> Result<CoreWait, Halt> {
+    Ok(match examiner.host.process() {
+        Some(id) => spawn_blocking(move || CoreWait::of_family(id)).await?,
+        None => CoreWait::default(),
+    })
 }
 
 /// How much of a core it uses, or waits for, while nobody asks it anything; 0 where it is

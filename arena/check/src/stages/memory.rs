@@ -17,6 +17,13 @@ const GROWTH: u64 = 4 * 1024 * 1024;
 const GROWTH_A_GAME: u64 = 2 * 1024;
 /// From so many games on growth can be told from warming up.
 const ENOUGH_GAMES: usize = 100;
+/// So many are played even where they take longer than the time for this stage: how many fit
+/// into it depends on who else uses the machine.
+const LEAST_GAMES: usize = 2 * ENOUGH_GAMES;
+/// After so many games it is known how long one takes.
+const PACE_GAMES: usize = 10;
+/// After so many times the time for this stage it ends, however many games were played.
+const LONGEST: u32 = 6;
 /// How many blocks of games are compared.
 const BLOCKS: usize = 4;
 
@@ -33,16 +40,25 @@ pub(super) async fn memory(
         return Ok(StageOutcome::skipped(SkipCause::NotRequested));
     }
     let began = Instant::now();
-    let end = began + patience / of.max(1);
+    let share = patience / of.max(1);
+    let (end, at_last) = (began + share, began + share * LONGEST);
+    let least = LEAST_GAMES.min(wanted);
     let seats = usize::from(subject.kind.info().seats);
     let at_once = subject.max_games().min(4);
     // How many bytes it held after so many games.
     let mut held: Vec<(usize, u64)> = Vec::new();
     let mut games = 0;
-    while games < wanted && Instant::now() < end {
+    while games < wanted {
         // Where too few games fit into the time, none are waited for.
-        let pace = began.elapsed() / games.max(1) as u32;
-        if games > 0 && pace * ENOUGH_GAMES as u32 > 2 * patience {
+        let (now, pace) = (Instant::now(), began.elapsed() / games.max(1) as u32);
+        // The first game may be slow because the bot has just started.
+        let is_known = games >= PACE_GAMES || (games > 0 && now >= end);
+        if is_known && pace * ENOUGH_GAMES as u32 > 2 * patience {
+            break;
+        }
+        // What seems to grow may still be warming up: more games tell.
+        let must_go_on = games < least || growth(&held).is_some();
+        if now >= at_last || (now >= end && !must_go_on) {
             break;
         }
         let more = at_once.min(wanted - games);
@@ -51,7 +67,7 @@ pub(super) async fn memory(
             .map(|game| examiner.setting(subject.kind, 0, Seat::new((game % seats) as u8)))
             .collect();
         let options = PlayOptions {
-            leave_at: Some(end),
+            leave_at: Some(if is_known { at_last } else { end }),
             hasty: subject.is_hasty(),
             ..PlayOptions::default()
         };

@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use arena_events::check::{FindingName, ReadyAnswer, SkipCause, StageFigure};
+use referee::proc::CoreWait;
 use referee_core::{Foul, GameKind, Seat};
 use referee_games::GAMES;
+use tokio::task::spawn_blocking;
 
 use crate::{
     error::{CheckError, Halt},
@@ -70,7 +72,16 @@ impl Start {
         match (&seen.foul, &seen.ready) {
             (Some(Foul::Unsupported { .. }), _) if !self.are_named => Ok(None),
             (None, Some(ready)) => {
-                let took = seen.ready_after + self.took.take().unwrap_or_default();
+                let mut took = seen.ready_after;
+                if let Some(start) = self.took.take() {
+                    took += start;
+                    // It has waited only since it exists, and for its start.
+                    if let Some(id) = examiner.host.process() {
+                        let waited = spawn_blocking(move || CoreWait::of_family(id)).await;
+                        let waited = waited.map_err(CheckError::Measure)?;
+                        took = took.saturating_sub(waited.since(&CoreWait::default()));
+                    }
+                }
                 let outcome = StageOutcome {
                     ready: Some(ready.clone()),
                     ..StageOutcome::found(said(kind, ready, took, limit))

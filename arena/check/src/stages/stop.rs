@@ -1,11 +1,17 @@
 //! Stage `stop`: does the bot end when it is told to, and all that it has started?
 
+use std::{sync::Arc, time::Duration};
+
 use arena_events::check::{FindingName, SkipCause, StageFigure};
-use referee::STOP_GRACE;
+use referee::{Process, STOP_GRACE, StopReport, proc::CoreWait};
+use tokio::task::spawn_blocking;
 
 use crate::{
     error::Halt, evidence::Evidence, examiner::Examiner, report::StageOutcome, subject::finding,
 };
+
+/// On a busy machine a process needs longer, so it is killed after so many times its grace.
+const LONGEST: u32 = 3;
 
 pub(crate) async fn stop(examiner: &mut Examiner<'_>) -> Result<StageOutcome, Halt> {
     if !examiner.host.is_started_by_us() {
@@ -19,10 +25,12 @@ pub(crate) async fn stop(examiner: &mut Examiner<'_>) -> Result<StageOutcome, Ha
     }
     let process = examiner.host.running().await?.process.clone();
     let process = process.expect("we start its processes");
-    let Some(report) = process.stop_and_report(STOP_GRACE).await else {
+    let (report, waited) = stop_watched(&process).await;
+    let Some(report) = report else {
         return Ok(StageOutcome::skipped(SkipCause::ProcessEnded));
     };
-    let mut outcome = match report.after {
+    let after = report.after.map(|after| after.saturating_sub(waited));
+    let mut outcome = match after.filter(|after| *after <= STOP_GRACE) {
         Some(after) => StageOutcome::default().with_time(StageFigure::EndedAfterUs, after),
         None => {
             let running = Evidence::StillRunning { limit: STOP_GRACE };
@@ -40,4 +48,26 @@ pub(crate) async fn stop(examiner: &mut Examiner<'_>) -> Result<StageOutcome, Ha
     }
     process.ended().await;
     Ok(outcome)
+}
+
+/// Stops it, and says how long it has waited for a core meanwhile.
+async fn stop_watched(process: &Arc<Process>) -> (Option<StopReport>, Duration) {
+    const LOOK_EVERY: Duration = Duration::from_millis(50);
+    let id = process.id();
+    let look = || async move { spawn_blocking(move || CoreWait::of_family(id)).await };
+    let before = look().await.unwrap_or_default();
+    let stopping = process.stop_and_report(STOP_GRACE * LONGEST);
+    tokio::pin!(stopping);
+    let mut waited = Duration::ZERO;
+    loop {
+        tokio::select! {
+            biased;
+            report = &mut stopping => return (report, waited),
+            () = tokio::time::sleep(LOOK_EVERY) => {
+                // What has ended tells nothing any more.
+                let now = look().await.unwrap_or_default();
+                waited = waited.max(now.since(&before));
+            }
+        }
+    }
 }
