@@ -137,6 +137,7 @@ impl Store {
         let mut change = self.writing().await?;
         for table in [
             "records",
+            "withheld",
             "games",
             "groups",
             "counters",

@@ -9,8 +9,8 @@ const PAGE: u32 = 1000;
 
 impl Store {
     /// Writes one row for each game to `sink`, in order of group and seating. Games of
-    /// incomplete groups are included: such a group has fewer rows than
-    /// `games_in_group`. The columns of a seat end with its number, from 1.
+    /// incomplete groups are included, unless they are withheld: such a group has fewer rows
+    /// than `games_in_group`. The columns of a seat end with its number, from 1.
     ///
     /// # Errors
     ///

@@ -65,6 +65,9 @@ pub struct FinishedGame {
     pub attempt: u32,
     /// The record, packed by [`pack`](crate::pack).
     pub record: Vec<u8>,
+    /// Whether nothing of it may be told before its group is complete or the tournament
+    /// over: its deal has secrets, and is still to be played from other seats.
+    pub withhold: bool,
 }
 
 /// What the store did with a reported game.
@@ -79,6 +82,12 @@ pub enum Reported {
     /// tournament is over.
     Stale,
 }
+
+/// The condition, in a statement that reads games, that they may be told of. Every list of
+/// games and every sum over them has it; what goes on with a tournament has no need of it.
+pub(crate) const TOLD: &str = "NOT EXISTS (SELECT 1 FROM withheld
+    WHERE withheld.tournament = games.tournament AND withheld.grp = games.grp
+        AND withheld.seating = games.seating)";
 
 impl GameRow {
     /// Checks that the game is consistent, and that a tournament with this many

@@ -192,6 +192,8 @@ fn finished(mut game: ExportedGame) -> FinishedGame {
         },
         attempt: 0,
         record: pack::pack(&game.record),
+        // An export has nothing that is to be withheld.
+        withhold: false,
         row: game.row,
     }
 }

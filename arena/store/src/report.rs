@@ -9,7 +9,7 @@ use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 use crate::{
     ChunkKey, Counter, FinishedGame, GameRow, Reported, Store, StoreError, TournamentId,
     TournamentState,
-    game::fouls,
+    game::{TOLD, fouls},
     lease,
     sql::{Statement, json, lineup, lineup_text, list, number, unlist},
 };
@@ -84,9 +84,15 @@ pub(crate) async fn write(
         .collect();
     if !accepted.is_empty() {
         insert_records(tx, id, &accepted).await?;
-        add_to_counters(tx, id, &accepted).await?;
-        keep_first_fouls(tx, id, &accepted).await?;
-        complete_groups(tx, id, &accepted).await?;
+        let (withheld, told): (Vec<&FinishedGame>, Vec<&FinishedGame>) =
+            accepted.iter().partition(|game| game.withhold);
+        withhold(tx, id, &withheld).await?;
+        let told: Vec<&GameRow> = told.iter().map(|game| &game.row).collect();
+        count(tx, id, &told).await?;
+        let complete = complete_groups(tx, id, &accepted).await?;
+        if !withheld.is_empty() && !complete.is_empty() {
+            release(tx, id, Some(&complete)).await?;
+        }
     }
     // Of reports of the same game only the first one is accepted.
     let mut left = taken;
@@ -165,13 +171,73 @@ async fn insert_records(
     Ok(())
 }
 
-async fn add_to_counters(
+/// Takes down that nothing of these games may be told.
+async fn withhold(
     tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
+    if games.is_empty() {
+        return Ok(());
+    }
+    let mut insert = Statement::new("INSERT INTO withheld (tournament, grp, seating) VALUES ");
+    insert.rows(games, |row, game| {
+        row.bind(id.0).bind(game.row.group.cast_signed());
+        row.bind(i64::from(game.row.seating));
+    });
+    insert.query(tx)?.execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// From here on the withheld games of these groups, or all of them, may be told of.
+pub(crate) async fn release(
+    tx: &mut WriteTransaction,
+    id: TournamentId,
+    groups: Option<&[u64]>,
+) -> Result<(), StoreError> {
+    let within = |statement: &mut Statement| {
+        if let Some(groups) = groups {
+            statement.text(" AND grp IN (VALUES ");
+            statement.rows(groups, |row, group| {
+                row.bind(group.cast_signed());
+            });
+            statement.text(")");
+        }
+    };
+    let mut select = Statement::new("SELECT ");
+    select.text(GameRow::COLUMNS);
+    select.text(" FROM games WHERE tournament = ").bind(id.0);
+    within(&mut select);
+    select.text(" AND NOT (").text(TOLD).text(")");
+    let rows = select.query(tx)?.fetch_all(&mut **tx).await?;
+    let rows = rows.iter().map(GameRow::read);
+    let rows = rows.collect::<Result<Vec<_>, _>>()?;
+    for rows in rows.chunks(AT_ONCE) {
+        count(tx, id, &rows.iter().collect::<Vec<_>>()).await?;
+    }
+    let mut delete = Statement::new("DELETE FROM withheld WHERE tournament = ");
+    within(delete.bind(id.0));
+    delete.query(tx)?.execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// Adds games to what is counted over all games.
+async fn count(
+    tx: &mut WriteTransaction,
+    id: TournamentId,
+    games: &[&GameRow],
+) -> Result<(), StoreError> {
+    add_to_counters(tx, id, games).await?;
+    keep_first_fouls(tx, id, games).await
+}
+
+async fn add_to_counters(
+    tx: &mut WriteTransaction,
+    id: TournamentId,
+    games: &[&GameRow],
+) -> Result<(), StoreError> {
     let mut sums: BTreeMap<(i64, &Counter), i64> = BTreeMap::new();
-    for (who, counter, more) in games.iter().flat_map(|game| &game.row.counters) {
+    for (who, counter, more) in games.iter().flat_map(|game| &game.counters) {
         let who = who.map_or(-1, |entrant| entrant.index() as i64);
         let sum = sums.entry((who, counter)).or_default();
         *sum = sum.saturating_add(*more);
@@ -196,16 +262,17 @@ async fn add_to_counters(
 async fn keep_first_fouls(
     tx: &mut WriteTransaction,
     id: TournamentId,
-    games: &[&FinishedGame],
+    games: &[&GameRow],
 ) -> Result<(), StoreError> {
     let mut firsts: BTreeMap<usize, (GameKey, &SeatFoul)> = BTreeMap::new();
     for game in games {
-        for foul in &game.row.fouls {
+        let key = (game.group, game.seating);
+        for foul in &game.fouls {
             // A house bot that fills a seat is no entrant.
-            if let Some(entrant) = game.row.lineup[game.row.order[foul.seat.index()]] {
-                let first = firsts.entry(entrant.index()).or_insert((key(game), foul));
-                if key(game) < first.0 {
-                    *first = (key(game), foul);
+            if let Some(entrant) = game.lineup[game.order[foul.seat.index()]] {
+                let first = firsts.entry(entrant.index()).or_insert((key, foul));
+                if key < first.0 {
+                    *first = (key, foul);
                 }
             }
         }
@@ -301,16 +368,17 @@ async fn stored_groups(
     Ok(groups)
 }
 
-/// Writes the scores of groups that are complete now.
+/// Writes the scores of groups that are complete now, and gives their numbers.
 async fn complete_groups(
     tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
-) -> Result<(), StoreError> {
+) -> Result<Vec<u64>, StoreError> {
     let mut groups = stored_groups(tx, id, games).await?;
     groups.retain(|_, group| group.places.len() == group.games_in_group as usize);
+    let complete: Vec<u64> = groups.keys().copied().collect();
     if groups.is_empty() {
-        return Ok(());
+        return Ok(complete);
     }
     let mut insert = Statement::new(
         "INSERT INTO groups (tournament, number, matchup, lineup, games, points, margins,
@@ -335,5 +403,5 @@ async fn complete_groups(
         row.bind(group.places.join(";"));
     });
     insert.query(tx)?.execute(&mut **tx).await?;
-    Ok(())
+    Ok(complete)
 }

@@ -8,10 +8,12 @@ use std::{
 use arena_ladder::{Entrant, Faults, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
 use referee_core::Foul;
 use serde::{Deserialize, Serialize};
-use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, any::AnyRow};
 
 use crate::{
-    Counter, GameRow, Store, StoreError, TournamentId, pack,
+    Counter, GameRow, Store, StoreError, TournamentId,
+    game::TOLD,
+    pack,
     sql::{Statement, damaged, lineup, number, signed, unlist},
 };
 
@@ -162,8 +164,8 @@ impl Store {
         Ok(group_counts)
     }
 
-    /// The sums of all counters, in order of entrant and counter; None is the
-    /// tournament.
+    /// The sums of the counters of all games that are not withheld, in order of entrant and
+    /// counter; None is the tournament.
     ///
     /// # Errors
     ///
@@ -193,18 +195,19 @@ impl Store {
         Ok(counters)
     }
 
-    /// How many different games there are, judged by [`GameRow::course`].
+    /// How many different games there are, judged by [`GameRow::course`], apart from those
+    /// that are withheld.
     ///
     /// # Errors
     ///
     /// The database fails.
     pub async fn distinct_games(&self, id: TournamentId) -> Result<DistinctGames, StoreError> {
-        let row = sqlx::query(
+        let row = sqlx::query(AssertSqlSafe(format!(
             "SELECT COUNT(DISTINCT course) AS courses,
                  COUNT(CASE WHEN plies > 0 THEN 1 END) AS moved,
                  COUNT(DISTINCT CASE WHEN plies > 0 THEN course END) AS moved_courses
-             FROM games WHERE tournament = $1",
-        )
+             FROM games WHERE tournament = $1 AND {TOLD}",
+        )))
         .bind(id.0)
         .fetch_one(self.readers())
         .await?;
@@ -215,7 +218,7 @@ impl Store {
         })
     }
 
-    /// The first foul of each entrant that has one.
+    /// The first foul of each entrant that has one in a game that is not withheld.
     ///
     /// # Errors
     ///
@@ -241,7 +244,8 @@ impl Store {
             .collect()
     }
 
-    /// Up to `limit` games, without their records.
+    /// Up to `limit` games, without their records. Those that are
+    /// [withheld](crate::FinishedGame::withhold) are left out.
     ///
     /// # Errors
     ///
@@ -255,6 +259,7 @@ impl Store {
         let mut select = Statement::new("SELECT ");
         select.text(GameRow::COLUMNS);
         select.text(" FROM games WHERE tournament = ").bind(id.0);
+        select.text(" AND ").text(TOLD);
         if let Some((group, seating)) = filter.after {
             select.text(" AND (grp, seating) > (");
             select.bind(signed(group)?);
@@ -277,9 +282,10 @@ impl Store {
         rows.iter().map(GameRow::read).collect()
     }
 
-    /// The record of a game, packed. It contains the deal's seed. As long as its group
-    /// is one of the [`incomplete_groups`](Self::incomplete_groups), the deal will be
-    /// played again, and nobody may see the record.
+    /// The record of a game, packed; None of one that is withheld. It contains the deal's
+    /// seed. As long as its group is one of the
+    /// [`incomplete_groups`](Self::incomplete_groups), the deal will be played again, and
+    /// nobody may see the record.
     ///
     /// # Errors
     ///
@@ -291,7 +297,9 @@ impl Store {
         seating: u32,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         let row = sqlx::query(
-            "SELECT record FROM records WHERE tournament = $1 AND grp = $2 AND seating = $3",
+            "SELECT record FROM records WHERE tournament = $1 AND grp = $2 AND seating = $3
+                 AND NOT EXISTS (SELECT 1 FROM withheld
+                     WHERE tournament = $1 AND grp = $2 AND seating = $3)",
         )
         .bind(id.0)
         .bind(signed(group)?)

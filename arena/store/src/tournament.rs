@@ -11,6 +11,7 @@ use crate::{
     Store, StoreError,
     bots::check_name,
     error::is_taken,
+    report,
     sql::{Statement, damaged, number},
 };
 
@@ -335,6 +336,9 @@ impl Store {
             .bind((to == TournamentState::Over).then_some(at_unix_ms))
             .execute(&mut *transaction)
             .await?;
+        if to == TournamentState::Over {
+            report::release(&mut transaction, id, None).await?;
+        }
         Ok(transaction.commit().await?)
     }
 

@@ -47,7 +47,7 @@ pub enum RunEvent<'a> {
         /// Why.
         set_aside: &'a SetAside,
     },
-    /// A public move of a running game.
+    /// A public move of a running game; only in games without secrets.
     Live {
         /// The game's match.
         matchup: MatchId,

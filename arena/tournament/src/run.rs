@@ -41,7 +41,7 @@ pub struct RunOptions {
     pub supervisor: Command,
     /// What the workers of this process are called, before a number.
     pub worker: String,
-    /// Whether public moves of running games are told.
+    /// Whether public moves of running games are told, in games without secrets.
     pub live: bool,
     /// Whether a bot whose file is missing or is of the wrong kind is refused before
     /// anything is played. Otherwise it does not start in any of its games.

@@ -173,13 +173,14 @@ impl Snapshot {
             standings.rank_by_key(|row| Reverse(purses.get(&row.entrant).copied()));
         }
         let figures = Figures::of(&results.counters().await?, entrants)?;
-        let stored = figures.ended.values().sum();
+        let told: u64 = figures.ended.values().sum();
         let games_in_group = definition.seatings.games(seats.into()) as u64;
-        let incomplete_games = u64::saturating_sub(stored, complete * games_in_group);
-        let begun = match incomplete_games {
-            0 => BTreeMap::new(),
-            _ => results.begun().await?,
+        // Games of a game with secrets are not among them before their group is complete.
+        let begun = match kind.has_secrets() || told > complete * games_in_group {
+            false => BTreeMap::new(),
+            true => results.begun().await?,
         };
+        let incomplete_games = begun.values().map(|seatings| seatings.len() as u64).sum();
         let distinct = results.distinct_games().await?;
         let count = GameCounts {
             planned_groups: schedule_of.and_then(Schedule::planned),
@@ -190,7 +191,7 @@ impl Snapshot {
             // While it is being played more may have come between the two questions.
             excluded_groups: complete.saturating_sub(groups(&tallies)),
             distinct_games: distinct.of_all,
-            stored_games: stored,
+            stored_games: complete * games_in_group + incomplete_games,
         };
         let test = |pair: &Meeting| TestProgress::of(definition.sprt.as_ref()?, pair);
         let tests = standings.pairs.iter().map(test).collect();

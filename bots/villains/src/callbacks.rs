@@ -5,7 +5,7 @@ use std::{
     collections::HashSet,
     fmt::Debug,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -22,6 +22,9 @@ use crate::{
     foul::{HOUR, crash},
     kind::Kind,
 };
+
+/// How often it looks whether it is still held up.
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// Whether this kind can be played by callbacks.
 pub(crate) const fn include(kind: Kind) -> bool {
@@ -63,6 +66,8 @@ struct CallbackVillain {
     seen: Arc<SeenDeals>,
     /// The deal, as the game's name says it: the same from every seat.
     round: String,
+    /// It waits while this file is there.
+    hold: Option<PathBuf>,
     /// What it holds: tiles or cards.
     hand: Vec<i32>,
     answers: u32,
@@ -77,6 +82,7 @@ impl CallbackVillain {
             villain: villain.clone(),
             seen: seen.clone(),
             round: round.to_owned(),
+            hold: (villain.hold.as_ref()).map(|folder| folder.join(&start.game_id)),
             hand: Vec::new(),
             answers: 0,
             recognised: None,
@@ -105,6 +111,9 @@ impl CallbackVillain {
 
     /// Is asked: misbehaves, if it is due.
     fn asked(&mut self) {
+        while self.hold.as_ref().is_some_and(|hold| hold.exists()) {
+            std::thread::sleep(GLANCE);
+        }
         let due = self.answers >= self.villain.after;
         self.answers += 1;
         match self.villain.kind {

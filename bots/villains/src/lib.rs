@@ -59,6 +59,10 @@ pub struct Villain {
     /// Where it looks (snoops).
     #[arg(long, default_value = ".")]
     folder: PathBuf,
+    /// Before it answers it waits as long as this folder has a file with the game's name
+    /// (with --by-callbacks).
+    #[arg(long, value_name = "FOLDER")]
+    hold: Option<PathBuf>,
     #[arg(skip)]
     verb: Option<&'static str>,
 }

@@ -51,7 +51,8 @@ pub(crate) struct Match {
     /// What goes to standard output: json is the same as --report json.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// With --format json: print the public moves of running games too.
+    /// With --format json: print the public moves of running games too, where no hands are
+    /// hidden.
     #[arg(long)]
     live: bool,
 }

@@ -3,9 +3,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
-    io::{BufRead as _, BufReader},
-    process::{Child, Command, Stdio},
+    fs::{self, File},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{SocketAddr, TcpListener, TcpStream},
+    process::{Child, Command, Output, Stdio},
 };
 
 use referee_core::{Event, Record};
@@ -325,4 +326,235 @@ fn seeds_are_in_records_and_nowhere_else() {
             }
         }
     }
+}
+
+/// A tournament of one deal whose games wait until the test lets them go on, and whoever
+/// reads everything that is told of it meanwhile.
+struct Spy {
+    arena: Arena,
+    metrics: SocketAddr,
+}
+
+impl Spy {
+    fn of(game: &str, bots: usize, games: usize) -> Self {
+        let arena = Arena::new();
+        let bot = |kind: &str| {
+            let program = villain_program();
+            let spec = format!(
+                "exec:'{}' {kind} --by-callbacks --max-games 9 --hold '{}'",
+                program.display(),
+                arena.path("hold").display()
+            );
+            serde_json::json!(spec)
+        };
+        // Each game ends with a foul, which is told of in most places.
+        let mut cup = format!(
+            "game = \"{game}\"\nshape = \"round-robin\"\ndeals = 1\nlimits.move = \"10m\"\n\
+             [[bots]]\nname = \"bad\"\nbot = {}\n",
+            bot("error-status --after 1")
+        );
+        for number in 1..bots {
+            let bot = bot("honest");
+            cup += &format!("[[bots]]\nname = \"good-{number}\"\nbot = {bot}\n");
+        }
+        fs::write(arena.path("cup.toml"), cup).unwrap();
+        fs::create_dir(arena.path("hold")).unwrap();
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let spy = Self {
+            arena,
+            metrics: free.local_addr().unwrap(),
+        };
+        for seating in 0..games {
+            fs::write(spy.hold(seating), "").unwrap();
+        }
+        spy
+    }
+
+    /// The file that holds up a game.
+    fn hold(&self, seating: usize) -> std::path::PathBuf {
+        let game = format!("match-0000-deal-0000-game-{seating}");
+        self.arena.path("hold").join(game)
+    }
+
+    /// Starts `tournament WORDS`, whose output is in the files `told` and `said`.
+    fn start(&self, words: &str) -> Child {
+        let line = format!(
+            "tournament {words} --concurrency 1 --format json --live --metrics {} --logs logs",
+            self.metrics
+        );
+        let mut command = self.arena.command(&line);
+        let file = |name: &str| File::create(self.arena.path(name)).unwrap();
+        command.stdout(file("told")).stderr(file("said"));
+        command.env("RUST_LOG", "info").spawn().unwrap()
+    }
+
+    /// Waits until this game is being played, and those before it are stored.
+    fn wait_for(&self, seating: usize) {
+        let plays = format!("plays match-0000-deal-0000-game-{seating}");
+        wait_until("the game begins", || {
+            let logs = fs::read_dir(self.arena.path("logs")).into_iter().flatten();
+            let mut logs = logs.flatten().map(|log| fs::read_to_string(log.path()));
+            logs.any(|log| log.is_ok_and(|log| log.contains(&plays)))
+        });
+        wait_until("the games before it are stored", || {
+            self.stored() == seating
+        });
+    }
+
+    /// How many games the store has; that much may be told.
+    fn stored(&self) -> usize {
+        let list = self.arena.run("tournament list --format json");
+        events(&out(&list))[0]["games"].as_u64().unwrap() as usize
+    }
+
+    /// Everything that is told of the tournament now, but for how many games there are.
+    fn reads(&self) -> BTreeMap<&'static str, String> {
+        let text = |output: Output| out(&output) + &err(&output);
+        let mut told: BTreeMap<_, _> = [
+            "tournament status cup",
+            "tournament status cup --schedule",
+            "tournament status cup --format json",
+            "tournament export cup",
+            "tournament export cup --as csv",
+            "tournament export cup --as moves",
+            "tournament verify cup",
+        ]
+        .map(|line| (line, text(self.arena.run(line))))
+        .into();
+        let file = |name: &str| fs::read_to_string(self.arena.path(name)).unwrap();
+        told.insert("events", file("told"));
+        told.insert("notes", file("said"));
+        let metrics = self.metrics().into_iter();
+        // How long our own work took, of which there is more with each game.
+        let metrics = metrics.filter(|line| {
+            let ours = ["queue_wait", "store_commit", "referee_lateness"];
+            let says = !line.is_empty() && !line.starts_with('#');
+            says && !ours.iter().any(|name| line.contains(name))
+        });
+        told.insert("metrics", metrics.collect::<Vec<_>>().join("\n"));
+        for text in told.values_mut() {
+            *text = without_counts(text);
+        }
+        told
+    }
+
+    fn metrics(&self) -> Vec<String> {
+        let mut stream = TcpStream::connect(self.metrics).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (_, body) = text.split_once("\r\n\r\n").unwrap();
+        body.lines().map(str::to_owned).collect()
+    }
+
+    fn events(&self) -> Vec<Value> {
+        events(&fs::read_to_string(self.arena.path("told")).unwrap())
+    }
+
+    /// The seatings that the run has told of, in order.
+    fn told_seatings(&self) -> Vec<u64> {
+        let games = of_type(&self.events(), "game").into_iter();
+        games
+            .map(|game| game["seating"].as_u64().unwrap())
+            .collect()
+    }
+}
+
+/// The text without how many games have been played: how far a run is, it may tell.
+fn without_counts(text: &str) -> String {
+    // What `status` says, and what the end of a run warns of.
+    let counts = ["half-played", "been played from every seating and do"];
+    let lines = text.lines();
+    let lines =
+        lines.filter(|line| !line.is_empty() && !counts.iter().any(|count| line.contains(count)));
+    let lines = lines.map(|line| match serde_json::from_str::<Value>(line) {
+        Ok(mut event) if event["type"] == "standings" => {
+            for count in ["half_groups", "half_games", "stored_games"] {
+                event["counts"][count] = Value::Null;
+            }
+            let warnings = event["warnings"].as_array_mut().unwrap();
+            warnings.retain(|warning| warning["kind"] != "half_played");
+            event.to_string()
+        }
+        _ => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn nothing_of_a_deal_is_told_before_all_its_seatings_are_over() {
+    for (game, bots, games) in [("mahjong", 2, 2), ("big-two", 4, 4)] {
+        let spy = Spy::of(game, bots, games);
+        let mut run = spy.start("run cup.toml");
+        spy.wait_for(0);
+        let before = spy.reads();
+        for seating in 1..games {
+            fs::remove_file(spy.hold(seating - 1)).unwrap();
+            spy.wait_for(seating);
+            for (place, text) in spy.reads() {
+                assert_eq!(text, before[place], "{game}: {place}");
+            }
+            let one = spy.arena.run("replay show cup 0.0");
+            refused(&one, "still to be played from other seats");
+        }
+        fs::remove_file(spy.hold(games - 1)).unwrap();
+        run.wait().unwrap();
+        // Now all of it is told.
+        assert_eq!(spy.told_seatings(), Vec::from_iter(0..games as u64));
+        assert_eq!(of_type(&spy.events(), "foul").len(), 1);
+        let status = spy.arena.run("tournament status cup --format json");
+        let status = events(&out(&status));
+        let warning = &of_type(&status, "standings")[0]["warnings"][0];
+        assert_eq!(warning["fouls"], games, "{warning}");
+        let csv = out(&spy.arena.run("tournament export cup --as csv"));
+        assert_eq!(csv.lines().count(), 1 + games);
+        done(&spy.arena.run("tournament verify cup"));
+    }
+}
+
+/// So the spy does find what is told, where a game has no secrets.
+#[test]
+fn without_secrets_a_game_is_told_of_when_it_is_over() {
+    let spy = Spy::of("connect-four", 2, 2);
+    let mut run = spy.start("run cup.toml");
+    spy.wait_for(0);
+    let before = spy.reads();
+    fs::remove_file(spy.hold(0)).unwrap();
+    spy.wait_for(1);
+    let after = spy.reads();
+    for place in [
+        "tournament status cup",
+        "tournament status cup --format json",
+        "tournament export cup --as csv",
+        "events",
+        "notes",
+        "metrics",
+    ] {
+        assert_ne!(after[place], before[place], "{place}");
+    }
+    fs::remove_file(spy.hold(1)).unwrap();
+    run.wait().unwrap();
+}
+
+/// Whoever stops a run may go on with it, and plays the same deal then.
+#[test]
+fn a_run_that_is_stopped_tells_nothing_of_a_deal_that_may_go_on() {
+    let spy = Spy::of("mahjong", 2, 2);
+    let mut run = spy.start("run cup.toml");
+    spy.wait_for(0);
+    fs::remove_file(spy.hold(0)).unwrap();
+    spy.wait_for(1);
+    interrupt(&run);
+    wait_until("it stops", || {
+        !of_type(&spy.events(), "stopping").is_empty()
+    });
+    interrupt(&run);
+    run.wait().unwrap();
+    assert_eq!(spy.told_seatings(), [0; 0]);
+    assert_eq!(of_type(&spy.events(), "foul"), [Value::Null; 0]);
+
+    fs::remove_file(spy.hold(1)).unwrap();
+    spy.start("resume cup").wait().unwrap();
+    assert_eq!(spy.told_seatings(), [0, 1], "also what was played before");
+    done(&spy.arena.run("tournament verify cup"));
 }

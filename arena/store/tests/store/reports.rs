@@ -1,9 +1,11 @@
 //! Reports: a game counts once, whoever reports it and however often.
 
 use arena_ladder::{Entrant, Faults, HalfPoints};
-use arena_store::{Counter, Ending, FinishedGame, Reported, StoreError};
+use arena_store::{
+    Counter, Ending, FinishedGame, Reported, Store, StoreError, TournamentId, TournamentState,
+};
 
-use crate::vocabulary::{Home, game, games, late, no_start, on_both, tournament};
+use crate::vocabulary::{Home, game, games, late, new_tournament, no_start, on_both, tournament};
 
 on_both!(
     a_game_counts_once_however_often_it_is_reported,
@@ -14,6 +16,8 @@ on_both!(
     a_game_that_contradicts_itself_is_refused_and_so_is_its_batch,
     a_group_whose_games_disagree_is_refused,
     a_batch_larger_than_a_statement_is_stored,
+    nothing_of_a_withheld_game_is_told_before_its_group_is_complete,
+    what_is_still_withheld_is_told_when_the_tournament_is_over,
 );
 
 async fn a_game_counts_once_however_often_it_is_reported(home: &Home) {
@@ -249,4 +253,92 @@ async fn a_batch_larger_than_a_statement_is_stored(home: &Home) {
     assert_eq!(reported, [Reported::Accepted; 1002]);
     assert_eq!(store.scores(id, None, 1000).await.unwrap().len(), 501);
     assert_eq!(store.counters(id).await.unwrap()[0].2, 1002);
+}
+
+/// A game of a deal with secrets, with a foul.
+fn secret(group: u64, seating: u32) -> FinishedGame {
+    let mut game = game(group, seating);
+    game.withhold = true;
+    game.row.fouls = vec![late(0)];
+    game
+}
+
+/// All that a store tells of the games of a tournament, but for how many there are.
+async fn told(store: &Store, id: TournamentId) -> String {
+    let mut text = Vec::new();
+    store.csv(id, &mut text).await.unwrap();
+    store.export(id, &mut text).await.unwrap();
+    let rows = store.games(id, &Default::default(), 99).await.unwrap();
+    let mut told = String::from_utf8(text).unwrap();
+    told += &format!("{rows:?}");
+    told += &format!("{:?}", store.counters(id).await.unwrap());
+    told += &format!("{:?}", store.distinct_games(id).await.unwrap());
+    told += &format!("{:?}", store.first_fouls(id).await.unwrap());
+    told += &format!("{:?}", store.record(id, 1, 0).await.unwrap());
+    told
+}
+
+async fn nothing_of_a_withheld_game_is_told_before_its_group_is_complete(home: &Home) {
+    let store = home.open().await;
+    let id = tournament(&store, 2).await.id;
+    store.report(id, games(3..4)).await.unwrap();
+    let before = told(&store, id).await;
+    let half = vec![secret(1, 0), secret(2, 1)];
+    assert_eq!(
+        store.report(id, half.clone()).await.unwrap(),
+        [Reported::Accepted; 2]
+    );
+    assert_eq!(told(&store, id).await, before);
+    // Whoever goes on with the tournament knows what is there.
+    assert_eq!(
+        store.incomplete_groups(id).await.unwrap(),
+        [(1, vec![0]), (2, vec![1])].into()
+    );
+    assert_eq!(
+        store.report(id, half).await.unwrap(),
+        [Reported::Duplicate; 2]
+    );
+
+    store.report(id, vec![secret(1, 1)]).await.unwrap();
+    let rows = store.games(id, &Default::default(), 99).await.unwrap();
+    let keys: Vec<_> = rows.iter().map(|row| (row.group, row.seating)).collect();
+    assert_eq!(keys, [(1, 0), (1, 1), (3, 0), (3, 1)]);
+    assert_eq!(store.counters(id).await.unwrap()[0].2, 4);
+    let fouls = store.first_fouls(id).await.unwrap();
+    let keys: Vec<_> = fouls
+        .iter()
+        .map(|foul| (foul.group, foul.seating))
+        .collect();
+    assert_eq!(keys, [(1, 0), (1, 1)]);
+    assert!(store.record(id, 1, 0).await.unwrap().is_some());
+    assert_eq!(store.record(id, 2, 1).await.unwrap(), None);
+}
+
+async fn what_is_still_withheld_is_told_when_the_tournament_is_over(home: &Home) {
+    let store = home.open().await;
+    let [secrets, public] = [true, false].map(|withhold| {
+        let games = [secret(1, 0), secret(1, 1), secret(2, 1)];
+        games.map(|game| FinishedGame { withhold, ..game }).to_vec()
+    });
+    let id = tournament(&store, 2).await.id;
+    let other = store.create(&new_tournament("other", 2)).await.unwrap().id;
+    store.report(id, secrets).await.unwrap();
+    store.report(other, public).await.unwrap();
+    for id in [id, other] {
+        let over = store.set_state(id, TournamentState::Over, 5);
+        over.await.unwrap();
+    }
+    assert_eq!(
+        store.counters(id).await.unwrap(),
+        store.counters(other).await.unwrap()
+    );
+    assert_eq!(
+        store.first_fouls(id).await.unwrap(),
+        store.first_fouls(other).await.unwrap()
+    );
+    assert_eq!(
+        store.games(id, &Default::default(), 9).await.unwrap(),
+        store.games(other, &Default::default(), 9).await.unwrap()
+    );
+    store.remove(id).await.unwrap();
 }

@@ -187,6 +187,7 @@ pub(crate) fn game(group: u64, seating: u32) -> FinishedGame {
         chunk: chunk(group, 1),
         attempt: 0,
         record: pack(&format!("the record of {group}.{seating}\n")),
+        withhold: false,
     }
 }
 

@@ -57,7 +57,7 @@ pub struct Dispatcher<R> {
 pub struct DispatchOptions {
     /// How long a worker may be silent before its chunk is leased again.
     pub lease: Duration,
-    /// Whether public moves of running games are told.
+    /// Whether public moves of running games are told, in games without secrets.
     pub live: bool,
 }
 
@@ -129,7 +129,7 @@ impl<R: Results> Dispatcher<R> {
     }
 
     /// Writes what is still to be written, and tells of games of deals whose other
-    /// seatings will not be played now.
+    /// seatings will never be played.
     ///
     /// # Errors
     ///
@@ -137,6 +137,9 @@ impl<R: Results> Dispatcher<R> {
     pub async fn close(&self) -> Result<(), TournamentError> {
         self.results.close().await?;
         let withheld = std::mem::take(&mut self.told().withheld);
+        if self.results.can_go_on() && !self.is_over() {
+            return Ok(());
+        }
         for game in withheld.into_values().flatten() {
             self.tell(&game);
         }
@@ -153,7 +156,7 @@ impl<R: Results> Dispatcher<R> {
 
     async fn try_lease(&self, request: &LeaseRequest) -> Result<LeaseReply, TournamentError> {
         let now = std::time::Instant::now();
-        let (chunk, live) = {
+        let chunk = {
             let mut state = self.state();
             let until = now + self.options.lease;
             let Some(chunk) = state.lease(request.games, now, until)? else {
@@ -162,11 +165,7 @@ impl<R: Results> Dispatcher<R> {
                     false => LeaseReply::Wait,
                 });
             };
-            // A deal that has other seatings to come must not be seen.
-            let mut games = chunk.games.iter().map(ChunkGame::key);
-            let live = self.options.live
-                && (!self.plan.kind.has_secrets() || games.all(|game| state.is_last_seating(game)));
-            (chunk, live)
+            chunk
         };
         let waited = now.saturating_duration_since(chunk.since);
         self.observer.event(RunEvent::Leased { waited });
@@ -190,7 +189,9 @@ impl<R: Results> Dispatcher<R> {
             fresh_processes: plan.kind.has_secrets() || plan.series,
             series: plan.series,
             records: self.results.keeps_records(),
-            live,
+            // Not even of the last seating: it is played again where the referee was late or
+            // the worker is lost.
+            live: self.options.live && !plan.kind.has_secrets(),
             games: chunk
                 .games
                 .iter()
@@ -227,6 +228,7 @@ impl<R: Results> Dispatcher<R> {
                     )));
                 }
             },
+            withhold: self.plan.kind.has_secrets() && self.plan.games_in_group() > 1,
         };
         let reported = self.results.report(&game_id, finished).await?;
         tracing::debug!(game = game_id, ?reported, "a game is stored");
@@ -254,27 +256,62 @@ impl<R: Results> Dispatcher<R> {
             thinking,
         };
         self.observer.event(RunEvent::Counted);
-        self.tell_when_public(ended, progress == Progress::Complete);
+        self.tell_when_public(ended, &planned, progress == Progress::Complete)
+            .await?;
         Ok(ReportReply::Accepted)
     }
 
-    /// Tells of a game, as soon as no other seating of its deal is to come where that
-    /// would know it.
-    fn tell_when_public(&self, game: EndedGame, is_complete: bool) {
+    /// Tells of a game; in a game with secrets as soon as all seatings of its deal are over.
+    /// This is the only way to the observer of what came of a game.
+    async fn tell_when_public(
+        &self,
+        game: EndedGame,
+        planned: &ChunkGame,
+        is_complete: bool,
+    ) -> Result<(), TournamentError> {
         if !self.plan.kind.has_secrets() {
-            return self.tell(&game);
+            self.tell(&game);
+            return Ok(());
         }
-        let public = {
+        let group = game.row.group;
+        let mut public = {
             let mut told = self.told();
-            let group = game.row.group;
             told.withheld.entry(group).or_default().push(game);
             match is_complete {
-                true => told.withheld.remove(&group),
-                false => None,
+                true => told.withheld.remove(&group).unwrap_or_default(),
+                false => return Ok(()),
             }
         };
-        for game in public.into_iter().flatten() {
-            self.tell(&game);
+        if (public.len() as u64) < self.plan.games_in_group() {
+            // The others are of an earlier run, which could not tell of them.
+            for row in self.results.earlier_games(group).await? {
+                if public.iter().all(|game| game.row.seating != row.seating) {
+                    public.push(self.earlier(planned, row));
+                }
+            }
+        }
+        public.sort_by_key(|game| game.row.seating);
+        for game in &public {
+            self.tell(game);
+        }
+        Ok(())
+    }
+
+    /// A game of an earlier run, of the group of this one.
+    fn earlier(&self, planned: &ChunkGame, row: GameRow) -> EndedGame {
+        let group = &planned.group;
+        let game_id = self.plan.game_id(group.matchup.0, group.at, row.seating);
+        let seated = ChunkGame {
+            group: group.clone(),
+            seating: row.seating,
+            order: row.order.clone(),
+        };
+        EndedGame {
+            players: self.players(&seated),
+            record: self.results.record_file(&game_id),
+            thinking: vec![BTreeMap::new(); row.order.len()],
+            game_id,
+            row,
         }
     }
 

@@ -230,12 +230,6 @@ impl State {
         open.is_some_and(|open| !self.is_in_vain(group, &open.group.lineup))
     }
 
-    /// Whether this is the only seating of its deal that is still to be played.
-    pub(crate) fn is_last_seating(&self, key: GameKey) -> bool {
-        let open = self.open.get(&key.group);
-        open.is_some_and(|open| open.missing.iter().eq([&key.seating]))
-    }
-
     /// How many groups are complete, and how many there will be at most.
     pub(crate) fn progress(&self) -> (u64, Option<u64>) {
         (self.groups_done, self.schedule.planned())

@@ -246,7 +246,7 @@ impl Run {
         let games = self.all_games().map(|game| {
             let wanted = state.is_wanted(game.group);
             let seat_order = state.game(game).map(|game| game.order);
-            (game, wanted, state.is_last_seating(game), seat_order)
+            (game, wanted, seat_order)
         });
         let games: Vec<_> = games.collect();
         format!(
@@ -516,16 +516,6 @@ fn a_fixed_deal_of_a_game_with_secrets_stands_alone() {
     );
     let chunks = ["0.0 1.0", "0.1 1.1", "2.0", "2.1", "3.0 4.0", "3.1 4.1"];
     assert_eq!(run.rest(100), chunks);
-}
-
-#[test]
-fn the_last_seating_of_a_deal_is_known() {
-    let mut run = Run::new(definition("mahjong", 2), 2);
-    let first = run.lease(2).unwrap();
-    assert!(!run.state.is_last_seating(game("0.1")));
-    run.play(&first, "0.0");
-    assert!(run.state.is_last_seating(game("0.1")));
-    assert!(!run.state.is_last_seating(game("1.1")));
 }
 
 #[test]

@@ -76,14 +76,14 @@ pub trait Results: Send + Sync + 'static {
         without: &[Range<u64>],
     ) -> impl Future<Output = Answer<Vec<GroupCount>>> + Send;
 
-    /// The counters of all games.
+    /// The counters of all games that may be told of.
     fn counters(&self)
     -> impl Future<Output = Answer<Vec<(Option<Entrant>, Counter, i64)>>> + Send;
 
-    /// How many games went differently from all others.
+    /// How many games went differently from all others, of those that may be told of.
     fn distinct_games(&self) -> impl Future<Output = Answer<DistinctGames>> + Send;
 
-    /// The first foul of each entrant that has one.
+    /// The first foul of each entrant that has one in a game that may be told of.
     fn first_fouls(&self) -> impl Future<Output = Answer<Vec<FirstFoul>>> + Send;
 
     /// The sum of each entrant's scores, where scores are payments between four seats
@@ -91,6 +91,13 @@ pub trait Results: Send + Sync + 'static {
     fn payments(&self) -> BTreeMap<Entrant, i64> {
         BTreeMap::new()
     }
+
+    /// The games of a complete group that may be told of, where an earlier run can have
+    /// played some of them.
+    fn earlier_games(&self, group: u64) -> impl Future<Output = Answer<Vec<GameRow>>> + Send;
+
+    /// Whether another run can go on from these results.
+    fn can_go_on(&self) -> bool;
 
     /// Takes no more games, and returns when everything is written.
     fn close(&self) -> impl Future<Output = Answer<()>> + Send;

@@ -9,8 +9,8 @@ use std::{
 
 use arena_ladder::{Entrant, GroupCount, MatchId};
 use arena_store::{
-    ChunkKey, Commit, CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, Reported,
-    ResultWriter, ScoredGroup, Store, TournamentId,
+    ChunkKey, Commit, CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, GameFilter,
+    GameRow, Reported, ResultWriter, ScoredGroup, Store, TournamentId,
 };
 use referee_worker::lease::{ChunkId, LeaseId};
 
@@ -126,6 +126,30 @@ impl Results for StoredResults {
 
     async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
         Ok(self.store.first_fouls(self.id).await?)
+    }
+
+    async fn earlier_games(&self, group: u64) -> Answer<Vec<GameRow>> {
+        let mut games = Vec::new();
+        let mut filter = GameFilter {
+            after: group.checked_sub(1).map(|before| (before, u32::MAX)),
+            ..GameFilter::default()
+        };
+        loop {
+            let page = self.store.games(self.id, &filter, 32).await?;
+            let Some(last) = page.last() else {
+                return Ok(games);
+            };
+            let is_done = last.group != group;
+            filter.after = Some((last.group, last.seating));
+            games.extend(page.into_iter().filter(|game| game.group == group));
+            if is_done {
+                return Ok(games);
+            }
+        }
+    }
+
+    fn can_go_on(&self) -> bool {
+        true
     }
 
     async fn close(&self) -> Answer<()> {

@@ -77,7 +77,8 @@ pub(crate) struct GoOn {
     /// How long games may go on after SIGTERM before they are cut off.
     #[arg(long, default_value = "10s", value_parser = parse_limit)]
     grace: Duration,
-    /// With --format json: print the public moves of running games too.
+    /// With --format json: print the public moves of running games too, where no hands are
+    /// hidden.
     #[arg(long)]
     live: bool,
     /// Serve metrics for Prometheus at http://ADDRESS/metrics while it runs.
