@@ -2,8 +2,10 @@
 
 use std::{
     env,
+    fs::{self, File},
     io::{self, Write as _},
     os::unix::net::UnixListener,
+    path::Path,
     process::{Command, Stdio},
     sync::Arc,
     time::Duration,
@@ -37,9 +39,32 @@ const TOO_MANY: usize = 3;
 /// The tag of field 15 of an answer, which does not exist.
 const PADDING: u8 = 15 << 3 | 2;
 
+/// Fills the folder of its socket.
+fn clutter(listen: &str, count: u32) -> io::Result<()> {
+    let path = listen.strip_prefix("unix:").map(Path::new);
+    let Some(folder) = path.and_then(Path::parent).filter(|_| count > 0) else {
+        return Ok(());
+    };
+    for number in 0..count {
+        File::create(folder.join(number.to_string()))?;
+    }
+    let home = env::current_dir()?;
+    env::set_current_dir(folder)?;
+    for _ in 0..count / 50 {
+        fs::create_dir("deeper")?;
+        // Not by its path, which would be too long.
+        env::set_current_dir("deeper")?;
+    }
+    env::set_current_dir(home)
+}
+
 /// What is done before it listens; with an exit code, it never does.
 pub(crate) fn before_listening(villain: &Villain) -> Option<u8> {
     let listen = env::var("BOT_LISTEN").unwrap_or_default();
+    if let Err(error) = clutter(&listen, villain.clutter) {
+        eprintln!("could not leave so many files: {error}");
+        return Some(FAILED);
+    }
     let done = match villain.kind {
         Kind::ExitAtOnce => {
             eprintln!("no strategy found");

@@ -63,6 +63,10 @@ pub struct Villain {
     /// (with --by-callbacks).
     #[arg(long, value_name = "FOLDER")]
     hold: Option<PathBuf>,
+    /// It leaves so many files in the folder of its socket, and a fiftieth as many folders, one
+    /// in the other.
+    #[arg(long, default_value_t = 0)]
+    clutter: u32,
     #[arg(skip)]
     verb: Option<&'static str>,
 }

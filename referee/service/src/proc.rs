@@ -2,9 +2,15 @@
 //! reads files, which takes some tens of microseconds a process: call them on a thread that
 //! may block.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use procfs::process::{Process, Stat, all_processes};
+
+/// How many descendants of one process are looked at.
+const MOST_DESCENDANTS: usize = 10_000;
 
 /// The processor time that several processes have used up to a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,14 +93,25 @@ pub fn memory(id: u32) -> Option<u64> {
 
 /// The anonymous memory of a process and all its descendants, in bytes; none if it has ended.
 /// Memory from before a fork counts for both processes. A process whose parent has died is no
-/// descendant any more, and does not count.
+/// descendant any more, and does not count; nor do descendants beyond the first 10,000.
 #[must_use]
 pub fn memory_of_tree(id: u32) -> Option<u64> {
-    let process = open(id)?;
-    let own = anonymous(&process)?;
-    // A process is not its own descendant, so this ends.
-    let below = children_of(&process).filter_map(memory_of_tree);
-    Some(own + below.sum::<u64>())
+    let root = open(id)?;
+    let mut sum = anonymous(&root)?;
+    // Not by recursion: a bot decides how deep its tree is.
+    let mut below: VecDeque<u32> = children_of(&root).collect();
+    for _ in 0..MOST_DESCENDANTS {
+        let Some(process) = below.pop_front() else {
+            break;
+        };
+        if let Some(process) = open(process)
+            && let Some(memory) = anonymous(&process)
+        {
+            sum += memory;
+            below.extend(children_of(&process));
+        }
+    }
+    Some(sum)
 }
 
 /// The anonymous memory of a process, its group, and the descendants of these, in bytes.

@@ -15,6 +15,8 @@ use nix::{
     unistd::Pid,
 };
 
+use crate::process::remove_folder;
+
 /// The process that kills the bots, with our end of its pipe.
 #[derive(Debug)]
 pub struct Supervisor(Mutex<Child>);
@@ -78,11 +80,13 @@ pub fn supervise() {
             _ => None,
         };
     }
-    for (group, folder) in groups {
-        // 0 and 1 would be our own group and everybody.
-        if let Some(group) = group.parse::<i32>().ok().filter(|group| *group > 1) {
-            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-            let _ = std::fs::remove_dir_all(folder);
-        }
+    // 0 and 1 would be our own group and everybody.
+    groups.retain(|group, _| group.parse::<i32>().is_ok_and(|group| group > 1));
+    for group in groups.keys().filter_map(|group| group.parse().ok()) {
+        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
+    // Nobody still runs while this takes its time.
+    for folder in groups.values() {
+        remove_folder(Path::new(folder));
     }
 }

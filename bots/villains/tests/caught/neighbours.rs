@@ -1,6 +1,10 @@
 //! What one bot does costs other games nothing.
 
-use std::time::Duration;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use futures_util::future::join_all;
 use referee::Live;
@@ -102,4 +106,40 @@ async fn a_bot_can_play_itself_in_two_processes() {
         played_out(&played.record);
     }
     assert_eq!(honest.started(), 2);
+}
+
+/// Removing them takes a second or more, and no game waits for it.
+#[tokio::test]
+async fn a_bot_that_leaves_a_hundred_thousand_files_costs_other_games_nothing() {
+    let arena = Arena::new().await;
+    let honest = bot("honest");
+    played_out(&arena.play(game(0, &honest, &honest)).await.record);
+    let name = format!("clutter-{}", std::process::id());
+    let cluttered = bot(&format!("honest --clutter 100000 --name {name}"));
+    played_out(&arena.play(game(1, &cluttered, &honest)).await.record);
+    let folder = folder_of(named(&name)[0]);
+    assert!(folder.join("99999").exists());
+    let mut meanwhile = 0;
+    let stopping = tokio::spawn(async move { cluttered.stop().await });
+    until("it has ended", || named(&name).is_empty()).await;
+    while folder.exists() {
+        let played = arena.play(game(2, &honest, &honest)).await;
+        played_out(&played.record);
+        meanwhile += u32::from(folder.exists());
+    }
+    assert!(
+        meanwhile > 0,
+        "no game was played while the files were removed"
+    );
+    stopping.await.unwrap();
+}
+
+/// Where the socket of a process is.
+fn folder_of(process: i32) -> PathBuf {
+    let variables = fs::read(format!("/proc/{process}/environ")).unwrap();
+    let variables = String::from_utf8(variables).unwrap();
+    let listen = variables
+        .split('\0')
+        .find_map(|line| line.strip_prefix("BOT_LISTEN=unix:"));
+    Path::new(listen.unwrap()).parent().unwrap().to_owned()
 }

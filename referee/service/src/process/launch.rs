@@ -16,6 +16,7 @@ use tokio::{
 };
 
 use super::{
+    cleanup::OwnFolder,
     group::ProcessGroup,
     logs::{LastLines, Output},
     memory::{Memory, MemoryWatch},
@@ -54,6 +55,7 @@ impl Launch {
     /// The foul of a bot that does not start or does not listen.
     pub async fn start(self) -> Result<Process, Foul> {
         let sockets = folder_for_a_socket()
+            .map(OwnFolder::new)
             .map_err(|error| unreachable(format!("no folder for its socket: {error}")))?;
         let mut child = self.spawn(&sockets.path().join(SOCKET)).map_err(|error| {
             let program = self.program.display();

@@ -1,5 +1,6 @@
 //! A bot as a process of its own: how it is started, watched, limited and ended.
 
+mod cleanup;
 mod group;
 mod launch;
 mod logs;
@@ -7,6 +8,7 @@ mod memory;
 mod socket;
 mod watch;
 
+pub(crate) use cleanup::remove_folder;
 pub use group::LeftBehind;
 pub use launch::Launch;
 pub use logs::LOG_LIMIT;

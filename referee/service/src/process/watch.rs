@@ -18,6 +18,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    cleanup::OwnFolder,
     group::{LeftBehind, ProcessGroup},
     logs::{LastLines, Output},
     memory::MemoryWatch,
@@ -68,7 +69,7 @@ pub(super) struct Resources {
     pub(super) child: Child,
     pub(super) group: ProcessGroup,
     pub(super) output: Output,
-    pub(super) sockets: tempfile::TempDir,
+    pub(super) sockets: OwnFolder,
 }
 
 impl Process {
@@ -201,7 +202,8 @@ impl Resources {
         };
         self.kill().await;
         ended.send_replace(Some(end));
-        drop(self);
+        drop((self.child, self.group, self.output));
+        self.sockets.remove().await;
         // Now nothing is left of it.
         drop(ended);
     }
