@@ -10,7 +10,7 @@ mod soak;
 mod test;
 mod tools;
 
-use std::{env, process::ExitCode};
+use std::{env, process::ExitCode, time::Duration};
 
 const HELP: &str = "\
 What a developer of the arena runs.
@@ -27,6 +27,9 @@ Verbs:
   soak [STOPS]      Stop tournaments of every shape at random moments, each
                     shape STOPS times (default 20), and compare the tables;
                     ARENA_SOAK_SEED sets the seed
+  soak fuzz [HOURS | --minutes N]
+                    Run cargo-fuzz on every target of fuzz/, for so long in all
+                    (default 1 hour)
   help              Print this
 
 cargo-deny, buf and the Python packages that check the statistics are installed
@@ -55,6 +58,13 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(None),
         ["soak"] => soak::run("20"),
         ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),
+        ["soak", "fuzz"] => soak::fuzz(minutes(60)),
+        ["soak", "fuzz", hours] if hours.parse::<u32>().is_ok() => {
+            soak::fuzz(minutes(60 * hours.parse().unwrap_or(1)))
+        }
+        ["soak", "fuzz", "--minutes", some] if some.parse::<u32>().is_ok() => {
+            soak::fuzz(minutes(some.parse().unwrap_or(1)))
+        }
         ["bench", name] if !name.starts_with('-') => bench::run(Some(name)),
         [] => {
             eprint!("{HELP}");
@@ -75,4 +85,8 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+const fn minutes(minutes: u32) -> Duration {
+    Duration::from_secs(60 * minutes as u64)
 }

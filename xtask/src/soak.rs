@@ -1,6 +1,12 @@
-//! `cargo xtask soak [STOPS]`: the tests that are too long for every commit.
+//! `cargo xtask soak`: what is too long for every commit: tournaments that are stopped
+//! ([`run`]), and bytes that nobody wrote ([`fuzz`]).
 
-use crate::shell::{Result, cargo, stream};
+use std::{fs, process::Stdio, time::Duration};
+
+use crate::{
+    shell::{Result, cargo, command, root, stream, target_dir},
+    tools,
+};
 
 /// Stops each shape of tournament so many times.
 ///
@@ -12,4 +18,53 @@ pub(crate) fn run(stops: &str) -> Result {
         cargo("test --locked -p arena --test arena -- --ignored soak --nocapture")
             .env("ARENA_SOAK_STOPS", stops),
     )
+}
+
+/// Runs cargo-fuzz on every target in turn, for this time in all, and says how many inputs each
+/// has had.
+///
+/// # Errors
+/// A target did not stand an input, or can't be built.
+pub(crate) fn fuzz(time: Duration) -> Result {
+    let cargo_fuzz = tools::cargo_fuzz()?;
+    let folder = root().join("fuzz");
+    let mut targets = Vec::new();
+    for file in fs::read_dir(folder.join("corpus"))? {
+        targets.push(file?.file_name().to_string_lossy().into_owned());
+    }
+    targets.sort();
+    let each = time.as_secs() / targets.len().max(1) as u64;
+    let mut failed = Vec::new();
+    for target in &targets {
+        // What is found on the way goes to the first.
+        let found = target_dir().join("fuzz-corpus").join(target);
+        fs::create_dir_all(&found)?;
+        let output = command(&cargo_fuzz)
+            .args(["fuzz", "run", "--sanitizer", "none", target])
+            .arg(&found)
+            .arg(folder.join("corpus").join(target))
+            .args(["--", "-max_len=65536", "-timeout=60", "-rss_limit_mb=2048"])
+            .args(["-print_final_stats=1", &format!("-max_total_time={each}")])
+            .current_dir(&folder)
+            // libFuzzer's instrumentation is not stable.
+            .env("RUSTC_BOOTSTRAP", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::inherit())
+            .stderr(Stdio::piped())
+            .output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let mut lines = said.lines();
+        let inputs = lines.find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+        match (output.status.success(), inputs) {
+            (true, Some(inputs)) => println!("{target}: {} inputs", inputs.trim()),
+            _ => {
+                eprintln!("{said}");
+                failed.push(target.as_str());
+            }
+        }
+    }
+    match failed.is_empty() {
+        true => Ok(()),
+        false => Err(format!("fuzzing failed: {}", failed.join(", ")).into()),
+    }
 }

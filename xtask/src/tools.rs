@@ -10,6 +10,7 @@ use std::{
 use crate::shell::{Result, capture, cargo, command, stream, succeeds, target_dir};
 
 const CARGO_DENY: &str = "0.20.2";
+const CARGO_FUZZ: &str = "0.13.1";
 const BUF: &str = "1.75.0";
 
 /// Who computes anew what the ladder's statistics say.
@@ -46,6 +47,24 @@ pub(crate) fn cargo_deny() -> Result<PathBuf> {
             cargo(&format!(
                 "install cargo-deny --version {CARGO_DENY} --locked --force \
                  --no-default-features --debug --quiet --root"
+            ))
+            .arg(&dir),
+        )?;
+    }
+    Ok(program)
+}
+
+/// The path of cargo-fuzz, installed if need be. Only a soak needs it.
+///
+/// # Errors
+/// It can't be installed.
+pub(crate) fn cargo_fuzz() -> Result<PathBuf> {
+    let dir = dir()?;
+    let program = dir.join("bin/cargo-fuzz");
+    if !is_version(&program, CARGO_FUZZ) {
+        stream(
+            cargo(&format!(
+                "install cargo-fuzz --version {CARGO_FUZZ} --locked --force --debug --quiet --root"
             ))
             .arg(&dir),
         )?;
