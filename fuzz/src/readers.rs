@@ -6,8 +6,8 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use arena_store::Store;
-use arena_tournament::{Context, Planned, Setups};
+use arena_store::{Store, Tournament};
+use arena_tournament::{Context, Planned, Setups, check_imported};
 use futures_util::FutureExt as _;
 use referee::Address;
 use referee_core::{GameKind, Record, RecordError, Seed, pack};
@@ -70,7 +70,9 @@ pub(crate) fn exports(data: &[u8]) {
         let (runtime, store, _) = opened.get_or_insert_with(open);
         let name = format!("import-{}", IMPORTS.fetch_add(1, Ordering::Relaxed));
         runtime.block_on(async {
-            if let Ok(imported) = store.import(&mut &*data, Some(&name)).await {
+            let check =
+                |imported: &Tournament| check_imported(imported).map_err(|error| error.to_string());
+            if let Ok(imported) = store.import(&mut &*data, Some(&name), check).await {
                 let exported = store.export(imported.id, &mut Vec::new()).await;
                 exported.expect("what was read in can be written");
                 let removed = store.remove(imported.id).await;

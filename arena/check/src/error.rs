@@ -2,6 +2,7 @@
 
 use std::io;
 
+use referee::{Shortage, StartError};
 use referee_core::{Foul, SetupError};
 use tokio::task::JoinError;
 
@@ -17,6 +18,9 @@ pub enum CheckError {
     /// A game refuses a set-up that it names itself.
     #[error("could not begin a game")]
     Setup(#[from] SetupError),
+    /// We lack what the bot needs.
+    #[error(transparent)]
+    Shortage(#[from] Shortage),
     /// A thread that measured a process has panicked.
     #[error("could not measure the bot's process")]
     Measure(#[from] JoinError),
@@ -31,6 +35,15 @@ pub(crate) enum Halt {
     /// The bot can't be started or reached any more.
     #[error("{0}")]
     Gone(Foul),
+}
+
+impl From<StartError> for Halt {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Foul(foul) => Self::Gone(foul),
+            StartError::Shortage(shortage) => Self::Failed(shortage.into()),
+        }
+    }
 }
 
 impl From<JoinError> for Halt {

@@ -83,7 +83,8 @@ pub(crate) const fn name_of_foul(kind: FoulKind) -> FindingName {
         FoulKind::Oversized => FindingName::Oversized,
         FoulKind::MemoryExceeded => FindingName::MemoryExceeded,
         FoulKind::Illegal => FindingName::Illegal,
-        FoulKind::Late => FindingName::Late,
+        FoulKind::Flooded => FindingName::Flooded,
+        FoulKind::Late | FoulKind::Interfered => FindingName::Late,
     }
 }
 
@@ -195,6 +196,11 @@ pub const CATALOGUE: &[PossibleFindingEvent] = &[
         FindingName::Oversized,
         "answers of at most 64 KiB",
         "send the answer alone; logs belong on standard error",
+    ),
+    fault(
+        FindingName::Flooded,
+        "no more frames and bytes than the answers need",
+        "send nothing but answers on the connection; if a library sends the rest, turn that off (keep-alive pings many times a second, say)",
     ),
     fault(
         FindingName::MemoryExceeded,

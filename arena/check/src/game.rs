@@ -10,9 +10,7 @@ use std::{
 
 use arena_events::check::ReadyAnswer;
 use bytes::Bytes;
-use referee::{
-    ATTEMPTS, CLOSE_GRACE, Closed, Probe, ProbeReply, ProbeStream, Resumption, proc::CoreWait,
-};
+use referee::{CLOSE_GRACE, Closed, Probe, ProbeReply, ProbeStream, Resumption, proc::CoreWait};
 use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed, SetupError};
 use referee_games::{
     Calls, Fixture, Judgement, Next, Question, SeatReply, Sitting, answer, known_to, past, ready,
@@ -98,8 +96,6 @@ pub(crate) struct GameSeen {
     pub(crate) fork: Option<ForkedGame>,
     /// The first answer of a resumed bot may have been late because it was starting.
     pub(crate) unjudged: bool,
-    /// It was late because of a delay of ours.
-    pub(crate) excused: bool,
 }
 
 /// A copy of a game in the middle, and what the bot was sent so far, with its answers.
@@ -108,7 +104,7 @@ pub(crate) struct ForkedGame {
     past: Vec<Bytes>,
 }
 
-/// Plays a game; again where the bot was late because of a delay of ours.
+/// Plays a game.
 ///
 /// # Errors
 ///
@@ -118,33 +114,29 @@ pub(crate) async fn play(
     setting: &GameSetting,
     options: &PlayOptions,
 ) -> Result<GameSeen, SetupError> {
-    for attempt in 1.. {
-        let fixture = Fixture {
-            kind: setting.kind,
-            game_id: setting.id.clone(),
-            setup: setting.setup.clone(),
-            seed: setting.seed,
-            players: PerSeat::new(setting.kind.info().seats, |seat| {
-                if seat == setting.seat {
-                    setting.name.clone()
-                } else {
-                    "arena".to_owned()
-                }
-            }),
-            limits: setting.limits,
-            spent: PerSeat::default(),
-        };
-        let sitting = Sitting::new(fixture)?;
-        let mut playing = GameInProgress::new(probe, setting, options, sitting);
-        // The other games wait for it once.
-        playing.together = options.together.as_ref().filter(|_| attempt == 1);
-        let seen = playing.play().await;
-        if !seen.excused || attempt == ATTEMPTS {
-            return Ok(seen);
-        }
-    }
-    unreachable!("there is a last attempt")
+    let fixture = Fixture {
+        kind: setting.kind,
+        game_id: setting.id.clone(),
+        setup: setting.setup.clone(),
+        seed: setting.seed,
+        players: PerSeat::new(setting.kind.info().seats, |seat| {
+            if seat == setting.seat {
+                setting.name.clone()
+            } else {
+                "arena".to_owned()
+            }
+        }),
+        limits: setting.limits,
+        spent: PerSeat::default(),
+    };
+    let sitting = Sitting::new(fixture)?;
+    let mut playing = GameInProgress::new(probe, setting, options, sitting);
+    playing.together = options.together.as_ref();
+    Ok(playing.play().await)
 }
+
+/// How often a game is resumed at most until the first answer of the bot can be judged.
+const RESUMED: u32 = 3;
 
 /// Resumes a game in the middle, on a new stream, and plays on.
 pub(crate) async fn resume(
@@ -155,7 +147,7 @@ pub(crate) async fn resume(
 ) -> GameSeen {
     let mut seen = GameSeen::default();
     let mut resumption = Resumption::new(setting.limits.start);
-    for _ in 0..ATTEMPTS {
+    for _ in 0..RESUMED {
         let sitting = fork.sitting.fork();
         let mut playing = GameInProgress::new(probe, setting, options, sitting);
         for call in &fork.past {
@@ -166,7 +158,7 @@ pub(crate) async fn resume(
         }
         playing.resumption = Some(&mut resumption);
         seen = playing.play().await;
-        if !seen.unjudged && !seen.excused {
+        if !seen.unjudged {
             break;
         }
     }
@@ -328,11 +320,8 @@ impl<'a> GameInProgress<'a> {
             return Break(());
         }
         let (reply, own_share) = ask_watched(stream, asked, self.process).await;
-        let ProbeReply {
-            heard,
-            thought,
-            excused,
-        } = reply;
+        let ProbeReply { heard, thought } = reply;
+        let thought = thought.counted;
         if number == 0
             && let Some(together) = self.together
         {
@@ -351,7 +340,7 @@ impl<'a> GameInProgress<'a> {
             return Break(());
         }
         let answers = self.seen.thoughts.len();
-        self.judge(&question, &heard, thought, excused)?;
+        self.judge(&question, &heard, thought);
         if self.seen.thoughts.len() > answers {
             self.seen.own_thoughts.push(thought.mul_f64(own_share));
         }
@@ -364,14 +353,8 @@ impl<'a> GameInProgress<'a> {
         Continue(())
     }
 
-    /// Hands a response to the rules. It breaks where the game is to be played again.
-    fn judge(
-        &mut self,
-        question: &Question,
-        heard: &SeatReply,
-        thought: Duration,
-        excused: bool,
-    ) -> ControlFlow<()> {
+    /// Hands a response to the rules.
+    fn judge(&mut self, question: &Question, heard: &SeatReply, thought: Duration) {
         let judged = match self.options.judged_by {
             Some(limit) if question.number > 0 && thought < limit => {
                 thought.min(question.limit.saturating_sub(Duration::from_micros(1)))
@@ -393,13 +376,8 @@ impl<'a> GameInProgress<'a> {
                 // Dropping the stream cancels it.
                 self.stream = None;
                 self.seen.position = (question.number > 0).then(|| self.sitting.scene());
-                if excused {
-                    self.seen.excused = true;
-                    return ControlFlow::Break(());
-                }
             }
         }
-        ControlFlow::Continue(())
     }
 
     /// Sends the bot those of the calls that are its own.

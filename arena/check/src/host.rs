@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use referee::{Probe, Process, STOP_GRACE};
+use referee::{ConnectError, Probe, Process, STOP_GRACE};
 use referee_core::{Foul, GameKind};
 use referee_worker::{BotOptions, Entry, LaunchContext, Source};
 
@@ -96,7 +96,7 @@ impl<'a> Host<'a> {
             Source::Running(address) => (None, Probe::connect(&address, within).await),
             Source::Process(launch) => {
                 self.started += 1;
-                let process = Arc::new(launch.start().await.map_err(Halt::Gone)?);
+                let process = Arc::new(launch.start().await?);
                 let connected = Probe::of(process.clone(), within).await;
                 (Some(process), connected)
             }
@@ -108,7 +108,8 @@ impl<'a> Host<'a> {
                 took: began.elapsed(),
                 ready_for: None,
             }),
-            Err(detail) => Err(Halt::Gone(match process {
+            Err(ConnectError::Shortage(shortage)) => Err(Halt::Failed(shortage.into())),
+            Err(ConnectError::Failed(detail)) => Err(Halt::Gone(match process {
                 Some(_) => Foul::NoStart { detail },
                 None => Foul::Unreachable { detail },
             })),

@@ -91,6 +91,8 @@ pub(crate) const fn foul_code(foul: FoulKind, bot: i32) -> i32 {
         | FoulKind::WrongNumber
         | FoulKind::Unsolicited
         | FoulKind::Oversized
+        | FoulKind::Flooded
+        | FoulKind::Interfered
         | FoulKind::MemoryExceeded => 3 + 2 * bot,
         FoulKind::Illegal => 4 + 2 * bot,
         FoulKind::Late => 7 + bot,
@@ -147,7 +149,6 @@ mod tests {
             thought_us: seconds.map(|s| 1_000_000 * s + 999_000).to_vec(),
             course: 0,
             play_hash: String::new(),
-            voided: 0,
             finished_unix_ms: 0,
             counters: Vec::new(),
         }

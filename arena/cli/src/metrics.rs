@@ -14,7 +14,7 @@ use referee_worker::Buckets;
 
 const GAMES: &str = "arena_games_total";
 const RUNNING: &str = "arena_games_running";
-const VOIDED: &str = "arena_games_voided_total";
+const EXCUSED: &str = "arena_answers_excused_total";
 const QUEUE: &str = "arena_queue_wait_seconds";
 const ASK: &str = "arena_ask_seconds";
 const LATENESS: &str = "arena_referee_lateness_seconds";
@@ -38,7 +38,10 @@ pub(crate) fn serve(address: SocketAddr) -> anyhow::Result<()> {
         .with_context(|| format!("could not serve metrics at {address}"))?;
     describe_counter!(GAMES, "Games played, by game and by how they ended.");
     describe_gauge!(RUNNING, "Games that are being played.");
-    describe_counter!(VOIDED, "Games played again because the referee was late.");
+    describe_counter!(
+        EXCUSED,
+        "Answers that were late but for a delay of the referee, by bot."
+    );
     describe_histogram!(QUEUE, Unit::Seconds, "How long work waited for a worker.");
     describe_histogram!(ASK, Unit::Seconds, "From a question to its answer, by bot.");
     describe_histogram!(
@@ -62,12 +65,15 @@ pub(crate) fn game(name: &str, game: &EndedGame) {
             counter!(GAMES, "game" => name.to_owned(), "ended" => ended).increment(1);
         }
     }
-    if game.row.voided > 0 {
-        counter!(VOIDED).increment(game.row.voided.into());
-    }
     for (seat, buckets) in game.thinking.iter().enumerate() {
-        if game.row.lineup[game.row.order[seat]].is_none() {
+        let Some(entrant) = game.row.lineup[game.row.order[seat]] else {
             continue;
+        };
+        for (who, what, count) in &game.row.counters {
+            if *what == Counter::Excused && *who == Some(entrant) {
+                let bot = game.players[seat].clone();
+                counter!(EXCUSED, "bot" => bot).increment(count.unsigned_abs());
+            }
         }
         let asks = histogram!(ASK, "bot" => game.players[seat].clone());
         for (bucket, count) in buckets {

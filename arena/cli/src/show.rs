@@ -285,10 +285,15 @@ pub(crate) fn warnings(
                  so the error bars are too small",
                 plural(*games, "game")
             ),
-            Warning::RefereeDelay { games } => format!(
-                "the referee was late: {} had to be played again",
-                plural(*games, "game")
-            ),
+            Warning::RefereeDelay { excused } => {
+                let bots = excused
+                    .iter()
+                    .map(|(bot, answers)| format!("{} {answers}", snapshot.name(*bot)));
+                format!(
+                    "the referee was late; answers that were in time but for that: {}",
+                    bots.collect::<Vec<_>>().join(", ")
+                )
+            }
             Warning::UnequalSeats { bots } => {
                 let bots = bots.iter().map(|(bot, seats)| {
                     let seats: Vec<String> = seats.iter().map(u64::to_string).collect();
@@ -338,9 +343,6 @@ pub(crate) fn figures(snapshot: &Snapshot) -> anyhow::Result<()> {
             let [median, p99, max] = quantiles(buckets);
             text(&format!("{what}: median {median}, p99 {p99}, max {max}\n"))?;
         }
-    }
-    if figures.voided > 0 {
-        text(&format!("games played again: {}\n", figures.voided))?;
     }
     Ok(())
 }

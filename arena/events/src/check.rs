@@ -280,6 +280,7 @@ pub enum FindingName {
     WrongNumber,
     Unsolicited,
     Oversized,
+    Flooded,
     MemoryExceeded,
     Illegal,
     Late,

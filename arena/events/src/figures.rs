@@ -19,8 +19,6 @@ pub struct FiguresEvent {
     pub endings: EndingCounts,
     /// The points that each seat has brought, by seat.
     pub points_by_seat: Vec<f64>,
-    /// How many games were played again because the referee was late.
-    pub replayed_games: u64,
     /// How long work waited for a worker.
     pub queue_wait: TimeFigures,
     /// How long it took to store results.
@@ -38,6 +36,8 @@ pub struct BotFigures {
     pub thinking: TimeFigures,
     /// How often it committed each foul.
     pub fouls: BTreeMap<FoulName, u64>,
+    /// How many of its answers were late but for a delay of the referee.
+    pub excused_answers: u64,
     /// How many games it played in each seat, by seat.
     pub games_by_seat: Vec<u64>,
 }

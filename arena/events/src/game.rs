@@ -135,6 +135,16 @@ pub enum FoulEvidence {
         /// What is allowed, in bytes.
         limit_bytes: u64,
     },
+    /// It sent more than any answer needs.
+    Flooded {
+        /// What it sent.
+        detail: String,
+    },
+    /// It was late just when the referee was delayed, too often for chance.
+    Interfered {
+        /// How often.
+        detail: String,
+    },
     /// Its process used too much memory.
     MemoryExceeded {
         /// The most that was seen, in bytes.
@@ -174,6 +184,8 @@ pub enum FoulName {
     WrongNumber,
     Unsolicited,
     Oversized,
+    Flooded,
+    Interfered,
     MemoryExceeded,
     Illegal,
     Late,

@@ -320,10 +320,12 @@ pub enum RunWarning {
         /// How many of them went differently from each other.
         distinct: u64,
     },
-    /// The referee was late, and games were played again for it.
+    /// Answers of a bot were late but for a delay of the referee.
     RefereeLate {
-        /// How many.
-        games: u64,
+        /// The bot's name.
+        bot: String,
+        /// How many answers.
+        excused_answers: u64,
     },
     /// A bot sat more often in one seat than in another.
     UnequalSeats {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use referee::CutOff;
+use referee::PlayError;
 use referee_games::Mismatch;
 
 use crate::playouts::BotError;
@@ -19,7 +19,7 @@ pub enum ReviewError {
     /// A folder for a bot's socket can't be made.
     #[error("could not make a folder among the temporary files (TMPDIR)")]
     Socket(#[source] io::Error),
-    /// The threads of the referee have ended.
+    /// The bot could not be asked, which is not its fault.
     #[error("could not ask the bot")]
-    CutOff(#[from] CutOff),
+    Play(#[from] PlayError),
 }

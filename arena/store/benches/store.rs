@@ -199,7 +199,6 @@ fn game(number: u64, text: &str) -> FinishedGame {
             thought_us: vec![chance % 1_000_000, chance % 999_999],
             course: chance,
             play_hash: format!("{chance:064x}"),
-            voided: 0,
             finished_unix_ms: number.cast_signed(),
             counters: vec![
                 (None, Counter::Ended(Ending::Rules), 1),

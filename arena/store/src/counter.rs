@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// What a counter counts, for one entrant or for the tournament.
 ///
 /// In the database and in JSON it is a text such as `ask:12`, `foul:hung-up` or
-/// `voided`. A time falls into a bucket, whose number the arena makes; the store
+/// `excused`. A time falls into a bucket, whose number the arena makes; the store
 /// adds up and does not interpret it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Counter {
@@ -22,8 +22,8 @@ pub enum Counter {
     Ended(Ending),
     /// `points:SEAT`: half points that were won from this seat.
     HalfPoints(Seat),
-    /// `voided`: games that were void and played again.
-    Voided,
+    /// `excused`: answers of an entrant that were late but for a delay of the referee.
+    Excused,
     /// `queue:BUCKET`: chunks that waited this long for a worker.
     QueueWait(u32),
     /// `commit:BUCKET`: transactions of the store that took this long.
@@ -58,7 +58,7 @@ impl Counter {
     pub const fn is_of_the_run(&self) -> bool {
         matches!(
             self,
-            Self::Voided | Self::QueueWait(_) | Self::CommitTime(_) | Self::RefereeDelay(_)
+            Self::QueueWait(_) | Self::CommitTime(_) | Self::RefereeDelay(_)
         )
     }
 }
@@ -71,7 +71,7 @@ impl fmt::Display for Counter {
             Self::Seat(seat) => write!(f, "seat:{seat}"),
             Self::Ended(ending) => write!(f, "ended:{ending}"),
             Self::HalfPoints(seat) => write!(f, "points:{seat}"),
-            Self::Voided => f.write_str("voided"),
+            Self::Excused => f.write_str("excused"),
             Self::QueueWait(bucket) => write!(f, "queue:{bucket}"),
             Self::CommitTime(bucket) => write!(f, "commit:{bucket}"),
             Self::RefereeDelay(bucket) => write!(f, "late:{bucket}"),
@@ -91,7 +91,7 @@ impl FromStr for Counter {
             "seat" => seat(value).map(Self::Seat),
             "ended" => value.parse().ok().map(Self::Ended),
             "points" => seat(value).map(Self::HalfPoints),
-            "voided" => value.is_empty().then_some(Self::Voided),
+            "excused" => value.is_empty().then_some(Self::Excused),
             "queue" => value.parse().ok().map(Self::QueueWait),
             "commit" => value.parse().ok().map(Self::CommitTime),
             "late" => value.parse().ok().map(Self::RefereeDelay),
@@ -158,7 +158,7 @@ fn foul(word: &str) -> Option<FoulKind> {
     FOULS.into_iter().find(|&kind| foul_word(kind) == word)
 }
 
-const FOULS: [FoulKind; 13] = [
+const FOULS: [FoulKind; 15] = [
     FoulKind::Unreachable,
     FoulKind::NoStart,
     FoulKind::Unsupported,
@@ -169,6 +169,8 @@ const FOULS: [FoulKind; 13] = [
     FoulKind::WrongNumber,
     FoulKind::Unsolicited,
     FoulKind::Oversized,
+    FoulKind::Flooded,
+    FoulKind::Interfered,
     FoulKind::MemoryExceeded,
     FoulKind::Illegal,
     FoulKind::Late,
@@ -192,7 +194,7 @@ mod tests {
             (Counter::Ended(Ending::Draw), "ended:draw"),
             (Counter::Ended(Ending::Foul(FoulKind::Late)), "ended:late"),
             (Counter::HalfPoints(seat), "points:3"),
-            (Counter::Voided, "voided"),
+            (Counter::Excused, "excused"),
             (Counter::QueueWait(0), "queue:0"),
             (Counter::CommitTime(900), "commit:900"),
             (Counter::RefereeDelay(4), "late:4"),
@@ -224,7 +226,7 @@ mod tests {
             "seat:256",
             "ended:",
             "points:one",
-            "voided:1",
+            "excused:1",
             "queue:",
             "commit:1.5",
             "late:99999999999",
@@ -247,9 +249,11 @@ mod tests {
             FoulKind::WrongNumber => 7,
             FoulKind::Unsolicited => 8,
             FoulKind::Oversized => 9,
-            FoulKind::MemoryExceeded => 10,
-            FoulKind::Illegal => 11,
-            FoulKind::Late => 12,
+            FoulKind::Flooded => 10,
+            FoulKind::Interfered => 11,
+            FoulKind::MemoryExceeded => 12,
+            FoulKind::Illegal => 13,
+            FoulKind::Late => 14,
         };
         assert!(FOULS.into_iter().map(place).eq(0..FOULS.len()));
     }

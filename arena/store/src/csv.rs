@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use crate::{GameFilter, GameRow, NewEntrant, Store, StoreError, TournamentId};
+use arena_ladder::Entrant;
+
+use crate::{Counter, GameFilter, GameRow, NewEntrant, Store, StoreError, TournamentId};
 
 /// How many games are in memory at once.
 const PAGE: u32 = 1000;
@@ -44,16 +46,10 @@ impl Store {
 fn heads(seats: usize) -> Vec<String> {
     let before = ["group", "seating", "games_in_group", "match"].map(str::to_owned);
     let by_seat = (1..=seats).flat_map(|seat| {
-        ["bot", "place", "score", "foul", "thought_us"].map(|head| format!("{head}_{seat}"))
+        ["bot", "place", "score", "foul", "thought_us", "excused"]
+            .map(|head| format!("{head}_{seat}"))
     });
-    let after = [
-        "reason",
-        "plies",
-        "course",
-        "play_hash",
-        "voided",
-        "finished_unix_ms",
-    ];
+    let after = ["reason", "plies", "course", "play_hash", "finished_unix_ms"];
     before
         .into_iter()
         .chain(by_seat)
@@ -77,16 +73,25 @@ fn cells(game: &GameRow, entrants: &[NewEntrant]) -> Vec<String> {
         cells.push(game.scores[seat].to_string());
         cells.push(foul.map_or("", |foul| foul.foul.kind().words()).to_owned());
         cells.push(game.thought_us[seat].to_string());
+        cells.push(excused(game, game.lineup[place]).to_string());
     }
     cells.extend([
         game.reason.clone(),
         game.plies.to_string(),
         format!("{:016x}", game.course),
         game.play_hash.clone(),
-        game.voided.to_string(),
         game.finished_unix_ms.to_string(),
     ]);
     cells
+}
+
+/// How many answers of an entrant were excused; 0 for a filler, which counts for nobody.
+fn excused(game: &GameRow, who: Option<Entrant>) -> i64 {
+    let counters = game.counters.iter();
+    let of = counters.filter(|(whose, counter, _)| {
+        who.is_some() && *whose == who && *counter == Counter::Excused
+    });
+    of.map(|(_, _, count)| count).sum()
 }
 
 fn line(cells: &[String]) -> String {

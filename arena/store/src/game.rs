@@ -46,8 +46,6 @@ pub struct GameRow {
     pub course: u64,
     /// The play hash of the record.
     pub play_hash: String,
-    /// How many earlier attempts at this game were void.
-    pub voided: u32,
     /// When it ended, in milliseconds since 1970.
     pub finished_unix_ms: i64,
     /// What it adds to the counters of an entrant, or with None of the tournament.
@@ -138,7 +136,7 @@ impl GameRow {
 
     /// The columns that [`read`](Self::read) reads and [`write`](Self::write) writes.
     pub(crate) const COLUMNS: &str = "grp, seating, games_in_group, matchup, lineup, seats, \
-        places, scores, reason, fouls, plies, thought_us, course, play_hash, voided, \
+        places, scores, reason, fouls, plies, thought_us, course, play_hash, \
         finished_ms, counters";
 
     /// Adds the values of these columns to a statement.
@@ -157,7 +155,6 @@ impl GameRow {
         values.bind(list(&self.thought_us));
         values.bind(self.course.cast_signed());
         values.bind(self.play_hash.as_str());
-        values.bind(i64::from(self.voided));
         values.bind(self.finished_unix_ms);
         values.bind(json(&self.counters));
     }
@@ -180,7 +177,6 @@ impl GameRow {
             thought_us: unlist(row.try_get("thought_us")?)?,
             course: row.try_get::<i64, _>("course")?.cast_unsigned(),
             play_hash: row.try_get("play_hash")?,
-            voided: number(row, "voided")?,
             finished_unix_ms: row.try_get("finished_ms")?,
             counters: serde_json::from_str(counters)
                 .map_err(|_| damaged("a list of counters", &counters))?,

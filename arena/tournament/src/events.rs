@@ -156,6 +156,8 @@ pub fn evidence(foul: &Foul) -> FoulEvidence {
         Foul::Oversized { limit } => FoulEvidence::Oversized {
             limit_bytes: limit as u64,
         },
+        Foul::Flooded { detail } => FoulEvidence::Flooded { detail },
+        Foul::Interfered { detail } => FoulEvidence::Interfered { detail },
         Foul::MemoryExceeded { peak, limit } => FoulEvidence::MemoryExceeded {
             peak_bytes: peak,
             limit_bytes: limit,
@@ -181,6 +183,8 @@ pub const fn foul_name(kind: FoulKind) -> FoulName {
         FoulKind::WrongNumber => FoulName::WrongNumber,
         FoulKind::Unsolicited => FoulName::Unsolicited,
         FoulKind::Oversized => FoulName::Oversized,
+        FoulKind::Flooded => FoulName::Flooded,
+        FoulKind::Interfered => FoulName::Interfered,
         FoulKind::MemoryExceeded => FoulName::MemoryExceeded,
         FoulKind::Illegal => FoulName::Illegal,
         FoulKind::Late => FoulName::Late,
@@ -385,6 +389,7 @@ impl Snapshot {
                     fouls: (bot.fouls.iter())
                         .map(|(kind, count)| (foul_name(*kind), *count))
                         .collect(),
+                    excused_answers: bot.excused,
                     games_by_seat: by_seat(&bot.seats, seats),
                 })
                 .collect(),
@@ -393,7 +398,6 @@ impl Snapshot {
                 .into_iter()
                 .map(|half| half as f64 / 2.0)
                 .collect(),
-            replayed_games: figures.voided,
             queue_wait: times(&figures.queue),
             store_commit: times(&figures.commit),
             referee_delay: times(&figures.late),
@@ -515,8 +519,15 @@ impl Snapshot {
                         distinct: *distinct,
                     });
                 }
-                Warning::RefereeDelay { games } => {
-                    events.push(RunWarning::RefereeLate { games: *games });
+                Warning::RefereeDelay { excused } => {
+                    events.extend(
+                        excused
+                            .iter()
+                            .map(|(bot, answers)| RunWarning::RefereeLate {
+                                bot: self.name(*bot).to_owned(),
+                                excused_answers: *answers,
+                            }),
+                    );
                 }
                 Warning::UnequalSeats { bots } => {
                     events.extend(bots.iter().map(|(bot, games)| RunWarning::UnequalSeats {

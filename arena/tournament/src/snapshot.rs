@@ -55,8 +55,6 @@ pub struct Figures {
     pub bots: Vec<BotFigures>,
     /// How games ended.
     pub ended: BTreeMap<Ending, u64>,
-    /// Games that were played again because the referee was late.
-    pub voided: u64,
     /// How long chunks waited for a worker.
     pub queue: Buckets,
     /// How long a commit of the store took.
@@ -74,6 +72,8 @@ pub struct BotFigures {
     pub thinking: Buckets,
     /// How often it committed which foul.
     pub fouls: BTreeMap<FoulKind, u64>,
+    /// How many answers were late but for a delay of the referee.
+    pub excused: u64,
     /// How often it sat where.
     pub seats: BTreeMap<usize, u64>,
 }
@@ -106,10 +106,10 @@ pub enum Warning {
         /// How many of these differ.
         distinct: u64,
     },
-    /// Games were played again because the referee was late.
+    /// Answers were late but for a delay of the referee.
     RefereeDelay {
-        /// How many.
-        games: u64,
+        /// For each bot that it helped how many of its answers.
+        excused: Vec<(Entrant, u64)>,
     },
     /// Bots sat in one seat more often than in another, so that the seat may have
     /// decided.
@@ -320,7 +320,7 @@ impl Figures {
                 (Counter::Ended(ending), None) => {
                     *figures.ended.entry(*ending).or_insert(0) += count;
                 }
-                (Counter::Voided, None) => figures.voided += count,
+                (Counter::Excused, Some(bot)) => bot.excused += count,
                 (Counter::QueueWait(bucket), None) => figures.queue.add(*bucket, count),
                 (Counter::CommitTime(bucket), None) => figures.commit.add(*bucket, count),
                 (Counter::RefereeDelay(bucket), None) => figures.late.add(*bucket, count),
@@ -355,10 +355,13 @@ fn warnings(
     if games >= 4 && 2 * distinct < games {
         warnings.push(Warning::RepeatedGames { games, distinct });
     }
-    if figures.voided > 0 {
-        warnings.push(Warning::RefereeDelay {
-            games: figures.voided,
-        });
+    let excused = figures.bots.iter().enumerate();
+    let excused: Vec<(Entrant, u64)> = excused
+        .filter(|(_, figure)| figure.excused > 0)
+        .map(|(bot, figure)| (Entrant::new(bot as u32), figure.excused))
+        .collect();
+    if !excused.is_empty() {
+        warnings.push(Warning::RefereeDelay { excused });
     }
     let uneven = figures.bots.iter().enumerate().filter_map(|(bot, figure)| {
         let games: u64 = figure.seats.values().sum();

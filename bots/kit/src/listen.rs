@@ -2,7 +2,7 @@
 
 use std::{env, fs, io, path::Path, time::Duration};
 
-use futures_util::FutureExt as _;
+use futures_util::{FutureExt as _, Stream, StreamExt as _};
 use tokio::{
     net::{TcpListener, UnixListener},
     signal::unix::{SignalKind, signal},
@@ -89,7 +89,7 @@ pub async fn listen(router: Router) -> Result<(), ListenError> {
             remove_socket(path.as_ref()).map_err(bind)?;
             let listener = UnixListener::bind(path).map_err(bind)?;
             println!("listening on unix:{path}");
-            let incoming = UnixListenerStream::new(listener);
+            let incoming = accepted(UnixListenerStream::new(listener));
             let served = router.serve_with_incoming_shutdown(incoming, stop.clone());
             let served = served.await;
             let _ = fs::remove_file(path);
@@ -97,7 +97,7 @@ pub async fn listen(router: Router) -> Result<(), ListenError> {
         } else if let Some(host) = address.strip_prefix("tcp:") {
             let listener = TcpListener::bind(host).await.map_err(bind)?;
             println!("listening on tcp:{}", listener.local_addr()?);
-            let incoming = TcpListenerStream::new(listener);
+            let incoming = accepted(TcpListenerStream::new(listener));
             let served = router.serve_with_incoming_shutdown(incoming, stop.clone());
             served.await?;
         } else {
@@ -113,6 +113,21 @@ pub async fn listen(router: Router) -> Result<(), ListenError> {
         served = serving => served,
         () = too_long => Ok(()),
     }
+}
+
+/// How long to wait after a connection could not be accepted: at the limit of open files the
+/// next one can't be accepted either.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// The connections to a listener. One that can't be accepted is no end.
+fn accepted<S>(incoming: impl Stream<Item = io::Result<S>>) -> impl Stream<Item = io::Result<S>> {
+    incoming.filter_map(|accepted| async move {
+        if let Err(error) = &accepted {
+            eprintln!("could not accept a connection: {error}");
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+        }
+        accepted.ok().map(Ok)
+    })
 }
 
 /// Listens for SIGTERM and SIGINT; the future ends when one of them comes.

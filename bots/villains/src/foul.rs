@@ -16,7 +16,10 @@ use arena_proto::games::connect_four::v1::{
     connect_four_call::Call,
 };
 use bytes::Bytes;
-use nix::sys::signal::{SigSet, Signal};
+use nix::{
+    sys::signal::{SigSet, Signal, kill},
+    unistd::getppid,
+};
 use prost::Message as _;
 use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
@@ -298,6 +301,9 @@ impl VillainSeat<'_> {
             }
             _ => {}
         }
+        if let Some(limit) = asked.limit.filter(|_| villain.stops) {
+            stop_parent(limit).await;
+        }
         let by_the_rules = game::answer(Some(asked.number), Answer::Point(point));
         let sent = match villain.kind {
             Kind::Bulky => Put::messages(&[&padded(&by_the_rules, LARGEST)]),
@@ -388,6 +394,21 @@ impl VillainSeat<'_> {
         let _ = self.answers.send(Put::End(status)).await;
         false
     }
+}
+
+/// Stops the process that started this one from a moment before the limit to a moment after
+/// it, and waits until the limit is over.
+async fn stop_parent(limit: Duration) {
+    const BEFORE: Duration = Duration::from_millis(20);
+    const AFTER: Duration = Duration::from_millis(80);
+    let parent = getppid();
+    std::thread::spawn(move || {
+        std::thread::sleep(limit.saturating_sub(BEFORE));
+        let _ = kill(parent, Signal::SIGSTOP);
+        std::thread::sleep(BEFORE + AFTER);
+        let _ = kill(parent, Signal::SIGCONT);
+    });
+    tokio::time::sleep(limit + Duration::from_millis(1)).await;
 }
 
 /// A point off the board.

@@ -37,6 +37,8 @@ pub enum Kind {
     NeverReady,
     /// Start: answers GameStart with a point.
     NotReady,
+    /// Start: says that its answers are compressed (`grpc-encoding: gzip`).
+    Compressed,
 
     /// Aborts.
     Crash,
@@ -72,6 +74,26 @@ pub enum Kind {
     Flood,
     /// Answers with a message of one byte more than 64 KiB.
     Oversized,
+    /// Sends PING without end instead of its answer.
+    FloodsPings,
+    /// Sends acknowledgements of PING without end instead of its answer.
+    FloodsPingAcks,
+    /// Sends SETTINGS without end instead of its answer.
+    FloodsSettings,
+    /// Sends frames of an unknown type without end instead of its answer.
+    FloodsUnknownFrames,
+    /// Sends empty DATA without end instead of its answer.
+    FloodsEmptyData,
+    /// Sends WINDOW_UPDATE without end instead of its answer.
+    FloodsWindowUpdates,
+    /// Sends PRIORITY without end instead of its answer.
+    FloodsPriorities,
+    /// Sends headers and empty CONTINUATION without end instead of its answer.
+    FloodsContinuations,
+    /// Sends RST_STREAM without end instead of its answer.
+    FloodsResets,
+    /// Sends a trailer without end instead of its answer.
+    FloodsTrailers,
     /// Takes `--megabytes` of memory and waits for an hour.
     Memory,
     /// Plays into a column that the board does not have.
@@ -195,11 +217,15 @@ impl Kind {
             Self::ExitAtOnce | Self::Silent | Self::Deaf | Self::Misdirected | Self::Mute => {
                 (Some(Foul::NoStart), Some("no-start"))
             }
-            Self::CrashAtStart | Self::HangUpAtStart | Self::NeverReady | Self::NotReady => {
-                (Some(Foul::NoStart), Some("no-ready"))
-            }
+            Self::CrashAtStart
+            | Self::HangUpAtStart
+            | Self::NeverReady
+            | Self::NotReady
+            | Self::Compressed => (Some(Foul::NoStart), Some("no-ready")),
             Self::Unsupported => (Some(Foul::Unsupported), Some("unsupported")),
-            Self::Crash | Self::Exit | Self::Reset => (Some(Foul::Crashed), Some("crashed")),
+            Self::Crash | Self::Exit | Self::Reset | Self::FloodsResets | Self::FloodsTrailers => {
+                (Some(Foul::Crashed), Some("crashed"))
+            }
             Self::HangUp => (Some(Foul::HungUp), Some("hung-up")),
             Self::ErrorStatus | Self::NoStatus => (Some(Foul::ErrorStatus), Some("error-status")),
             Self::Malformed
@@ -211,6 +237,14 @@ impl Kind {
             Self::WrongNumber | Self::PastNumber => (Some(Foul::WrongNumber), Some("wrong-number")),
             Self::Unsolicited | Self::Flood => (Some(Foul::Unsolicited), Some("unsolicited")),
             Self::Oversized => (Some(Foul::Oversized), Some("oversized")),
+            Self::FloodsPings
+            | Self::FloodsPingAcks
+            | Self::FloodsSettings
+            | Self::FloodsUnknownFrames
+            | Self::FloodsEmptyData
+            | Self::FloodsWindowUpdates
+            | Self::FloodsPriorities
+            | Self::FloodsContinuations => (Some(Foul::Flooded), Some("flooded")),
             Self::Memory => (Some(Foul::MemoryExceeded), Some("memory-exceeded")),
             Self::Illegal | Self::Floating | Self::Occupied => {
                 (Some(Foul::Illegal), Some("illegal"))

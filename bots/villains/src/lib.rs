@@ -4,6 +4,7 @@
 
 mod callbacks;
 mod foul;
+mod frames;
 mod game;
 mod games;
 mod kind;
@@ -56,6 +57,10 @@ pub struct Villain {
     /// Mahjong and Reversal Big Two. Not every kind can.
     #[arg(long)]
     by_callbacks: bool,
+    /// Stops the process that started it whenever the time for a point is over, and answers
+    /// meanwhile.
+    #[arg(long)]
+    stops: bool,
     /// Where it looks (snoops).
     #[arg(long, default_value = ".")]
     folder: PathBuf,
@@ -88,6 +93,9 @@ impl Villain {
         }
         if let Some(code) = foul::before_listening(&self) {
             return code;
+        }
+        if frames::adds_frames(self.kind) {
+            return frames::main(&self);
         }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

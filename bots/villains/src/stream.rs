@@ -17,7 +17,7 @@ use arena_proto::{
     opaque::OpaqueCodec,
 };
 use bytes::{BufMut as _, Bytes, BytesMut};
-use http::{HeaderMap, Request, Response, Uri, header::CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Request, Response, Uri, header::CONTENT_TYPE};
 use http_body::Frame;
 use tokio::sync::mpsc;
 use tonic::{
@@ -29,7 +29,7 @@ use tonic::{
     server::NamedService,
 };
 
-use crate::{Villain, foul, games::RunningGames};
+use crate::{Villain, foul, games::RunningGames, kind::Kind};
 
 /// The service's full name.
 pub(crate) const SERVICE: &str = "games.connect_four.v1.ConnectFourBot";
@@ -104,8 +104,13 @@ impl Service<Request<Body>> for PlayService {
             let calls = Streaming::new_request(calls, request.into_body(), None, None);
             // Room for one: a flood goes no faster than it is taken.
             let (answers, puts) = mpsc::channel(1);
+            let mut response = response(puts);
+            if villain.kind == Kind::Compressed {
+                let gzip = HeaderValue::from_static("gzip");
+                response.headers_mut().insert("grpc-encoding", gzip);
+            }
             tokio::spawn(async move { foul::play(&villain, &games, calls, answers).await });
-            Ok(response(puts))
+            Ok(response)
         })
     }
 }

@@ -49,6 +49,25 @@ pub struct Clock {
     used: Duration,
 }
 
+/// How long an answer took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThinkingTime {
+    /// The time that counts: from handing the question to the transport to reading the
+    /// answer, less what is excused.
+    pub counted: Duration,
+    /// A delay of the referee's own that would have made the answer late.
+    pub excused: Duration,
+}
+
+impl From<Duration> for ThinkingTime {
+    fn from(counted: Duration) -> Self {
+        Self {
+            counted,
+            excused: Duration::ZERO,
+        }
+    }
+}
+
 /// Whether an answer came in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charge {

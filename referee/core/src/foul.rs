@@ -61,6 +61,16 @@ pub enum Foul {
         /// The limit in bytes.
         limit: usize,
     },
+    /// It sent more than any answer needs: frames of HTTP/2 or bytes without end.
+    Flooded {
+        /// What it sent.
+        detail: String,
+    },
+    /// It was late just when the referee was delayed, too often for chance.
+    Interfered {
+        /// How often.
+        detail: String,
+    },
     /// Its process used more memory than allowed.
     MemoryExceeded {
         /// The most memory that was measured, less what it used when it was ready, in
@@ -97,6 +107,8 @@ pub enum FoulKind {
     WrongNumber,
     Unsolicited,
     Oversized,
+    Flooded,
+    Interfered,
     MemoryExceeded,
     Illegal,
     Late,
@@ -117,6 +129,8 @@ impl Foul {
             Self::WrongNumber { .. } => FoulKind::WrongNumber,
             Self::Unsolicited { .. } => FoulKind::Unsolicited,
             Self::Oversized { .. } => FoulKind::Oversized,
+            Self::Flooded { .. } => FoulKind::Flooded,
+            Self::Interfered { .. } => FoulKind::Interfered,
             Self::MemoryExceeded { .. } => FoulKind::MemoryExceeded,
             Self::Illegal { .. } => FoulKind::Illegal,
             Self::Late { .. } => FoulKind::Late,
@@ -164,7 +178,9 @@ impl Foul {
             | Self::NoStart { detail }
             | Self::Unsupported { detail }
             | Self::Crashed { detail }
-            | Self::Malformed { detail } => Some(detail),
+            | Self::Malformed { detail }
+            | Self::Flooded { detail }
+            | Self::Interfered { detail } => Some(detail),
             Self::ErrorStatus { message, .. } => Some(message),
             Self::Illegal { reason } => Some(reason),
             Self::HungUp
@@ -194,6 +210,8 @@ impl std::fmt::Display for Foul {
             }
             Self::Unsolicited { bytes } => write!(f, "spoke without being asked ({bytes} bytes)"),
             Self::Oversized { limit } => write!(f, "answer larger than {limit} bytes"),
+            Self::Flooded { detail } => write!(f, "flooded its connection: {detail}"),
+            Self::Interfered { detail } => write!(f, "interfered with the referee: {detail}"),
             Self::MemoryExceeded { peak, limit } => {
                 write!(f, "used {peak} bytes of memory, allowed {limit}")
             }
@@ -218,6 +236,8 @@ impl FoulKind {
             Self::WrongNumber => "wrong number",
             Self::Unsolicited => "unsolicited",
             Self::Oversized => "oversized",
+            Self::Flooded => "flooded",
+            Self::Interfered => "interfered",
             Self::MemoryExceeded => "memory",
             Self::Illegal => "illegal",
             Self::Late => "late",

@@ -24,7 +24,7 @@ mod transcript;
 mod watcher;
 mod wire;
 
-pub use clock::{Charge, Clock, Limits};
+pub use clock::{Charge, Clock, Limits, ThinkingTime};
 pub use dice::Dice;
 pub use foul::{Foul, FoulKind};
 pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step, Trial};

@@ -44,9 +44,14 @@ pub enum Event {
         /// The move in the notation of the game; absent if it was a foul or no move.
         #[serde(rename = "move", default, skip_serializing_if = "Option::is_none")]
         notation: Option<String>,
-        /// The time from handing the question to the transport to reading the answer.
+        /// The time from handing the question to the transport to reading the answer, less
+        /// what is excused.
         #[serde(rename = "thought_us", with = "micros")]
         thought: Duration,
+        /// A delay of the referee's own that would have made the answer late.
+        #[serde(rename = "excused_us", with = "micros")]
+        #[serde(default, skip_serializing_if = "Duration::is_zero")]
+        excused: Duration,
     },
     /// A seat committed a foul, by its last answer or instead of one.
     Fouled {
@@ -132,6 +137,7 @@ impl Event {
                 answer,
                 notation,
                 thought,
+                excused,
             } => {
                 push(out, r#"{"type":"answered","seat":"#, seat);
                 push(out, r#","number":"#, number);
@@ -140,6 +146,9 @@ impl Event {
                     push(out, r#","move":"#, notation);
                 }
                 push(out, r#","thought_us":"#, &micros::whole(*thought));
+                if !excused.is_zero() {
+                    push(out, r#","excused_us":"#, &micros::whole(*excused));
+                }
             }
             Self::Fouled {
                 seat,
@@ -219,6 +228,7 @@ mod tests {
                 answer: Bytes::from_static(b"\x08"),
                 notation: Some("say \"a\"".to_owned()),
                 thought: Duration::from_micros(12),
+                excused: Duration::ZERO,
             },
             Event::Answered {
                 seat,
@@ -226,6 +236,7 @@ mod tests {
                 answer: Bytes::new(),
                 notation: Some("d4 → ♣3".to_owned()),
                 thought: Duration::from_secs(1),
+                excused: Duration::from_millis(3),
             },
             Event::Answered {
                 seat,
@@ -233,6 +244,7 @@ mod tests {
                 answer: Bytes::new(),
                 notation: Some("(3, 4)".to_owned()),
                 thought: Duration::from_secs(1),
+                excused: Duration::ZERO,
             },
             Event::Answered {
                 seat,
@@ -240,6 +252,7 @@ mod tests {
                 answer: Bytes::new(),
                 notation: None,
                 thought: Duration::ZERO,
+                excused: Duration::ZERO,
             },
         ] {
             let mut line = Vec::new();

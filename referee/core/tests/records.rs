@@ -51,6 +51,7 @@ fn record() -> Record {
                 answer: Bytes::new(),
                 notation: None,
                 thought: Duration::ZERO,
+                excused: Duration::ZERO,
             },
             Event::Told {
                 seat: second,
@@ -67,6 +68,7 @@ fn record() -> Record {
                 answer: Bytes::from_static(b"\x08"),
                 notation: Some("(3, 4)".to_owned()),
                 thought: Duration::from_micros(1_234_567),
+                excused: Duration::ZERO,
             },
             Event::Answered {
                 seat: second,
@@ -74,6 +76,7 @@ fn record() -> Record {
                 answer: Bytes::from_static(b"\x08\x01"),
                 notation: Some("say \"a\" \\ ♣3\n".to_owned()),
                 thought: Duration::from_secs(3600),
+                excused: Duration::ZERO,
             },
             Event::Fouled {
                 seat: first,

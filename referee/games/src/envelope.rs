@@ -175,6 +175,8 @@ pub fn foul_kind(foul: FoulKind) -> ProtoFoul {
         FoulKind::MemoryExceeded => ProtoFoul::MemoryExceeded,
         FoulKind::Illegal => ProtoFoul::Illegal,
         FoulKind::Late => ProtoFoul::Late,
+        FoulKind::Flooded => ProtoFoul::Flooded,
+        FoulKind::Interfered => ProtoFoul::Interfered,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use referee_core::{Foul, GameKind, Limits, Record, Seat};
+use referee_core::{Foul, GameKind, Limits, Record, Seat, ThinkingTime};
 
 use crate::{
     Judgement, Mismatch, Question, RecordedReply, Retraced, SeatReply, Sitting, envelope, game,
@@ -95,7 +95,11 @@ impl Asked {
     /// # Errors
     ///
     /// The foul that this answer is.
-    pub fn judge(&self, heard: SeatReply, thought: Duration) -> Result<Judgement, Foul> {
+    pub fn judge(
+        &self,
+        heard: SeatReply,
+        thought: impl Into<ThinkingTime>,
+    ) -> Result<Judgement, Foul> {
         let seat = self.question.seat;
         let mut sitting = self.sitting.fork();
         match sitting.hear(seat, heard, thought) {

@@ -4,7 +4,9 @@
 use std::{collections::VecDeque, time::Duration};
 
 use bytes::Bytes;
-use referee_core::{Event, Foul, GameKind, Limits, Malformed, PerSeat, Record, Scene, Seat, Watch};
+use referee_core::{
+    Event, Foul, GameKind, Limits, Malformed, PerSeat, Record, Scene, Seat, ThinkingTime, Watch,
+};
 
 use crate::{
     Fixture, GAMES, Judgement, Next, Question, SeatReply, Sitting, game, sitting::BEHAVIOR_VERSION,
@@ -88,7 +90,7 @@ pub struct RecordedReply {
     /// The answer or the foul.
     pub heard: SeatReply,
     /// How long it took.
-    pub thought: Duration,
+    pub thought: ThinkingTime,
     /// The move in the notation of the game; `None` for a foul, or for the answer to
     /// `GameStart`.
     pub notation: Option<String>,
@@ -151,7 +153,7 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
                 seat: question.seat,
                 notation,
                 foul,
-                thought: said.thought,
+                thought: said.thought.counted,
                 at,
                 before,
             });
@@ -190,7 +192,7 @@ pub fn retrace_within(
         ..record.header.limits
     };
     let mut sitting = seated(record, limits)?;
-    conduct(&mut sitting, record, |_| Duration::ZERO, watch)?;
+    conduct(&mut sitting, record, |_| ThinkingTime::default(), watch)?;
     Ok(())
 }
 
@@ -222,7 +224,7 @@ fn seated(record: &Record, limits: Limits) -> Result<Sitting, Mismatch> {
 fn conduct(
     sitting: &mut Sitting,
     record: &Record,
-    took: impl Fn(&RecordedReply) -> Duration,
+    took: impl Fn(&RecordedReply) -> ThinkingTime,
     mut watch: impl FnMut(Retraced<'_>),
 ) -> Result<Record, Mismatch> {
     let mut script = script(record);
@@ -278,11 +280,15 @@ fn script(record: &Record) -> PerSeat<VecDeque<RecordedReply>> {
                 answer,
                 notation,
                 thought,
+                excused,
                 ..
             } => {
                 script[*seat].push_back(RecordedReply {
                     heard: SeatReply::Answer(answer.clone()),
-                    thought: *thought,
+                    thought: ThinkingTime {
+                        counted: *thought,
+                        excused: *excused,
+                    },
                     notation: notation.clone(),
                 });
                 answered = Some(*seat);
@@ -299,7 +305,7 @@ fn script(record: &Record) -> PerSeat<VecDeque<RecordedReply>> {
                 };
                 script[*seat].push_back(RecordedReply {
                     heard,
-                    thought: *thought,
+                    thought: (*thought).into(),
                     notation: None,
                 });
             }

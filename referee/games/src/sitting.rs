@@ -8,7 +8,7 @@ use bytes::Bytes;
 use referee_core::{
     Charge, Clock, Event, FORMAT, FORMAT_VERSION, Foul, FoulKind, GameKind, Header, Limits,
     Outcome, PerSeat, Record, Refused, ResultLine, Scene, Seat, SeatFoul, SeatHeader, Seed,
-    SetupError, Table, TableStep, Transcript, Verdict,
+    SetupError, Table, TableStep, ThinkingTime, Transcript, Verdict,
 };
 
 use crate::envelope;
@@ -208,21 +208,28 @@ impl Sitting {
     }
 
     /// Judges what came back from a question. `thought` is the time since the question
-    /// was handed to the transport.
+    /// was handed to the transport, with what of it is excused apart.
     ///
     /// # Panics
     ///
     /// If the seat has not been asked or has already answered.
-    pub fn hear(&mut self, seat: Seat, heard: SeatReply, thought: Duration) -> Judgement {
+    pub fn hear(
+        &mut self,
+        seat: Seat,
+        heard: SeatReply,
+        thought: impl Into<ThinkingTime>,
+    ) -> Judgement {
         let place = self
             .waiting
             .iter()
             .position(|(asked, answer)| *asked == seat && answer.is_none())
             .expect("the seat has been asked");
         // Whole microseconds: what is judged is what is recorded.
-        let thought = Duration::from_micros(thought.as_micros() as u64);
+        let ThinkingTime { counted, excused } = thought.into();
+        let whole = |time: Duration| Duration::from_micros(time.as_micros() as u64);
+        let (thought, excused) = (whole(counted), whole(excused));
         let number = self.seats[seat].next_number - 1;
-        let judgement = match self.judge(seat, number, heard, thought) {
+        let judgement = match self.judge(seat, number, heard, thought, excused) {
             Ok(judgement) => judgement,
             Err(foul) => {
                 let foul = if number == 0 { foul.at_start() } else { foul };
@@ -382,6 +389,7 @@ impl Sitting {
         number: u32,
         heard: SeatReply,
         thought: Duration,
+        excused: Duration,
     ) -> Result<Judgement, Foul> {
         let clock = &mut self.seats[seat].clock;
         let charge = if number == 0 {
@@ -416,6 +424,7 @@ impl Sitting {
             answer,
             notation,
             thought,
+            excused,
         });
         judged
     }

@@ -104,7 +104,7 @@ impl Sample {
                     watch: None,
                 };
                 let played = game.play(pool).await.expect("it is played");
-                times.extend(thoughts(&played.record, Seat::new(seat as u8)));
+                times.extend(thoughts(&played, Seat::new(seat as u8)));
             }
         }
         times

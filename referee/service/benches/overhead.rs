@@ -380,9 +380,10 @@ impl Sides {
         let mut connections = Vec::new();
         for server in &self.echo {
             let address = Address::Unix(server.socket.clone());
+            let endpoint = address.endpoint().expect("an address of our own");
             let connecting = self
                 .pool
-                .run(|_| async move { address.connect(CONNECT_LIMIT).await });
+                .run(|_| async move { endpoint.connect_timeout(CONNECT_LIMIT).connect().await });
             connections.push(connecting.await.expect("not cut off").expect("connected"));
         }
         let tasks = (0..at_once).map(|_| {
@@ -450,7 +451,7 @@ async fn play(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, name: &str, setup: 
         bots,
         watch: None,
     };
-    game.play(pool).await.expect("played").record
+    game.play(pool).await.expect("played")
 }
 
 struct EchoStream {

@@ -1,9 +1,9 @@
 //! Where a bot listens.
 
-use std::{fmt, path::PathBuf, str::FromStr, time::Duration};
+use std::{fmt, path::PathBuf, str::FromStr};
 
 use http::Uri;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Endpoint;
 
 /// A bot's address: `unix:PATH` or `tcp:HOST:PORT`; `grpc://HOST:PORT` and
 /// `http://HOST:PORT` mean the latter.
@@ -70,28 +70,6 @@ impl Address {
             Self::Tcp(authority) => format!("http://{authority}"),
         };
         Ok(Endpoint::from_shared(uri)?.tcp_nodelay(true))
-    }
-
-    /// Opens a connection, which all games with this bot share.
-    ///
-    /// # Errors
-    ///
-    /// Why nothing answers there.
-    pub async fn connect(&self, within: Duration) -> Result<Channel, String> {
-        let connecting = async {
-            // Answers are small, and windows of this size bound the memory that a bot
-            // which sends without end can make us use.
-            self.endpoint()?
-                .initial_stream_window_size(128 * 1024)
-                .initial_connection_window_size(8 * 1024 * 1024)
-                .connect()
-                .await
-        };
-        match tokio::time::timeout(within, connecting).await {
-            Ok(Ok(channel)) => Ok(channel),
-            Ok(Err(error)) => Err(format!("nothing answers at {self}: {}", causes(&error))),
-            Err(_) => Err(format!("nothing answers at {self} within {within:?}")),
-        }
     }
 }
 

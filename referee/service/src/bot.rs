@@ -10,15 +10,19 @@ use std::{
     time::Duration,
 };
 
-use referee_core::Foul;
+use referee_core::{Foul, ThinkingTime};
 use tokio::{runtime::Handle, sync::Notify};
-use tonic::transport::Channel;
 
 use crate::{
     address::Address,
+    busy::BusyTime,
+    connection::{ConnectError, Connection},
+    excuses::Excuses,
+    heartbeat::Heartbeat,
     play::CLOSE_GRACE,
-    pool::ShardId,
-    process::{Launch, Process, post_mortem},
+    pool::{Shard, ShardId},
+    process::{Launch, Process, StartError, post_mortem},
+    shortage::Shortage,
 };
 
 /// A program that plays, and where to find it.
@@ -28,7 +32,14 @@ pub struct Bot {
     connect_limit: Duration,
     state: Mutex<BotState>,
     changed: Notify,
+    /// What each runtime thread has spent on its connections.
+    busy: Mutex<HashMap<ShardId, Arc<BusyTime>>>,
+    excuses: Arc<Excuses>,
+    number: u64,
 }
+
+/// How many bots there are in this process.
+static BOTS: AtomicU64 = AtomicU64::new(0);
 
 enum BotSource {
     /// Runs somewhere; we only connect to it.
@@ -61,14 +72,25 @@ struct Instance {
     playing: AtomicU64,
     retired: AtomicBool,
     /// One connection for each runtime thread.
-    channels: tokio::sync::Mutex<HashMap<ShardId, Channel>>,
+    connections: Mutex<HashMap<ShardId, Connection>>,
+    /// Held while a connection is opened.
+    connecting: tokio::sync::Mutex<()>,
 }
 
 /// One game's slot in a bot process.
 pub(crate) struct Slot {
     reserved: ReservedSlot,
     proven: bool,
-    pub(crate) channel: Channel,
+    pub(crate) connection: Connection,
+}
+
+/// Why a bot has no slot for a game, and will not have one.
+#[derive(Debug)]
+pub(crate) enum NoSlot {
+    /// It can't be started or reached.
+    Foul(Foul),
+    /// We lack what is needed to start or reach it.
+    Shortage(Shortage),
 }
 
 /// A slot that is taken; given back when it is dropped.
@@ -97,7 +119,23 @@ impl Bot {
             connect_limit,
             state: Mutex::default(),
             changed: Notify::new(),
+            busy: Mutex::default(),
+            excuses: Arc::default(),
+            number: BOTS.fetch_add(1, Ordering::Relaxed),
         }
+    }
+
+    /// The same bot, whose excuses are counted together with those of other processes of the
+    /// same program.
+    #[must_use]
+    pub fn with_excuses(mut self, excuses: Arc<Excuses>) -> Self {
+        self.excuses = excuses;
+        self
+    }
+
+    /// Bots are taken in this order by all games, so that no two games wait for each other.
+    pub(crate) const fn number(&self) -> u64 {
+        self.number
     }
 
     /// How many processes it has been started in.
@@ -136,119 +174,115 @@ impl Bot {
         }
     }
 
-    /// Finds a slot for one game, in a process in which none of `others` is. Waits
-    /// while all processes are full and no other may be started, and while the first
-    /// process has not said how many games it can play. So a caller that takes slots
-    /// of several bots must take them in one order for all games: else two games could
-    /// wait for each other.
+    /// Takes a slot for one game, in a process in which none of `others` is; none if there
+    /// is no such slot now. Never waits: a caller that lacks a slot gives back those that it
+    /// has of other bots, and calls [`prepare`](Self::prepare).
+    pub(crate) fn try_slot(self: &Arc<Self>, shard: ShardId, others: &[&Slot]) -> Option<Slot> {
+        let state = self.lock();
+        let taken = |instance: &Arc<Instance>| {
+            let mut others = others.iter();
+            others.any(|other| Arc::ptr_eq(&other.reserved.instance, instance))
+        };
+        let mut instances = state.instances.iter();
+        let (instance, connection) = instances.find_map(|instance| {
+            let fits = !instance.is_over() && instance.has_room() && !taken(instance);
+            let connection = fits.then(|| instance.connection(shard))??;
+            Some((instance.clone(), connection))
+        })?;
+        instance.playing.fetch_add(1, Ordering::Relaxed);
+        let proven = instance.proven.load(Ordering::Relaxed);
+        let bot = self.clone();
+        Some(Slot {
+            reserved: ReservedSlot { bot, instance },
+            proven,
+            connection,
+        })
+    }
+
+    /// Waits until there may be slots in so many different processes for games on this
+    /// thread; starts and connects processes if there are too few. Waits while all
+    /// processes are full and no other may be started, and while the first process has not
+    /// said how many games it can play. It takes no slot.
     ///
     /// # Errors
     ///
-    /// The foul of a bot that can't be started or reached.
-    pub(crate) async fn slot(
-        self: &Arc<Self>,
-        shard: ShardId,
-        others: &[&Slot],
-    ) -> Result<Slot, Foul> {
-        loop {
-            let instance = self.instance(others).await?;
-            let proven = instance.proven.load(Ordering::Relaxed);
-            // From here on the slot is given back, also on an error or a cancellation.
-            let bot = self.clone();
-            let reserved = ReservedSlot { bot, instance };
-            let instance = &reserved.instance;
-            match instance.channel(shard, self.connect_limit).await {
-                Ok(channel) => {
-                    return Ok(Slot {
-                        reserved,
-                        proven,
-                        channel,
-                    });
-                }
-                Err(detail) => {
-                    instance.retired.store(true, Ordering::Relaxed);
-                    // A process that died after an earlier game did not fail to start.
-                    if !proven {
-                        return Err(match &instance.process {
-                            Some(_) => Foul::NoStart { detail },
-                            None => Foul::Unreachable { detail },
-                        });
-                    }
-                }
-            }
-        }
-    }
-
-    /// A process with a slot for one game, which is taken.
-    async fn instance(&self, others: &[&Slot]) -> Result<Arc<Instance>, Foul> {
+    /// [`NoSlot`] if the bot can't be started or reached.
+    pub(crate) async fn prepare(&self, shard: &Shard, processes: usize) -> Result<(), NoSlot> {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
+            // A change after this line wakes us.
             changed.as_mut().enable();
-            match self.find(others) {
-                SlotSearch::Slot(instance) => return Ok(instance),
-                SlotSearch::Wait => changed.await,
-                SlotSearch::Start => return self.start().await,
-                SlotSearch::Never => {
-                    return Err(Foul::Unreachable {
+            match self.next_step(shard.id, processes) {
+                NextStep::Ready => return Ok(()),
+                NextStep::Wait => changed.await,
+                NextStep::Start => self.start().await?,
+                NextStep::Connect(instance) => self.connect(&instance, shard).await?,
+                NextStep::Never => {
+                    return Err(NoSlot::Foul(Foul::Unreachable {
                         detail: "one process can't sit in two seats of a game".to_owned(),
-                    });
+                    }));
                 }
             }
         }
     }
 
-    fn find(&self, others: &[&Slot]) -> SlotSearch {
+    /// Waits for a slot for one game.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prepare`](Self::prepare).
+    pub(crate) async fn slot(self: &Arc<Self>, shard: &Shard) -> Result<Slot, NoSlot> {
+        loop {
+            if let Some(slot) = self.try_slot(shard.id, &[]) {
+                return Ok(slot);
+            }
+            self.prepare(shard, 1).await?;
+        }
+    }
+
+    fn next_step(&self, shard: ShardId, processes: usize) -> NextStep {
         let mut state = self.lock();
         state.instances.retain(|instance| !instance.is_gone());
-        let mut taken = 0;
-        let mut asked = false;
-        let usable: Vec<_> = state
-            .instances
-            .iter()
-            .filter(|one| !one.is_over())
-            .collect();
-        for instance in &usable {
-            if others
-                .iter()
-                .any(|other| Arc::ptr_eq(&other.reserved.instance, instance))
-            {
-                taken += 1;
-                continue;
-            }
-            let capacity = instance.capacity.load(Ordering::Relaxed);
-            let playing = instance.playing.load(Ordering::Relaxed);
-            if playing < capacity.max(1) {
-                instance.playing.fetch_add(1, Ordering::Relaxed);
-                return SlotSearch::Slot((*instance).clone());
-            }
-            asked |= capacity == 0;
+        let instances = state.instances.iter();
+        let usable: Vec<&Arc<Instance>> = instances.filter(|one| !one.is_over()).collect();
+        let (free, full): (Vec<&Arc<Instance>>, Vec<&Arc<Instance>>) =
+            usable.iter().partition(|one| one.has_room());
+        let apart = free.iter().find(|one| one.connection(shard).is_none());
+        if let Some(instance) = apart {
+            return NextStep::Connect((*instance).clone());
         }
+        if free.len() >= processes {
+            return NextStep::Ready;
+        }
+        let asked = full
+            .iter()
+            .any(|one| one.capacity.load(Ordering::Relaxed) == 0);
         match &self.source {
-            BotSource::Address(_) if taken > 0 => SlotSearch::Never,
+            BotSource::Address(_) if processes > 1 => NextStep::Never,
             BotSource::Address(address) if usable.is_empty() => {
                 let instance = Instance::new(address.clone(), None, state.capacity);
                 state.started += 1;
                 state.instances.push(instance.clone());
-                SlotSearch::Slot(instance)
+                NextStep::Connect(instance)
             }
-            BotSource::Address(_) => SlotSearch::Wait,
+            BotSource::Address(_) => NextStep::Wait,
             // The first process will soon say how many games it can play, and a
             // process that is being started may have a slot for this game too.
             BotSource::Launch(..)
                 if (state.capacity == 0 && asked)
                     || (state.capacity != 1 && state.starting > 0) =>
             {
-                SlotSearch::Wait
+                NextStep::Wait
             }
             BotSource::Launch(..) => {
                 state.starting += 1;
-                SlotSearch::Start
+                NextStep::Start
             }
         }
     }
 
-    async fn start(&self) -> Result<Arc<Instance>, Foul> {
+    async fn start(&self) -> Result<(), NoSlot> {
         let _starting = StartingProcess(self);
         let BotSource::Launch(launch, keeper) = &self.source else {
             unreachable!("only a bot that we launch is started");
@@ -265,17 +299,57 @@ impl Bot {
             log.with_file_name(name)
         });
         // If the game is cancelled, the process is dropped, which kills it.
-        let process = keeper
-            .spawn(launch.start())
-            .await
-            .map_err(|error| Foul::Unreachable {
-                detail: format!("could not be started: {error}"),
-            })??;
+        let started = keeper.spawn(launch.start()).await.map_err(|error| {
+            let detail = format!("could not be started: {error}");
+            NoSlot::Foul(Foul::Unreachable { detail })
+        })?;
+        let process = started.map_err(|error| match error {
+            StartError::Foul(foul) => NoSlot::Foul(foul),
+            StartError::Shortage(shortage) => NoSlot::Shortage(shortage),
+        })?;
         let mut state = self.lock();
         let address = process.address().clone();
         let instance = Instance::new(address, Some(process), state.capacity);
-        state.instances.push(instance.clone());
-        Ok(instance)
+        state.instances.push(instance);
+        Ok(())
+    }
+
+    /// Connects this thread to a process. One that has died after an earlier game is no
+    /// error: it is not used any more.
+    async fn connect(&self, instance: &Instance, shard: &Shard) -> Result<(), NoSlot> {
+        let _one_at_a_time = instance.connecting.lock().await;
+        if instance.connection(shard.id).is_some() {
+            return Ok(());
+        }
+        let leader = instance.process.as_ref().map(Process::id);
+        let busy = self.busy(shard);
+        let opening = Connection::open(&instance.address, leader, busy, self.connect_limit);
+        match opening.await {
+            Ok(connection) => {
+                instance.connections().insert(shard.id, connection);
+                self.changed.notify_waiters();
+                Ok(())
+            }
+            Err(ConnectError::Shortage(shortage)) => Err(NoSlot::Shortage(shortage)),
+            Err(ConnectError::Failed(detail)) => {
+                instance.retire();
+                self.changed.notify_waiters();
+                // A process that died after an earlier game did not fail to start.
+                if instance.proven.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                Err(NoSlot::Foul(match &instance.process {
+                    Some(_) => Foul::NoStart { detail },
+                    None => Foul::Unreachable { detail },
+                }))
+            }
+        }
+    }
+
+    fn busy(&self, shard: &Shard) -> Arc<BusyTime> {
+        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(BusyTime::new(shard.heartbeat.clone()));
+        busy.entry(shard.id).or_insert_with(new).clone()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BotState> {
@@ -299,24 +373,27 @@ impl Drop for StartingProcess<'_> {
     }
 }
 
-enum SlotSearch {
-    Slot(Arc<Instance>),
+/// What is to be done so that there is a slot.
+enum NextStep {
+    Ready,
     Wait,
     Start,
+    Connect(Arc<Instance>),
     Never,
 }
 
 impl Instance {
-    /// A new instance, with the slot of the game that it was made for taken.
+    /// A new instance that plays nothing.
     fn new(address: Address, process: Option<Process>, capacity: u64) -> Arc<Self> {
         Arc::new(Self {
             address,
             process,
             capacity: AtomicU64::new(capacity),
             proven: AtomicBool::new(false),
-            playing: AtomicU64::new(1),
+            playing: AtomicU64::new(0),
             retired: AtomicBool::new(false),
-            channels: tokio::sync::Mutex::default(),
+            connections: Mutex::default(),
+            connecting: tokio::sync::Mutex::default(),
         })
     }
 
@@ -334,14 +411,29 @@ impl Instance {
         }
     }
 
-    async fn channel(&self, shard: ShardId, within: Duration) -> Result<Channel, String> {
-        let mut channels = self.channels.lock().await;
-        if let Some(channel) = channels.get(&shard) {
-            return Ok(channel.clone());
+    /// Whether it can play one more game.
+    fn has_room(&self) -> bool {
+        let capacity = self.capacity.load(Ordering::Relaxed);
+        self.playing.load(Ordering::Relaxed) < capacity.max(1)
+    }
+
+    /// No further game is to be played on it; it is stopped when it plays none.
+    fn retire(&self) {
+        self.retired.store(true, Ordering::Relaxed);
+        if self.playing.load(Ordering::Relaxed) == 0
+            && let Some(process) = &self.process
+        {
+            process.stop();
         }
-        let channel = self.address.connect(within).await?;
-        channels.insert(shard, channel.clone());
-        Ok(channel)
+    }
+
+    fn connection(&self, shard: ShardId) -> Option<Connection> {
+        self.connections().get(&shard).cloned()
+    }
+
+    fn connections(&self) -> std::sync::MutexGuard<'_, HashMap<ShardId, Connection>> {
+        let connections = self.connections.lock();
+        connections.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -375,6 +467,17 @@ impl Slot {
     pub(crate) fn retire(&self) {
         let instance = &self.reserved.instance;
         instance.retired.store(true, Ordering::Relaxed);
+    }
+
+    /// One more answer of the bot. Gives the foul where its excuses can't be chance.
+    pub(crate) fn answered(
+        &self,
+        thought: ThinkingTime,
+        limit: Duration,
+        heartbeat: &Heartbeat,
+    ) -> Option<Foul> {
+        let excuses = &self.reserved.bot.excuses;
+        excuses.answered(thought, limit, || heartbeat.stalled_share())
     }
 
     /// Why the connection broke.

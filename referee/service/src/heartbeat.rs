@@ -3,28 +3,74 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use tokio::time::{Instant, sleep_until};
 
 /// From one beat to the next.
-const BEAT: Duration = Duration::from_millis(5);
+pub(crate) const BEAT: Duration = Duration::from_millis(5);
 /// How late a timer may be on a thread that is not held up.
 const USUAL: Duration = Duration::from_millis(2);
-/// How many delays are remembered.
+/// How many stalls are remembered.
 const MEMORY: usize = 4096;
 
-/// One thread's delays. Cheap to clone; all clones are the same.
-#[derive(Clone, Debug, Default)]
-pub struct Heartbeat(Arc<Mutex<Beats>>);
+/// One thread's stalls. Cheap to clone; all clones are the same.
+#[derive(Clone, Debug)]
+pub struct Heartbeat(Arc<State>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
+struct State {
+    /// The number of the beat that is waited for.
+    beat: AtomicU64,
+    beats: Mutex<Beats>,
+}
+
+#[derive(Debug)]
 struct Beats {
+    began: Instant,
     due: Option<Instant>,
-    delays: VecDeque<(Instant, Duration)>,
+    stalls: VecDeque<Stall>,
     worst: Duration,
+    stalled: Duration,
+}
+
+/// A time in which the thread did not do what was due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stall {
+    /// The number of the beat that was late.
+    pub(crate) beat: u64,
+    /// When it was due.
+    pub(crate) from: Instant,
+    /// When it came; now, if it has not come yet.
+    pub(crate) to: Instant,
+}
+
+impl Stall {
+    /// How long it was within these moments.
+    pub(crate) fn within(&self, since: Instant, until: Instant) -> Duration {
+        let (from, to) = (self.from.max(since), self.to.min(until));
+        to.saturating_duration_since(from)
+    }
+}
+
+impl Default for Heartbeat {
+    fn default() -> Self {
+        Self(Arc::new(State {
+            beat: AtomicU64::new(0),
+            beats: Mutex::new(Beats {
+                began: Instant::now(),
+                due: None,
+                stalls: VecDeque::new(),
+                worst: Duration::ZERO,
+                stalled: Duration::ZERO,
+            }),
+        }))
+    }
 }
 
 impl Heartbeat {
@@ -34,33 +80,56 @@ impl Heartbeat {
             let due = Instant::now() + BEAT;
             self.lock().due = Some(due);
             sleep_until(due).await;
-            let delay = due.elapsed();
+            let to = Instant::now();
+            let delay = to.duration_since(due);
             if delay > USUAL {
+                let beat = self.number();
                 let mut beats = self.lock();
                 beats.worst = beats.worst.max(delay);
-                if beats.delays.len() == MEMORY {
-                    beats.delays.pop_front();
+                beats.stalled += delay;
+                if beats.stalls.len() == MEMORY {
+                    beats.stalls.pop_front();
                 }
-                beats.delays.push_back((Instant::now(), delay));
+                let from = due;
+                beats.stalls.push_back(Stall { beat, from, to });
             }
+            self.0.beat.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// The number of the beat that is waited for.
+    pub(crate) fn number(&self) -> u64 {
+        self.0.beat.load(Ordering::Relaxed)
+    }
+
+    /// The stalls of this thread that did not end before that moment, in order; the last one
+    /// may go on.
+    pub(crate) fn stalls_since(&self, since: Instant) -> Vec<Stall> {
+        let beats = self.lock();
+        let to = Instant::now();
+        let ongoing = beats.due.filter(|due| to > *due + USUAL);
+        let ongoing = ongoing.map(|from| Stall {
+            beat: self.number(),
+            from,
+            to,
+        });
+        let ended = beats.stalls.iter().rev();
+        let mut stalls: Vec<Stall> = ended
+            .take_while(|stall| stall.to >= since)
+            .copied()
+            .collect();
+        stalls.reverse();
+        stalls.extend(ongoing);
+        stalls
     }
 
     /// The longest delay of this thread since that moment; a delay that goes on counts up
     /// to now.
     #[must_use]
     pub fn worst_since(&self, since: Instant) -> Duration {
-        let beats = self.lock();
-        let now = beats
-            .due
-            .map_or(Duration::ZERO, |due| Instant::now().duration_since(due));
-        beats
-            .delays
-            .iter()
-            .rev()
-            .take_while(|(when, _)| *when >= since)
-            .map(|(_, delay)| *delay)
-            .fold(now, Duration::max)
+        let stalls = self.stalls_since(since).into_iter();
+        let delays = stalls.map(|stall| stall.to.duration_since(stall.from));
+        delays.max().unwrap_or(Duration::ZERO)
     }
 
     /// The longest delay so far.
@@ -69,8 +138,15 @@ impl Heartbeat {
         self.lock().worst
     }
 
+    /// The share of the time in which this thread was stalled, from 0 to 1.
+    pub(crate) fn stalled_share(&self) -> f64 {
+        let beats = self.lock();
+        let all = beats.began.elapsed().as_secs_f64().max(BEAT.as_secs_f64());
+        (beats.stalled.as_secs_f64() / all).min(1.0)
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Beats> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.beats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -96,9 +172,13 @@ mod tests {
             std::thread::sleep(Duration::from_millis(80));
             // It has not beaten since, and knows.
             assert!(heart.worst_since(before) >= Duration::from_millis(70));
+            let waited_for = heart.number();
             tokio::time::sleep(2 * BEAT).await;
             assert!(heart.worst_since(before) >= Duration::from_millis(70));
             assert!(heart.worst() >= Duration::from_millis(70));
+            let stalls = heart.stalls_since(before);
+            assert!(stalls.iter().any(|stall| stall.beat == waited_for));
+            assert!(heart.stalled_share() > 0.0);
         });
     }
 }

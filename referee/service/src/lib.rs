@@ -4,6 +4,9 @@
 
 mod address;
 mod bot;
+mod busy;
+mod connection;
+mod excuses;
 mod heartbeat;
 mod play;
 mod pool;
@@ -13,20 +16,25 @@ mod process;
 mod rerun;
 mod resume;
 mod serve;
+mod shortage;
 mod stream;
 mod supervisor;
+mod traffic;
 
 pub use address::{Address, BadAddress, causes};
 pub use bot::Bot;
-pub use play::{ATTEMPTS, CLOSE_GRACE, Game, Live, PlayError, Played};
+pub use connection::ConnectError;
+pub use excuses::Excuses;
+pub use play::{CLOSE_GRACE, Game, Live, PlayError};
 pub use pool::{CutOff, Pool};
 pub use probe::{Health, Probe, ProbeReply, ProbeStream};
 pub use process::{
-    LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process, STOP_GRACE, StopReport,
-    folder_for_a_socket,
+    LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process, STOP_GRACE, StartError,
+    StopReport, folder_for_a_socket,
 };
 pub use rerun::{Reanswer, RerunEnd, rerun};
 pub use resume::Resumption;
 pub use serve::{Serve, ServeError};
+pub use shortage::Shortage;
 pub use stream::Closed;
 pub use supervisor::{Supervisor, supervise};

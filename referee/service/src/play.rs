@@ -3,20 +3,22 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
-use referee_core::{Foul, FoulKind, PerSeat, Record, Seat, SetupError};
+use referee_core::{Foul, FoulKind, PerSeat, Record, Seat, SetupError, ThinkingTime};
 use referee_games::{Fixture, Judgement, Next, Question, SeatReply, Sitting};
 use tokio::sync::mpsc;
 
 use crate::{
-    bot::{Bot, Slot},
+    bot::{Bot, NoSlot, Slot},
     heartbeat::Heartbeat,
     pool::{CutOff, Pool, Shard},
-    stream::SeatStream,
+    shortage::Shortage,
+    stream::{Reply, SeatStream},
 };
 
-/// How many times a game is played at most. A late answer is excused by a delay of the
-/// referee, and the game played again; in the last attempt it counts.
-pub const ATTEMPTS: u32 = 3;
+/// How long a game waits for what this machine has run out of, and how long it waits at first
+/// before it tries again.
+const PATIENCE: Duration = Duration::from_secs(30);
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// How long a bot has to close its stream when the game is over.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
@@ -49,15 +51,6 @@ pub enum Live {
     },
 }
 
-/// A game that was played to its end.
-#[derive(Debug)]
-pub struct Played {
-    /// The whole of it.
-    pub record: Record,
-    /// How often it was played again because of a delay of the referee.
-    pub voided: u32,
-}
-
 /// Why a game could not be played. It is never a bot's fault.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
@@ -67,48 +60,38 @@ pub enum PlayError {
     /// It was cut off.
     #[error(transparent)]
     CutOff(#[from] CutOff),
+    /// This machine lacked what its bots need, for too long.
+    #[error(transparent)]
+    Shortage(#[from] Shortage),
 }
 
 impl Game {
-    /// Plays it on one of the pool's threads, and again where the referee itself failed.
-    /// If the returned future is dropped, the game is cut off and its streams are
-    /// cancelled.
+    /// Plays it on one of the pool's threads. If the returned future is dropped, the game is
+    /// cut off and its streams are cancelled.
     ///
     /// # Errors
     ///
     /// [`PlayError`]. What a bot does wrong is a foul in the record, not an error.
-    pub async fn play(self, pool: &Pool) -> Result<Played, PlayError> {
+    pub async fn play(self, pool: &Pool) -> Result<Record, PlayError> {
         pool.run(|shard| async move {
-            let mut attempt = 1;
             loop {
-                match self.attempt(&shard, attempt == ATTEMPTS).await? {
-                    Attempt::Over(record) => {
-                        return Ok(Played {
-                            record: *record,
-                            voided: attempt - 1,
-                        });
-                    }
-                    Attempt::Void => attempt += 1,
-                    Attempt::NotBegun => {}
+                let table = self.take_seats(&shard).await?;
+                if let Some(record) = self.attempt(&shard, table).await? {
+                    return Ok(record);
                 }
             }
         })
         .await?
     }
 
-    /// Retires the processes where the game has secrets: the same deal will be played
-    /// again, by processes that have not seen a part of it.
-    fn retire_processes(&self, table: &PerSeat<SeatState>) {
-        if self.fixture.kind.has_secrets() {
-            table.iter().for_each(|(_, state)| state.retire());
-        }
-    }
-
-    /// Plays it once. It is void where a delay of the referee may have decided it, unless
-    /// this is the last attempt.
-    async fn attempt(&self, shard: &Shard, last: bool) -> Result<Attempt, SetupError> {
+    /// Plays it once; none if a process had died since its last game. Such a process is
+    /// retired, so this can happen only as often as there are processes.
+    async fn attempt(
+        &self,
+        shard: &Shard,
+        mut table: PerSeat<SeatState>,
+    ) -> Result<Option<Record>, SetupError> {
         let mut sitting = Sitting::new(self.fixture.clone())?;
-        let mut table = self.open_streams(shard).await;
         self.tell(|| Live::Started);
         loop {
             match sitting.advance() {
@@ -122,14 +105,11 @@ impl Game {
                 Next::Ask(questions) => {
                     let answers = ask(&mut table, questions, &shard.heartbeat).await;
                     if answers.iter().any(|answer| answer.heard.is_none()) {
-                        return Ok(Attempt::NotBegun);
+                        return Ok(None);
                     }
                     for answer in answers {
                         let state = &mut table[answer.seat];
-                        if !self.hear(&mut sitting, state, answer, last) {
-                            self.retire_processes(&table);
-                            return Ok(Attempt::Void);
-                        }
+                        self.hear(&mut sitting, state, answer);
                     }
                 }
                 Next::Over(finished) => {
@@ -146,56 +126,83 @@ impl Game {
                             });
                         }
                     }
-                    return Ok(Attempt::Over(Box::new(finished.record)));
+                    return Ok(Some(finished.record));
                 }
             }
         }
     }
 
-    /// Finds a process for every seat and opens its stream. All games take slots in one
-    /// order of the bots, so that no two games wait for each other.
-    async fn open_streams(&self, shard: &Shard) -> PerSeat<SeatState> {
+    /// Finds a process for every seat and opens its stream. Slots are taken all at once: a
+    /// game that waits for one bot holds no slot of another.
+    async fn take_seats(&self, shard: &Shard) -> Result<PerSeat<SeatState>, Shortage> {
+        let mut absent: Vec<Option<Foul>> = vec![None; self.bots.len()];
+        let mut pause = FIRST_PAUSE;
+        let mut waited = Duration::ZERO;
+        loop {
+            let blocked = match self.try_seats(shard, &absent) {
+                Ok(seats) => return Ok(seats),
+                Err(blocked) => blocked,
+            };
+            let bot = &self.bots[blocked];
+            let of_this_bot = |seat: &usize| Arc::ptr_eq(&self.bots[*seat], bot);
+            let seats: Vec<usize> = (0..self.bots.len()).filter(of_this_bot).collect();
+            let present = seats.iter().filter(|seat| absent[**seat].is_none()).count();
+            match bot.prepare(shard, present).await {
+                Ok(()) => {}
+                Err(NoSlot::Foul(foul)) => absent[blocked] = Some(foul),
+                Err(NoSlot::Shortage(shortage)) if waited < PATIENCE => {
+                    tracing::warn!(%shortage, "waiting, and trying again");
+                    tokio::time::sleep(pause).await;
+                    waited += pause;
+                    pause = (2 * pause).min(Duration::from_secs(1));
+                }
+                Err(NoSlot::Shortage(shortage)) => return Err(shortage),
+            }
+        }
+    }
+
+    /// Takes a slot for every seat whose bot is not absent, or none and gives a seat that
+    /// has to wait. All games take them in one order of the bots.
+    fn try_seats(
+        &self,
+        shard: &Shard,
+        absent: &[Option<Foul>],
+    ) -> Result<PerSeat<SeatState>, usize> {
         let mut order: Vec<usize> = (0..self.bots.len()).collect();
-        order.sort_by_key(|&seat| Arc::as_ptr(&self.bots[seat]).addr());
-        let mut slots: Vec<(usize, Result<Slot, Foul>)> = Vec::new();
+        order.sort_by_key(|&seat| self.bots[seat].number());
+        let mut slots: Vec<(usize, Slot)> = Vec::new();
         for seat in order {
-            let others: Vec<&Slot> = slots
-                .iter()
-                .filter_map(|(_, slot)| slot.as_ref().ok())
-                .collect();
-            let slot = self.bots[seat].slot(shard.id, &others).await;
+            if absent[seat].is_some() {
+                continue;
+            }
+            let others: Vec<&Slot> = slots.iter().map(|(_, slot)| slot).collect();
+            let slot = self.bots[seat].try_slot(shard.id, &others).ok_or(seat)?;
             slots.push((seat, slot));
         }
         slots.sort_by_key(|(seat, _)| *seat);
+        let mut slots = slots.into_iter();
         let path = self.fixture.kind.path();
         let largest = self.fixture.limits.answer_bytes;
-        let states = slots.into_iter().map(|(_, slot)| match slot {
-            Ok(slot) => {
-                let stream = SeatStream::open(slot.channel.clone(), path, largest);
+        let states = absent.iter().map(|foul| match foul {
+            Some(foul) => SeatState::Absent(foul.clone()),
+            None => {
+                let (_, slot) = slots.next().expect("every other seat has a slot");
+                let stream = SeatStream::open(slot.connection.clone(), path, largest);
                 SeatState::Playing(slot, stream)
             }
-            Err(foul) => SeatState::Absent(foul),
         });
-        states.collect::<Vec<_>>().into()
+        Ok(states.collect::<Vec<_>>().into())
     }
 
-    /// Lets the sitting judge what came back; false where the game is void.
-    fn hear(
-        &self,
-        sitting: &mut Sitting,
-        state: &mut SeatState,
-        answer: SeatAnswer,
-        last: bool,
-    ) -> bool {
+    /// Lets the sitting judge what came back.
+    fn hear(&self, sitting: &mut Sitting, state: &mut SeatState, answer: SeatAnswer) {
         let SeatAnswer {
             seat,
             number,
             heard,
             thought,
-            excused,
         } = answer;
         let heard = heard.expect("a game that has not begun is not judged");
-        let timely = matches!(heard, SeatReply::Answer(_) | SeatReply::Nothing);
         match sitting.hear(seat, heard, thought) {
             Judgement::Ready(ready) => {
                 if let SeatState::Playing(slot, _) = state {
@@ -208,22 +215,19 @@ impl Game {
                         seat,
                         number,
                         notation,
-                        thought,
+                        thought: thought.counted,
                     });
                 }
             }
             Judgement::Fouled(kind) => {
-                let late = timely && matches!(kind, FoulKind::Late | FoulKind::NoStart);
-                if late || kind.is_start() || kind == FoulKind::MemoryExceeded {
-                    // It may still be thinking about this game.
+                // It may still be thinking about this game, or flooding us.
+                if kind.is_start() || RETIRED.contains(&kind) {
                     state.retire();
                 }
                 // Dropping the stream cancels it at once.
                 *state = SeatState::Out;
-                return !(late && excused) || last;
             }
         }
-        true
     }
 
     fn tell(&self, live: impl FnOnce() -> Live) {
@@ -232,6 +236,14 @@ impl Game {
         }
     }
 }
+
+/// After these fouls nothing more is played with the process.
+const RETIRED: [FoulKind; 4] = [
+    FoulKind::Late,
+    FoulKind::MemoryExceeded,
+    FoulKind::Flooded,
+    FoulKind::Interfered,
+];
 
 /// A seat of one game.
 pub(crate) enum SeatState {
@@ -257,19 +269,7 @@ pub(crate) struct SeatAnswer {
     /// None where the process had ended before the game began: it had played
     /// others before.
     pub(crate) heard: Option<SeatReply>,
-    pub(crate) thought: Duration,
-    /// It is late only because of a delay of the referee.
-    pub(crate) excused: bool,
-}
-
-/// The result of one attempt to play a game.
-enum Attempt {
-    Over(Box<Record>),
-    /// A delay of the referee may have decided it.
-    Void,
-    /// A process had died since its last game. It is retired, so this can happen only as
-    /// often as there are processes.
-    NotBegun,
+    pub(crate) thought: ThinkingTime,
 }
 
 /// Asks all of them at once and waits for all of them.
@@ -298,14 +298,18 @@ pub(crate) async fn ask_one(
     question: Question,
     heartbeat: &Heartbeat,
 ) -> SeatAnswer {
-    let (seat, number) = (question.seat, question.number);
-    let (heard, thought, excused) = match state {
+    let (seat, number, limit) = (question.seat, question.number, question.limit);
+    let (heard, thought) = match state {
         SeatState::Playing(slot, stream) => {
-            let reply = stream.ask(question, heartbeat).await;
-            if number == 0 && reply.heard.is_err() {
+            let Reply { heard, thought } = stream.ask(question, heartbeat).await;
+            if number == 0 && heard.is_err() {
                 slot.retire();
             }
-            let heard = match reply.heard {
+            let heard = match heard {
+                Ok(SeatReply::Answer(answer)) => Some(
+                    slot.answered(thought, limit, heartbeat)
+                        .map_or(SeatReply::Answer(answer), SeatReply::Foul),
+                ),
                 Ok(heard) => Some(heard),
                 Err(how) if number == 0 && slot.was_proven() => {
                     tracing::info!(%how, "a bot's process had ended before the game began");
@@ -313,9 +317,9 @@ pub(crate) async fn ask_one(
                 }
                 Err(how) => Some(SeatReply::Foul(slot.post_mortem(how).await)),
             };
-            (heard, reply.thought, reply.excused)
+            (heard, thought)
         }
-        SeatState::Absent(foul) => (Some(SeatReply::Foul(foul.clone())), Duration::ZERO, false),
+        SeatState::Absent(foul) => (Some(SeatReply::Foul(foul.clone())), ThinkingTime::default()),
         SeatState::Out => unreachable!("a seat that has left is not asked"),
     };
     SeatAnswer {
@@ -323,6 +327,5 @@ pub(crate) async fn ask_one(
         number,
         heard,
         thought,
-        excused,
     }
 }

@@ -4,10 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use referee_core::Foul;
+use referee_core::{Foul, ThinkingTime};
 use referee_games::{Question, SeatReply};
 use tokio_util::task::AbortOnDropHandle;
-use tonic::{Code, Status, transport::Channel};
+use tonic::{Code, Status};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
@@ -15,6 +15,8 @@ use tonic_reflection::pb::{v1, v1alpha};
 
 use crate::{
     address::Address,
+    busy::BusyTime,
+    connection::{ConnectError, Connection},
     heartbeat::Heartbeat,
     process::{Process, post_mortem},
     stream::{Closed, Reply, SeatStream},
@@ -50,7 +52,7 @@ macro_rules! list_services {
 
 /// One connection to a bot that is listening.
 pub struct Probe {
-    channel: Channel,
+    connection: Connection,
     process: Option<Arc<Process>>,
     heartbeat: Heartbeat,
     _beat: AbortOnDropHandle<()>,
@@ -69,9 +71,7 @@ pub struct ProbeReply {
     /// The response.
     pub heard: SeatReply,
     /// From handing over the question to reading the answer.
-    pub thought: Duration,
-    /// Whether it is late only because of a delay of the referee.
-    pub excused: bool,
+    pub thought: ThinkingTime,
 }
 
 /// What a bot says of its health.
@@ -90,17 +90,9 @@ impl Probe {
     ///
     /// # Errors
     ///
-    /// Why nothing answers there.
-    pub async fn connect(address: &Address, within: Duration) -> Result<Self, String> {
-        let channel = address.connect(within).await?;
-        let heartbeat = Heartbeat::default();
-        let beat = AbortOnDropHandle::new(tokio::spawn(heartbeat.clone().beat()));
-        Ok(Self {
-            channel,
-            process: None,
-            heartbeat,
-            _beat: beat,
-        })
+    /// [`ConnectError`].
+    pub async fn connect(address: &Address, within: Duration) -> Result<Self, ConnectError> {
+        Self::open_connection(address, None, within).await
     }
 
     /// Connects to a process that we started, so that a foul can tell how it ended.
@@ -108,10 +100,28 @@ impl Probe {
     /// # Errors
     ///
     /// As for [`connect`](Self::connect).
-    pub async fn of(process: Arc<Process>, within: Duration) -> Result<Self, String> {
-        let mut probe = Self::connect(process.address(), within).await?;
+    pub async fn of(process: Arc<Process>, within: Duration) -> Result<Self, ConnectError> {
+        let leader = Some(process.id());
+        let mut probe = Self::open_connection(process.address(), leader, within).await?;
         probe.process = Some(process);
         Ok(probe)
+    }
+
+    async fn open_connection(
+        address: &Address,
+        leader: Option<u32>,
+        within: Duration,
+    ) -> Result<Self, ConnectError> {
+        let heartbeat = Heartbeat::default();
+        let busy = Arc::new(BusyTime::new(heartbeat.clone()));
+        let connection = Connection::open(address, leader, busy, within).await?;
+        let beat = AbortOnDropHandle::new(tokio::spawn(heartbeat.clone().beat()));
+        Ok(Self {
+            connection,
+            process: None,
+            heartbeat,
+            _beat: beat,
+        })
     }
 
     /// The id of its process, where we started it.
@@ -131,7 +141,7 @@ impl Probe {
     #[must_use]
     pub fn open(&self, path: &'static str, largest: usize) -> ProbeStream {
         ProbeStream {
-            stream: SeatStream::open(self.channel.clone(), path, largest),
+            stream: SeatStream::open(self.connection.clone(), path, largest),
             process: self.process.clone(),
             heartbeat: self.heartbeat.clone(),
         }
@@ -140,7 +150,7 @@ impl Probe {
     /// Asks for the health of a service by `grpc.health.v1`; of the whole server where the
     /// name is empty.
     pub async fn health(&self, service: &str, within: Duration) -> Health {
-        let mut client = HealthClient::new(self.channel.clone());
+        let mut client = HealthClient::new(self.connection.channel.clone());
         let request = HealthCheckRequest {
             service: service.to_owned(),
         };
@@ -162,9 +172,9 @@ impl Probe {
     /// What came instead.
     pub async fn services(&self, within: Duration) -> Result<Vec<String>, String> {
         let asking = async {
-            match list_services!(v1, self.channel).await {
+            match list_services!(v1, self.connection.channel).await {
                 Err(status) if status.code() == Code::Unimplemented => {
-                    list_services!(v1alpha, self.channel).await
+                    list_services!(v1alpha, self.connection.channel).await
                 }
                 listed => listed,
             }
@@ -190,20 +200,12 @@ impl ProbeStream {
 
     /// Asks and waits for the answer, at most until the limit.
     pub async fn ask(&mut self, question: Question) -> ProbeReply {
-        let Reply {
-            heard,
-            thought,
-            excused,
-        } = self.stream.ask(question, &self.heartbeat).await;
+        let Reply { heard, thought } = self.stream.ask(question, &self.heartbeat).await;
         let heard = match heard {
             Ok(heard) => heard,
             Err(how) => SeatReply::Foul(post_mortem(self.process.as_deref(), how).await),
         };
-        ProbeReply {
-            heard,
-            thought,
-            excused,
-        }
+        ProbeReply { heard, thought }
     }
 
     /// Ends the stream: closes our side, and waits so long until the bot has closed its own.

@@ -122,6 +122,32 @@ pub fn memory_of_family(leader: u32) -> u64 {
     each.sum()
 }
 
+/// Whether a process is this leader, in its process group, or a descendant of one that is.
+/// Reads a file for each of its ancestors.
+#[must_use]
+pub fn belongs_to(id: u32, leader: u32) -> bool {
+    /// More ancestors than any process has that was not made for the purpose.
+    const DEEPEST: usize = 64;
+    let Ok(leader) = i32::try_from(leader) else {
+        return false;
+    };
+    let mut at = i32::try_from(id).ok();
+    for _ in 0..DEEPEST {
+        let Some(id) = at.filter(|id| *id > 1) else {
+            return false;
+        };
+        if id == leader {
+            return true;
+        }
+        let stat = Process::new(id).and_then(|process| process.stat());
+        match stat {
+            Ok(stat) if stat.pgrp == leader => return true,
+            stat => at = stat.ok().map(|stat| stat.ppid),
+        }
+    }
+    false
+}
+
 fn open(id: u32) -> Option<Process> {
     Process::new(i32::try_from(id).ok()?).ok()
 }

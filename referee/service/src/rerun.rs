@@ -4,14 +4,14 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use referee_core::Foul;
+use referee_core::{Foul, ThinkingTime};
 use referee_games::{Cue, Judgement, Part, Question, SeatReply};
 use tokio::sync::mpsc;
 
 use crate::{
-    bot::Bot,
-    play::{ATTEMPTS, CLOSE_GRACE, SeatAnswer, SeatState, ask_one},
-    pool::{CutOff, Pool, Shard},
+    bot::{Bot, NoSlot},
+    play::{CLOSE_GRACE, PlayError, SeatAnswer, SeatState, ask_one},
+    pool::{Pool, Shard},
     resume::Resumption,
     stream::SeatStream,
 };
@@ -58,13 +58,13 @@ impl Reanswer {
 ///
 /// # Errors
 ///
-/// [`CutOff`] if the pool has ended.
+/// [`PlayError`], which is never the bot's fault.
 pub async fn rerun(
     part: Part,
     bot: Arc<Bot>,
     pool: &Pool,
     each: mpsc::UnboundedSender<Reanswer>,
-) -> Result<RerunEnd, CutOff> {
+) -> Result<RerunEnd, PlayError> {
     pool.run(|shard| async move {
         let rerun = Rerun {
             path: part.kind.path(),
@@ -78,7 +78,7 @@ pub async fn rerun(
         };
         rerun.play(part.cues, &each).await
     })
-    .await
+    .await?
 }
 
 struct Rerun {
@@ -96,7 +96,11 @@ struct Rerun {
 }
 
 impl Rerun {
-    async fn play(mut self, cues: Vec<Cue>, each: &mpsc::UnboundedSender<Reanswer>) -> RerunEnd {
+    async fn play(
+        mut self,
+        cues: Vec<Cue>,
+        each: &mpsc::UnboundedSender<Reanswer>,
+    ) -> Result<RerunEnd, PlayError> {
         for cue in cues {
             let asked = match cue {
                 Cue::Told(call) => {
@@ -109,11 +113,12 @@ impl Rerun {
                 Cue::Asked(asked) => asked,
             };
             if self.seat.is_none() && !self.before.is_empty() && !self.can_resume {
-                return RerunEnd::CanNotResume;
+                return Ok(RerunEnd::CanNotResume);
             }
             let (heard, thought) = match self.ask(asked.question.clone()).await {
                 Ok(answer) => answer,
-                Err(foul) => return RerunEnd::NotStarted(foul),
+                Err(NoSlot::Foul(foul)) => return Ok(RerunEnd::NotStarted(foul)),
+                Err(NoSlot::Shortage(shortage)) => return Err(shortage.into()),
             };
             self.before.extend(asked.past());
             let (ply, now) = match (asked.judge(heard, thought), asked.ply) {
@@ -123,7 +128,7 @@ impl Rerun {
                     self.seat.iter().for_each(SeatState::retire);
                     (ply, Err(foul))
                 }
-                (Err(foul), None) => return RerunEnd::NotStarted(foul),
+                (Err(foul), None) => return Ok(RerunEnd::NotStarted(foul)),
                 (Ok(judgement), _) => {
                     if let (Judgement::Ready(ready), Some(SeatState::Playing(slot, _))) =
                         (judgement, &self.seat)
@@ -138,7 +143,7 @@ impl Rerun {
                 ply,
                 then: asked.said.notation,
                 now,
-                thought,
+                thought: thought.counted,
                 limit: asked.question.limit,
             };
             if !reanswer.is_same() {
@@ -151,12 +156,11 @@ impl Rerun {
             stream.close(CLOSE_GRACE).await;
             drop(slot);
         }
-        RerunEnd::Whole
+        Ok(RerunEnd::Whole)
     }
 
-    /// Asks until the response is not late because of a delay of the referee.
-    async fn ask(&mut self, question: Question) -> Result<(SeatReply, Duration), Foul> {
-        let mut attempt = 1;
+    /// Asks, and again where the process had ended before the game began.
+    async fn ask(&mut self, question: Question) -> Result<(SeatReply, ThinkingTime), NoSlot> {
         let mut resumption = Resumption::new(self.start);
         loop {
             let resumed = self.seat.is_none() && !self.before.is_empty();
@@ -173,18 +177,10 @@ impl Rerun {
             };
             let mut asked = question.clone();
             asked.limit += extra;
-            let SeatAnswer {
-                heard,
-                thought,
-                excused,
-                ..
-            } = ask_one(state, asked, &self.shard.heartbeat).await;
-            let again = self.before.is_empty() || self.can_resume;
-            if heard.is_some() && excused && attempt < ATTEMPTS && again {
-                attempt += 1;
-                self.seat.iter().for_each(SeatState::retire);
-            } else if let Some(heard) = heard
-                && !(resumed && resumption.must_repeat(&heard, thought, question.limit))
+            let answer = ask_one(state, asked, &self.shard.heartbeat).await;
+            let SeatAnswer { heard, thought, .. } = answer;
+            if let Some(heard) = heard
+                && !(resumed && resumption.must_repeat(&heard, thought.counted, question.limit))
             {
                 return Ok((heard, thought));
             }
@@ -194,9 +190,9 @@ impl Rerun {
     }
 
     /// Opens a stream, sends everything so far, and waits so long.
-    async fn open(&mut self, settle: Option<Duration>) -> Result<SeatState, Foul> {
-        let slot = self.bot.slot(self.shard.id, &[]).await?;
-        let mut stream = SeatStream::open(slot.channel.clone(), self.path, self.largest);
+    async fn open(&mut self, settle: Option<Duration>) -> Result<SeatState, NoSlot> {
+        let slot = self.bot.slot(&self.shard).await?;
+        let mut stream = SeatStream::open(slot.connection.clone(), self.path, self.largest);
         for call in &self.before {
             stream.tell(call.clone());
         }

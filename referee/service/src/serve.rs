@@ -12,18 +12,18 @@ use arena_proto::arena::v1::{
     game_event::Event,
     referee_server::{Referee, RefereeServer},
 };
-use futures_util::Stream;
-use referee_core::{Foul, JsonBounds, Limits, PerSeat, Seed, is_printable};
+use futures_util::{Stream, StreamExt as _};
+use referee_core::{Foul, JsonBounds, Limits, PerSeat, Record, Seed, is_printable};
 use referee_games::{Fixture, GAMES, ending, game, results};
 use tokio::{
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     sync::{Semaphore, mpsc},
 };
 use tokio_stream::wrappers::{TcpListenerStream, UnboundedReceiverStream};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, transport::Server};
 
-use crate::{Address, Bot, Game, Live, PlayError, Played, Pool};
+use crate::{Address, Bot, Game, Live, PlayError, Pool};
 
 /// How the service runs.
 #[derive(Clone, Debug)]
@@ -85,10 +85,7 @@ impl Serve {
             .add_service(health_service)
             .add_service(reflection)
             .add_service(RefereeServer::new(service))
-            .serve_with_incoming_shutdown(
-                TcpListenerStream::new(listener),
-                stop.clone().cancelled_owned(),
-            );
+            .serve_with_incoming_shutdown(accepted(listener), stop.clone().cancelled_owned());
         let too_long = async {
             stop.cancelled().await;
             tokio::time::sleep(self.grace).await;
@@ -104,6 +101,24 @@ impl Serve {
             }
         }
     }
+}
+
+/// How long to wait after a connection could not be accepted: at the limit of open files the
+/// next one can't be accepted either.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// The connections to a listener. One that can't be accepted is no end.
+fn accepted(listener: TcpListener) -> impl Stream<Item = std::io::Result<TcpStream>> {
+    TcpListenerStream::new(listener).filter_map(|accepted| async move {
+        match accepted {
+            Ok(stream) => Some(Ok(stream)),
+            Err(error) => {
+                tracing::warn!(%error, "could not accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                None
+            }
+        }
+    })
 }
 
 struct Service {
@@ -324,11 +339,14 @@ fn shown(live: Live, game_id: &str) -> Event {
     }
 }
 
-fn finished(played: Result<Played, PlayError>) -> Result<GameEvent, Status> {
+fn finished(played: Result<Record, PlayError>) -> Result<GameEvent, Status> {
     let record = match played {
-        Ok(played) => played.record,
+        Ok(record) => record,
         Err(PlayError::Setup(error)) => return Err(invalid(error.to_string())),
         Err(error @ PlayError::CutOff(_)) => return Err(Status::unavailable(error.to_string())),
+        Err(error @ PlayError::Shortage(_)) => {
+            return Err(Status::resource_exhausted(error.to_string()));
+        }
     };
     let verdict = &record.result.verdict;
     // A void game has no outcome, so no reason.

@@ -12,16 +12,20 @@ use arena_proto::opaque::OpaqueCodec;
 use bytes::Bytes;
 use futures_util::Stream as _;
 use http::uri::PathAndQuery;
-use referee_core::Foul;
+use referee_core::{Foul, ThinkingTime};
 use referee_games::{Question, SeatReply};
 use tokio::{
     sync::mpsc,
     time::{Instant, Sleep, sleep_until},
 };
 use tokio_stream::wrappers::UnboundedReceiverStream;
-use tonic::{Code, Request, Response, Status, Streaming, client::Grpc, transport::Channel};
+use tonic::{Code, Request, Response, Status, Streaming, client::Grpc};
 
-use crate::{address::causes, heartbeat::Heartbeat};
+use crate::{
+    address::causes,
+    connection::Connection,
+    heartbeat::{BEAT, Heartbeat},
+};
 
 /// A delay of the referee up to this length excuses no late answer.
 const USUAL_DELAY: Duration = Duration::from_millis(5);
@@ -30,6 +34,7 @@ type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, St
 
 /// A seat's stream in one game. Dropping it cancels it at once.
 pub(crate) struct SeatStream {
+    connection: Connection,
     calls: mpsc::UnboundedSender<Bytes>,
     answers: Answers,
     alarm: Alarm,
@@ -62,15 +67,14 @@ pub enum Closed {
 pub(crate) struct Reply {
     pub(crate) heard: Heard,
     /// From handing over the question to reading the answer.
-    pub(crate) thought: Duration,
-    /// Whether it is late only because of a delay of the referee.
-    pub(crate) excused: bool,
+    pub(crate) thought: ThinkingTime,
 }
 
 impl SeatStream {
     /// Opens a stream without waiting for the bot: many servers send nothing before they
     /// have read the first question.
-    pub(crate) fn open(channel: Channel, path: &'static str, largest: usize) -> Self {
+    pub(crate) fn open(connection: Connection, path: &'static str, largest: usize) -> Self {
+        let channel = connection.channel.clone();
         let (calls, outgoing) = mpsc::unbounded_channel();
         let opening = Box::pin(async move {
             let mut grpc = Grpc::new(channel).max_decoding_message_size(largest);
@@ -83,6 +87,7 @@ impl SeatStream {
                 .await
         });
         Self {
+            connection,
             calls,
             answers: Answers::Opening(opening),
             alarm: Alarm::default(),
@@ -93,6 +98,7 @@ impl SeatStream {
     /// Sends a notice without waiting. Where the connection is broken, the next question
     /// finds that out.
     pub(crate) fn tell(&self, call: Bytes) {
+        self.connection.traffic.called(self.largest);
         let _ = self.calls.send(call);
     }
 
@@ -111,8 +117,7 @@ impl SeatStream {
             });
             return Reply {
                 heard,
-                thought: Duration::ZERO,
-                excused: false,
+                thought: ThinkingTime::default(),
             };
         }
         self.tell(question.call);
@@ -128,45 +133,56 @@ impl SeatStream {
         .await;
         let thought = asked.elapsed();
         // A delay of ours excuses nothing in an answer that came in time.
-        let excused = thought >= question.limit && {
-            let delay = heartbeat.worst_since(asked);
-            self.is_excused(&heard, delay, thought, question.limit)
-                .await
-        };
-        Reply {
-            heard,
-            thought,
-            excused,
+        if thought < question.limit {
+            let thought = thought.into();
+            return Reply { heard, thought };
         }
+        self.excuse(heard, thought, asked, question.limit, heartbeat)
+            .await
     }
 
-    /// Whether an answer is late only because of a delay of the referee. One that has come
-    /// is judged by its time less the delay; for one that has not come we wait as much
-    /// longer as the delay was.
-    async fn is_excused(
+    /// Finds how much of a late answer's time was a delay of the referee that the bot has not
+    /// caused. For an answer that has not come we wait as much longer.
+    async fn excuse(
         &mut self,
-        heard: &Heard,
-        delay: Duration,
-        thought: Duration,
+        mut heard: Heard,
+        mut thought: Duration,
+        asked: Instant,
         limit: Duration,
-    ) -> bool {
+        heartbeat: &Heartbeat,
+    ) -> Reply {
+        let delay = self.delay(asked, heartbeat);
         // A timer never rings exactly on time.
-        if delay <= USUAL_DELAY {
-            return false;
-        }
-        let excused = match heard {
-            Ok(SeatReply::Answer(_)) => thought.saturating_sub(delay) < limit,
-            Ok(SeatReply::Nothing) => {
-                let more = delay.min(limit);
-                let read = tokio::time::timeout(more, poll_fn(|cx| self.poll_read(cx))).await;
-                matches!(read, Ok(Ok(SeatReply::Answer(_))))
+        if delay > USUAL_DELAY && matches!(heard, Ok(SeatReply::Nothing)) {
+            let more = poll_fn(|cx| self.poll_read(cx));
+            let more = tokio::time::timeout(delay.min(limit), more).await;
+            if let Ok(Ok(SeatReply::Answer(answer))) = more {
+                heard = Ok(SeatReply::Answer(answer));
+                thought = asked.elapsed();
             }
-            Ok(SeatReply::Foul(_)) | Err(_) => false,
-        };
-        if excused {
-            tracing::warn!(?delay, ?thought, "the referee was late");
         }
-        excused
+        let counted = thought.saturating_sub(delay);
+        let is_answer = matches!(heard, Ok(SeatReply::Answer(_)));
+        let thought = if is_answer && delay > USUAL_DELAY && counted < limit {
+            tracing::warn!(?delay, ?thought, "the referee was late");
+            let excused = thought - counted;
+            ThinkingTime { counted, excused }
+        } else {
+            thought.into()
+        };
+        Reply { heard, thought }
+    }
+
+    /// How long the question or its answer may have lain here because this thread was
+    /// stalled: a stall when it was asked, and a stall up to now. What the bot has caused does
+    /// not count.
+    fn delay(&self, asked: Instant, heartbeat: &Heartbeat) -> Duration {
+        let now = Instant::now();
+        let stalls = heartbeat.stalls_since(asked).into_iter();
+        let relevant =
+            stalls.filter(|stall| stall.from <= asked + BEAT || stall.to + 2 * BEAT >= now);
+        let busy = &self.connection.busy;
+        relevant.map(|stall| busy.excused(&stall, asked, now)).sum()
     }
 
     /// Ends the stream: closes our side, and waits so long until the bot has closed its own.
@@ -241,12 +257,28 @@ impl SeatStream {
     /// What a status means. A status has a source where the transport made it, and none
     /// where the bot sent it.
     fn broken(&self, status: &Status, opening: bool) -> Heard {
+        if let Some(flood) = self.connection.traffic.flood() {
+            return Ok(SeatReply::Foul(Foul::Flooded {
+                detail: flood.to_owned(),
+            }));
+        }
         if let Some(source) = std::error::Error::source(status) {
-            return Err(causes(source));
+            let how = causes(source);
+            if is_refused_as_flood(source) {
+                let detail = Foul::evidence(how);
+                return Ok(SeatReply::Foul(Foul::Flooded { detail }));
+            }
+            return Err(how);
         }
         let message = status.message();
         let or = |words| Foul::evidence(if message.is_empty() { words } else { message });
         let foul = match status.code() {
+            // tonic makes this one itself for an encoding that it was not offered.
+            Code::Unimplemented if message.starts_with("Content is compressed with") => {
+                Foul::Malformed {
+                    detail: Foul::evidence(message),
+                }
+            }
             Code::Unimplemented if opening => Foul::Unsupported {
                 detail: or("UNIMPLEMENTED"),
             },
@@ -272,6 +304,18 @@ impl SeatStream {
         };
         Ok(SeatReply::Foul(foul))
     }
+}
+
+/// Whether the transport has broken the connection because the bot sent too much of
+/// something: empty frames, or headers without end.
+fn is_refused_as_flood(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| {
+        let broken = cause.downcast_ref::<h2::Error>();
+        broken.is_some_and(|error| {
+            error.is_library() && error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM)
+        })
+    })
 }
 
 /// A timer for the limit of each question. Setting a timer of the runtime costs more than

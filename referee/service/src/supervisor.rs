@@ -11,7 +11,10 @@ use std::{
 };
 
 use nix::{
-    sys::signal::{Signal, killpg},
+    sys::{
+        prctl,
+        signal::{Signal, killpg},
+    },
     unistd::Pid,
 };
 
@@ -29,6 +32,8 @@ impl Supervisor {
     /// It can't be started.
     pub fn start(mut command: Command) -> io::Result<Self> {
         let child = command
+            // It needs nothing of ours, and ours may hold passwords.
+            .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -70,6 +75,9 @@ impl Drop for Supervisor {
 /// standard input, and at the end of the input kills the groups that are left and removes
 /// their folders. A pipe that breaks counts as ended.
 pub fn supervise() {
+    // Bots run as the same user, and must not keep it from its work. Its environment is empty
+    // in any case.
+    let _ = prctl::set_dumpable(false);
     let mut groups = HashMap::new();
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };

@@ -164,7 +164,7 @@ async fn played(conducts: [Conduct; SEATS as usize]) -> Record {
         watch: None,
     };
     let pool = Pool::new(1).unwrap();
-    let record = game.play(&pool).await.unwrap().record;
+    let record = game.play(&pool).await.unwrap();
     // The last words are still on their way; then the heartbeat is alone.
     let gone = async {
         while pool.tasks() > 1 {

@@ -6,6 +6,7 @@
 use std::{
     env, fs,
     io::{self, BufRead as _, BufReader, Write as _},
+    path::PathBuf,
     process::{Command, Stdio},
     sync::Arc,
     time::{Duration, Instant},
@@ -33,6 +34,7 @@ fn main() {
 fn bots_die_with_a_referee_that_is_killed() {
     let mark = format!("mark-{}", std::process::id());
     let mut referee = part("referee", &mark)
+        .env("PASSWORD", "geheim")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -41,12 +43,23 @@ fn bots_die_with_a_referee_that_is_killed() {
         .read_line(&mut said)
         .unwrap();
     assert_eq!(said, "the bot listens\n");
-    until("all four run", || running(&mark) == 4);
+    until("all four run", || running(&mark).len() == 4);
+    for process in running(&mark) {
+        // Others of this user can't read what is not dumpable; root can.
+        let environment = fs::read(process.join("environ")).unwrap_or_default();
+        let knows = environment.windows(6).any(|word| word == b"geheim");
+        let referee = process.ends_with(referee.id().to_string());
+        assert!(
+            referee || !knows,
+            "{} knows the password",
+            process.display()
+        );
+    }
 
     // SIGKILL: it can do nothing about it.
     referee.kill().unwrap();
     referee.wait().unwrap();
-    until("nobody is left", || running(&mark) == 0);
+    until("nobody is left", || running(&mark).is_empty());
     println!("bots_die_with_a_referee_that_is_killed ... ok");
 }
 
@@ -87,13 +100,16 @@ fn part(name: &str, mark: &str) -> Command {
     command
 }
 
-/// How many processes have this mark as their last argument.
-fn running(mark: &str) -> usize {
+/// The processes that have this mark as their last argument, as folders of `/proc`.
+fn running(mark: &str) -> Vec<PathBuf> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes
-        .filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok())
-        .filter(|line| line.trim_end_matches('\0').ends_with(mark))
-        .count()
+        .map(|process| process.path())
+        .filter(|process| {
+            let line = fs::read_to_string(process.join("cmdline")).unwrap_or_default();
+            line.trim_end_matches('\0').ends_with(mark)
+        })
+        .collect()
 }
 
 fn until(what: &str, holds: impl Fn() -> bool) {

@@ -1,18 +1,19 @@
 //! How the bots of each kind are started or reached, and the list of kinds.
 
 use std::{
+    collections::HashMap,
     ffi::OsString,
     fmt,
     path::{Path, PathBuf},
     process::Command,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use referee::{Address, Bot, Launch, Memory, MemoryGauge, Supervisor};
+use referee::{Address, Bot, Excuses, Launch, Memory, MemoryGauge, Supervisor};
 use referee_core::GameInfo;
 use tokio::runtime::Handle;
 
@@ -187,6 +188,8 @@ pub struct LaunchContext {
     directory: PathBuf,
     /// How many sets of processes have been numbered.
     sets: AtomicU64,
+    /// How often the bots were excused for late answers, by name.
+    excuses: Mutex<HashMap<String, Arc<Excuses>>>,
 }
 
 impl LaunchContext {
@@ -206,6 +209,7 @@ impl LaunchContext {
             logs,
             directory,
             sets: AtomicU64::new(0),
+            excuses: Mutex::default(),
         })
     }
 
@@ -236,10 +240,13 @@ impl LaunchContext {
         gauge: Option<Arc<MemoryGauge>>,
         set: u64,
     ) -> std::io::Result<Bot> {
-        Ok(match self.source(entry, options, gauge, set)? {
+        let bot = match self.source(entry, options, gauge, set)? {
             Source::Process(launch) => Bot::launched(launch, Handle::current()),
             Source::Running(address) => Bot::at(address, options.start_limit),
-        })
+        };
+        let mut excuses = self.excuses.lock().unwrap_or_else(PoisonError::into_inner);
+        let excuses = excuses.entry(entry.name.clone()).or_default();
+        Ok(bot.with_excuses(excuses.clone()))
     }
 
     /// How to start an entry's process, or the address at which it runs already.

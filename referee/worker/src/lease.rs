@@ -125,9 +125,6 @@ pub struct GameReport {
     pub key: GameKey,
     /// What came of it.
     pub summary: Summary,
-    /// How often it was begun before and counted for nothing, for a delay of the
-    /// referee's.
-    pub voided: u32,
     /// The packed record, where it is wanted.
     pub record: Option<Vec<u8>>,
 }

@@ -25,6 +25,8 @@ pub struct Summary {
     pub thought_us: Vec<u64>,
     /// How often each seat's answers took how long: [`bucket`] to count.
     pub thinking: Vec<BTreeMap<u32, u32>>,
+    /// How many answers of each seat were late but for a delay of the referee.
+    pub excused: Vec<u32>,
     /// The same for games that began in the same way and had the same moves.
     pub course: u64,
     /// The play hash of the record.
@@ -47,6 +49,18 @@ impl Summary {
         };
         let seats = record.header.players.as_slice().len();
         let mut thinking = vec![BTreeMap::new(); seats];
+        let mut excused = vec![0; seats];
+        for event in &record.events {
+            if let Event::Answered {
+                seat,
+                excused: delay,
+                ..
+            } = event
+                && !delay.is_zero()
+            {
+                excused[seat.index()] += 1;
+            }
+        }
         let mut plies = 0;
         for (seat, _, thought) in moves(record) {
             plies += 1;
@@ -61,6 +75,7 @@ impl Summary {
             plies,
             thought_us: record.result.thought_us.as_slice().to_vec(),
             thinking,
+            excused,
             course: course(record),
             play_hash,
         }

@@ -8,8 +8,8 @@ use std::{
 };
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use referee::{Game, PlayError, Played, Pool};
-use referee_core::{GameKind, PerSeat};
+use referee::{Game, PlayError, Pool};
+use referee_core::{GameKind, PerSeat, Record};
 use referee_games::{Fixture, game};
 use tokio::{sync::mpsc, time::Instant};
 
@@ -199,7 +199,7 @@ impl<D: Dispatch + 'static> Chunk<D> {
     }
 
     /// Plays one game, if it is still wanted.
-    async fn play_one(self: Arc<Self>, at: usize) -> Result<Option<(usize, Played)>, WorkError> {
+    async fn play_one(self: Arc<Self>, at: usize) -> Result<Option<(usize, Record)>, WorkError> {
         let assignment = &self.lease.games[at];
         let stop = &self.worker.stop;
         if stop.is_finishing() {
@@ -227,7 +227,7 @@ impl<D: Dispatch + 'static> Chunk<D> {
             error,
         })?;
         if self.lease.series {
-            let thought = played.record.result.thought_us.as_slice();
+            let thought = played.result.thought_us.as_slice();
             let mut progress = self.progress();
             for (&place, thought) in assignment.order.iter().zip(thought) {
                 if self.lease.bots[place].budget {
@@ -261,9 +261,9 @@ impl<D: Dispatch + 'static> Chunk<D> {
     /// Reports a game, and says whether there was one.
     async fn report(
         self: Arc<Self>,
-        played: Result<Option<(usize, Played)>, WorkError>,
+        played: Result<Option<(usize, Record)>, WorkError>,
     ) -> Result<bool, WorkError> {
-        let Some((at, Played { record, voided })) = played? else {
+        let Some((at, record)) = played? else {
             return Ok(false);
         };
         let packed = self.worker.packer.pack(record, self.lease.records).await;
@@ -272,7 +272,6 @@ impl<D: Dispatch + 'static> Chunk<D> {
             lease: self.lease.id,
             key: self.lease.games[at].key,
             summary,
-            voided,
             record,
         };
         self.worker.dispatch.report(report).await?;

@@ -65,11 +65,11 @@ impl<'a> LocalReferee<'a> {
             bots: in_order(bot.clone(), self.honest.clone(), seat),
             watch: None,
         };
-        let played = game.play(&self.pool).await;
-        let played = played.map_err(|error| RefereeError::Play { game_id, error })?;
+        let record = game.play(&self.pool).await;
+        let record = record.map_err(|error| RefereeError::Play { game_id, error })?;
         // Its process is not needed any more.
         bot.stop().await;
-        Ok(played.record)
+        Ok(record)
     }
 
     /// Stops every bot that still runs.

@@ -10,7 +10,7 @@ mod remote;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
-use referee::Address;
+use referee::{Address, StartError};
 use referee_core::{Foul, FoulKind, GameKind, Limits, Record, Seat};
 use referee_worker::{BotOptions, Entry, LaunchContext, Stop};
 
@@ -120,12 +120,12 @@ pub enum RefereeError {
     #[error("could not read the referee's record")]
     Record(#[from] referee_core::RecordError),
     /// One of our bots did not start.
-    #[error("could not start {name}: {foul}")]
+    #[error("could not start {name}: {error}")]
     NotStarted {
         /// Its name.
         name: String,
         /// Why not.
-        foul: Foul,
+        error: StartError,
     },
     /// A folder for a bot's socket can't be made.
     #[error("could not make a folder among the temporary files (TMPDIR)")]

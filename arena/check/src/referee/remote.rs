@@ -161,9 +161,9 @@ impl Reachable {
             unreachable!("villains are programs");
         };
         let started = launch.start().await;
-        let process = started.map_err(|foul| RefereeError::NotStarted {
+        let process = started.map_err(|error| RefereeError::NotStarted {
             name: entry.name.clone(),
-            foul,
+            error,
         })?;
         let Address::Unix(socket) = process.address().clone() else {
             unreachable!("bots that we start listen on a socket");

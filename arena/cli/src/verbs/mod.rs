@@ -153,6 +153,8 @@ impl Cli {
             }
             Verb::Man { verbs } => man(&verbs),
             Verb::Bot { spec } => {
+                // It knows its own hand, and its opponent runs as the same user.
+                nix::sys::prctl::set_dumpable(false)?;
                 let code = house_bots::main(&spec);
                 Ok(if code == ExitCode::SUCCESS {
                     End::Done

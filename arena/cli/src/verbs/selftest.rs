@@ -174,7 +174,7 @@ impl Selftest {
         let plan = settings.plan(bots.collect(), shape, self.deals, seatings, None)?;
         let reporter = Reporter::new(&game_name(kind.info().name), None, false, stop).silent();
         let results = MemoryResults::with_records();
-        let options = run_options(None, None, false)?;
+        let options = run_options(kind, None, None, false)?;
         let played = play_into(results, plan, options, stop, reporter).await?;
         if played.outcome.end == RunEnd::Stopped {
             return Ok(None);

@@ -55,8 +55,9 @@ fn the_referee_answers_every_villain_as_it_should() {
 #[test]
 fn every_foul_that_a_villain_can_commit_has_one() {
     let fouls: BTreeSet<_> = Kind::all().iter().filter_map(|kind| kind.foul()).collect();
-    // All thirteen but unreachable: a villain that is not there is none.
-    assert_eq!(fouls.len(), 12, "{fouls:?}");
+    // All fifteen but two: a villain that is not there is none, and what is too often for
+    // chance takes longer than a game (`caught/delays.rs`).
+    assert_eq!(fouls.len(), 13, "{fouls:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use arena_ladder::MatchId;
 use arena_store::{
-    FinishedGame, GameFilter, Store, StoreError, TournamentId, TournamentState, pack,
+    Counter, FinishedGame, GameFilter, Store, StoreError, TournamentId, TournamentState, pack,
 };
 use serde_json::{Value, json};
 
@@ -366,12 +366,12 @@ async fn a_table_has_one_row_a_game(home: &Home) {
         store.csv(id, &mut text).await.unwrap();
         String::from_utf8(text).unwrap()
     };
-    let head = "group,seating,games_in_group,match,bot_1,place_1,score_1,foul_1,thought_us_1,\
-        bot_2,place_2,score_2,foul_2,thought_us_2,\
-        reason,plies,course,play_hash,voided,finished_unix_ms\n";
+    let head = "group,seating,games_in_group,match,bot_1,place_1,score_1,foul_1,thought_us_1,excused_1,\
+        bot_2,place_2,score_2,foul_2,thought_us_2,excused_2,\
+        reason,plies,course,play_hash,finished_unix_ms\n";
     assert_eq!(
         table().await,
-        "group,seating,games_in_group,match,reason,plies,course,play_hash,voided,finished_unix_ms\n"
+        "group,seating,games_in_group,match,reason,plies,course,play_hash,finished_unix_ms\n"
     );
     let mut first = game(0, 1);
     first.row.places = vec![1, 2];
@@ -379,14 +379,16 @@ async fn a_table_has_one_row_a_game(home: &Home) {
     first.row.fouls = vec![late(1)];
     first.row.thought_us = vec![5, 6];
     first.row.reason = "two\nlines".to_owned();
-    (first.row.plies, first.row.course, first.row.voided) = (12, 255, 1);
+    (first.row.plies, first.row.course) = (12, 255);
+    let who = first.row.lineup[first.row.order[1]];
+    first.row.counters = vec![(who, Counter::Excused, 3)];
     first.row.play_hash = "abc".to_owned();
     store.report(id, vec![first]).await.unwrap();
     assert_eq!(
         table().await,
         format!(
-            "{head}0,1,2,0,\"so-called \"\"bot\"\", the\",1,3,,5,bot0,2,-3,late,6,\
-             \"two\nlines\",12,00000000000000ff,abc,1,1700000000000\n"
+            "{head}0,1,2,0,\"so-called \"\"bot\"\", the\",1,3,,5,0,bot0,2,-3,late,6,3,\
+             \"two\nlines\",12,00000000000000ff,abc,1700000000000\n"
         )
     );
     store.report(id, games(1..1001)).await.unwrap();

@@ -175,7 +175,6 @@ pub(crate) fn game(group: u64, seating: u32) -> FinishedGame {
             thought_us: vec![chance, 2 * chance],
             course: chance % 97,
             play_hash: format!("{chance:064x}"),
-            voided: 0,
             finished_unix_ms: 1_700_000_000_000 + group.cast_signed(),
             counters: vec![
                 (None, Counter::Ended(Ending::Rules), 1),

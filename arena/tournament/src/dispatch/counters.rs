@@ -45,6 +45,11 @@ pub(crate) fn game_counters(
             }
         }
     }
+    for (seat, count) in summary.excused.iter().enumerate() {
+        if let Some(entrant) = who(seat).filter(|_| *count > 0) {
+            add(Some(entrant), Counter::Excused, (*count).into());
+        }
+    }
     for foul in &summary.fouls {
         let who = who(foul.seat.index());
         add(who, Counter::Foul(foul.foul.kind()), 1);

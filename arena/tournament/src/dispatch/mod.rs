@@ -205,7 +205,6 @@ impl<R: Results> Dispatcher<R> {
             lease,
             key: game,
             summary,
-            voided,
             record,
         } = report;
         let Some(planned) = self.state().game(game) else {
@@ -214,7 +213,7 @@ impl<R: Results> Dispatcher<R> {
         let group = &planned.group;
         let game_id = self.plan.game_id(group.matchup.0, group.at, game.seating);
         let thinking = summary.thinking.clone();
-        let row = self.row(&planned, summary, voided);
+        let row = self.row(&planned, summary);
         let finished = FinishedGame {
             row: row.clone(),
             chunk: key(lease.chunk),
@@ -332,12 +331,9 @@ impl<R: Results> Dispatcher<R> {
     }
 
     /// The row of a game that came out so.
-    fn row(&self, game: &ChunkGame, summary: Summary, voided: u32) -> GameRow {
+    fn row(&self, game: &ChunkGame, summary: Summary) -> GameRow {
         let group = &game.group;
-        let mut counters = game_counters(&summary, |seat| group.lineup[game.order[seat]]);
-        if voided > 0 {
-            counters.insert((None, Counter::Voided), voided.into());
-        }
+        let counters = game_counters(&summary, |seat| group.lineup[game.order[seat]]);
         let mut counters: Vec<_> = counters
             .into_iter()
             .map(|((who, counter), count)| (who, counter, count))
@@ -359,7 +355,6 @@ impl<R: Results> Dispatcher<R> {
             thought_us: summary.thought_us,
             course: summary.course,
             play_hash: summary.play_hash,
-            voided,
             finished_unix_ms: unix_ms(SystemTime::now()),
             counters,
         }

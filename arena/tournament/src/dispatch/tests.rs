@@ -724,6 +724,7 @@ fn draw() -> Summary {
         plies: 0,
         thought_us: vec![0, 0],
         thinking: vec![BTreeMap::new(); 2],
+        excused: vec![0; 2],
         course: 0,
         play_hash: String::new(),
     }
@@ -747,7 +748,6 @@ async fn reported_as(
         lease,
         key: game(text),
         summary,
-        voided: 0,
         record: None,
     };
     dispatcher.report(report).await.unwrap()
@@ -762,7 +762,6 @@ async fn a_report_without_the_record_that_was_asked_for_is_refused() {
         lease,
         key: game("0.0"),
         summary: draw(),
-        voided: 0,
         record: None,
     };
     let error = dispatcher.report(report).await.unwrap_err();

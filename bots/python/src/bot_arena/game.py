@@ -35,6 +35,8 @@ class FoulKind(IntEnum):
     MEMORY_EXCEEDED = 11
     ILLEGAL = 12
     LATE = 13
+    FLOODED = 14
+    INTERFERED = 15
 
 
 class Ending(IntEnum):

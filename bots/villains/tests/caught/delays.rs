@@ -1,9 +1,9 @@
-//! A delay of the referee's own costs no bot a game.
+//! A delay of the referee's own costs no bot a game, and wins none.
 
 use std::time::Duration;
 
 use referee::{Live, Pool};
-use referee_core::FoulKind;
+use referee_core::{Event, FoulKind, Record};
 
 use crate::vocabulary::*;
 
@@ -12,31 +12,43 @@ async fn block(pool: &Pool, time: Duration) {
     let _ = pool.run(|_| async move { std::thread::sleep(time) }).await;
 }
 
+/// The delays that were excused.
+fn excused(record: &Record) -> Vec<Duration> {
+    let events = record.events.iter();
+    events
+        .filter_map(|event| match event {
+            Event::Answered { excused, .. } if !excused.is_zero() => Some(*excused),
+            _ => None,
+        })
+        .collect()
+}
+
 #[tokio::test]
-async fn a_game_in_which_the_referee_was_late_is_played_again() {
+async fn a_game_in_which_the_referee_was_late_goes_on() {
     let arena = Arena::alone(1).await;
     let slow = bot("slow --delay 10ms");
     let mut game = game(0, &slow, &slow);
     game.fixture.limits.per_move = Duration::from_secs(3);
     let mut seen = watched(&mut game);
     let blocking = async {
+        let mut begun = 0;
+        let mut blocked = false;
         while let Some(live) = seen.recv().await {
-            if matches!(live, Live::Played { .. }) {
+            begun += u32::from(live == Live::Started);
+            if matches!(live, Live::Played { .. }) && !blocked {
                 // The other one has been asked and will answer within 10 ms.
+                blocked = true;
                 block(&arena.pool, Duration::from_secs(5)).await;
-                break;
             }
         }
-        let mut begun_again = 0;
-        while let Some(live) = seen.recv().await {
-            begun_again += u32::from(live == Live::Started);
-        }
-        begun_again
+        begun
     };
-    let (played, begun_again) = tokio::join!(arena.play(game), blocking);
-    assert!(played.voided > 0);
-    assert_eq!(begun_again, played.voided);
-    played_out(&played.record);
+    let (record, begun) = tokio::join!(arena.play(game), blocking);
+    assert_eq!(begun, 1);
+    played_out(&record);
+    let excused = excused(&record);
+    assert_eq!(excused.len(), 1, "{excused:?}");
+    assert!(excused[0] > Duration::from_secs(4), "{excused:?}");
     until("the delay is known", || {
         arena.pool.worst_delay() > Duration::from_secs(4)
     })
@@ -44,31 +56,24 @@ async fn a_game_in_which_the_referee_was_late_is_played_again() {
 }
 
 #[tokio::test]
-async fn the_third_time_that_the_referee_is_late_counts_all_the_same() {
+async fn a_delay_excuses_no_answer_that_was_late_without_it() {
     let arena = Arena::alone(1).await;
-    let slow = bot("slow --delay 10ms");
-    let mut game = game(0, &slow, &slow);
-    game.fixture.limits.per_move = Duration::from_millis(500);
+    // It answers long after the delay has passed, and too late.
+    let late = bot("clockless --delay 3s");
+    let mut game = game(0, &late, &bot("honest"));
+    game.fixture.limits.per_move = Duration::from_secs(2);
     let mut seen = watched(&mut game);
     let blocking = async {
-        let mut blocked = true;
-        while let Some(live) = seen.recv().await {
-            match live {
-                Live::Started => blocked = false,
-                Live::Played { .. } if !blocked => {
-                    blocked = true;
-                    block(&arena.pool, Duration::from_millis(1500)).await;
-                }
-                Live::Played { .. } => {}
-            }
-        }
+        // The villain begins, and is being asked.
+        assert_eq!(seen.recv().await, Some(Live::Started));
+        block(&arena.pool, Duration::from_millis(100)).await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        block(&arena.pool, Duration::from_millis(500)).await;
+        while seen.recv().await.is_some() {}
     };
-    let (played, ()) = tokio::join!(arena.play(game), blocking);
-    assert_eq!(played.voided, 2);
-    let verdict = &played.record.result.verdict;
-    let fouls = [FIRST, SECOND].map(|seat| verdict.foul(seat).map(|foul| foul.kind()));
-    assert!(fouls.contains(&Some(FoulKind::Late)), "{fouls:?}");
-    verified(&played.record);
+    let (record, ()) = tokio::join!(arena.play(game), blocking);
+    lost_by(&record, FIRST, FoulKind::Late, &[]);
+    assert!(arena.pool.worst_delay() > Duration::from_millis(400));
 }
 
 #[tokio::test]
@@ -83,16 +88,32 @@ async fn a_foul_that_is_not_about_time_stands_however_late_the_referee_was() {
         assert_eq!(seen.recv().await, Some(Live::Started));
         block(&arena.pool, Duration::from_millis(300)).await;
     };
-    let (played, ()) = tokio::join!(arena.play(game), blocking);
+    let (record, ()) = tokio::join!(arena.play(game), blocking);
     until("the delay is known", || {
         arena.pool.worst_delay() > Duration::from_millis(200)
     })
     .await;
-    assert_eq!(played.voided, 0);
-    lost_by(
-        &played.record,
-        FIRST,
-        FoulKind::NoStart,
-        &["expected Ready"],
-    );
+    lost_by(&record, FIRST, FoulKind::NoStart, &["expected Ready"]);
+}
+
+#[tokio::test]
+async fn a_bot_that_stops_the_referee_when_its_time_is_over_is_found_out() {
+    /// Its games in a row; each of them has some twenty answers.
+    const GAMES: u8 = 3;
+    let arena = Arena::alone(1).await;
+    let stops = bot("honest --stops");
+    let honest = bot("honest");
+    let mut excuses = 0;
+    for seed in 0..GAMES {
+        let mut game = game(seed, &stops, &honest);
+        game.fixture.limits.per_move = Duration::from_secs(1);
+        let record = arena.play(game).await;
+        excuses += excused(&record).len();
+        if let Some(foul) = record.result.verdict.foul(FIRST) {
+            assert_eq!(foul.kind(), FoulKind::Interfered, "{foul}");
+            assert!(excuses > 0, "it was not excused before");
+            return;
+        }
+    }
+    panic!("it was excused {excuses} times");
 }

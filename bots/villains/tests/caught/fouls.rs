@@ -83,7 +83,7 @@ async fn an_answer_of_more_than_64_kib_is_oversized() {
 async fn an_answer_of_exactly_64_kib_is_none() {
     let arena = Arena::new().await;
     let game = against_honest(1, &bot("bulky"), SECOND);
-    played_out(&arena.play(game).await.record);
+    played_out(&arena.play(game).await);
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn a_bot_may_use_the_memory_that_it_is_allowed() {
     let mut launch = launch("honest");
     launch.memory.limit = Some(32 << 20);
     let game = against_honest(1, &started_as(launch), FIRST);
-    played_out(&arena.play(game).await.record);
+    played_out(&arena.play(game).await);
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn a_foul_can_be_the_first_thing_that_a_bot_does() {
 async fn a_bot_that_is_never_asked_again_has_no_foul() {
     let arena = Arena::new().await;
     let honest = bot("honest");
-    let record = arena.play(game(3, &honest, &honest)).await.record;
+    let record = arena.play(game(3, &honest, &honest)).await;
     played_out(&record);
     // The winner speaks twice with its last answer; nobody asks it again.
     let winner = [FIRST, SECOND]
@@ -181,7 +181,7 @@ async fn a_bot_that_is_never_asked_again_has_no_foul() {
     } else {
         game(3, &honest, &babbler)
     };
-    let again = arena.play(bots).await.record;
+    let again = arena.play(bots).await;
     played_out(&again);
     assert_eq!(again.result.verdict, record.result.verdict);
 }

@@ -34,7 +34,7 @@ async fn a_thousand_games_leave_nothing_behind() {
     let fouls = stream::iter(games)
         .buffer_unordered(AT_ONCE)
         .filter(|played| {
-            let verdict = &played.record.result.verdict;
+            let verdict = &played.result.verdict;
             let foul = [FIRST, SECOND].iter().any(|&s| verdict.foul(s).is_some());
             async move { foul }
         })
@@ -69,7 +69,7 @@ async fn a_flood_of_answers_fills_no_memory() {
         }
     };
     for played in games {
-        lost_by(&played.record, FIRST, FoulKind::Unsolicited, &[]);
+        lost_by(&played, FIRST, FoulKind::Unsolicited, &[]);
     }
     let grown = most.saturating_sub(before);
     assert!(grown < 64 * MEBIBYTE, "grown by {grown} bytes");

@@ -1,13 +1,16 @@
 //! Every villain against the referee, over real sockets with real processes.
 #![expect(clippy::unwrap_used, reason = "this is how a test fails")]
 
+mod addresses;
 mod delays;
+mod floods;
 mod fouls;
 mod leaks;
 mod neighbours;
 mod processes;
 mod repeats;
 mod service;
+mod shortages;
 mod starts;
 mod unfit;
 mod vocabulary;

@@ -38,7 +38,7 @@ async fn a_late_bot_costs_other_games_nothing() {
         tokio::select! {
             others = join_all(others) => {
                 for played in others {
-                    played_out(&played.record);
+                    played_out(&played);
                 }
             }
             over = &mut waiting => panic!("{over:?}"),
@@ -71,9 +71,9 @@ async fn a_process_that_was_late_is_gone_and_the_next_game_has_a_fresh_one() {
             Vec::new()
         };
         let (played, processes) = tokio::join!(playing, watching);
-        lost_by(&played.record, SECOND, FoulKind::Late, &[]);
+        lost_by(&played, SECOND, FoulKind::Late, &[]);
         // It played by the rules until its time had come, as a fresh one does.
-        assert_eq!(points(&played.record, SECOND), 2);
+        assert_eq!(points(&played, SECOND), 2);
         assert!(late.started() > started);
         until("the late process is gone", || named(&name).is_empty()).await;
         before.push(processes);
@@ -92,7 +92,7 @@ async fn games_that_want_the_same_bots_the_other_way_round_do_not_wait_for_each_
         });
         let games = tokio::time::timeout(AMPLE, join_all(games)).await;
         for played in games.expect("no game waits for ever") {
-            played_out(&played.record);
+            played_out(&played);
         }
     }
 }
@@ -103,7 +103,7 @@ async fn a_bot_can_play_itself_in_two_processes() {
     let honest = bot("honest");
     let games = (0..8).map(|seed| arena.play(game(seed, &honest, &honest)));
     for played in join_all(games).await {
-        played_out(&played.record);
+        played_out(&played);
     }
     assert_eq!(honest.started(), 2);
 }
@@ -113,10 +113,10 @@ async fn a_bot_can_play_itself_in_two_processes() {
 async fn a_bot_that_leaves_a_hundred_thousand_files_costs_other_games_nothing() {
     let arena = Arena::new().await;
     let honest = bot("honest");
-    played_out(&arena.play(game(0, &honest, &honest)).await.record);
+    played_out(&arena.play(game(0, &honest, &honest)).await);
     let name = format!("clutter-{}", std::process::id());
     let cluttered = bot(&format!("honest --clutter 100000 --name {name}"));
-    played_out(&arena.play(game(1, &cluttered, &honest)).await.record);
+    played_out(&arena.play(game(1, &cluttered, &honest)).await);
     let folder = folder_of(named(&name)[0]);
     assert!(folder.join("99999").exists());
     let mut meanwhile = 0;
@@ -124,7 +124,7 @@ async fn a_bot_that_leaves_a_hundred_thousand_files_costs_other_games_nothing() 
     until("it has ended", || named(&name).is_empty()).await;
     while folder.exists() {
         let played = arena.play(game(2, &honest, &honest)).await;
-        played_out(&played.record);
+        played_out(&played);
         meanwhile += u32::from(folder.exists());
     }
     assert!(

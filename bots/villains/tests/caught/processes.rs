@@ -6,8 +6,8 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use referee::{Game, Live, Played};
-use referee_core::FoulKind;
+use referee::{Game, Live};
+use referee_core::{FoulKind, Record};
 
 use crate::vocabulary::*;
 
@@ -22,7 +22,7 @@ fn kill_all(name: &str) {
 }
 
 /// Kills what is called so as soon as a point has been played.
-async fn killed_on_the_way(arena: &Arena, mut game: Game, name: &str) -> Played {
+async fn killed_on_the_way(arena: &Arena, mut game: Game, name: &str) -> Record {
     let mut seen = watched(&mut game);
     let killing = async {
         while let Some(live) = seen.recv().await {
@@ -42,14 +42,9 @@ async fn a_bot_that_is_killed_in_a_game_loses_that_game_and_no_other() {
     let victim = bot(&format!("slow --delay 100ms --name {name}"));
     let honest = bot("honest");
     let killed = killed_on_the_way(&arena, game(0, &honest, &victim), &name).await;
-    lost_by(
-        &killed.record,
-        SECOND,
-        FoulKind::Crashed,
-        &["killed by SIGKILL"],
-    );
+    lost_by(&killed, SECOND, FoulKind::Crashed, &["killed by SIGKILL"]);
     let next = arena.play(game(1, &honest, &victim)).await;
-    played_out(&next.record);
+    played_out(&next);
     assert_eq!(victim.started(), 2);
 }
 
@@ -61,7 +56,7 @@ async fn a_bot_that_is_killed_between_two_games_loses_none() {
     let honest = bot("honest");
     for seed in 0..20 {
         let next = arena.play(game(seed, &victim, &honest)).await;
-        played_out(&next.record);
+        played_out(&next);
         kill_all(&name);
     }
     assert_eq!(victim.started(), 20);
@@ -72,7 +67,7 @@ async fn a_bot_is_stopped_with_whatever_it_has_started() {
     let arena = Arena::new().await;
     let name = name("litter");
     let litterer = bot(&format!("litter --name {name}"));
-    let record = arena.play(against_honest(0, &litterer, FIRST)).await.record;
+    let record = arena.play(against_honest(0, &litterer, FIRST)).await;
     played_out(&record);
     assert_eq!(named(&name).len(), 2);
     litterer.stop().await;
@@ -80,7 +75,7 @@ async fn a_bot_is_stopped_with_whatever_it_has_started() {
 
     // And the same where it ends in another way.
     let litterer = bot(&format!("litter --name {name}"));
-    let record = arena.play(against_honest(0, &litterer, FIRST)).await.record;
+    let record = arena.play(against_honest(0, &litterer, FIRST)).await;
     played_out(&record);
     let leader = *named(&name).iter().min().unwrap();
     kill(Pid::from_raw(leader), Signal::SIGKILL).unwrap();
@@ -106,7 +101,7 @@ async fn a_game_that_nobody_waits_for_is_cut_off_and_its_place_is_free_again() {
     let mut next = game(1, &late, &honest);
     next.fixture.limits.per_move = KEPT;
     let next = tokio::time::timeout(AMPLE, arena.play(next)).await.unwrap();
-    lost_by(&next.record, FIRST, FoulKind::Late, &[]);
+    lost_by(&next, FIRST, FoulKind::Late, &[]);
 }
 
 #[tokio::test]

@@ -20,11 +20,7 @@ async fn the_same_seeds_and_bots_give_the_same_records_but_for_the_times() {
             let other = &others[usize::from(seed) % others.len()];
             arena.play(game(seed, &honest, other))
         });
-        let records: Vec<Record> = stream::iter(games)
-            .buffered(at_once)
-            .map(|played| played.record)
-            .collect()
-            .await;
+        let records: Vec<Record> = stream::iter(games).buffered(at_once).collect().await;
         tables.push(records);
     }
     for records in &tables[1..] {

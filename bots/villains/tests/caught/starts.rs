@@ -31,7 +31,7 @@ async fn an_address_where_nobody_listens_is_unreachable() {
         let nobody: Address = address.parse().unwrap();
         let nobody = Arc::new(Bot::at(nobody, AMPLE));
         for seat in [FIRST, SECOND] {
-            let record = arena.play(against_honest(1, &nobody, seat)).await.record;
+            let record = arena.play(against_honest(1, &nobody, seat)).await;
             let evidence = format!("nothing answers at {address}");
             lost_by(&record, seat, FoulKind::Unreachable, &[&evidence]);
         }
@@ -78,6 +78,12 @@ async fn a_bot_that_answers_the_start_with_a_point_has_not_started() {
 }
 
 #[tokio::test]
+async fn a_bot_whose_answers_are_compressed_has_not_started() {
+    let evidence = ["answer can't be read: Content is compressed with `gzip`"];
+    loses("compressed", &evidence).await;
+}
+
+#[tokio::test]
 async fn a_bot_that_crashes_or_hangs_up_at_the_start_has_not_started() {
     let evidence = ["killed by SIGABRT", "crashing at the start"];
     loses("crash-at-start", &evidence).await;
@@ -93,14 +99,14 @@ async fn a_bot_that_does_not_play_the_game_is_unsupported() {
 async fn a_bot_may_take_its_time_to_start_within_the_limit() {
     let arena = Arena::new().await;
     let slow = bot("slow-start --delay 500ms");
-    played_out(&arena.play(against_honest(1, &slow, FIRST)).await.record);
+    played_out(&arena.play(against_honest(1, &slow, FIRST)).await);
 }
 
 #[tokio::test]
 async fn both_come_last_where_both_fail_at_the_start() {
     let arena = Arena::new().await;
     let (first, second) = (bot("not-ready"), bot("exit-at-once"));
-    let record = arena.play(game(1, &first, &second)).await.record;
+    let record = arena.play(game(1, &first, &second)).await;
     verified(&record);
     let verdict = &record.result.verdict;
     assert_eq!(verdict.outcome().unwrap().places.as_slice(), [2, 2]);

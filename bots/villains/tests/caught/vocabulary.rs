@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Stdio, sync::Arc, time::Duration};
 
 use arena_proto::arena::v1::{CallEnvelope, Ending, GameOver, call_envelope::Call};
 use prost::Message as _;
-use referee::{Bot, Game, Launch, Live, Memory, Played, Pool};
+use referee::{Bot, Game, Launch, Live, Memory, Pool};
 use referee_core::{Event, Foul, FoulKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Fixture, foul_kind};
 use tokio::{
@@ -58,7 +58,7 @@ impl Arena {
     }
 
     /// Plays it to its end.
-    pub(crate) async fn play(&self, game: Game) -> Played {
+    pub(crate) async fn play(&self, game: Game) -> Record {
         game.play(&self.pool).await.unwrap()
     }
 }
@@ -206,7 +206,7 @@ impl Trial {
         let [first, second] = games;
         let (first, second) = tokio::join!(first, second);
         [(first, FIRST), (second, SECOND)]
-            .map(|(played, seat)| lost_by(&played.record, seat, foul, evidence))
+            .map(|(played, seat)| lost_by(&played, seat, foul, evidence))
     }
 }
 

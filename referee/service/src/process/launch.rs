@@ -1,7 +1,7 @@
 //! Starts a process and waits until it listens.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io,
     path::{Path, PathBuf},
     process::Stdio,
@@ -23,7 +23,7 @@ use super::{
     socket::{SOCKET, folder_for_a_socket},
     watch::{Process, Resources, STOP_GRACE, describe},
 };
-use crate::{address::Address, supervisor::Supervisor};
+use crate::{address::Address, shortage::Shortage, supervisor::Supervisor};
 
 /// How to start a bot.
 #[derive(Clone, Debug, Default)]
@@ -52,14 +52,15 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// The foul of a bot that does not start or does not listen.
-    pub async fn start(self) -> Result<Process, Foul> {
+    /// [`StartError`].
+    pub async fn start(self) -> Result<Process, StartError> {
         let sockets = folder_for_a_socket()
             .map(OwnFolder::new)
-            .map_err(|error| unreachable(format!("no folder for its socket: {error}")))?;
-        let mut child = self.spawn(&sockets.path().join(SOCKET)).map_err(|error| {
-            let program = self.program.display();
-            unreachable(format!("could not start {program}: {error}"))
+            .map_err(|error| failed("make a folder for a socket", "no folder for it", error))?;
+        let socket = sockets.path().join(SOCKET);
+        let mut child = self.spawn(&socket).map_err(|error| {
+            let program = format!("could not start {}", self.program.display());
+            failed("start a process", &program, error)
         })?;
         let id = child.id().expect("nobody has waited for it yet");
         let group = ProcessGroup::new(id, sockets.path(), self.supervisor.clone());
@@ -71,18 +72,19 @@ impl Launch {
             output,
             sockets,
         };
-        match self.address(said, &mut resources.child).await {
-            Ok(address) => {
+        match self.listens(said, &socket, &mut resources.child).await {
+            Ok(()) => {
                 let memory = MemoryWatch::start(id, self.memory).map_err(|error| {
-                    unreachable(format!("no thread to watch its memory: {error}"))
+                    failed("start a thread", "no thread to watch its memory", error)
                 })?;
+                let address = Address::Unix(socket);
                 Ok(Process::new(id, address, last_lines, resources, memory))
             }
             Err(what) => {
                 resources.kill().await;
-                Err(Foul::NoStart {
+                Err(StartError::Foul(Foul::NoStart {
                     detail: Foul::evidence(last_lines.after(what)),
-                })
+                }))
             }
         }
     }
@@ -94,10 +96,9 @@ impl Launch {
         }
         command
             .args(&self.arguments)
+            .env_clear()
+            .envs(std::env::vars_os().filter(|(name, _)| is_passed_on(name)))
             .env("BOT_LISTEN", format!("unix:{}", socket.display()))
-            // These tell where results are stored, perhaps with a password.
-            .env_remove("ARENA_STORE")
-            .env_remove("PGPASSWORD")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -106,12 +107,13 @@ impl Launch {
             .spawn()
     }
 
-    /// Where the process says that it listens, or why it does not say so.
-    async fn address(
+    /// Waits until the process says that it listens on this socket; why it does not.
+    async fn listens(
         &self,
         said: oneshot::Receiver<String>,
+        socket: &Path,
         child: &mut Child,
-    ) -> Result<Address, String> {
+    ) -> Result<(), String> {
         let said = match tokio::time::timeout(self.start_limit, said).await {
             Ok(Ok(said)) => said,
             // Its output has ended, most often because it has exited.
@@ -133,14 +135,54 @@ impl Launch {
                 ));
             }
         };
-        said.parse()
-            .map_err(|error| format!("it printed \"listening on {said}\": {error}"))
+        let wrong = |why: &str| Err(format!("it printed \"listening on {said}\": {why}"));
+        match said.parse::<Address>() {
+            Ok(Address::Unix(path)) if path == socket => Ok(()),
+            Ok(_) => wrong("it must listen at the address in BOT_LISTEN and nowhere else"),
+            Err(error) => wrong(&error.to_string()),
+        }
     }
 }
 
-fn unreachable(detail: String) -> Foul {
-    Foul::Unreachable {
-        detail: Foul::evidence(detail),
+/// What a bot may know of our environment: where programs and libraries are, the language and
+/// the time zone. All else stays with us: it may hold passwords.
+fn is_passed_on(name: &OsStr) -> bool {
+    const PASSED_ON: [&str; 12] = [
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TMPDIR",
+        "LD_LIBRARY_PATH",
+        "PYTHONPATH",
+        "JAVA_HOME",
+        "NODE_PATH",
+    ];
+    let name = name.to_str().unwrap_or_default();
+    PASSED_ON.contains(&name) || name.starts_with("LC_")
+}
+
+/// Why a process does not play.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It can't be started, or does not listen.
+    #[error("{0}")]
+    Foul(Foul),
+    /// We lack what it needs.
+    #[error(transparent)]
+    Shortage(#[from] Shortage),
+}
+
+/// Our shortage, or else the foul of a bot that can't be started.
+fn failed(what: &'static str, words: &str, error: io::Error) -> StartError {
+    match Shortage::of(what, error) {
+        Ok(shortage) => shortage.into(),
+        Err(error) => StartError::Foul(Foul::Unreachable {
+            detail: Foul::evidence(format!("{words}: {error}")),
+        }),
     }
 }
 
@@ -155,7 +197,7 @@ mod tests {
             start_limit: Duration::from_secs(60),
             ..Launch::default()
         };
-        let Err(Foul::NoStart { detail }) = launch.start().await else {
+        let Err(StartError::Foul(Foul::NoStart { detail })) = launch.start().await else {
             panic!("it can't have listened");
         };
         let begins = "exited with code 0 before it listened (with a kit, the program must call";

@@ -9,6 +9,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
+use referee_core::printable;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
     process::Child,
@@ -34,7 +35,8 @@ impl LastLines {
         if lines.len() == LAST_LINES {
             lines.pop_front();
         }
-        lines.push_back(line.chars().take(LINE_LIMIT).collect());
+        let line: String = line.chars().take(LINE_LIMIT).collect();
+        lines.push_back(printable(&line));
     }
 
     pub(super) fn all(&self) -> Vec<String> {

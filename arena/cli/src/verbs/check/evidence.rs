@@ -322,18 +322,6 @@ pub(super) fn name(name: impl serde::Serialize) -> String {
     name.as_str().unwrap_or_default().to_owned()
 }
 
-/// What a bot calls itself, as it may stand in a line: nothing that a terminal
-/// obeys, and no more than a line.
-pub(super) fn printable(text: &str) -> String {
-    const MOST: usize = 60;
-    let mut left = text.chars().filter(|letter| !letter.is_control());
-    let mut words: String = left.by_ref().take(MOST).collect();
-    if left.next().is_some() {
-        words.push('…');
-    }
-    words
-}
-
 fn no_answer(limit: Duration) -> String {
     format!("no answer within {}", about(limit))
 }

@@ -110,6 +110,7 @@ impl Check {
         let directory = std::env::current_dir().context("the folder of this process is gone")?;
         let entry = Entry::read(bot, &schemes()?)?;
         entry.check_files(&directory)?;
+        let mut options = self.options(&entry, &directory)?;
         let records = match &self.records {
             Some(folder) => Some(RunFolder::create(Some(folder), "check")?),
             None => None,

@@ -14,12 +14,13 @@ use arena_events::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
+use referee_core::printable;
 use referee_games::game_name;
 use referee_worker::{Entry, Hint, Stop, hint_for};
 
 use super::{
     super::Format,
-    evidence::{name, printable, seen, stage},
+    evidence::{name, seen, stage},
 };
 use crate::{
     draw::{self, Signs},

@@ -334,7 +334,6 @@ mod tests {
             thought_us: vec![0, 0],
             course: 0,
             play_hash: String::new(),
-            voided: 0,
             finished_unix_ms: 0,
             counters: Vec::new(),
         };

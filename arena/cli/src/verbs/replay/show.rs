@@ -4,7 +4,7 @@ use std::{io::Write as _, path::Path};
 
 use anyhow::Context as _;
 use clap::Args;
-use referee_core::{Record, Scene, Seat};
+use referee_core::{Record, Scene, Seat, printable};
 use referee_games::{Moment, game, game_name, known_to, replay};
 use referee_worker::moves;
 
