@@ -3,6 +3,7 @@
 mod bots;
 mod classic;
 mod draw;
+mod files;
 mod hints;
 mod metrics;
 mod play;

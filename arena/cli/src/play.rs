@@ -32,7 +32,7 @@ use referee_games::game_name;
 use referee_worker::{Entry, RecordFolder, Schemes, Stop, read_input_text, write_whole};
 
 use crate::{
-    End, report,
+    End, files, report,
     reporter::{Reporter, Seen},
     show, usage,
 };
@@ -297,7 +297,7 @@ impl Settings {
         let logs = folder.map(RunFolder::logs);
         let options = RunOptions {
             checks_files: self.checks_files,
-            ..run_options(self.concurrency, logs, live)?
+            ..run_options(self.kind, self.concurrency, logs, live)?
         };
         play_into(results, plan, options, stop, reporter).await
     }
@@ -375,12 +375,13 @@ pub(crate) async fn play_into(
 
 /// How a run goes on, on this machine.
 pub(crate) fn run_options(
+    kind: &dyn GameKind,
     concurrency: Option<usize>,
     logs: Option<PathBuf>,
     live: bool,
 ) -> anyhow::Result<RunOptions> {
     Ok(RunOptions {
-        concurrency,
+        concurrency: concurrency.map(|games| files::games_at_once(games, kind.info().seats)),
         logs: logs.map(std::path::absolute).transpose()?,
         supervisor: supervisor()?,
         worker: worker(),

@@ -193,6 +193,7 @@ impl Cli {
 fn on_runtime(work: impl Future<Output = anyhow::Result<End>>) -> anyhow::Result<End> {
     // What decides the deals is in our memory, and bots run as the same user.
     nix::sys::prctl::set_dumpable(false)?;
+    crate::files::raise_limit();
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?

@@ -311,7 +311,7 @@ impl GoOn {
         let folder = || Path::new("arena-runs").join(name).join("logs");
         let logs = self.logs.clone().unwrap_or_else(folder);
         let concurrency = self.concurrency.map(|games| games as usize);
-        let options = run_options(concurrency, Some(logs), self.live && json)?;
+        let options = run_options(plan.kind, concurrency, Some(logs), self.live && json)?;
         let game = game_name(plan.kind.info().name);
         let reporter = Reporter::new(&game, Some(name), json, &stop).with_bots(&plan);
         let reporter = Arc::new(reporter);
