@@ -15,7 +15,7 @@ use nix::{
 use crate::{
     channel::Channel,
     init, monitor,
-    plan::{End, Order, Report},
+    plan::{End, Ended, Order, Report},
 };
 
 /// Runs one part of a sandbox: the program that [`crate::Sandbox`] starts must call this for
@@ -40,10 +40,10 @@ pub fn enter() -> ExitCode {
         Ok(Some(Order::Signal(_)) | None) => return ExitCode::FAILURE,
         Err(error) => return misused(&error),
     };
-    let end = end.unwrap_or_else(|error| End::NotStarted(error.to_string()));
-    let code = end.code();
+    let ended: Ended = end.unwrap_or_else(|error| End::NotStarted(error.to_string()).into());
+    let code = ended.end.code();
     // If nobody listens any more, the code alone must do.
-    let _ = channel.send(&Report::Ended(end));
+    let _ = channel.send(&Report::Ended(ended));
     ExitCode::from(code)
 }
 

@@ -7,7 +7,9 @@ use std::{
     os::fd::AsFd as _,
     path::Path,
     process::{Command, Stdio},
+    str::FromStr,
     thread,
+    time::{Duration, Instant},
 };
 
 use nix::{
@@ -34,7 +36,7 @@ use crate::{
     landlock,
     monitor::be_user,
     mounts,
-    plan::{End, Order, Plan, Report},
+    plan::{End, Ended, LeftBehind, Order, Plan, Report},
     seccomp::{self, Refused},
     view::Entry,
     walls::{Outer, Wall},
@@ -44,7 +46,7 @@ use crate::{
 ///
 /// # Errors
 /// Where a wall can't be built or the program can't be started.
-pub(crate) fn run(plan: &Plan, above: &mut Channel, signals: &SigSet) -> io::Result<End> {
+pub(crate) fn run(plan: &Plan, above: &mut Channel, signals: &SigSet) -> io::Result<Ended> {
     prctl::set_name(c"sandbox-init")?;
     close_other_descriptors(above)?;
     prctl::set_child_subreaper(true)?;
@@ -70,14 +72,33 @@ pub(crate) fn run(plan: &Plan, above: &mut Channel, signals: &SigSet) -> io::Res
     // Nobody may read this process' memory or descriptors, nor trace it.
     prctl::set_dumpable(false)?;
     limit_resources(plan)?;
-    let (bot, landlock) = start(plan, signals, &mut failed)?;
+    let (bot, landlock) = match start(plan, signals, &mut failed) {
+        Ok(started) => started,
+        Err(NotStarted::Program(why)) => return Ok(End::NoProgram(why).into()),
+        Err(NotStarted::System(error)) => return Err(error),
+    };
     let signals = SignalFd::with_flags(signals, SfdFlags::SFD_CLOEXEC)?;
     above.send(&Report::Started { landlock, failed })?;
     let end = watch(bot, above, &signals)?;
+    let left = left_behind(bot);
     if !plan.has_pid_namespace() {
         kill_descendants();
     }
-    Ok(end)
+    Ok(Ended { end, left })
+}
+
+/// Why a program does not run.
+enum NotStarted {
+    /// It is no program.
+    Program(String),
+    /// A wall could not be built, or the system lacks something.
+    System(io::Error),
+}
+
+impl<E: Into<io::Error>> From<E> for NotStarted {
+    fn from(error: E) -> Self {
+        Self::System(error.into())
+    }
 }
 
 /// A wall that can't be built is told when this is a probe, and else an error.
@@ -158,7 +179,7 @@ fn start(
     plan: &Plan,
     signals: &SigSet,
     failed: &mut BTreeMap<Wall, String>,
-) -> io::Result<(Pid, u8)> {
+) -> Result<(Pid, u8), NotStarted> {
     thread::scope(|scope| {
         let starter = scope.spawn(|| restrict_and_start(plan, signals, failed));
         starter
@@ -171,7 +192,7 @@ fn restrict_and_start(
     plan: &Plan,
     signals: &SigSet,
     failed: &mut BTreeMap<Wall, String>,
-) -> io::Result<(Pid, u8)> {
+) -> Result<(Pid, u8), NotStarted> {
     prctl::set_no_new_privs()?;
     // In this thread's view, which landlock does not change.
     if std::env::set_current_dir(&plan.directory).is_err() {
@@ -213,7 +234,14 @@ fn restrict_and_start(
         .stdin(Stdio::null());
     let child = command.spawn().map_err(|error| {
         let program = plan.program.display();
-        io::Error::new(error.kind(), format!("could not start {program}: {error}"))
+        let why = format!("could not start {program}: {error}");
+        // Of the system are only those errors that say that it has no room.
+        match error.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
+                NotStarted::System(io::Error::new(error.kind(), why))
+            }
+            _ => NotStarted::Program(why),
+        }
     })?;
     let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
     Ok((Pid::from_raw(pid), version))
@@ -281,6 +309,56 @@ fn reap(bot: Pid) -> io::Result<Option<End>> {
     }
 }
 
+/// What still runs some time after the program has ended.
+fn left_behind(bot: Pid) -> Vec<LeftBehind> {
+    /// How long the program's children may outlive it, and how often they are looked for.
+    const GRACE: Duration = Duration::from_millis(500);
+    const CHECK: Duration = Duration::from_millis(5);
+    let deadline = Instant::now() + GRACE;
+    loop {
+        // What has ended meanwhile. The program's own status is known.
+        while let Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) =
+            waitpid(None, Some(WaitPidFlag::WNOHANG))
+        {}
+        if waitpid(None, Some(WaitPidFlag::WNOHANG)) == Err(Errno::ECHILD) {
+            // Whatever has lost its parent is a child of this process.
+            return Vec::new();
+        }
+        if Instant::now() >= deadline {
+            return descendants(bot);
+        }
+        thread::sleep(CHECK);
+    }
+}
+
+/// All descendants of this process that run, some of them if there are very many.
+fn descendants(bot: Pid) -> Vec<LeftBehind> {
+    const MOST: usize = 100;
+    const LONGEST: usize = 400;
+    let mut found: Vec<LeftBehind> = Vec::new();
+    let mut parents = vec![getpid()];
+    while let Some(above) = parents.pop() {
+        for child in children_of(above) {
+            if found.len() == MOST {
+                return found;
+            }
+            parents.push(child);
+            let (state, group) = state_and_group(child).unwrap_or(('X', 0));
+            if matches!(state, 'Z' | 'X') {
+                continue;
+            }
+            let command = fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+            let command = String::from_utf8_lossy(&command).replace('\0', " ");
+            found.push(LeftBehind {
+                id: child.as_raw(),
+                command: command.trim_end().chars().take(LONGEST).collect(),
+                outside_group: group != bot.as_raw() && group != unistd::getpgrp().as_raw(),
+            });
+        }
+    }
+    found
+}
+
 /// Kills all that this process has started and what they have: whatever loses its parents
 /// becomes a child of this one, and the number of a child that was not reaped is not reused.
 pub(crate) fn kill_descendants() {
@@ -291,7 +369,7 @@ pub(crate) fn kill_descendants() {
             Err(_) => return,
         }
         let mut killed = false;
-        for child in children() {
+        for child in children_of(getpid()) {
             killed |= kill(child, Signal::SIGKILL).is_ok();
         }
         if !killed {
@@ -301,21 +379,26 @@ pub(crate) fn kill_descendants() {
     }
 }
 
-fn children() -> Vec<Pid> {
-    let own = getpid().as_raw();
+fn children_of(above: Pid) -> Vec<Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|pid| parent(*pid) == Some(own))
+        .filter(|pid| stat(*pid, 1) == Some(above.as_raw()))
         .map(Pid::from_raw)
         .collect()
 }
 
-fn parent(pid: i32) -> Option<i32> {
+fn state_and_group(pid: Pid) -> Option<(char, i32)> {
+    Some((stat(pid.as_raw(), 0)?, stat(pid.as_raw(), 2)?))
+}
+
+/// A field of a process' `stat` that follows its name: 0 is the state, 1 the parent, 2 the
+/// group (proc_pid_stat(5)).
+fn stat<T: FromStr>(pid: i32, field: usize) -> Option<T> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // Its name, in brackets, may have brackets and spaces.
     let (_, after) = stat.rsplit_once(") ")?;
-    after.split(' ').nth(1)?.parse().ok()
+    after.split(' ').nth(field)?.parse().ok()
 }
 
 /// Closes descriptors that were inherited, by mistake or so that bubblewrap finds this

@@ -39,9 +39,9 @@ pub use crate::{
     cgroup::Cgroup,
     enter::enter,
     limits::Limits,
-    plan::End,
+    plan::{End, LeftBehind},
     program::Program,
-    sandbox::{Reexec, Sandbox, SandboxError, SandboxMode},
+    sandbox::{PrepareError, Reexec, Sandbox, SandboxError, SandboxMode},
     session::{Prepared, Session},
     walls::{CgroupVersion, Missing, Outer, Wall, Walls},
 };

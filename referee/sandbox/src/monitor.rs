@@ -28,7 +28,7 @@ use crate::{
     channel::{Channel, Received},
     init::kill_descendants,
     network,
-    plan::{End, Order, Plan, Report},
+    plan::{End, Ended, Order, Plan, Report},
     walls::{Outer, Wall},
 };
 
@@ -36,7 +36,7 @@ use crate::{
 ///
 /// # Errors
 /// Where it can't be started.
-pub(crate) fn run(plan: Plan, above: &mut Channel, signals: &SigSet) -> io::Result<End> {
+pub(crate) fn run(plan: Plan, above: &mut Channel, signals: &SigSet) -> io::Result<Ended> {
     prctl::set_name(c"sandbox")?;
     // What loses its parents comes here, not to the machine's init.
     prctl::set_child_subreaper(true)?;
@@ -64,27 +64,29 @@ pub(crate) fn run(plan: Plan, above: &mut Channel, signals: &SigSet) -> io::Resu
         kill(&mut child)
     };
     kill_descendants();
-    match end? {
-        Ending::Told(end) => Ok(end),
-        Ending::Lost { started: true } => Ok(End::Signaled(Signal::SIGKILL as i32)),
-        Ending::Lost { started: false } => Ok(End::NotStarted(match status {
+    let killed = End::Signaled(Signal::SIGKILL as i32);
+    let end = match end? {
+        Ending::Told(ended) => return Ok(ended),
+        Ending::Lost { started: true } => killed,
+        Ending::Lost { started: false } => End::NotStarted(match status {
             Ok(status) => format!("its sandbox ended before the program was started ({status})"),
             Err(error) => format!("its sandbox ended before the program was started ({error})"),
-        })),
+        }),
         Ending::Abandoned => {
             // Nobody else is there to do so.
             if let Some(cgroup) = &cgroup {
                 let _ = cgroup.remove();
             }
-            Ok(End::Signaled(Signal::SIGKILL as i32))
+            killed
         }
-    }
+    };
+    Ok(end.into())
 }
 
 /// Why the watch is over.
 enum Ending {
     /// The init has said how the program ended.
-    Told(End),
+    Told(Ended),
     /// The init is gone: killed by the memory limit for example, or never begun.
     Lost { started: bool },
     /// The process that asked for the sandbox is gone, or wants its end.
@@ -229,7 +231,7 @@ fn watch(above: &mut Channel, below: &mut Channel, signals: &SignalFd) -> io::Re
             let mut next = below.receive()?;
             loop {
                 match next {
-                    Received::Message(Report::Ended(end)) => return Ok(Ending::Told(end)),
+                    Received::Message(Report::Ended(ended)) => return Ok(Ending::Told(ended)),
                     Received::Message(report) => {
                         started = true;
                         above.send(&report)?;

@@ -70,7 +70,33 @@ pub(crate) enum Report {
         /// The walls that could not be built, and why. Only when probing.
         failed: BTreeMap<Wall, String>,
     },
-    Ended(End),
+    Ended(Ended),
+}
+
+/// How a program ended, and what it left running.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) end: End,
+    pub(crate) left: Vec<LeftBehind>,
+}
+
+impl From<End> for Ended {
+    fn from(end: End) -> Self {
+        let left = Vec::new();
+        Self { end, left }
+    }
+}
+
+/// A process that a program had started and that still ran some time after the program had
+/// ended. The sandbox has killed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftBehind {
+    /// Its process id in the sandbox.
+    pub id: i32,
+    /// Its command line.
+    pub command: String,
+    /// Whether it had left the process group of the program.
+    pub outside_group: bool,
 }
 
 /// How a sandboxed program ended.
@@ -80,7 +106,9 @@ pub enum End {
     Exited(i32),
     /// This signal ended it.
     Signaled(i32),
-    /// It was not started: the program or its sandbox could not be.
+    /// The program could not be started: it is not one, or may not be executed.
+    NoProgram(String),
+    /// The sandbox could not be built.
     NotStarted(String),
 }
 
@@ -91,7 +119,7 @@ impl End {
         match self {
             Self::Exited(code) => u8::try_from(code & 0xff).unwrap_or(1),
             Self::Signaled(signal) => u8::try_from((128 + signal) & 0xff).unwrap_or(1),
-            Self::NotStarted(_) => 127,
+            Self::NoProgram(_) | Self::NotStarted(_) => 127,
         }
     }
 }
@@ -104,7 +132,7 @@ impl fmt::Display for End {
                 Ok(name) => write!(f, "was killed by {name}"),
                 Err(_) => write!(f, "was killed by signal {signal}"),
             },
-            Self::NotStarted(why) => write!(f, "was not started: {why}"),
+            Self::NoProgram(why) | Self::NotStarted(why) => write!(f, "was not started: {why}"),
         }
     }
 }

@@ -11,15 +11,17 @@ pub struct Program {
     pub path: PathBuf,
     /// Its arguments. Files that they name are visible, with the folders they lie in.
     pub arguments: Vec<OsString>,
-    /// The folder that it runs in, where relative paths begin. It is visible unless it is
-    /// a home folder or another one that is not one program's. This process' own folder
-    /// where there is none; that is visible only if a file in it is named.
+    /// The folder that it runs in, where relative paths begin. Where nothing in it is named
+    /// it is visible as a whole, unless it is a home folder or another one that is not one
+    /// program's. This process' own folder where there is none; that is visible only if a
+    /// file in it is named.
     pub directory: Option<PathBuf>,
     /// The folder in which it may make its socket. It sees it at the path that
     /// [`crate::Sandbox::socket_folder_inside`] gives.
     pub socket_folder: Option<PathBuf>,
     /// Variables besides `PATH`, `LANG`, `LC_*`, `HOME` and `TMPDIR`, the only ones that it
-    /// gets without being named here.
+    /// gets without being named here. Files that their values name are visible, as those of
+    /// arguments are.
     pub environment: Vec<(OsString, OsString)>,
     /// More files and folders that it may read.
     pub readable: Vec<PathBuf>,

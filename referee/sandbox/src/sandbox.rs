@@ -23,7 +23,7 @@ use crate::{
     cgroup::{Base, Cgroup},
     channel::Channel,
     limits::Limits,
-    plan::{End, Order, Plan, Report},
+    plan::{End, Ended, Order, Plan, Report},
     program::Program,
     session::{Prepared, Session},
     view::{Access, Grant, Homes, PRIVATE, SOCKETS, View},
@@ -60,6 +60,17 @@ pub enum SandboxError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// A program could not be made ready to start.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// The program or a path that it was given is not there.
+    #[error(transparent)]
+    Program(io::Error),
+    /// The system lacks what its walls need.
+    #[error(transparent)]
+    System(#[from] io::Error),
 }
 
 fn told(missing: &[Missing]) -> String {
@@ -227,7 +238,11 @@ impl Sandbox {
         let Prepared {
             mut command,
             mut session,
-        } = self.prepare_as(&program, true)?;
+        } = self
+            .prepare_as(&program, true)
+            .map_err(|error| match error {
+                PrepareError::Program(error) | PrepareError::System(error) => error,
+            })?;
         let output = command.stdout(Stdio::null()).stderr(Stdio::piped());
         let child = output.spawn()?;
         drop(command);
@@ -237,7 +252,10 @@ impl Sandbox {
             let output = child.wait_with_output()?;
             let said = String::from_utf8_lossy(&output.stderr);
             let why = match report {
-                Some(Report::Ended(End::NotStarted(why))) => why,
+                Some(Report::Ended(Ended {
+                    end: End::NoProgram(why) | End::NotStarted(why),
+                    ..
+                })) => why,
                 _ => format!("it ended with {}", output.status),
             };
             let text = format!("{why} {}", said.trim());
@@ -291,6 +309,12 @@ impl Sandbox {
         &self.walls
     }
 
+    /// Whether there is no wall at all.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.walls.held.is_empty() && self.walls.outer == Outer::None
+    }
+
     /// The same sandbox without some walls, for tests that show what a wall is for.
     #[must_use]
     pub fn without(mut self, walls: &[Wall]) -> Self {
@@ -312,10 +336,9 @@ impl Sandbox {
     /// A command that starts a program in this sandbox.
     ///
     /// # Errors
-    /// Where the program or a path that it was given is not there, or its cgroup can't be
-    /// made.
-    pub fn prepare(&self, program: &Program) -> io::Result<Prepared> {
-        if self.walls.held.is_empty() && self.walls.outer == Outer::None {
+    /// [`PrepareError`].
+    pub fn prepare(&self, program: &Program) -> Result<Prepared, PrepareError> {
+        if self.is_off() {
             return Ok(self.prepare_bare(program));
         }
         self.prepare_as(program, false)
@@ -335,9 +358,9 @@ impl Sandbox {
         Prepared { command, session }
     }
 
-    fn prepare_as(&self, program: &Program, probing: bool) -> io::Result<Prepared> {
+    fn prepare_as(&self, program: &Program, probing: bool) -> Result<Prepared, PrepareError> {
         let path = search_path(program);
-        let view = View::of(program, &self.homes, &path)?;
+        let view = View::of(program, &self.homes, &path).map_err(PrepareError::Program)?;
         let has = |wall| self.walls.hold(wall);
         let (entries, mut grants, private) = if self.walls.outer == Outer::None || !has(Wall::Files)
         {
@@ -384,7 +407,14 @@ impl Sandbox {
             limits: program.limits.clone(),
         };
         let (ours, theirs) = UnixStream::pair()?;
-        send_plan(ours, plan, theirs, cgroup, private, &self.reexec)
+        Ok(send_plan(
+            ours,
+            plan,
+            theirs,
+            cgroup,
+            private,
+            &self.reexec,
+        )?)
     }
 }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::{
     cgroup::Cgroup,
     channel::{Channel, Received},
-    plan::{End, Report},
+    plan::{End, Ended, LeftBehind, Report},
 };
 
 /// A sandboxed program that is ready to start.
@@ -38,6 +38,7 @@ pub struct Session {
     cgroup: Option<Cgroup>,
     /// Where there is no private file system.
     private: Option<TempDir>,
+    left: Vec<LeftBehind>,
 }
 
 impl Session {
@@ -50,6 +51,7 @@ impl Session {
             channel,
             cgroup,
             private,
+            left: Vec::new(),
         }
     }
 
@@ -63,20 +65,33 @@ impl Session {
     /// this tells a signal from an exit code above 128, and why a program was not started.
     #[must_use]
     pub fn end(&mut self, status: ExitStatus) -> End {
-        let told = self.channel.as_mut().and_then(|channel| {
-            channel.stream.set_nonblocking(true).ok()?;
-            loop {
-                match channel.receive() {
-                    Ok(Received::Message(Report::Ended(end))) => return Some(end),
-                    Ok(Received::Message(Report::Started { .. })) => {}
-                    Ok(Received::Nothing | Received::End) | Err(_) => return None,
-                }
-            }
-        });
-        told.unwrap_or_else(|| match (status.code(), status.signal()) {
+        if let Some(Ended { end, left }) = self.told() {
+            self.left = left;
+            return end;
+        }
+        match (status.code(), status.signal()) {
             (Some(code), _) => End::Exited(code),
             (None, signal) => End::Signaled(signal.unwrap_or_default()),
-        })
+        }
+    }
+
+    fn told(&mut self) -> Option<Ended> {
+        let channel = self.channel.as_mut()?;
+        channel.stream.set_nonblocking(true).ok()?;
+        loop {
+            match channel.receive() {
+                Ok(Received::Message(Report::Ended(ended))) => return Some(ended),
+                Ok(Received::Message(Report::Started { .. })) => {}
+                Ok(Received::Nothing | Received::End) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// What still ran half a second after the program had ended, known after [`Self::end`].
+    /// None where the program was killed.
+    #[must_use]
+    pub fn left_behind(&self) -> &[LeftBehind] {
+        &self.left
     }
 
     /// The next report. Only for a probe: it waits.

@@ -158,12 +158,21 @@ impl View {
         for argument in &program.arguments {
             search.add_argument(argument);
         }
+        for (_, value) in &program.environment {
+            search.add_argument(value);
+        }
         for readable in &program.readable {
             search
                 .add_exactly(readable)
                 .map_err(|error| about("could not find what it may read", readable, &error))?;
         }
-        if program.directory.is_some() && !homes.is_shared(&start) && !is_system(&start) {
+        // One that names nothing in its folder finds it by itself, as `npm start` does.
+        let names_none = !search.visible.iter().any(|path| path.starts_with(&start));
+        if program.directory.is_some()
+            && names_none
+            && !homes.is_shared(&start)
+            && !is_system(&start)
+        {
             search.visible.insert(start.clone());
         }
         let Search { visible, links, .. } = search;
@@ -185,7 +194,8 @@ impl View {
             .as_ref()
             .map(fs::canonicalize)
             .transpose()?;
-        let seen = is_system(&start) || is_below_any(&start, &visible);
+        let above_any = visible.iter().any(|path| path.starts_with(&start));
+        let seen = is_system(&start) || is_below_any(&start, &visible) || above_any;
         let directory = if seen { start } else { PRIVATE.into() };
         Ok(Self {
             program: file,

@@ -268,6 +268,17 @@ impl Cgroup {
         text.trim().parse().ok()
     }
 
+    /// The shared memory that it has now, in bytes: of files in memory and of memory that
+    /// processes share. Nothing where it is not counted.
+    #[must_use]
+    pub fn shared_memory(&self) -> Option<u64> {
+        let place = self.folders.memory.as_ref()?;
+        let text = fs::read_to_string(place.path.join("memory.stat")).ok()?;
+        let mut lines = text.lines();
+        let bytes = lines.find_map(|line| line.strip_prefix("shmem "))?;
+        bytes.parse().ok()
+    }
+
     /// Whether one of its processes was killed because its memory was full.
     #[must_use]
     pub fn was_out_of_memory(&self) -> bool {

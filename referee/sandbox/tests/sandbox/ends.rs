@@ -139,7 +139,7 @@ fn a_program_that_cannot_be_started_is_told_with_the_reason() {
             ..Program::default()
         };
         let ran = run(&sandbox(kind), &program);
-        let End::NotStarted(why) = ran.end else {
+        let End::NoProgram(why) = ran.end else {
             panic!("{kind}: {ran:?}");
         };
         let file = file.display();
@@ -188,5 +188,26 @@ print(home, open('/proc/self/cgroup').read().count('arena-'))";
         } else {
             assert_eq!(home, "/tmp", "{kind}");
         }
+    }
+}
+
+#[test]
+fn what_a_program_leaves_running_is_told() {
+    let text = "import os, subprocess
+subprocess.Popen(['sleep', '1000'])
+subprocess.Popen(['sleep', '2000'], start_new_session=True)
+subprocess.Popen(['sleep', '0.1'])
+os._exit(0)";
+    for kind in every_kind() {
+        let mut running = start(&sandbox(kind), &script(text, &[]));
+        let status = running.child.wait().unwrap();
+        assert_eq!(running.session.end(status), End::Exited(0), "{kind}");
+        let left = running.session.left_behind().iter();
+        let mut left: Vec<_> = left
+            .map(|left| (left.command.as_str(), left.outside_group))
+            .collect();
+        left.sort_unstable();
+        let wanted = [("sleep 1000", false), ("sleep 2000", true)];
+        assert_eq!(left, wanted, "{kind}");
     }
 }

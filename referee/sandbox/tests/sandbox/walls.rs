@@ -674,3 +674,28 @@ fn a_sandbox_that_is_off_starts_the_program_alone() {
     let mut command = prepared.command;
     assert!(command.stdout(Stdio::null()).status().unwrap().success());
 }
+
+#[test]
+fn of_its_folder_it_sees_what_it_names_or_all_if_it_names_nothing() {
+    let folder = crate::common::open_folder();
+    for name in ["mine", "other"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join(name).join("file"), "").unwrap();
+    }
+    let text = "import os; print(*sorted(os.listdir('.')), os.path.exists('other/file'))";
+    for kind in every_kind() {
+        let sees = |arguments: &[&str]| {
+            let program = Program {
+                directory: Some(folder.path().to_owned()),
+                ..script(text, arguments)
+            };
+            run(&sandbox(kind), &program).said
+        };
+        assert_eq!(sees(&[]), "mine other True\n", "{kind}");
+        let named = sees(&["mine/file"]);
+        // Landlock alone can't make names vanish.
+        if kind != Outer::None {
+            assert_eq!(named, "mine False\n", "{kind}");
+        }
+    }
+}
