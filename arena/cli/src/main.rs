@@ -9,6 +9,7 @@ mod metrics;
 mod play;
 mod report;
 mod reporter;
+mod sandbox;
 mod show;
 mod stop;
 mod verbs;
@@ -27,6 +28,13 @@ use crate::verbs::{Cli, Format, meant};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // A process that builds walls: before anything that it does not need.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|verb| verb == sandbox::VERB)
+    {
+        return referee_sandbox::enter();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -27,6 +27,7 @@ use arena_tournament::{
     parse_limit, read_openings, run, secret_root,
 };
 use clap::Args;
+use referee::BotSandbox;
 use referee_core::{GameKind, JsonBounds, Limits, Root};
 use referee_games::game_name;
 use referee_worker::{Entry, RecordFolder, Schemes, Stop, read_input_text, write_whole};
@@ -34,6 +35,7 @@ use referee_worker::{Entry, RecordFolder, Schemes, Stop, read_input_text, write_
 use crate::{
     End, files, report,
     reporter::{Reporter, Seen},
+    sandbox::SandboxArgs,
     show, usage,
 };
 
@@ -70,6 +72,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "setup")]
     openings: Option<PathBuf>,
     #[command(flatten)]
+    sandbox: SandboxArgs,
+    #[command(flatten)]
     records: RecordArgs,
 }
 
@@ -99,6 +103,9 @@ pub(crate) struct Settings {
     /// What deals begin with, in turn.
     pub(crate) setups: Vec<serde_json::Value>,
     pub(crate) records: RecordArgs,
+    pub(crate) sandbox: SandboxArgs,
+    /// Files that bots must not see.
+    pub(crate) hidden: Vec<PathBuf>,
     /// The folder that relative paths begin at.
     pub(crate) directory: PathBuf,
     /// Whether a bot whose file is missing is refused before anything is played.
@@ -122,6 +129,8 @@ impl RunArgs {
             settings.reproduction = true;
         }
         settings.hides_root = self.seed_file.is_some();
+        settings.hidden.extend(self.seed_file.clone());
+        settings.sandbox = self.sandbox;
         if let Some(file) = &self.openings {
             settings.setups = read_openings(file, &settings.directory, kind)?;
         }
@@ -184,6 +193,8 @@ impl Settings {
             concurrency: None,
             setups: vec![kind.setup(&serde_json::Value::Null)?],
             records: RecordArgs::default(),
+            sandbox: SandboxArgs::default(),
+            hidden: Vec::new(),
             directory: std::env::current_dir().context("the folder of this process is gone")?,
             checks_files: true,
         })
@@ -274,8 +285,20 @@ impl Settings {
             reproduction: self.reproduction,
             records: folder.map(|folder| folder.path().display().to_string()),
             exam,
-            ..started(command, plan)?
+            ..started(command, plan, self.sandbox(plan, folder)?.as_ref())?
         })
+    }
+
+    /// The walls around the bots of a plan.
+    pub(crate) fn sandbox(
+        &self,
+        plan: &Plan,
+        folder: Option<&RunFolder>,
+    ) -> anyhow::Result<Option<BotSandbox>> {
+        let folder = folder.map(|folder| folder.path().to_owned());
+        let hidden = self.hidden.iter().cloned().chain(folder);
+        self.sandbox
+            .around(plan.bots.iter().map(|bot| &bot.entry), hidden)
     }
 
     /// Plays a plan; its records go to the folder.
@@ -297,6 +320,7 @@ impl Settings {
         let logs = folder.map(RunFolder::logs);
         let options = RunOptions {
             checks_files: self.checks_files,
+            sandbox: self.sandbox(&plan, folder)?,
             ..run_options(self.kind, self.concurrency, logs, live)?
         };
         play_into(results, plan, options, stop, reporter).await
@@ -304,7 +328,11 @@ impl Settings {
 }
 
 /// How a run of a plan begins, for programs: all that the plan itself says.
-pub(crate) fn started(command: RunCommand, plan: &Plan) -> anyhow::Result<RunStartedEvent> {
+pub(crate) fn started(
+    command: RunCommand,
+    plan: &Plan,
+    sandbox: Option<&BotSandbox>,
+) -> anyhow::Result<RunStartedEvent> {
     let definition = &plan.definition;
     let planned = plan.schedule()?.planned();
     let bots = plan.bots.iter().map(|bot| RunBot {
@@ -332,7 +360,8 @@ pub(crate) fn started(command: RunCommand, plan: &Plan) -> anyhow::Result<RunSta
         reproduction: false,
         sprt: definition.sprt.as_ref().map(events::sprt),
         time_limit_us: definition.time.map(events::us),
-        isolation: isolation(plan),
+        isolation: isolation(plan, sandbox),
+        sandbox: sandbox.map(|sandbox| crate::sandbox::event(sandbox.walls())),
         records: None,
         exam: None,
     })
@@ -384,6 +413,7 @@ pub(crate) fn run_options(
         concurrency: concurrency.map(|games| files::games_at_once(games, kind.info().seats)),
         logs: logs.map(std::path::absolute).transpose()?,
         supervisor: supervisor()?,
+        sandbox: None,
         worker: worker(),
         live,
         checks_files: true,
@@ -407,12 +437,13 @@ fn worker() -> String {
     format!("{host}-{}", std::process::id())
 }
 
-/// Says where games with secrets are less than isolated.
-pub(crate) fn note_isolation(plan: &Plan) {
-    match isolation(plan) {
+/// Says what walls are around the bots, and where games with secrets are less than isolated.
+pub(crate) fn note_isolation(plan: &Plan, sandbox: Option<&BotSandbox>) {
+    crate::sandbox::note(sandbox);
+    match isolation(plan, sandbox) {
         RunIsolation::FreshProcesses => report::note(
-            "not isolated: every seating of a deal is played by fresh processes, but what a bot \
-             writes to disk outlives them, and it can read what you can read, the store too",
+            "not isolated: every seating of a deal is played by fresh processes, but a bot may \
+             find what it has left there in an earlier one",
         ),
         RunIsolation::OwnDeals => report::note(
             "a bot that the arena does not start would remember a deal from one seating to the \
@@ -422,13 +453,13 @@ pub(crate) fn note_isolation(plan: &Plan) {
     }
 }
 
-fn isolation(plan: &Plan) -> RunIsolation {
+fn isolation(plan: &Plan, sandbox: Option<&BotSandbox>) -> RunIsolation {
     let bots = plan.bots.iter().map(|bot| &bot.entry);
     if !plan.kind.has_secrets() {
         RunIsolation::NotNeeded
     } else if needs_own_deals(plan.kind, bots) {
         RunIsolation::OwnDeals
-    } else if plan.has_foreign_processes() {
+    } else if !crate::sandbox::forgets(sandbox) {
         RunIsolation::FreshProcesses
     } else {
         RunIsolation::Full

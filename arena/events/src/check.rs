@@ -393,6 +393,8 @@ pub enum SelftestCheck {
     },
     /// Whether a bot that outlives the arena is killed.
     Supervisor,
+    /// Which walls can be built around bots.
+    Sandbox(crate::run::RunSandbox),
     /// Whether the referee wakes up in time.
     Clock {
         /// The worst delay, in microseconds.

@@ -55,6 +55,9 @@ pub struct RunStartedEvent {
     pub time_limit_us: Option<u64>,
     /// How it is prevented that a bot knows a deal from an earlier seating.
     pub isolation: RunIsolation,
+    /// The walls around bots that are somebody's programs. Absent where there is no such bot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<RunSandbox>,
     /// The folder of the records and logs. Absent where records lie in the store, or none
     /// are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -186,10 +189,35 @@ pub enum RunIsolation {
     NotNeeded,
     /// Fresh processes play each seating, and nothing outlives them.
     Full,
-    /// Fresh processes play each seating. What a bot writes to disk outlives them.
+    /// Fresh processes play each seating. The walls around a bot are less than whole, and
+    /// what it writes to disk or shares with others may outlive them.
     FreshProcesses,
     /// A bot runs outside the arena's control, so each game has a deal of its own.
     OwnDeals,
+}
+
+/// The walls around bots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RunSandbox {
+    /// What holds, in words: `bubblewrap, landlock 7, seccomp, cgroup v1; nothing missing`, or
+    /// `off`.
+    pub walls: String,
+    /// The walls that do not hold.
+    pub missing: Vec<MissingWall>,
+}
+
+/// A wall that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MissingWall {
+    /// Its name.
+    pub wall: String,
+    /// What a bot can do without it.
+    pub consequence: String,
+    /// What to install or to delegate.
+    pub remedy: String,
+    /// Why it could not be built, in the system's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What an exam examines.

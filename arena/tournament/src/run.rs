@@ -14,7 +14,7 @@ use arena_events::run::StopCause;
 use arena_ladder::Entrant;
 use arena_store::{Counter, Store, StoreError, Tournament, TournamentState};
 use futures_util::future::try_join_all;
-use referee::Pool;
+use referee::{BotSandbox, Pool};
 use referee_worker::{BotPool, LaunchContext, Packer, Stop, Worker, bucket};
 use tokio::time::Instant;
 
@@ -39,6 +39,8 @@ pub struct RunOptions {
     /// Starts what kills the bots if this process ends without doing so
     /// ([`referee::supervise`]).
     pub supervisor: Command,
+    /// The walls around bots that are somebody's programs.
+    pub sandbox: Option<BotSandbox>,
     /// What the workers of this process are called, before a number.
     pub worker: String,
     /// Whether public moves of running games are told, in games without secrets.
@@ -57,6 +59,7 @@ impl RunOptions {
             concurrency: None,
             logs: None,
             supervisor,
+            sandbox: None,
             worker: "worker".to_owned(),
             live: false,
             checks_files: true,
@@ -118,7 +121,8 @@ async fn play<R: Results>(
     }
     let folder = plan.definition.directory.clone();
     let context = LaunchContext::new(options.supervisor, options.logs, folder)
-        .map_err(|error| TournamentError::system("could not start the supervisor", error))?;
+        .map_err(|error| TournamentError::system("could not start the supervisor", error))?
+        .with_sandbox(options.sandbox);
     let dispatch_options = DispatchOptions {
         lease: LEASE,
         live: options.live,

@@ -1,6 +1,7 @@
 //! What each kind does, and when.
 
 use std::{
+    any::Any,
     env,
     fs::{self, File},
     io::{self, Write as _},
@@ -17,7 +18,10 @@ use arena_proto::games::connect_four::v1::{
 };
 use bytes::Bytes;
 use nix::{
-    sys::signal::{SigSet, Signal, kill},
+    sys::{
+        memfd::{MFdFlags, memfd_create},
+        signal::{SigSet, Signal, kill},
+    },
     unistd::getppid,
 };
 use prost::Message as _;
@@ -365,7 +369,7 @@ impl VillainSeat<'_> {
             Kind::Oversized => Put::messages(&[&padded(by_the_rules, LARGEST + 1)]),
             Kind::Memory => {
                 let megabytes = self.villain.megabytes;
-                let taken: Vec<Vec<u8>> = (0..megabytes).map(|_| vec![1; 1 << 20]).collect();
+                let taken = take_memory(megabytes, self.villain.shared);
                 an_hour(&self.answers).await;
                 drop(taken);
                 message(by_the_rules)
@@ -468,4 +472,24 @@ fn litter(villain: &Villain) -> io::Result<()> {
         .stderr(Stdio::null())
         .spawn()?;
     Ok(())
+}
+
+/// Memory that is in use as long as this is kept.
+fn take_memory(megabytes: usize, shared: bool) -> Vec<Box<dyn Any + Send>> {
+    const MEGABYTE: usize = 1 << 20;
+    let take = |_| -> Box<dyn Any + Send> {
+        let full = vec![1_u8; MEGABYTE];
+        if !shared {
+            return Box::new(full);
+        }
+        let memory = memfd_create(c"hoard", MFdFlags::empty()).map(File::from);
+        match memory.map(|mut file| file.write_all(&full).map(|()| file)) {
+            Ok(Ok(file)) => Box::new(file),
+            failed => {
+                eprintln!("no more memory to share: {failed:?}");
+                Box::new(())
+            }
+        }
+    };
+    (0..megabytes).map(take).collect()
 }

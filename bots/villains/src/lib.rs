@@ -40,6 +40,9 @@ pub struct Villain {
     /// How much it takes (memory).
     #[arg(long, default_value_t = 256)]
     megabytes: usize,
+    /// Takes it as memory that processes can share (memory).
+    #[arg(long)]
+    shared: bool,
     /// How much it keeps of each game (leaks).
     #[arg(long, default_value_t = 64)]
     kilobytes: usize,

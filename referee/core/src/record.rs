@@ -63,12 +63,16 @@ pub struct Header {
     /// What each seat had used of its budget in earlier games; empty if there were
     /// none.
     #[serde(rename = "spent_us", with = "crate::clock::seats_micros")]
-    #[serde(default, skip_serializing_if = "nothing_spent")]
+    #[serde(default, skip_serializing_if = "no_seats")]
     pub spent: PerSeat<Duration>,
+    /// The walls around the bot in each seat, in words; absent where it was not started by
+    /// the referee or is trusted. Empty if that is true of all.
+    #[serde(default, skip_serializing_if = "no_seats")]
+    pub sandbox: PerSeat<Option<String>>,
 }
 
-fn nothing_spent(spent: &PerSeat<Duration>) -> bool {
-    spent.seats() == 0
+fn no_seats<T>(seats: &PerSeat<T>) -> bool {
+    seats.seats() == 0
 }
 
 /// The line after the events.
@@ -164,6 +168,8 @@ impl Record {
     pub fn printable(mut self) -> Self {
         let mut texts = vec![&mut self.header.game, &mut self.header.game_id];
         texts.extend(self.header.players.iter_mut().map(|(_, name)| name));
+        let walls = self.header.sandbox.iter_mut();
+        texts.extend(walls.filter_map(|(_, words)| words.as_mut()));
         texts.extend(self.events.iter_mut().filter_map(|event| match event {
             Event::Answered { notation, .. } => notation.as_mut(),
             Event::Fouled { foul, .. } => foul.text_mut(),

@@ -38,6 +38,7 @@ fn record() -> Record {
                 ..Limits::default()
             },
             spent: vec![Duration::from_micros(1), Duration::ZERO].into(),
+            sandbox: vec![Some("own \"namespaces\"".to_owned()), None].into(),
         },
         events: vec![
             Event::Asked {

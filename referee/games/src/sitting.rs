@@ -544,6 +544,8 @@ impl Sitting {
                 players: self.fixture.players.clone(),
                 limits: self.fixture.limits,
                 spent: self.fixture.spent.clone(),
+                // What no rules depend on: whoever started the bots knows it.
+                sandbox: PerSeat::default(),
             },
             events: std::mem::take(&mut self.transcript).into_events(),
             result: ResultLine {

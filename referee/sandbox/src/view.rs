@@ -129,6 +129,7 @@ pub(crate) struct View {
     pub(crate) directory: PathBuf,
     visible: Vec<PathBuf>,
     links: Vec<(PathBuf, PathBuf)>,
+    passed: BTreeSet<PathBuf>,
     hidden: Vec<PathBuf>,
     socket_folder: Option<PathBuf>,
 }
@@ -150,10 +151,11 @@ impl View {
             start: &start,
             visible: BTreeSet::new(),
             links: Vec::new(),
+            passed: BTreeSet::new(),
         };
         let file = search
             .find(&program.path)
-            .ok_or_else(|| not_found(&program.path, path))?;
+            .ok_or_else(|| not_found(&program.path))?;
         search.add_program(&file, 0)?;
         for argument in &program.arguments {
             search.add_argument(argument);
@@ -175,7 +177,12 @@ impl View {
         {
             search.visible.insert(start.clone());
         }
-        let Search { visible, links, .. } = search;
+        let Search {
+            visible,
+            links,
+            passed,
+            ..
+        } = search;
         let mut hidden: Vec<PathBuf> = program
             .hidden
             .iter()
@@ -185,10 +192,12 @@ impl View {
         hidden.sort();
         hidden.dedup();
         let visible = without_nested(visible, &hidden);
-        let links = links
+        let mut links: Vec<(PathBuf, PathBuf)> = links
             .into_iter()
             .filter(|(link, _)| !is_system(link) && !is_below_any(link, &visible))
             .collect();
+        links.sort();
+        links.dedup();
         let socket_folder = program
             .socket_folder
             .as_ref()
@@ -202,6 +211,7 @@ impl View {
             directory,
             visible,
             links,
+            passed,
             hidden,
             socket_folder,
         })
@@ -248,6 +258,8 @@ impl View {
                 files: limits.files,
             });
         }
+        let passed = self.passed.iter().filter(|path| !self.shows(path));
+        entries.extend(passed.cloned().map(Entry::Folder));
         for (path, target) in self.links.iter().cloned() {
             entries.push(Entry::Link { path, target });
         }
@@ -405,6 +417,8 @@ struct Search<'a> {
     start: &'a Path,
     visible: BTreeSet<PathBuf>,
     links: Vec<(PathBuf, PathBuf)>,
+    /// Folders that a path leaves again by `..`: they must be there.
+    passed: BTreeSet<PathBuf>,
 }
 
 impl Search<'_> {
@@ -440,7 +454,12 @@ impl Search<'_> {
             .splitn(2, |byte| *byte == b'=')
             .nth(1)
             .map(OsStr::from_bytes);
-        for text in [Some(argument), after_equals].into_iter().flatten() {
+        // As in a SPEC, which may be an argument: parameters follow the path.
+        let mut around = argument.as_bytes().splitn(2, |byte| *byte == b'?');
+        let before_parameters = around.next().filter(|_| around.next().is_some());
+        let before_parameters = before_parameters.map(OsStr::from_bytes);
+        let texts = [Some(argument), after_equals, before_parameters];
+        for text in texts.into_iter().flatten() {
             if text.is_empty() {
                 continue;
             }
@@ -457,8 +476,7 @@ impl Search<'_> {
     }
 
     fn add_file(&mut self, file: &Path) -> io::Result<PathBuf> {
-        let Resolved { links, ends, real } = resolve(file)?;
-        self.links.extend(links);
+        let Resolved { ends, real, .. } = self.resolve(file)?;
         for end in ends.iter().chain([&real]) {
             let shown = self.what_to_show(end);
             self.show(shown);
@@ -467,8 +485,7 @@ impl Search<'_> {
     }
 
     fn add_folder(&mut self, folder: &Path) -> io::Result<()> {
-        let Resolved { links, real, .. } = resolve(folder)?;
-        self.links.extend(links);
+        let real = self.resolve(folder)?.real;
         if !self.homes.is_shared(&real) {
             self.show(real);
         }
@@ -476,10 +493,17 @@ impl Search<'_> {
     }
 
     fn add_exactly(&mut self, path: &Path) -> io::Result<()> {
-        let Resolved { links, real, .. } = resolve(&self.start.join(path))?;
-        self.links.extend(links);
+        let real = self.resolve(&self.start.join(path))?.real;
         self.show(real);
         Ok(())
+    }
+
+    /// Follows a path, and keeps what was on the way.
+    fn resolve(&mut self, path: &Path) -> io::Result<Resolved> {
+        let mut resolved = resolve(path)?;
+        self.links.append(&mut resolved.links);
+        self.passed.extend(resolved.passed.drain(..));
+        Ok(resolved)
     }
 
     fn show(&mut self, path: PathBuf) {
@@ -521,6 +545,8 @@ struct Resolved {
     links: Vec<(PathBuf, PathBuf)>,
     /// The links that stand for the file itself, not for a folder on the way to it.
     ends: Vec<PathBuf>,
+    /// Folders that it leaves again by `..`.
+    passed: Vec<PathBuf>,
     real: PathBuf,
 }
 
@@ -529,6 +555,7 @@ fn resolve(path: &Path) -> io::Result<Resolved> {
     let mut resolved = Resolved {
         links: Vec::new(),
         ends: Vec::new(),
+        passed: Vec::new(),
         real: PathBuf::from("/"),
     };
     let mut rest: VecDeque<OsString> = names(path);
@@ -538,6 +565,7 @@ fn resolve(path: &Path) -> io::Result<Resolved> {
             continue;
         }
         if name == ".." {
+            resolved.passed.push(resolved.real.clone());
             resolved.real.pop();
             continue;
         }
@@ -643,10 +671,13 @@ fn about(what: &str, path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}, {}: {error}", path.display()))
 }
 
-fn not_found(program: &Path, path: &OsStr) -> io::Error {
+fn not_found(program: &Path) -> io::Error {
+    // As the system says it where it starts a program.
+    if program.as_os_str().as_bytes().contains(&b'/') {
+        return io::Error::from_raw_os_error(nix::libc::ENOENT);
+    }
     let program = program.display();
-    let path = path.display();
-    let text = format!("there is no program {program} (PATH is {path})");
+    let text = format!("there is no program {program} in PATH");
     io::Error::new(io::ErrorKind::NotFound, text)
 }
 
@@ -838,9 +869,6 @@ mod tests {
             ..Program::default()
         };
         let error = View::of(&program, &homes, OsStr::new("/usr/bin")).expect_err("it isn't");
-        assert_eq!(
-            error.to_string(),
-            "there is no program no-such-bot (PATH is /usr/bin)"
-        );
+        assert_eq!(error.to_string(), "there is no program no-such-bot in PATH");
     }
 }

@@ -138,6 +138,14 @@ impl Bot {
         self.number
     }
 
+    /// The walls around its processes in words; none where it is trusted or runs elsewhere.
+    pub(crate) fn walls(&self) -> Option<String> {
+        let BotSource::Launch(launch, _) = &self.source else {
+            return None;
+        };
+        Some(launch.sandbox.as_ref()?.walls().to_string())
+    }
+
     /// How many processes it has been started in.
     #[must_use]
     pub fn started(&self) -> u64 {

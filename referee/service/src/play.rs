@@ -126,10 +126,21 @@ impl Game {
                             });
                         }
                     }
-                    return Ok(Some(finished.record));
+                    let mut record = finished.record;
+                    record.header.sandbox = self.sandboxes();
+                    return Ok(Some(record));
                 }
             }
         }
+    }
+
+    /// The walls around each bot in words, if there are any.
+    fn sandboxes(&self) -> PerSeat<Option<String>> {
+        let words: Vec<Option<String>> = self.bots.iter().map(|bot| bot.walls()).collect();
+        if words.iter().all(Option::is_none) {
+            return PerSeat::default();
+        }
+        words.into()
     }
 
     /// Finds a process for every seat and opens its stream. Slots are taken all at once: a

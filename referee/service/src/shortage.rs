@@ -42,6 +42,14 @@ impl Shortage {
     }
 }
 
+/// The walls around a bot could not be built, though they could when the machine was probed.
+pub(crate) fn no_walls(why: String) -> Shortage {
+    Shortage {
+        what: "build the walls around a bot",
+        error: io::Error::other(why),
+    }
+}
+
 /// What to do.
 fn advice(error: &io::Error) -> &'static str {
     match error.raw_os_error() {
@@ -50,6 +58,7 @@ fn advice(error: &io::Error) -> &'static str {
         Some(libc::EAGAIN) => "allow more processes (ulimit -u) or play fewer games at once",
         Some(libc::ENOSPC | libc::EDQUOT) => "make room among the temporary files",
         Some(libc::EADDRNOTAVAIL) => "all local ports are in use: play fewer games at once",
+        None => "play fewer games at once; `arena selftest` shows what this machine allows",
         _ => "free memory or play fewer games at once",
     }
 }

@@ -48,6 +48,12 @@ impl Supervisor {
         self.say(&format!("+{group} {}", folder.display()));
     }
 
+    /// From here on it removes this folder when we die. The process in a sandbox that this
+    /// is for ends by itself then.
+    pub(crate) fn watch_folder(&self, leader: Pid, folder: &Path) {
+        self.say(&format!("={leader} {}", folder.display()));
+    }
+
     /// The group has ended.
     pub(crate) fn unwatch(&self, group: Pid) {
         self.say(&format!("-{group}"));
@@ -71,9 +77,9 @@ impl Drop for Supervisor {
     }
 }
 
-/// What the supervising process does: reads lines `+GROUP FOLDER` and `-GROUP` from its
-/// standard input, and at the end of the input kills the groups that are left and removes
-/// their folders. A pipe that breaks counts as ended.
+/// What the supervising process does: reads lines `+GROUP FOLDER`, `=GROUP FOLDER` and
+/// `-GROUP` from its standard input, and at the end of the input kills the groups that are
+/// left, but for those with `=`, and removes the folders of all. A pipe that breaks counts as ended.
 pub fn supervise() {
     // Bots run as the same user, and must not keep it from its work. Its environment is empty
     // in any case.
@@ -83,18 +89,21 @@ pub fn supervise() {
         let Ok(line) = line else { break };
         let (group, folder) = line.split_once(' ').unwrap_or((&line, ""));
         match group.split_at_checked(1) {
-            Some(("+", group)) => groups.insert(group.to_owned(), folder.to_owned()),
+            Some(("+", group)) => groups.insert(group.to_owned(), (true, folder.to_owned())),
+            Some(("=", group)) => groups.insert(group.to_owned(), (false, folder.to_owned())),
             Some(("-", group)) => groups.remove(group),
             _ => None,
         };
     }
     // 0 and 1 would be our own group and everybody.
     groups.retain(|group, _| group.parse::<i32>().is_ok_and(|group| group > 1));
-    for group in groups.keys().filter_map(|group| group.parse().ok()) {
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    for (group, (killed, _)) in &groups {
+        if let (true, Ok(group)) = (killed, group.parse()) {
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
     }
     // Nobody still runs while this takes its time.
-    for folder in groups.values() {
+    for (_, folder) in groups.values() {
         remove_folder(Path::new(folder));
     }
 }

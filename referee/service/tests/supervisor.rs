@@ -76,6 +76,7 @@ fn play_referee(mark: &str) -> ! {
         memory: referee::Memory::default(),
         log: None,
         directory: None,
+        sandbox: None,
         supervisor: Some(Arc::new(
             Supervisor::start(part("supervisor", mark)).unwrap(),
         )),

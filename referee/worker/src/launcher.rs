@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use referee::{Address, Bot, Excuses, Launch, Memory, MemoryGauge, Supervisor};
+use referee::{Address, Bot, BotSandbox, Excuses, Launch, Memory, MemoryGauge, Supervisor};
 use referee_core::GameInfo;
 use tokio::runtime::Handle;
 
@@ -80,7 +80,7 @@ pub trait Launcher: fmt::Debug + Send + Sync {
 pub enum Trust {
     /// One of ours, started by us.
     BuiltIn,
-    /// Somebody's program, started by us with our own rights.
+    /// Somebody's program, started by us, with walls around it where there are any.
     Process,
     /// It runs already. We can't start a fresh process of it.
     Remote,
@@ -188,6 +188,8 @@ pub struct LaunchContext {
     directory: PathBuf,
     /// How many sets of processes have been numbered.
     sets: AtomicU64,
+    /// The walls around bots that are somebody's programs.
+    sandbox: Option<BotSandbox>,
     /// How often the bots were excused for late answers, by name.
     excuses: Mutex<HashMap<String, Arc<Excuses>>>,
 }
@@ -209,8 +211,15 @@ impl LaunchContext {
             logs,
             directory,
             sets: AtomicU64::new(0),
+            sandbox: None,
             excuses: Mutex::default(),
         })
+    }
+
+    /// The same with these walls around bots that are somebody's programs.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Option<BotSandbox>) -> Self {
+        Self { sandbox, ..self }
     }
 
     /// Where the bots' output goes.
@@ -281,6 +290,10 @@ impl LaunchContext {
             },
             log: self.logs.as_ref().map(|logs| logs.join(log)),
             supervisor: Some(self.supervisor.clone()),
+            sandbox: match entry.launcher().trust() {
+                Trust::Process => self.sandbox.clone(),
+                Trust::BuiltIn | Trust::Remote => None,
+            },
         }))
     }
 }

@@ -104,9 +104,9 @@ impl Match {
                  of the {deals} games, or bots that the arena starts",
             ));
         }
-        note_isolation(&plan);
         let folder = settings.folder("match")?;
         let folder = folder.as_ref();
+        note_isolation(&plan, settings.sandbox(&plan, folder)?.as_ref());
         let started = settings.started(RunCommand::Match, &plan, folder, None)?;
         describe(folder, &started, None)?;
         let json = report == Report::Json;

@@ -19,12 +19,13 @@ use arena_events::{
 };
 use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
-use arena_tournament::{MemoryResults, RunEnd, events, find_game};
+use arena_tournament::{MemoryResults, RunEnd, RunOptions, events, find_game};
 use clap::Args;
 use nix::{sys::signal::Signal, unistd::Pid};
 use referee::{Pool, Supervisor};
 use referee_core::{GameKind, Record, Root, Verdict, pack};
 use referee_games::{GAMES, game_name, replay};
+use referee_sandbox::Walls;
 use referee_worker::{Entry, Stop};
 
 use super::Format;
@@ -34,6 +35,7 @@ use crate::{
     play::{Settings, play_into, run_options},
     report::{self, plural},
     reporter::Reporter,
+    sandbox::SandboxArgs,
     stop, usage,
 };
 
@@ -53,6 +55,8 @@ pub(crate) struct Selftest {
     /// Other deals: a number or a word.
     #[arg(long, default_value = "selftest")]
     seed: String,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -119,7 +123,15 @@ impl Selftest {
             .or_else(|error| usage(format!("--seed: {error}")))?;
         let stop = stop::on_signals(None)?;
         let mut end = End::Done;
-        for observed in [cores(), sockets(), supervisor(), heartbeat().await?] {
+        let walls = self.sandbox.probe()?;
+        let machine = [
+            cores(),
+            sockets(),
+            supervisor(),
+            walls_of(walls.walls()),
+            heartbeat().await?,
+        ];
+        for observed in machine {
             end = self.tell(observed, end)?;
         }
         for kind in kinds.into_iter().filter(plays) {
@@ -174,7 +186,10 @@ impl Selftest {
         let plan = settings.plan(bots.collect(), shape, self.deals, seatings, None)?;
         let reporter = Reporter::new(&game_name(kind.info().name), None, false, stop).silent();
         let results = MemoryResults::with_records();
-        let options = run_options(kind, None, None, false)?;
+        let options = RunOptions {
+            sandbox: self.sandbox.around([bot], [])?,
+            ..run_options(kind, None, None, false)?
+        };
         let played = play_into(results, plan, options, stop, reporter).await?;
         if played.outcome.end == RunEnd::Stopped {
             return Ok(None);
@@ -320,6 +335,23 @@ fn sockets() -> Observed {
             )),
         },
         check: SelftestCheck::Sockets { folder },
+    }
+}
+
+/// Which walls can be built around bots, and what to do for more.
+fn walls_of(walls: &Walls) -> Observed {
+    let mut words = walls.to_string();
+    for missing in walls.missing() {
+        words += &format!("\n  {}: {}", missing.wall, missing.consequence);
+        if let Some(reason) = &missing.reason {
+            words += &format!(" ({reason})");
+        }
+        words += &format!(". {}", missing.remedy);
+    }
+    Observed {
+        what: "sandbox".to_owned(),
+        check: SelftestCheck::Sandbox(crate::sandbox::event(walls)),
+        found: Ok(words),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which store a verb is about.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arena_store::{Store, Tournament};
 use clap::Args;
@@ -56,6 +56,17 @@ impl StoreAt {
             return Ok(None);
         }
         self.open().await.map(Some)
+    }
+
+    /// The files that it has on this machine, whether they are there or not.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        if self.url.starts_with("postgres://") || self.url.starts_with("postgresql://") {
+            return Vec::new();
+        }
+        let path = self.url.strip_prefix("sqlite:").unwrap_or(&self.url);
+        let path = path.strip_prefix("//").unwrap_or(path);
+        let files = ["", "-wal", "-shm", "-journal"].map(|end| format!("{path}{end}").into());
+        files.to_vec()
     }
 
     /// Opens it and finds a tournament in it.

@@ -61,7 +61,8 @@ fn no_process_sees_two_seatings_of_one_deal() {
         ("big-two", 4, 6, "", 24),
         ("big-two", 4, 1, "--seatings all", 24),
     ] {
-        let arena = Arena::new();
+        // In a sandbox each would be the same process of its own namespace.
+        let arena = Arena::new().without_walls();
         let more = format!("{more} --rounds {rounds} --concurrency 3");
         let events = play_rounds(&arena, game, seats, &more);
         assert_eq!(of_type(&events, "game").len(), games);
@@ -249,12 +250,16 @@ fn a_record_is_not_on_disk_while_its_deal_is_in_play() {
 /// So the snoop does find a record that is there.
 #[test]
 fn without_secrets_a_record_is_written_when_its_game_is_over() {
-    let arena = Arena::new();
-    let line = format!(
-        "match connect-four {} --rounds 2 --concurrency 1 --records run --format json",
-        snoops(2)
-    );
-    let fouls = fouls(&events(&done(&arena.run(&line))));
+    let snooped = |arena: Arena| {
+        let line = format!(
+            "match connect-four {} --rounds 2 --concurrency 1 --records run --format json",
+            snoops(2)
+        );
+        fouls(&events(&done(&arena.run(&line))))
+    };
+    // And not in a sandbox.
+    assert_eq!(snooped(Arena::new()), [""; 0]);
+    let fouls = snooped(Arena::new().without_walls());
     assert_eq!(fouls.len(), 2, "{fouls:?}");
     assert!(
         fouls[0].contains("found match-0000-deal-0000-game-0.jsonl.zst"),

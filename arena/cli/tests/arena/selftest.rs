@@ -16,7 +16,13 @@ fn a_bot_against_itself_comes_out_even_in_every_game() {
         let line = format!("{game}: 3 deals, {games} games: even in every deal");
         assert!(text.contains(&line), "{text}");
     }
-    for check in ["cores: ", "sockets: can be", "supervisor: kills", "clock: "] {
+    for check in [
+        "cores: ",
+        "sockets: can be",
+        "supervisor: kills",
+        "sandbox: ",
+        "clock: ",
+    ] {
         assert!(text.contains(check), "{text}");
     }
     // It leaves nothing behind.
@@ -28,7 +34,8 @@ fn a_bot_against_itself_comes_out_even_in_every_game() {
 fn a_bot_that_is_not_itself_comes_out_uneven() {
     let arena = Arena::new();
     let program = env!("CARGO_BIN_EXE_arena");
-    let script = format!("exec '{program}' bot \"uct?playouts=$(($$ % 100 + 1))\"");
+    let chance = "$(($(od -An -N1 -tu1 /dev/urandom) + 1))";
+    let script = format!("exec '{program}' bot \"uct?playouts={chance}\"");
     let script = shlex::try_quote(&script).unwrap();
     let spec = format!("exec:sh -c {script}");
     let spec = shlex::try_quote(&spec).unwrap();

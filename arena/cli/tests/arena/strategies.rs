@@ -361,7 +361,7 @@ fn forked(arena: &Arena) -> Vec<(String, i32)> {
 
 #[test]
 fn what_a_strategy_has_started_ends_with_its_game() {
-    let arena = Arena::new();
+    let arena = Arena::new().without_walls();
     compile(&arena, "forks");
     deals(&arena, &[3, 5]);
     let played = games(&arena.run(&matched(
@@ -377,7 +377,7 @@ fn what_a_strategy_has_started_ends_with_its_game() {
 /// The processes of a game end with that game, while the adapter plays on.
 #[test]
 fn what_one_game_has_started_does_not_wait_for_another() {
-    let arena = Arena::new();
+    let arena = Arena::new().without_walls();
     compile(&arena, "forks");
     // The first deal waits for ever, the second is played to its end.
     deals(&arena, &[2, 3]);
@@ -420,14 +420,22 @@ fn a_strategy_can_signal_neither_its_adapter_nor_the_other_games() {
 
 #[test]
 fn nothing_outlives_an_arena_that_is_killed() {
-    let arena = Arena::new();
-    compile(&arena, "forks");
-    deals(&arena, &[2]);
-    let mut running = arena.start(&matched(&arena, "", "--rounds 1 --concurrency 2"));
-    wait_until("both games wait", || forked(&arena).len() == 4);
-    kill(Pid::from_raw(running.id() as i32), Signal::SIGKILL).unwrap();
-    running.wait().unwrap();
-    nothing_is_left(&arena);
+    for arena in [Arena::new(), Arena::new().without_walls()] {
+        compile(&arena, "forks");
+        deals(&arena, &[2]);
+        let mut running = arena.start(&matched(&arena, "", "--rounds 1 --concurrency 2"));
+        // Each game has a host, a child and a daemon.
+        wait_until("both games wait", || {
+            let alive = alive(&arena);
+            let hosts = alive
+                .iter()
+                .filter(|(_, words)| words[1] == "strategy-host");
+            hosts.count() == 6
+        });
+        kill(Pid::from_raw(running.id() as i32), Signal::SIGKILL).unwrap();
+        running.wait().unwrap();
+        nothing_is_left(&arena);
+    }
 }
 
 #[test]

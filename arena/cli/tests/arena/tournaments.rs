@@ -710,7 +710,8 @@ fn a_table_has_whole_deals_only() {
         "round-robin",
         "deals = 400\nlimits.move = \"2h\"",
         &["house:random", &slow_in_its_fourth_process()],
-    ));
+    ))
+    .without_walls();
     let mut child = arena.start("tournament run cup.toml --format json --concurrency 1");
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
     let (mut told, rest) = first_events_until(&mut child, &|told| of_type(told, "game").len() == 2);

@@ -20,6 +20,7 @@ const FAR_TOO_LONG: Duration = Duration::from_secs(60);
 
 pub(crate) struct Arena {
     folder: TempDir,
+    walls: bool,
 }
 
 /// Two bots that are done in a moment.
@@ -29,7 +30,14 @@ impl Arena {
     pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
+            walls: true,
         }
+    }
+
+    /// Without walls around bots, for those that write down what the test wants to know.
+    pub(crate) fn without_walls(self) -> Self {
+        let walls = false;
+        Self { walls, ..self }
     }
 
     /// `arena` with the words of this line, split as a shell would.
@@ -40,6 +48,9 @@ impl Arena {
             .current_dir(self.folder.path())
             .env_remove("RUST_LOG")
             .stdin(Stdio::null());
+        if !self.walls {
+            command.env("ARENA_SANDBOX", "off");
+        }
         command
     }
 

@@ -9,6 +9,7 @@ mod leaks;
 mod neighbours;
 mod processes;
 mod repeats;
+mod sandboxes;
 mod service;
 mod shortages;
 mod starts;

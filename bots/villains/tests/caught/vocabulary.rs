@@ -78,6 +78,7 @@ pub(crate) fn launch(line: &str) -> Launch {
         log: None,
         directory: None,
         supervisor: None,
+        sandbox: None,
     }
 }
 
@@ -183,6 +184,12 @@ impl Trial {
 
     pub(crate) fn program(mut self, program: &str) -> Self {
         self.launch.program = program.into();
+        self
+    }
+
+    /// Started in another way.
+    pub(crate) fn launched(mut self, change: impl FnOnce(Launch) -> Launch) -> Self {
+        self.launch = change(self.launch);
         self
     }
 

@@ -206,8 +206,8 @@ impl CgroupFolders {
     }
 }
 
-/// The cgroup of one program.
-#[derive(Debug)]
+/// The cgroup of one program. A clone is the same cgroup.
+#[derive(Clone, Debug)]
 pub struct Cgroup {
     pub(crate) folders: CgroupFolders,
 }

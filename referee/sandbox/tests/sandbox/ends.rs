@@ -156,7 +156,7 @@ fn a_program_that_cannot_be_started_is_told_with_the_reason() {
         assert!(
             error
                 .to_string()
-                .starts_with("there is no program no-such-program")
+                .starts_with("there is no program no-such-program in PATH")
         );
     }
 }

@@ -18,7 +18,7 @@ use tokio::task::spawn_blocking;
 use crate::supervisor::Supervisor;
 
 /// How long a bot's children may outlive it, and how often they are looked for.
-const LEAVE_GRACE: Duration = Duration::from_millis(500);
+pub(super) const LEAVE_GRACE: Duration = Duration::from_millis(500);
 const LEAVE_CHECK: Duration = Duration::from_millis(10);
 /// How many characters of a command line are kept.
 const COMMAND_LIMIT: usize = 400;
@@ -34,24 +34,53 @@ pub struct LeftBehind {
     pub outside_group: bool,
 }
 
+impl LeftBehind {
+    pub(super) fn of_sandbox(left: &referee_sandbox::LeftBehind) -> Self {
+        Self {
+            id: left.id,
+            command: printable(&left.command),
+            outside_group: left.outside_group,
+        }
+    }
+}
+
 /// A process group, killed when it is dropped.
 pub(super) struct ProcessGroup {
     leader: Pid,
+    /// Whether the leader stands for a sandbox: then it passes signals on, and all ends with
+    /// it.
+    sandboxed: bool,
     supervisor: Option<Arc<Supervisor>>,
 }
 
 impl ProcessGroup {
     /// The group that this process leads; it has the id of its leader.
-    pub(super) fn new(leader: u32, folder: &Path, supervisor: Option<Arc<Supervisor>>) -> Self {
+    pub(super) fn new(
+        leader: u32,
+        folder: &Path,
+        supervisor: Option<Arc<Supervisor>>,
+        sandboxed: bool,
+    ) -> Self {
         let leader = i32::try_from(leader).expect("a pid_t is an i32 on Linux");
         let leader = Pid::from_raw(leader);
         if let Some(supervisor) = &supervisor {
-            supervisor.watch(leader, folder);
+            if sandboxed {
+                supervisor.watch_folder(leader, folder);
+            } else {
+                supervisor.watch(leader, folder);
+            }
         }
-        Self { leader, supervisor }
+        Self {
+            leader,
+            sandboxed,
+            supervisor,
+        }
     }
 
     pub(super) fn signal(&self, signal: Signal) {
+        if self.sandboxed {
+            return self.signal_leader(signal);
+        }
         // It may be gone already.
         let _ = killpg(self.leader, signal);
     }

@@ -10,20 +10,27 @@ use std::{
 };
 
 use referee_core::Foul;
-use tokio::{
-    process::{Child, Command},
-    sync::oneshot,
-};
+use referee_sandbox::{Limits, PrepareError, Prepared, Program, Sandbox, Walls};
+use tokio::{process::Command, sync::oneshot, task::spawn_blocking};
 
 use super::{
+    child::{Child, End, Sandboxed},
     cleanup::OwnFolder,
     group::ProcessGroup,
     logs::{LastLines, Output},
     memory::{Memory, MemoryWatch},
     socket::{SOCKET, folder_for_a_socket},
-    watch::{Process, Resources, STOP_GRACE, describe},
+    watch::{Process, Resources, STOP_GRACE},
 };
-use crate::{address::Address, shortage::Shortage, supervisor::Supervisor};
+use crate::{
+    address::Address,
+    shortage::{Shortage, no_walls},
+    supervisor::Supervisor,
+};
+
+/// How much memory a process in a sandbox may take in all, if no limit is set, and how much
+/// more than a limit, which is for what it adds after its start.
+const MEMORY_IN_ALL: u64 = 1 << 30;
 
 /// How to start a bot.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +51,26 @@ pub struct Launch {
     pub log: Option<PathBuf>,
     /// Kills it if this process dies without doing so.
     pub supervisor: Option<Arc<Supervisor>>,
+    /// The walls around it. Absent for a program that is trusted.
+    pub sandbox: Option<BotSandbox>,
+}
+
+/// The walls around a bot.
+#[derive(Clone, Debug)]
+pub struct BotSandbox {
+    /// What builds them.
+    pub sandbox: Arc<Sandbox>,
+    /// Files and folders that it must not see, wherever it is: the store, records, logs. Those
+    /// count that exist when it is started.
+    pub hidden: Arc<[PathBuf]>,
+}
+
+impl BotSandbox {
+    /// What holds.
+    #[must_use]
+    pub fn walls(&self) -> &Walls {
+        self.sandbox.walls()
+    }
 }
 
 impl Launch {
@@ -58,29 +85,30 @@ impl Launch {
             .map(OwnFolder::new)
             .map_err(|error| failed("make a folder for a socket", "no folder for it", error))?;
         let socket = sockets.path().join(SOCKET);
-        let mut child = self.spawn(&socket).map_err(|error| {
-            let program = format!("could not start {}", self.program.display());
-            failed("start a process", &program, error)
-        })?;
-        let id = child.id().expect("nobody has waited for it yet");
-        let group = ProcessGroup::new(id, sockets.path(), self.supervisor.clone());
+        let (mut child, said_socket) = self.spawn(sockets.path()).await?;
+        let id = child.process().id().expect("nobody has waited for it yet");
+        let supervisor = self.supervisor.clone();
+        let group = ProcessGroup::new(id, sockets.path(), supervisor, child.is_sandboxed());
         let last_lines = LastLines::default();
-        let (output, said) = Output::of(&mut child, self.log.clone(), last_lines.clone());
+        let (output, said) = Output::of(child.process(), self.log.clone(), last_lines.clone());
         let mut resources = Resources {
             child,
             group,
             output,
             sockets,
         };
-        match self.listens(said, &socket, &mut resources.child).await {
+        match self.listens(said, &said_socket, &mut resources.child).await {
             Ok(()) => {
-                let memory = MemoryWatch::start(id, self.memory).map_err(|error| {
+                let cgroup = resources.child.cgroup().cloned();
+                let memory = MemoryWatch::start(id, self.memory, cgroup).map_err(|error| {
                     failed("start a thread", "no thread to watch its memory", error)
                 })?;
                 let address = Address::Unix(socket);
                 Ok(Process::new(id, address, last_lines, resources, memory))
             }
-            Err(what) => {
+            Err(NotListening::Shortage(shortage)) => Err(shortage.into()),
+            Err(NotListening::Foul(foul)) => Err(StartError::Foul(foul)),
+            Err(NotListening::Because(what)) => {
                 resources.kill().await;
                 Err(StartError::Foul(Foul::NoStart {
                     detail: Foul::evidence(last_lines.after(what)),
@@ -89,7 +117,51 @@ impl Launch {
         }
     }
 
-    fn spawn(&self, socket: &Path) -> io::Result<Child> {
+    /// Starts the program; gives the path at which it must say that it listens, too.
+    async fn spawn(&self, sockets: &Path) -> Result<(Child, PathBuf), StartError> {
+        let (mut command, sandboxed, socket) = match &self.sandbox {
+            Some(walls) if !walls.sandbox.is_off() => {
+                let folder = walls.sandbox.socket_folder_inside(sockets);
+                let socket = folder.join(SOCKET);
+                let program = self.program(walls, sockets, &socket);
+                let memory = program.limits.memory.unwrap_or(MEMORY_IN_ALL);
+                let sandbox = walls.sandbox.clone();
+                // It reads folders and makes cgroups.
+                let prepared = spawn_blocking(move || sandbox.prepare(&program)).await;
+                let Prepared { command, session } = prepared
+                    .map_err(|error| no_walls(error.to_string()))?
+                    .map_err(|error| match error {
+                        PrepareError::Program(error) => StartError::Foul(Foul::Unreachable {
+                            detail: Foul::evidence(format!(
+                                "could not start {}: {error}",
+                                self.program.display()
+                            )),
+                        }),
+                        PrepareError::System(error) => no_walls(error.to_string()).into(),
+                    })?;
+                let sandboxed = Sandboxed { session, memory };
+                (Command::from(command), Some(sandboxed), socket)
+            }
+            _ => {
+                let socket = sockets.join(SOCKET);
+                (self.command(&socket), None, socket)
+            }
+        };
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| {
+                let program = format!("could not start {}", self.program.display());
+                failed("start a process", &program, error)
+            })?;
+        Ok((Child::new(child, sandboxed), socket))
+    }
+
+    /// The program without walls.
+    fn command(&self, socket: &Path) -> Command {
         let mut command = Command::new(&self.program);
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
@@ -98,13 +170,36 @@ impl Launch {
             .args(&self.arguments)
             .env_clear()
             .envs(std::env::vars_os().filter(|(name, _)| is_passed_on(name)))
-            .env("BOT_LISTEN", format!("unix:{}", socket.display()))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
+            .env(LISTEN, listen(socket))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The program as a sandbox starts it.
+    fn program(&self, walls: &BotSandbox, sockets: &Path, socket: &Path) -> Program {
+        let variables = std::env::vars_os().filter(|(name, _)| {
+            // Those are the sandbox' own.
+            is_passed_on(name) && name != "HOME" && name != "TMPDIR"
+        });
+        let memory = match self.memory.limit {
+            Some(limit) => limit.saturating_add(MEMORY_IN_ALL),
+            None => MEMORY_IN_ALL,
+        };
+        Program {
+            path: self.program.clone(),
+            arguments: self.arguments.clone(),
+            directory: self.directory.clone(),
+            socket_folder: Some(sockets.to_owned()),
+            environment: variables
+                .chain([(LISTEN.into(), listen(socket).into())])
+                .collect(),
+            readable: Vec::new(),
+            hidden: walls.hidden.to_vec(),
+            limits: Limits {
+                memory: Some(memory),
+                ..Limits::default()
+            },
+        }
     }
 
     /// Waits until the process says that it listens on this socket; why it does not.
@@ -113,35 +208,66 @@ impl Launch {
         said: oneshot::Receiver<String>,
         socket: &Path,
         child: &mut Child,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotListening> {
         let said = match tokio::time::timeout(self.start_limit, said).await {
             Ok(Ok(said)) => said,
             // Its output has ended, most often because it has exited.
             Ok(Err(_)) => {
-                return Err(match tokio::time::timeout(STOP_GRACE, child.wait()).await {
-                    Ok(Ok(status)) if status.success() => format!(
-                        "{} before it listened (with a kit, the program must call the \
-                         bot's main(), which does not return)",
-                        describe(status)
-                    ),
-                    Ok(Ok(status)) => format!("{} before it listened", describe(status)),
-                    _ => "it closed its output before it listened".to_owned(),
+                let ended = tokio::time::timeout(STOP_GRACE, child.wait()).await;
+                return Err(match ended {
+                    Ok(End::Exited(status)) if status.success() => {
+                        let how = End::Exited(status).describe();
+                        NotListening::Because(format!(
+                            "{how} before it listened (with a kit, the program must call the \
+                             bot's main(), which does not return)"
+                        ))
+                    }
+                    Ok(End::NoProgram(why)) => NotListening::Foul(Foul::Unreachable {
+                        detail: Foul::evidence(why),
+                    }),
+                    Ok(End::NoSandbox(why)) => NotListening::Shortage(no_walls(why)),
+                    Ok(End::Memory { peak, limit }) => {
+                        NotListening::Foul(Foul::MemoryExceeded { peak, limit })
+                    }
+                    Ok(end) => {
+                        NotListening::Because(format!("{} before it listened", end.describe()))
+                    }
+                    Err(_) => {
+                        NotListening::Because("it closed its output before it listened".to_owned())
+                    }
                 });
             }
             Err(_) => {
                 let limit = self.start_limit;
-                return Err(format!(
+                return Err(NotListening::Because(format!(
                     "it did not print \"listening on ADDRESS\" within {limit:?}"
-                ));
+                )));
             }
         };
-        let wrong = |why: &str| Err(format!("it printed \"listening on {said}\": {why}"));
+        let wrong = |why: &str| {
+            let told = format!("it printed \"listening on {said}\": {why}");
+            Err(NotListening::Because(told))
+        };
         match said.parse::<Address>() {
             Ok(Address::Unix(path)) if path == socket => Ok(()),
             Ok(_) => wrong("it must listen at the address in BOT_LISTEN and nowhere else"),
             Err(error) => wrong(&error.to_string()),
         }
     }
+}
+
+/// Why a process does not listen.
+enum NotListening {
+    Because(String),
+    Foul(Foul),
+    Shortage(Shortage),
+}
+
+/// The variable that says where to listen.
+const LISTEN: &str = "BOT_LISTEN";
+
+fn listen(socket: &Path) -> String {
+    format!("unix:{}", socket.display())
 }
 
 /// What a bot may know of our environment: where programs and libraries are, the language and

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use referee_sandbox::Cgroup;
 use tokio::sync::mpsc;
 
 use crate::proc::memory_of_tree;
@@ -19,7 +20,7 @@ const MEMORY_CHECK: Duration = Duration::from_millis(10);
 
 /// Whether a process's memory is limited or measured. If so, it is looked at every few
 /// milliseconds and once more before the process is stopped. All its descendants count as
-/// its own.
+/// its own, and where it has a cgroup, memory that its processes share, too.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// How much anonymous memory it may add to what it has when it listens, in
@@ -62,7 +63,11 @@ impl MemoryWatch {
     /// # Errors
     ///
     /// The system can't start a thread.
-    pub(super) fn start(id: u32, memory: Memory) -> io::Result<Option<Self>> {
+    pub(super) fn start(
+        id: u32,
+        memory: Memory,
+        cgroup: Option<Cgroup>,
+    ) -> io::Result<Option<Self>> {
         if memory.limit.is_none() && memory.gauge.is_none() {
             return Ok(None);
         }
@@ -70,7 +75,7 @@ impl MemoryWatch {
         let (exceeds, exceeded) = mpsc::channel(1);
         std::thread::Builder::new()
             .name(format!("memory-{id}"))
-            .spawn(move || memory.watch(id, &ended, &exceeds))?;
+            .spawn(move || memory.watch(id, cgroup.as_ref(), &ended, &exceeds))?;
         Ok(Some(Self {
             running: Some(running),
             exceeded,
@@ -96,11 +101,21 @@ impl MemoryWatch {
 impl Memory {
     /// Measures until the process has ended or exceeds its limit, or its [`MemoryWatch`] is
     /// ended or dropped.
-    fn watch(&self, id: u32, ended: &Receiver<()>, exceeds: &mpsc::Sender<(u64, u64)>) {
-        let at_first = memory_of_tree(id).unwrap_or(0);
+    fn watch(
+        &self,
+        id: u32,
+        cgroup: Option<&Cgroup>,
+        ended: &Receiver<()>,
+        exceeds: &mpsc::Sender<(u64, u64)>,
+    ) {
+        let used = || {
+            let shared = cgroup.and_then(Cgroup::shared_memory).unwrap_or(0);
+            Some(memory_of_tree(id)? + shared)
+        };
+        let at_first = used().unwrap_or(0);
         loop {
             let last = ended.recv_timeout(MEMORY_CHECK) != Err(RecvTimeoutError::Timeout);
-            let Some(used) = memory_of_tree(id) else {
+            let Some(used) = used() else {
                 return;
             };
             let added = used.saturating_sub(at_first);

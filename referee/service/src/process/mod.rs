@@ -1,5 +1,6 @@
 //! A bot as a process of its own: how it is started, watched, limited and ended.
 
+mod child;
 mod cleanup;
 mod group;
 mod launch;
@@ -10,7 +11,7 @@ mod watch;
 
 pub(crate) use cleanup::remove_folder;
 pub use group::LeftBehind;
-pub use launch::{Launch, StartError};
+pub use launch::{BotSandbox, Launch, StartError};
 pub use logs::LOG_LIMIT;
 pub use memory::{Memory, MemoryGauge};
 pub use socket::folder_for_a_socket;

@@ -1,25 +1,19 @@
 //! Watches over a process until it has ended.
 
-use std::{
-    os::unix::process::ExitStatusExt as _,
-    process::ExitStatus,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
 use referee_core::Foul;
-use tokio::{
-    process::Child,
-    sync::{mpsc, oneshot, watch},
-};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    child::{Child, End},
     cleanup::OwnFolder,
-    group::{LeftBehind, ProcessGroup},
+    group::{LEAVE_GRACE, LeftBehind, ProcessGroup},
     logs::{LastLines, Output},
     memory::MemoryWatch,
 };
@@ -55,13 +49,6 @@ pub struct StopReport {
 struct StopRequest {
     grace: Duration,
     reported: oneshot::Sender<StopReport>,
-}
-
-/// How a process ended.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    Exited(ExitStatus),
-    Memory { peak: u64, limit: u64 },
 }
 
 /// What belongs to a process and is released when it has ended.
@@ -131,12 +118,12 @@ impl Process {
         let mut end = self.end.clone();
         let known = tokio::time::timeout(DEATH_GRACE, end.wait_for(Option::is_some)).await;
         let end = match known {
-            Ok(Ok(end)) => *end,
+            Ok(Ok(end)) => end.clone(),
             _ => None,
         };
         let how = match end {
             Some(End::Memory { peak, limit }) => return Foul::MemoryExceeded { peak, limit },
-            Some(End::Exited(status)) => describe(status),
+            Some(end) => end.describe(),
             None => broken,
         };
         Foul::Crashed {
@@ -195,14 +182,15 @@ impl Resources {
                     memory.end().await;
                 }
                 self.group.signal(Signal::SIGTERM);
-                End::Exited(self.exits(STOP_GRACE).await.unwrap_or_else(killed))
+                self.exits(STOP_GRACE).await.unwrap_or_else(End::killed)
             }
             Some(request) = requested.recv() => self.stop_and_report(request).await,
-            status = self.child.wait() => End::Exited(status.unwrap_or_else(|_| killed())),
+            end = self.child.wait() => end,
         };
         self.kill().await;
         ended.send_replace(Some(end));
-        drop((self.child, self.group, self.output));
+        drop((self.group, self.output));
+        self.child.release().await;
         self.sockets.remove().await;
         // Now nothing is left of it.
         drop(ended);
@@ -212,37 +200,48 @@ impl Resources {
         // Only the process itself: it is tested whether it stops its children.
         self.group.signal_leader(Signal::SIGTERM);
         let asked = Instant::now();
-        let status = self.exits(grace).await;
-        let after = status.map(|_| asked.elapsed());
-        if after.is_none() {
+        let sandboxed = self.child.is_sandboxed();
+        // A sandbox waits for what a bot leaves behind before it tells of the bot's end.
+        let waits = if sandboxed {
+            LEAVE_GRACE
+        } else {
+            Duration::ZERO
+        };
+        let end = self.exits(grace + waits).await;
+        let mut left_behind = self.child.left_behind();
+        let waited = if left_behind.is_empty() {
+            Duration::ZERO
+        } else {
+            waits
+        };
+        let after = end.as_ref().map(|_| asked.elapsed().saturating_sub(waited));
+        let after = after.filter(|after| *after <= grace);
+        if end.is_none() {
             // Then only what has left the group counts as left behind.
             self.group.kill();
-            let _ = self.child.wait().await;
+            self.child.wait().await;
         }
-        let left_behind = self.group.left(self.sockets.path()).await;
-        for one in &left_behind {
-            let _ = kill(Pid::from_raw(one.id), Signal::SIGKILL);
+        if !sandboxed {
+            left_behind = self.group.left(self.sockets.path()).await;
+            for one in &left_behind {
+                let _ = kill(Pid::from_raw(one.id), Signal::SIGKILL);
+            }
         }
         let _ = reported.send(StopReport { after, left_behind });
-        End::Exited(status.unwrap_or_else(killed))
+        end.unwrap_or_else(End::killed)
     }
 
     /// How it exits by itself; none if it does not within this time.
-    async fn exits(&mut self, within: Duration) -> Option<ExitStatus> {
-        let exited = tokio::time::timeout(within, self.child.wait()).await;
-        exited.ok()?.ok()
+    async fn exits(&mut self, within: Duration) -> Option<End> {
+        tokio::time::timeout(within, self.child.wait()).await.ok()
     }
 
     /// Kills it with its group, and reads the rest of what it printed, which is evidence.
     pub(super) async fn kill(&mut self) {
         self.group.kill();
-        let _ = self.child.wait().await;
+        self.child.wait().await;
         self.output.ended().await;
     }
-}
-
-fn killed() -> ExitStatus {
-    ExitStatus::from_raw(Signal::SIGKILL as i32)
 }
 
 /// The foul of a bot whose connection broke, with the process if we started it.
@@ -252,17 +251,5 @@ pub(crate) async fn post_mortem(process: Option<&Process>, broken: String) -> Fo
         None => Foul::Crashed {
             detail: Foul::evidence(format!("the connection broke: {broken}")),
         },
-    }
-}
-
-/// How a process ended, as text.
-pub(super) fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exited with code {code}"),
-        (None, Some(signal)) => match Signal::try_from(signal) {
-            Ok(name) => format!("killed by {name}"),
-            Err(_) => format!("killed by signal {signal}"),
-        },
-        (None, None) => "ended".to_owned(),
     }
 }

@@ -26,7 +26,9 @@ use crate::{
     End,
     bots::schemes,
     play::{RunFolder, supervisor},
-    report, stop, usage,
+    report,
+    sandbox::SandboxArgs,
+    stop, usage,
 };
 
 /// Puts a bot through every call of its games, whole games from each seat, several
@@ -87,6 +89,8 @@ pub(crate) struct Check {
     /// must be new or empty.
     #[arg(long, value_name = "FOLDER")]
     records: Option<PathBuf>,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
     /// Print all that can be found, with what is expected and how to fix it.
     #[arg(long)]
     list: bool,
@@ -123,8 +127,11 @@ impl Check {
             Some(folder) => std::path::absolute(folder.logs())?,
             None => printed.path().to_owned(),
         };
+        let sandbox = self.sandbox.around([&entry], [logs.clone()])?;
+        crate::sandbox::note(sandbox.as_ref());
         let context = LaunchContext::new(supervisor()?, Some(logs), directory.clone())
-            .context("could not start the supervisor")?;
+            .context("could not start the supervisor")?
+            .with_sandbox(sandbox);
         let bot_options = BotOptions {
             start_limit: self.start_limit,
             memory_limit: self.memory_limit.map(|mib| mib * 1024 * 1024),

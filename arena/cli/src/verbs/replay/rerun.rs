@@ -22,6 +22,7 @@ use crate::{
     bots::schemes,
     play::supervisor,
     report::{self, event, line, plural, shorten, text},
+    sandbox::SandboxArgs,
     usage,
     verbs::Format,
 };
@@ -42,6 +43,8 @@ pub(crate) struct Rerun {
     /// The time limit for one move [default: the limit in the record].
     #[arg(long, value_parser = parse_limit)]
     move_limit: Option<Duration>,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -73,8 +76,11 @@ impl Rerun {
         if self.format == Format::Text {
             self.heading(&request)?;
         }
+        let sandbox = self.sandbox.around([&entry], [])?;
+        crate::sandbox::note(sandbox.as_ref());
         let context = LaunchContext::new(supervisor()?, None, directory)
-            .context("could not start the supervisor")?;
+            .context("could not start the supervisor")?
+            .with_sandbox(sandbox);
         let pool = Pool::new(1)?;
         let mut shown = Ok(());
         let each = |answer: &Reanswer| {

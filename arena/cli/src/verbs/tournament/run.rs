@@ -15,10 +15,11 @@ use arena_events::{
 use arena_ladder::ScheduleShape;
 use arena_store::{NewTournament, Store, StoreError, Tournament, TournamentState};
 use arena_tournament::{
-    Context, Definition, Plan, Planned, RunEnd, chance, events, parse_limit, run_stored,
-    secret_root, unix_ms,
+    Context, Definition, Plan, Planned, RunEnd, RunOptions, chance, events, parse_limit,
+    run_stored, secret_root, unix_ms,
 };
 use clap::Args;
+use referee::BotSandbox;
 use referee_core::Root;
 use referee_games::game_name;
 
@@ -30,6 +31,7 @@ use crate::{
     play::{note_isolation, run_options, show_root, started, typed_root},
     report::{self, plural},
     reporter::Reporter,
+    sandbox::SandboxArgs,
     show, stop, usage,
     verbs::{Format, store::StoreAt},
 };
@@ -68,6 +70,8 @@ pub(crate) struct Resume {
 pub(crate) struct GoOn {
     #[command(flatten)]
     store: StoreAt,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
     /// How many games are played at once [default: the number of cores].
     #[arg(long, env = "ARENA_CONCURRENCY", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     concurrency: Option<u64>,
@@ -165,7 +169,10 @@ impl Run {
         let reproduction = typed.is_some();
         let root = typed.map_or_else(secret_root, Ok)?;
         let created = create(&store, &planned, root, reproduction).await?;
-        let end = self.go_on.go_on(&store, &created).await;
+        let end = self
+            .go_on
+            .go_on(&store, &created, self.seed_file.as_deref())
+            .await;
         // Of SQLite's files one is left then.
         store.close().await;
         end
@@ -277,7 +284,7 @@ impl Resume {
             shown.show(self.go_on.format)?;
             return Ok(shown.exit_code());
         }
-        let end = self.go_on.go_on(&store, &tournament).await;
+        let end = self.go_on.go_on(&store, &tournament, None).await;
         store.close().await;
         end
     }
@@ -294,24 +301,38 @@ impl GoOn {
         Ok(())
     }
 
-    async fn go_on(&self, store: &Store, tournament: &Tournament) -> anyhow::Result<End> {
+    /// Plays on; the bots do not see the file with the root, either.
+    async fn go_on(
+        &self,
+        store: &Store,
+        tournament: &Tournament,
+        seed_file: Option<&Path>,
+    ) -> anyhow::Result<End> {
         let name = &tournament.name;
         let plan = Plan::of(tournament, &schemes()?)?;
-        note_isolation(&plan);
+        let folder = || Path::new("arena-runs").join(name).join("logs");
+        let logs = self.logs.clone().unwrap_or_else(folder);
+        let hidden = self.store.files().into_iter().chain([logs.clone()]);
+        let hidden = hidden.chain(seed_file.map(Path::to_owned));
+        let bots = plan.bots.iter().map(|bot| &bot.entry);
+        let sandbox = self.sandbox.around(bots, hidden)?;
+        note_isolation(&plan, sandbox.as_ref());
         let json = self.format == Format::Json;
         let stop = stop::on_signals(Some(self.grace))?;
         if json {
             report::event(Event::RunStarted(
-                self.started(store, tournament, &plan).await?,
+                self.started(store, tournament, &plan, sandbox.as_ref())
+                    .await?,
             ))?;
         }
         if let Some(address) = self.metrics {
             metrics::serve(address)?;
         }
-        let folder = || Path::new("arena-runs").join(name).join("logs");
-        let logs = self.logs.clone().unwrap_or_else(folder);
         let concurrency = self.concurrency.map(|games| games as usize);
-        let options = run_options(plan.kind, concurrency, Some(logs), self.live && json)?;
+        let options = RunOptions {
+            sandbox,
+            ..run_options(plan.kind, concurrency, Some(logs), self.live && json)?
+        };
         let game = game_name(plan.kind.info().name);
         let reporter = Reporter::new(&game, Some(name), json, &stop).with_bots(&plan);
         let reporter = Arc::new(reporter);
@@ -354,6 +375,7 @@ impl GoOn {
         store: &Store,
         tournament: &Tournament,
         plan: &Plan,
+        sandbox: Option<&BotSandbox>,
     ) -> anyhow::Result<RunStartedEvent> {
         Ok(RunStartedEvent {
             tournament: Some(tournament.name.clone()),
@@ -364,7 +386,7 @@ impl GoOn {
             filler: Some(plan.definition.filler.clone()),
             root_commitment: Some(tournament.commitment.clone()),
             reproduction: tournament.reproduction,
-            ..started(RunCommand::Tournament, plan)?
+            ..started(RunCommand::Tournament, plan, sandbox)?
         })
     }
 }

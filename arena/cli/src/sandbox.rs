@@ -1,0 +1,138 @@
+//! The walls around bots that are somebody's programs: which are asked for, which this
+//! machine allows, and what is said of them.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use arena_events::run::{MissingWall, RunSandbox};
+use clap::{Args, ValueEnum};
+use referee::BotSandbox;
+use referee_sandbox::{Reexec, Sandbox, SandboxError, SandboxMode, Wall, Walls};
+use referee_worker::{Entry, Trust};
+
+use crate::{report, usage};
+
+/// What this program is started again with, inside and outside of a sandbox.
+pub(crate) const VERB: &str = "sandbox";
+
+/// Which walls are asked for.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct SandboxArgs {
+    /// Walls around bots that are not built in: all of them or an error (require), as many
+    /// as this machine allows (best), or none (off). `arena selftest` shows them.
+    #[arg(
+        long,
+        env = "ARENA_SANDBOX",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true
+    )]
+    sandbox: Wanted,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Wanted {
+    Require,
+    #[default]
+    Best,
+    Off,
+}
+
+impl SandboxArgs {
+    /// Finds out which walls hold here. Only the first call in a process does.
+    pub(crate) fn probe(self) -> anyhow::Result<Arc<Sandbox>> {
+        static PROBED: OnceLock<(Wanted, Arc<Sandbox>)> = OnceLock::new();
+        if let Some((wanted, sandbox)) = PROBED.get()
+            && *wanted == self.sandbox
+        {
+            return Ok(sandbox.clone());
+        }
+        let mode = match self.sandbox {
+            Wanted::Require => SandboxMode::Require,
+            Wanted::Best => SandboxMode::Best,
+            Wanted::Off => SandboxMode::Off,
+        };
+        let sandbox = match Sandbox::probe(mode, Reexec::this_program([VERB])) {
+            Ok(sandbox) => Arc::new(sandbox),
+            Err(error @ SandboxError::Missing(_)) => {
+                return usage(format!("--sandbox require: could not {error}"));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let probed = PROBED.get_or_init(|| (self.sandbox, sandbox.clone()));
+        Ok(match probed.0 == self.sandbox {
+            true => probed.1.clone(),
+            false => sandbox,
+        })
+    }
+
+    /// The walls around these bots; none where all are trusted or run elsewhere. They see
+    /// nothing of what is hidden, nor of the folder of runs.
+    pub(crate) fn around<'e>(
+        self,
+        bots: impl IntoIterator<Item = &'e Entry>,
+        hidden: impl IntoIterator<Item = PathBuf>,
+    ) -> anyhow::Result<Option<BotSandbox>> {
+        let is_foreign = |bot: &Entry| bot.launcher().trust() == Trust::Process;
+        if !bots.into_iter().any(is_foreign) {
+            return Ok(None);
+        }
+        let runs = Path::new("arena-runs").to_owned();
+        let hidden = hidden.into_iter().chain([runs]);
+        Ok(Some(BotSandbox {
+            sandbox: self.probe()?,
+            hidden: hidden.collect(),
+        }))
+    }
+}
+
+/// Says what walls are around the bots of a run.
+pub(crate) fn note(sandbox: Option<&BotSandbox>) {
+    let Some(sandbox) = sandbox else {
+        return;
+    };
+    let walls = sandbox.walls();
+    if sandbox.sandbox.is_off() {
+        return report::note(
+            "sandbox: off: a bot can do all that you can: read and change your files, the store \
+             and other bots, dial anybody, and leave processes behind",
+        );
+    }
+    let missing = walls.missing();
+    if missing.is_empty() {
+        return report::note(&format!("sandbox: {walls}"));
+    }
+    let consequences: Vec<&str> = missing.iter().map(|one| &*one.consequence).collect();
+    report::note(&format!(
+        "sandbox: {walls}: {}; `arena selftest` says what to do about it",
+        consequences.join("; ")
+    ));
+}
+
+/// The same for programs.
+pub(crate) fn event(walls: &Walls) -> RunSandbox {
+    let missing = walls.missing().into_iter().map(|one| MissingWall {
+        wall: one.wall.to_string(),
+        consequence: one.consequence,
+        remedy: one.remedy,
+        reason: one.reason,
+    });
+    RunSandbox {
+        walls: walls.to_string(),
+        missing: missing.collect(),
+    }
+}
+
+/// Whether nothing that a bot does in one process can be known to the next one.
+pub(crate) fn forgets(sandbox: Option<&BotSandbox>) -> bool {
+    let needed = [
+        Wall::Files,
+        Wall::Processes,
+        Wall::Network,
+        Wall::Ipc,
+        Wall::Ending,
+    ];
+    sandbox.is_none_or(|sandbox| needed.iter().all(|wall| sandbox.walls().hold(*wall)))
+}
