@@ -30,6 +30,10 @@ pub(crate) struct SandboxArgs {
         hide_possible_values = true
     )]
     sandbox: Wanted,
+    /// Bots may think while others move. Else those in a sandbox with a freezer are held
+    /// still.
+    #[arg(long)]
+    pondering: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -84,6 +88,7 @@ impl SandboxArgs {
         Ok(Some(BotSandbox {
             sandbox: self.probe()?,
             hidden: hidden.collect(),
+            pondering: self.pondering,
         }))
     }
 }

@@ -64,6 +64,9 @@ pub struct Villain {
     /// meanwhile.
     #[arg(long)]
     stops: bool,
+    /// A thread of it computes all the time.
+    #[arg(long)]
+    spins: bool,
     /// Where it looks (snoops).
     #[arg(long, default_value = ".")]
     folder: PathBuf,
@@ -93,6 +96,13 @@ impl Villain {
         // One that crashes does so on purpose: that is worth no core file.
         if let Err(error) = setrlimit(Resource::RLIMIT_CORE, 0, 0) {
             eprintln!("note: a crash may leave a core file: {error}");
+        }
+        if self.spins {
+            std::thread::spawn(|| {
+                loop {
+                    std::hint::spin_loop()
+                }
+            });
         }
         if let Some(code) = foul::before_listening(&self) {
             return code;

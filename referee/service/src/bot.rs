@@ -23,6 +23,7 @@ use crate::{
     pool::{Shard, ShardId},
     process::{Launch, Process, StartError, post_mortem},
     shortage::Shortage,
+    still::Resting,
 };
 
 /// A program that plays, and where to find it.
@@ -79,6 +80,7 @@ struct Instance {
 
 /// One game's slot in a bot process.
 pub(crate) struct Slot {
+    resting: Resting,
     reserved: ReservedSlot,
     proven: bool,
     pub(crate) connection: Connection,
@@ -200,7 +202,9 @@ impl Bot {
         instance.playing.fetch_add(1, Ordering::Relaxed);
         let proven = instance.proven.load(Ordering::Relaxed);
         let bot = self.clone();
+        let process = instance.process.as_ref();
         Some(Slot {
+            resting: Resting::of(process.and_then(Process::still)),
             reserved: ReservedSlot { bot, instance },
             proven,
             connection,
@@ -486,6 +490,16 @@ impl Slot {
     ) -> Option<Foul> {
         let excuses = &self.reserved.bot.excuses;
         excuses.answered(thought, limit, || heartbeat.stalled_share())
+    }
+
+    /// The process may be held still, as far as this game is concerned: it has answered.
+    pub(crate) fn rests(&self) {
+        self.resting.rests();
+    }
+
+    /// The process is needed.
+    pub(crate) fn wakes(&self) {
+        self.resting.wakes();
     }
 
     /// Why the connection broke.

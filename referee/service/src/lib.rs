@@ -17,6 +17,7 @@ mod rerun;
 mod resume;
 mod serve;
 mod shortage;
+mod still;
 mod stream;
 mod supervisor;
 mod traffic;

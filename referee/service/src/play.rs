@@ -117,6 +117,7 @@ impl Game {
                         if let SeatState::Playing(slot, stream) =
                             std::mem::replace(&mut table[seat], SeatState::Out)
                         {
+                            slot.wakes();
                             stream.tell(call);
                             // The bot's slot is free when it has closed its stream,
                             // too; the game does not wait for that.
@@ -312,7 +313,11 @@ pub(crate) async fn ask_one(
     let (seat, number, limit) = (question.seat, question.number, question.limit);
     let (heard, thought) = match state {
         SeatState::Playing(slot, stream) => {
+            slot.wakes();
             let Reply { heard, thought } = stream.ask(question, heartbeat).await;
+            if heard.is_ok() {
+                slot.rests();
+            }
             if number == 0 && heard.is_err() {
                 slot.retire();
             }

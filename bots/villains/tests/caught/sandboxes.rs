@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use referee::{Bot, BotSandbox, Launch};
+use futures_util::future::join_all;
+use referee::{Bot, BotSandbox, Launch, Live, proc::CpuTime};
 use referee_core::{Event, FoulKind};
 use referee_sandbox::{Reexec, Sandbox, SandboxMode, Wall};
 use tokio::runtime::Handle;
@@ -26,9 +27,12 @@ fn probe() -> Sandbox {
 
 fn within(sandbox: &Arc<Sandbox>, launch: Launch) -> Launch {
     let sandbox = sandbox.clone();
-    let hidden = Arc::default();
     Launch {
-        sandbox: Some(BotSandbox { sandbox, hidden }),
+        sandbox: Some(BotSandbox {
+            sandbox,
+            hidden: Arc::default(),
+            pondering: false,
+        }),
         ..launch
     }
 }
@@ -148,10 +152,73 @@ async fn what_is_hidden_is_not_seen() {
         launch.sandbox = Some(BotSandbox {
             sandbox: WHOLE.clone(),
             hidden: hidden.into(),
+            pondering: false,
         });
         let failed = launch.start().await.map(drop).unwrap_err();
         failed.to_string().contains("secret")
     };
     assert!(sees(Vec::new()).await);
     assert!(!sees(vec![store.clone()]).await);
+}
+
+/// The processor time of all processes that are called so.
+fn ran(name: &str) -> Duration {
+    let each = named(name)
+        .into_iter()
+        .map(|id| CpuTime::of_family(u32::try_from(id).unwrap()).ran);
+    each.max().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_bot_is_held_still_while_the_other_thinks() {
+    for (pondering, games) in [(false, 1), (false, 2), (true, 1)] {
+        let arena = Arena::new().await;
+        let name = format!("spins-{pondering}-{games}-{}", std::process::id());
+        let mut spinning = within(&WHOLE, launch(&format!("honest --spins --name {name}")));
+        spinning.sandbox.as_mut().unwrap().pondering = pondering;
+        let spinning = Arc::new(Bot::launched(spinning, Handle::current()));
+        let slow = bot("slow --delay 5s --after 0");
+        let mut all: Vec<_> = (0..games)
+            .map(|seed| game(seed, &spinning, &slow))
+            .collect();
+        let mut seen: Vec<_> = all.iter_mut().map(watched).collect();
+        let playing = join_all(all.into_iter().map(|game| arena.play(game)));
+        let looking = async {
+            for seen in &mut seen {
+                while !matches!(seen.recv().await, Some(Live::Played { .. })) {}
+            }
+            // It has answered, and the other one thinks for seconds.
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            let before = ran(&name);
+            assert!(before > Duration::ZERO);
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            let spun = ran(&name) - before;
+            if pondering {
+                until("it has a core", || ran(&name) > before).await;
+            } else {
+                assert_eq!(spun, Duration::ZERO, "in {games} games at once");
+            }
+        };
+        tokio::select! {
+            _ = playing => panic!("they think for longer"),
+            () = looking => {}
+        }
+        spinning.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn bots_that_are_held_still_play_as_others_do() {
+    let arena = Arena::new().await;
+    let name = format!("held-{}", std::process::id());
+    // Each is held still at every move of the other.
+    let bots = [7, 11].map(|ms| sandboxed(&format!("slow --delay {ms}ms --name {name}")));
+    let games = (0..4).map(|seed| arena.play(game(seed, &bots[0], &bots[1])));
+    for record in join_all(games).await {
+        played_out(&record);
+    }
+    for bot in bots {
+        bot.stop().await;
+    }
+    until("both have ended", || named(&name).is_empty()).await;
 }

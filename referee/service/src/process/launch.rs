@@ -10,7 +10,7 @@ use std::{
 };
 
 use referee_core::Foul;
-use referee_sandbox::{Limits, PrepareError, Prepared, Program, Sandbox, Walls};
+use referee_sandbox::{Limits, PrepareError, Prepared, Program, Sandbox, Wall, Walls};
 use tokio::{process::Command, sync::oneshot, task::spawn_blocking};
 
 use super::{
@@ -25,6 +25,7 @@ use super::{
 use crate::{
     address::Address,
     shortage::{Shortage, no_walls},
+    still::Still,
     supervisor::Supervisor,
 };
 
@@ -63,6 +64,8 @@ pub struct BotSandbox {
     /// Files and folders that it must not see, wherever it is: the store, records, logs. Those
     /// count that exist when it is started.
     pub hidden: Arc<[PathBuf]>,
+    /// Whether it may think while others move.
+    pub pondering: bool,
 }
 
 impl BotSandbox {
@@ -91,7 +94,9 @@ impl Launch {
         let group = ProcessGroup::new(id, sockets.path(), supervisor, child.is_sandboxed());
         let last_lines = LastLines::default();
         let (output, said) = Output::of(child.process(), self.log.clone(), last_lines.clone());
+        let still = self.still(&child);
         let mut resources = Resources {
+            still,
             child,
             group,
             output,
@@ -115,6 +120,16 @@ impl Launch {
                 }))
             }
         }
+    }
+
+    /// What holds it still while others move.
+    fn still(&self, child: &Child) -> Option<Arc<Still>> {
+        let sandbox = self.sandbox.as_ref()?;
+        if sandbox.pondering || !sandbox.walls().hold(Wall::Freezer) {
+            return None;
+        }
+        let cgroup = child.cgroup()?.clone();
+        Some(Arc::new(Still::new(cgroup)))
     }
 
     /// Starts the program; gives the path at which it must say that it listens, too.

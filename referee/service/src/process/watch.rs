@@ -1,6 +1,9 @@
 //! Watches over a process until it has ended.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -17,7 +20,7 @@ use super::{
     logs::{LastLines, Output},
     memory::MemoryWatch,
 };
-use crate::address::Address;
+use crate::{address::Address, still::Still};
 
 /// How long we wait for the end of a process whose connection has broken.
 const DEATH_GRACE: Duration = Duration::from_secs(2);
@@ -33,6 +36,7 @@ pub struct Process {
     last_lines: LastLines,
     stop: CancellationToken,
     stop_requests: mpsc::Sender<StopRequest>,
+    still: Option<Arc<Still>>,
 }
 
 /// How a process ended that was asked to stop, and what it left behind.
@@ -57,6 +61,8 @@ pub(super) struct Resources {
     pub(super) group: ProcessGroup,
     pub(super) output: Output,
     pub(super) sockets: OwnFolder,
+    /// What holds it still; absent where it may think while others move, or can't be held.
+    pub(super) still: Option<Arc<Still>>,
 }
 
 impl Process {
@@ -71,6 +77,7 @@ impl Process {
         let (ended, end) = watch::channel(None);
         let stop = CancellationToken::new();
         let (stop_requests, requested) = mpsc::channel(1);
+        let still = resources.still.clone();
         tokio::spawn(resources.watch_over(memory, stop.clone(), requested, ended));
         Self {
             id,
@@ -79,7 +86,13 @@ impl Process {
             last_lines,
             stop,
             stop_requests,
+            still,
         }
+    }
+
+    /// What holds it still while none of its games waits for it.
+    pub(crate) fn still(&self) -> Option<Arc<Still>> {
+        self.still.clone()
     }
 
     /// Its process id, which is that of its group, too.
@@ -178,6 +191,7 @@ impl Resources {
             biased;
             (peak, limit) = exceeded => End::Memory { peak, limit },
             () = stop.cancelled() => {
+                self.release();
                 if let Some(memory) = &mut memory {
                     memory.end().await;
                 }
@@ -197,6 +211,7 @@ impl Resources {
     }
 
     async fn stop_and_report(&mut self, StopRequest { grace, reported }: StopRequest) -> End {
+        self.release();
         // Only the process itself: it is tested whether it stops its children.
         self.group.signal_leader(Signal::SIGTERM);
         let asked = Instant::now();
@@ -231,6 +246,13 @@ impl Resources {
         end.unwrap_or_else(End::killed)
     }
 
+    /// Lets it hear signals.
+    fn release(&self) {
+        if let Some(still) = &self.still {
+            still.release();
+        }
+    }
+
     /// How it exits by itself; none if it does not within this time.
     async fn exits(&mut self, within: Duration) -> Option<End> {
         tokio::time::timeout(within, self.child.wait()).await.ok()
@@ -238,6 +260,7 @@ impl Resources {
 
     /// Kills it with its group, and reads the rest of what it printed, which is evidence.
     pub(super) async fn kill(&mut self) {
+        self.release();
         self.group.kill();
         self.child.wait().await;
         self.output.ended().await;
