@@ -27,7 +27,7 @@ use arena_tournament::{
     parse_limit, read_openings, run, secret_root,
 };
 use clap::Args;
-use referee::BotSandbox;
+use referee::{BotSandbox, Cores};
 use referee_core::{GameKind, JsonBounds, Limits, Root};
 use referee_games::game_name;
 use referee_worker::{Entry, RecordFolder, Schemes, Stop, read_input_text, write_whole};
@@ -64,6 +64,8 @@ pub(crate) struct RunArgs {
     /// How many games are played at once [default: the number of cores].
     #[arg(long, env = "ARENA_CONCURRENCY", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     concurrency: Option<u64>,
+    #[command(flatten)]
+    pin: PinArgs,
     /// The game's set-up as JSON [default: the standard one].
     #[arg(long)]
     setup: Option<String>,
@@ -75,6 +77,27 @@ pub(crate) struct RunArgs {
     sandbox: SandboxArgs,
     #[command(flatten)]
     records: RecordArgs,
+}
+
+/// Whether cores are divided.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct PinArgs {
+    /// Keep the referee to cores of its own, and each bot to one of the others.
+    #[arg(long)]
+    pin: bool,
+}
+
+impl PinArgs {
+    /// The cores as they are divided, if they are to be.
+    pub(crate) fn cores(self) -> anyhow::Result<Option<Cores>> {
+        if !self.pin {
+            return Ok(None);
+        }
+        match Cores::divide().context("could not look for cores")? {
+            Some(cores) => Ok(Some(cores)),
+            None => usage("--pin: there is one core, and the referee and bots need one each"),
+        }
+    }
 }
 
 /// Where records go.
@@ -104,6 +127,8 @@ pub(crate) struct Settings {
     pub(crate) setups: Vec<serde_json::Value>,
     pub(crate) records: RecordArgs,
     pub(crate) sandbox: SandboxArgs,
+    /// The cores of the referee and of bots, where each is to have its own.
+    pub(crate) cores: Option<Cores>,
     /// Files that bots must not see.
     pub(crate) hidden: Vec<PathBuf>,
     /// The folder that relative paths begin at.
@@ -146,6 +171,7 @@ impl RunArgs {
         settings.memory_mib = self.memory_limit;
         settings.concurrency = self.concurrency.map(|games| games as usize);
         settings.records = self.records.clone();
+        settings.cores = self.pin.cores()?;
         Ok(settings)
     }
 }
@@ -194,6 +220,7 @@ impl Settings {
             setups: vec![kind.setup(&serde_json::Value::Null)?],
             records: RecordArgs::default(),
             sandbox: SandboxArgs::default(),
+            cores: None,
             hidden: Vec::new(),
             directory: std::env::current_dir().context("the folder of this process is gone")?,
             checks_files: true,
@@ -321,6 +348,7 @@ impl Settings {
         let options = RunOptions {
             checks_files: self.checks_files,
             sandbox: self.sandbox(&plan, folder)?,
+            cores: self.cores.clone(),
             ..run_options(self.kind, self.concurrency, logs, live)?
         };
         play_into(results, plan, options, stop, reporter).await
@@ -414,6 +442,7 @@ pub(crate) fn run_options(
         logs: logs.map(std::path::absolute).transpose()?,
         supervisor: supervisor()?,
         sandbox: None,
+        cores: None,
         worker: worker(),
         live,
         checks_files: true,

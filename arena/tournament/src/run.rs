@@ -14,7 +14,7 @@ use arena_events::run::StopCause;
 use arena_ladder::Entrant;
 use arena_store::{Counter, Store, StoreError, Tournament, TournamentState};
 use futures_util::future::try_join_all;
-use referee::{BotSandbox, Pool};
+use referee::{BotSandbox, Cores, Pool};
 use referee_worker::{BotPool, LaunchContext, Packer, Stop, Worker, bucket};
 use tokio::time::Instant;
 
@@ -32,13 +32,16 @@ const SECOND: Duration = Duration::from_secs(1);
 /// How a run goes on, which changes nothing of what is played.
 #[derive(Debug)]
 pub struct RunOptions {
-    /// How many games are played at once; the number of cores if it is not said.
+    /// How many games are played at once; the number of cores, or of those of bots, if it is
+    /// not said.
     pub concurrency: Option<usize>,
     /// Where the bots' output goes.
     pub logs: Option<PathBuf>,
     /// Starts what kills the bots if this process ends without doing so
     /// ([`referee::supervise`]).
     pub supervisor: Command,
+    /// The cores of the referee's threads and of bots, where each is to have its own.
+    pub cores: Option<Cores>,
     /// The walls around bots that are somebody's programs.
     pub sandbox: Option<BotSandbox>,
     /// What the workers of this process are called, before a number.
@@ -59,6 +62,7 @@ impl RunOptions {
             concurrency: None,
             logs: None,
             supervisor,
+            cores: None,
             sandbox: None,
             worker: "worker".to_owned(),
             live: false,
@@ -122,7 +126,8 @@ async fn play<R: Results>(
     let folder = plan.definition.directory.clone();
     let context = LaunchContext::new(options.supervisor, options.logs, folder)
         .map_err(|error| TournamentError::system("could not start the supervisor", error))?
-        .with_sandbox(options.sandbox);
+        .with_sandbox(options.sandbox)
+        .with_cores(options.cores.as_ref().map(|cores| cores.bots.clone()));
     let dispatch_options = DispatchOptions {
         lease: LEASE,
         live: options.live,
@@ -141,11 +146,14 @@ async fn play<R: Results>(
         planned,
         games_in_group: plan.games_in_group(),
     });
-    let (pool, packer) = start_threads()?;
+    let (pool, packer) = start_threads(options.cores.as_ref())?;
     let bots = Arc::new(BotPool::new(context));
     let concurrency = match plan.series {
         true => 1,
-        false => options.concurrency.unwrap_or_else(cores),
+        false => options.concurrency.unwrap_or_else(|| match &options.cores {
+            Some(divided) => divided.bots.count(),
+            None => cores(),
+        }),
     };
     let workers = concurrency.min(cores()).max(1);
     let working = try_join_all((0..workers).map(|number| {
@@ -191,9 +199,13 @@ async fn play<R: Results>(
 }
 
 /// The threads that games are played on, and those that pack their records.
-fn start_threads() -> Result<(Arc<Pool>, Arc<Packer>), TournamentError> {
-    let pool = Pool::new(referee_threads())
-        .map_err(|error| TournamentError::system("could not start the referee", error))?;
+fn start_threads(cores: Option<&Cores>) -> Result<(Arc<Pool>, Arc<Packer>), TournamentError> {
+    let pool = match cores {
+        Some(cores) => Pool::on_cores(&cores.referee),
+        None => Pool::new(referee_threads()),
+    };
+    let pool =
+        pool.map_err(|error| TournamentError::system("could not start the referee", error))?;
     let packer = Packer::start(referee_threads())
         .map_err(|error| TournamentError::system("could not start a thread", error))?;
     Ok((Arc::new(pool), Arc::new(packer)))

@@ -100,7 +100,7 @@ impl Villain {
         if self.spins {
             std::thread::spawn(|| {
                 loop {
-                    std::hint::spin_loop()
+                    std::hint::spin_loop();
                 }
             });
         }

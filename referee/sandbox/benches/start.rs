@@ -34,7 +34,7 @@ fn median(sandbox: &Sandbox) -> io::Result<f64> {
         let Prepared {
             mut command,
             session,
-        } = sandbox.prepare(&program)?;
+        } = sandbox.prepare(&program).map_err(io::Error::other)?;
         command.status()?;
         times.push(begun.elapsed().as_secs_f64() * 1000.0);
         drop(session);

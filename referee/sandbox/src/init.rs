@@ -209,6 +209,7 @@ fn restrict_and_start(
         let refused = Refused {
             networks: plan.outer == Outer::None && plan.has(Wall::Network),
             outliving: plan.outer == Outer::None && plan.has(Wall::Ipc),
+            other_cores: plan.keeps_its_cores,
         };
         if let Err(why) = seccomp::restrict(refused) {
             failure(plan, failed, Wall::SystemCalls, why)?;

@@ -36,6 +36,7 @@ pub(crate) struct Plan {
     pub(crate) directory: PathBuf,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) limits: Limits,
+    pub(crate) keeps_its_cores: bool,
 }
 
 impl Plan {

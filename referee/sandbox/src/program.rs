@@ -30,4 +30,6 @@ pub struct Program {
     pub hidden: Vec<PathBuf>,
     /// How much it may take.
     pub limits: Limits,
+    /// Whether it can't move itself to other cores than those it is started on.
+    pub keeps_its_cores: bool,
 }

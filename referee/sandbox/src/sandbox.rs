@@ -405,6 +405,7 @@ impl Sandbox {
             directory,
             environment: environment(program, Some(home)),
             limits: program.limits.clone(),
+            keeps_its_cores: program.keeps_its_cores,
         };
         let (ours, theirs) = UnixStream::pair()?;
         Ok(send_plan(

@@ -15,9 +15,9 @@ use nix::libc::{
     SYS_move_mount, SYS_mq_open, SYS_msgget, SYS_name_to_handle_at, SYS_nfsservctl,
     SYS_open_by_handle_at, SYS_open_tree, SYS_perf_event_open, SYS_personality, SYS_pidfd_getfd,
     SYS_pivot_root, SYS_process_madvise, SYS_process_vm_readv, SYS_process_vm_writev, SYS_ptrace,
-    SYS_quotactl, SYS_quotactl_fd, SYS_reboot, SYS_request_key, SYS_semget, SYS_setdomainname,
-    SYS_sethostname, SYS_setns, SYS_settimeofday, SYS_shmget, SYS_socket, SYS_swapoff, SYS_swapon,
-    SYS_syslog, SYS_umount2, SYS_unshare, SYS_userfaultfd, SYS_vhangup,
+    SYS_quotactl, SYS_quotactl_fd, SYS_reboot, SYS_request_key, SYS_sched_setaffinity, SYS_semget,
+    SYS_setdomainname, SYS_sethostname, SYS_setns, SYS_settimeofday, SYS_shmget, SYS_socket,
+    SYS_swapoff, SYS_swapon, SYS_syslog, SYS_umount2, SYS_unshare, SYS_userfaultfd, SYS_vhangup,
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -125,6 +125,8 @@ pub(crate) struct Refused {
     pub(crate) networks: bool,
     /// Shared memory that outlives a process, where there is no namespace for it.
     pub(crate) outliving: bool,
+    /// Other cores than its own.
+    pub(crate) other_cores: bool,
 }
 
 /// Refuses calls of this thread.
@@ -156,6 +158,9 @@ fn not_permitted(also: Refused) -> Rules {
         NOT_PERMITTED.iter().map(|call| (*call, vec![])).collect();
     if also.outliving {
         rules.extend(OUTLIVING.iter().map(|call| (*call, vec![])));
+    }
+    if also.other_cores {
+        rules.insert(SYS_sched_setaffinity, vec![]);
     }
     #[cfg(target_arch = "x86_64")]
     rules.extend(x86_64::MORE.iter().map(|call| (*call, vec![])));

@@ -13,7 +13,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::heartbeat::Heartbeat;
+use crate::{cores::keep_to, heartbeat::Heartbeat};
 
 /// Names a thread, among those of all pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,19 +47,39 @@ impl Pool {
     ///
     /// The system can't start a thread.
     pub fn new(threads: usize) -> std::io::Result<Self> {
+        Self::of_threads(vec![None; threads.max(1)])
+    }
+
+    /// A pool of a thread on each of these cores.
+    ///
+    /// # Errors
+    ///
+    /// The system can't start a thread.
+    pub fn on_cores(cores: &[usize]) -> std::io::Result<Self> {
+        Self::of_threads(cores.iter().copied().map(Some).collect())
+    }
+
+    fn of_threads(cores: Vec<Option<usize>>) -> std::io::Result<Self> {
         let stop = CancellationToken::new();
         let mut pool = Self {
             shards: Vec::new(),
             stop,
             threads: Vec::new(),
         };
-        for number in 0..threads.max(1) {
+        for (number, core) in cores.into_iter().enumerate() {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             let handle = runtime.handle().clone();
             let stop = pool.stop.clone();
             let thread = std::thread::Builder::new()
                 .name(format!("referee-{number}"))
-                .spawn(move || runtime.block_on(stop.cancelled()))?;
+                .spawn(move || {
+                    if let Some(core) = core
+                        && let Err(error) = keep_to(core)
+                    {
+                        tracing::warn!(%error, core, "a thread can't be kept to its core");
+                    }
+                    runtime.block_on(stop.cancelled());
+                })?;
             let shard = Shard {
                 id: ShardId(thread.thread().id()),
                 heartbeat: Heartbeat::default(),

@@ -77,6 +77,7 @@ fn play_referee(mark: &str) -> ! {
         log: None,
         directory: None,
         sandbox: None,
+        cores: None,
         supervisor: Some(Arc::new(
             Supervisor::start(part("supervisor", mark)).unwrap(),
         )),

@@ -13,7 +13,9 @@ use std::{
     time::Duration,
 };
 
-use referee::{Address, Bot, BotSandbox, Excuses, Launch, Memory, MemoryGauge, Supervisor};
+use referee::{
+    Address, Bot, BotCores, BotSandbox, Excuses, Launch, Memory, MemoryGauge, Supervisor,
+};
 use referee_core::GameInfo;
 use tokio::runtime::Handle;
 
@@ -190,6 +192,8 @@ pub struct LaunchContext {
     sets: AtomicU64,
     /// The walls around bots that are somebody's programs.
     sandbox: Option<BotSandbox>,
+    /// The cores that each bot gets one of.
+    cores: Option<Arc<BotCores>>,
     /// How often the bots were excused for late answers, by name.
     excuses: Mutex<HashMap<String, Arc<Excuses>>>,
 }
@@ -212,6 +216,7 @@ impl LaunchContext {
             directory,
             sets: AtomicU64::new(0),
             sandbox: None,
+            cores: None,
             excuses: Mutex::default(),
         })
     }
@@ -220,6 +225,12 @@ impl LaunchContext {
     #[must_use]
     pub fn with_sandbox(self, sandbox: Option<BotSandbox>) -> Self {
         Self { sandbox, ..self }
+    }
+
+    /// The same where each bot gets one of these cores for its own.
+    #[must_use]
+    pub fn with_cores(self, cores: Option<Arc<BotCores>>) -> Self {
+        Self { cores, ..self }
     }
 
     /// Where the bots' output goes.
@@ -294,6 +305,7 @@ impl LaunchContext {
                 Trust::Process => self.sandbox.clone(),
                 Trust::BuiltIn | Trust::Remote => None,
             },
+            cores: self.cores.clone(),
         }))
     }
 }

@@ -79,6 +79,7 @@ pub(crate) fn launch(line: &str) -> Launch {
         directory: None,
         supervisor: None,
         sandbox: None,
+        cores: None,
     }
 }
 

@@ -676,6 +676,24 @@ fn a_sandbox_that_is_off_starts_the_program_alone() {
 }
 
 #[test]
+fn a_bot_keeps_the_core_that_it_has() {
+    let text = "import os
+mine = os.sched_getaffinity(0)
+try: os.sched_setaffinity(0, mine)
+except PermissionError: print('refused')
+else: print('moved')";
+    for kind in every_kind() {
+        for (keeps_its_cores, said) in [(true, "refused\n"), (false, "moved\n")] {
+            let program = Program {
+                keeps_its_cores,
+                ..script(text, &[])
+            };
+            assert_eq!(run(&sandbox(kind), &program).said, said, "{kind}");
+        }
+    }
+}
+
+#[test]
 fn of_its_folder_it_sees_what_it_names_or_all_if_it_names_nothing() {
     let folder = crate::common::open_folder();
     for name in ["mine", "other"] {

@@ -7,6 +7,7 @@ use referee_sandbox::{Cgroup, Session};
 use tokio::{process, task::spawn_blocking};
 
 use super::group::LeftBehind;
+use crate::cores::OwnCore;
 
 /// How a process ended.
 #[derive(Clone, Debug)]
@@ -45,6 +46,7 @@ impl End {
 pub(super) struct Child {
     process: process::Child,
     sandboxed: Option<Sandboxed>,
+    _core: Option<OwnCore>,
     /// Known once it has ended.
     end: Option<End>,
 }
@@ -58,10 +60,15 @@ pub(super) struct Sandboxed {
 }
 
 impl Child {
-    pub(super) fn new(process: process::Child, sandboxed: Option<Sandboxed>) -> Self {
+    pub(super) fn new(
+        process: process::Child,
+        sandboxed: Option<Sandboxed>,
+        core: Option<OwnCore>,
+    ) -> Self {
         Self {
             process,
             sandboxed,
+            _core: core,
             end: None,
         }
     }

@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     address::Address,
+    cores::BotCores,
     shortage::{Shortage, no_walls},
     still::Still,
     supervisor::Supervisor,
@@ -54,6 +55,8 @@ pub struct Launch {
     pub supervisor: Option<Arc<Supervisor>>,
     /// The walls around it. Absent for a program that is trusted.
     pub sandbox: Option<BotSandbox>,
+    /// It has one of these cores for its own. Absent: it may use all.
+    pub cores: Option<Arc<BotCores>>,
 }
 
 /// The walls around a bot.
@@ -162,17 +165,21 @@ impl Launch {
                 (self.command(&socket), None, socket)
             }
         };
-        let child = command
+        command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| {
-                let program = format!("could not start {}", self.program.display());
-                failed("start a process", &program, error)
-            })?;
-        Ok((Child::new(child, sandboxed), socket))
+            .kill_on_drop(true);
+        let core = self.cores.as_ref().map(BotCores::take);
+        let child = match &core {
+            Some(core) => core.on_it(|| command.spawn()),
+            None => command.spawn(),
+        };
+        let child = child.map_err(|error| {
+            let program = format!("could not start {}", self.program.display());
+            failed("start a process", &program, error)
+        })?;
+        Ok((Child::new(child, sandboxed, core), socket))
     }
 
     /// The program without walls.
@@ -214,6 +221,7 @@ impl Launch {
                 memory: Some(memory),
                 ..Limits::default()
             },
+            keeps_its_cores: self.cores.is_some(),
         }
     }
 

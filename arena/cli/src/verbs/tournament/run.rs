@@ -28,7 +28,7 @@ use crate::{
     End,
     bots::schemes,
     metrics,
-    play::{note_isolation, run_options, show_root, started, typed_root},
+    play::{PinArgs, note_isolation, run_options, show_root, started, typed_root},
     report::{self, plural},
     reporter::Reporter,
     sandbox::SandboxArgs,
@@ -72,6 +72,8 @@ pub(crate) struct GoOn {
     store: StoreAt,
     #[command(flatten)]
     sandbox: SandboxArgs,
+    #[command(flatten)]
+    pin: PinArgs,
     /// How many games are played at once [default: the number of cores].
     #[arg(long, env = "ARENA_CONCURRENCY", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     concurrency: Option<u64>,
@@ -331,6 +333,7 @@ impl GoOn {
         let concurrency = self.concurrency.map(|games| games as usize);
         let options = RunOptions {
             sandbox,
+            cores: self.pin.cores()?,
             ..run_options(plan.kind, concurrency, Some(logs), self.live && json)?
         };
         let game = game_name(plan.kind.info().name);
