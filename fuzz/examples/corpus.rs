@@ -4,8 +4,8 @@
 
 use std::{fs, path::Path};
 
-use fuzz_targets::{Mutator, played};
-use referee_core::pack;
+use fuzz_targets::{Mutator, frames_of, played};
+use referee_core::{Record, pack};
 use referee_games::GAMES;
 
 fn main() {
@@ -19,7 +19,11 @@ fn main() {
             script.extend((0..2 * moves).map(|_| random.below(240) as u8));
             script.extend([253, 0, 254, 0, 240, 2, 8, 1, 255, 0, 1]);
             write("answers", &format!("{name}-{part}"), &script);
-            let record = played(&script).to_json_lines();
+            let record = played(&script);
+            if name == "connect_four" && part == 0 {
+                frames(&record);
+            }
+            let record = record.to_json_lines();
             if part == 0 {
                 write("records", name, record.as_bytes());
             }
@@ -37,6 +41,28 @@ fn main() {
             let input = [&[number], trial.setup.as_bytes()].concat();
             write("setups", &file, &input);
         }
+    }
+}
+
+/// A game in which bots send other frames besides their answers.
+fn frames(record: &Record) {
+    // A type, flags, a stream, a length and a payload; above 32 with another length before it.
+    let others: [(&str, &[u8]); 12] = [
+        ("nothing", b""),
+        ("ping", b"\x06\x00\x00\x08a villai"),
+        ("ping-ack", b"\x06\x01\x00\x08a villai"),
+        ("settings", b"\x04\x00\x00\x06\x00\x04\x00\x00\x00\x01"),
+        ("window", b"\x08\x00\x00\x04\x7f\xff\xff\xff"),
+        ("priority", b"\x02\x00\x01\x05\x00\x00\x00\x01\x00"),
+        ("unknown", b"\x0a\xff\xc8\x02xy"),
+        ("headers", b"\x01\x00\x01\x01\x88\x09\x00\x01\x01\x88"),
+        ("reset", b"\x03\x00\x01\x04\x00\x00\x00\x08"),
+        ("push", b"\x05\x04\x01\x05\x00\x00\x00\x02\x82"),
+        ("away", b"\x07\x00\x00\x08\x00\x00\x00\x01\x00\x00\x00\x0b"),
+        ("lies", b"\x20\x00\x01\xff\xff\x03\x00\x00\x00"),
+    ];
+    for (name, between) in others {
+        write("frames", name, &frames_of(record, between));
     }
 }
 

@@ -4,10 +4,12 @@
 //! cargo-fuzz for hours (`cargo xtask soak fuzz`).
 
 mod answers;
+mod frames;
 mod mutate;
 mod readers;
 
 pub use answers::played;
+pub use frames::frames_of;
 pub use mutate::Mutator;
 
 /// A reader of bytes.
@@ -24,6 +26,7 @@ pub struct Target {
 /// All targets.
 pub const TARGETS: &[Target] = &[
     target("answers", answers::answers, 4_000),
+    target("frames", frames::frames, 2_000),
     target("records", readers::records, 3_000),
     target("packed_records", readers::packed_records, 3_000),
     target("exports", readers::exports, 400),
