@@ -30,6 +30,8 @@ Verbs:
   soak fuzz [HOURS | --minutes N]
                     Run cargo-fuzz on every target of fuzz/, for so long in all
                     (default 1 hour)
+  soak load [MOVES] Play 256 games at once on cores that are all taken, so many
+                    moves (default 1000000); no bot may lose on time
   help              Print this
 
 cargo-deny, buf and the Python packages that check the statistics are installed
@@ -58,6 +60,8 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(None),
         ["soak"] => soak::run("20"),
         ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),
+        ["soak", "load"] => soak::load("1000000"),
+        ["soak", "load", moves] if moves.parse::<u64>().is_ok() => soak::load(moves),
         ["soak", "fuzz"] => soak::fuzz(minutes(60)),
         ["soak", "fuzz", hours] if hours.parse::<u32>().is_ok() => {
             soak::fuzz(minutes(60 * hours.parse().unwrap_or(1)))

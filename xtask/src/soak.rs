@@ -1,5 +1,5 @@
 //! `cargo xtask soak`: what is too long for every commit: tournaments that are stopped
-//! ([`run`]), and bytes that nobody wrote ([`fuzz`]).
+//! ([`run`]), many games at once ([`load`]), and bytes that nobody wrote ([`fuzz`]).
 
 use std::{fs, process::Stdio, time::Duration};
 
@@ -17,6 +17,17 @@ pub(crate) fn run(stops: &str) -> Result {
     stream(
         cargo("test --locked -p arena --test arena -- --ignored soak --nocapture")
             .env("ARENA_SOAK_STOPS", stops),
+    )
+}
+
+/// Plays so many moves in games at once, on cores that are all taken.
+///
+/// # Errors
+/// A bot lost on time.
+pub(crate) fn load(moves: &str) -> Result {
+    stream(
+        cargo("test --locked -p villains --test caught -- load:: --nocapture")
+            .env("ARENA_TEST_MOVES", moves),
     )
 }
 

@@ -6,6 +6,7 @@ mod delays;
 mod floods;
 mod fouls;
 mod leaks;
+mod load;
 mod neighbours;
 mod processes;
 mod repeats;
