@@ -10,6 +10,7 @@ mod play;
 mod report;
 mod reporter;
 mod sandbox;
+mod secrets;
 mod show;
 mod stop;
 mod verbs;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     {
         return referee_sandbox::enter();
     }
+    secrets::hide();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

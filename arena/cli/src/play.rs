@@ -36,6 +36,7 @@ use crate::{
     End, files, report,
     reporter::{Reporter, Seen},
     sandbox::SandboxArgs,
+    secrets::SEED,
     show, usage,
 };
 
@@ -47,7 +48,7 @@ const LARGEST_SEED: u64 = 4096;
 pub(crate) struct RunArgs {
     /// Play the same deals again: a number, a word, or the root that an earlier
     /// run showed at its end.
-    #[arg(long)]
+    #[arg(long, env = SEED, hide_env = true)]
     seed: Option<String>,
     /// The same, read from a file that only you can read.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]

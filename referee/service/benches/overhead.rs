@@ -31,9 +31,10 @@ use nix::{
     sched::{CpuSet, sched_getaffinity, sched_setaffinity},
     unistd::Pid,
 };
-use referee::{Address, Bot, Game, Launch, Pool, proc};
-use referee_core::{Event, Limits, PerSeat, Record, Root};
+use referee::{Address, Bot, BotSandbox, Game, Launch, Pool, proc};
+use referee_core::{Event, Foul, FoulKind, Limits, PerSeat, Record, Root, Seat};
 use referee_games::{Fixture, GAMES, game};
+use referee_sandbox::{Reexec, Sandbox, SandboxMode};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
@@ -71,9 +72,14 @@ fn square(side: u8) -> Value {
 fn main() {
     let arguments: Vec<String> = env::args().collect();
     match arguments.get(1).map(String::as_str) {
-        Some("serve-echo") => return serve(&arguments[2], false),
-        Some("serve-parked") => return serve(&arguments[2], true),
+        Some("serve-echo") => return serve(&arguments[2], false, "listening"),
+        Some("serve-parked") => return serve(&arguments[2], true, "listening"),
         Some("serve-raw") => return serve_raw(&arguments[2]),
+        Some("hang") => return hang(),
+        Some("sandbox") => {
+            let _ = referee_sandbox::enter();
+            return;
+        }
         _ => {}
     }
     runtime().block_on(async {
@@ -86,7 +92,11 @@ fn main() {
                 latency().await;
                 throughput().await;
                 every_game().await;
+                walls().await;
+                hanging().await;
             }
+            Some("walls") => walls().await,
+            Some("hanging") => hanging().await,
             Some("latency") => latency().await,
             Some("throughput") => throughput().await,
             Some("every-game") => every_game().await,
@@ -95,7 +105,9 @@ fn main() {
                 let at_once = arguments.last().and_then(|word| word.parse().ok());
                 only(part, at_once.unwrap_or(128)).await;
             }
-            _ => panic!("expected latency, throughput, every-game, memory, games or echoes"),
+            _ => panic!(
+                "expected latency, throughput, every-game, walls, hanging, memory, games or echoes"
+            ),
         }
     });
 }
@@ -240,6 +252,189 @@ async fn every_game() {
     }
 }
 
+/// (e) Bots behind walls, beside the same bots without any.
+async fn walls() {
+    const STARTS: usize = 50;
+    let whole = sandbox();
+    println!("\n(e) Bots behind walls ({})\n", whole.walls());
+    let mut starts = [Vec::new(), Vec::new()];
+    for _ in 0..STARTS {
+        for (times, sandbox) in starts.iter_mut().zip([None, Some(whole.clone())]) {
+            let began = Instant::now();
+            let started = launch(sandbox).start().await.expect("it listens");
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+            started.stop();
+            started.ended().await;
+        }
+    }
+    let [open, walled] = starts.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[STARTS / 2]
+    });
+    println!("| | without walls | with walls | ratio |");
+    println!("| --- | ---: | ---: | ---: |");
+    println!(
+        "| start until it listens, ms | {open:.1} | {walled:.1} | **{:.2}** |",
+        walled / open
+    );
+    let (open, walled) = (Sides::new(2), Sides::within(2, Some(whole)));
+    for at_once in [1, 128] {
+        let [open, walled] = medians(async || {
+            [
+                open.games(at_once, CONNECT_FOUR, &Value::Null).await.rate,
+                walled.games(at_once, CONNECT_FOUR, &Value::Null).await.rate,
+            ]
+        })
+        .await;
+        println!(
+            "| questions/s, {at_once} at once | {open:.0} | {walled:.0} | **{:.2}** |",
+            walled / open
+        );
+    }
+    // Who waits longer than 2 ms for its turn is held still meanwhile.
+    let [open_us, walled_us] = medians(async || {
+        let slow = |sides: &Sides| sides.bots[0].clone();
+        [
+            thought(&open.pool, slow(&open)).await,
+            thought(&walled.pool, slow(&walled)).await,
+        ]
+    })
+    .await;
+    println!(
+        "| an answer after 5 ms of the opponent's turn, µs | {open_us:.0} | {walled_us:.0} | **{:.2}** |",
+        walled_us / open_us
+    );
+    open.stop().await;
+    walled.stop().await;
+}
+
+/// The median time of a bot's answers, in µs, where its opponent takes 5 ms for each.
+async fn thought(pool: &Pool, bot: Arc<Bot>) -> f64 {
+    let mut opponent = launch(None);
+    opponent.arguments = vec!["uct?time=5ms".into()];
+    let opponent = Arc::new(Bot::launched(opponent, Handle::current()));
+    let mut times = Vec::new();
+    for number in 0..3 {
+        let bots = vec![bot.clone(), opponent.clone()];
+        let record = play(pool, bots, number, CONNECT_FOUR, &Value::Null).await;
+        let first = Seat::new(0);
+        times.extend(record.events.iter().filter_map(|event| match event {
+            Event::Answered {
+                seat,
+                number: 2..,
+                thought,
+                ..
+            } if *seat == first => Some(thought.as_secs_f64() * 1e6),
+            _ => None,
+        }));
+    }
+    opponent.stop().await;
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// (f) What 16 bots that never answer cost 240 games beside them.
+async fn hanging() {
+    const HONEST: usize = 240;
+    const HANGING: u64 = 16;
+    const LIMIT: Duration = Duration::from_secs(3);
+    /// Long enough that each has lost on time and was started again.
+    const WINDOWS: u32 = 4;
+    const TURNS: usize = 7;
+    let sides = Sides::new(2);
+    let silent = Launch {
+        program: env::current_exe().expect("this program"),
+        arguments: vec!["hang".into()],
+        start_limit: CONNECT_LIMIT,
+        ..Launch::default()
+    };
+    let mut rates = [Vec::new(), Vec::new()];
+    for _ in 0..TURNS {
+        for (rates, hanging) in rates.iter_mut().zip([0, HANGING]) {
+            let lost = Arc::new(AtomicU64::new(0));
+            let others: Vec<_> = (0..hanging)
+                .map(|number| {
+                    let bot = Arc::new(Bot::launched(silent.clone(), Handle::current()));
+                    let bots = vec![bot, sides.bots[1].clone()];
+                    let (pool, lost) = (sides.pool.clone(), lost.clone());
+                    tokio::spawn(async move {
+                        loop {
+                            let record = limited(
+                                &pool,
+                                bots.clone(),
+                                number,
+                                CONNECT_FOUR,
+                                &Value::Null,
+                                LIMIT,
+                            )
+                            .await;
+                            let foul = record.result.verdict.foul(Seat::new(0));
+                            assert_eq!(foul.map(Foul::kind), Some(FoulKind::Late));
+                            lost.fetch_add(1, Ordering::Relaxed);
+                        }
+                    })
+                })
+                .collect();
+            if hanging > 0 {
+                tokio::time::sleep(LIMIT / 2).await;
+            }
+            let mut games = 0.0;
+            for _ in 0..WINDOWS {
+                games += sides.games(HONEST, CONNECT_FOUR, &Value::Null).await.rate;
+            }
+            rates.push(games / f64::from(WINDOWS));
+            assert!(
+                lost.load(Ordering::Relaxed) >= hanging,
+                "they hang and lose"
+            );
+            for other in others {
+                other.abort();
+            }
+        }
+    }
+    let [alone, beside] = rates.map(|mut rates| {
+        rates.sort_by(f64::total_cmp);
+        rates[TURNS / 2]
+    });
+    println!("\n(f) {HONEST} games at once, alone and beside {HANGING} bots that never answer\n");
+    println!("| questions/s, alone | beside them | ratio |");
+    println!("| ---: | ---: | ---: |");
+    println!("| {alone:.0} | {beside:.0} | **{:.3}** |", beside / alone);
+    sides.stop().await;
+}
+
+/// A bot that is ready and never answers anything else.
+fn hang() {
+    let listen = env::var("BOT_LISTEN").expect("where to listen");
+    let socket = listen.strip_prefix("unix:").expect("a socket");
+    serve(socket, true, &format!("listening on {listen}"));
+}
+
+fn sandbox() -> Arc<Sandbox> {
+    let reexec = Reexec {
+        program: env::current_exe().expect("this program"),
+        verb: vec!["sandbox".into()],
+    };
+    Arc::new(Sandbox::probe(SandboxMode::Best, reexec).expect("the machine was looked at"))
+}
+
+/// The house's random bot.
+fn launch(sandbox: Option<Arc<Sandbox>>) -> Launch {
+    Launch {
+        program: env::var_os("BENCH_BOT")
+            .expect("BENCH_BOT names the program `bot`; run `cargo xtask bench`")
+            .into(),
+        arguments: vec!["random".into()],
+        start_limit: CONNECT_LIMIT,
+        sandbox: sandbox.map(|sandbox| BotSandbox {
+            sandbox,
+            hidden: Arc::default(),
+            pondering: false,
+        }),
+        ..Launch::default()
+    }
+}
+
 /// How much memory the referee needs for a game that is running.
 async fn memory() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -341,27 +536,24 @@ struct Sides {
     folder: TempDir,
     echo: Vec<Server>,
     bots: Vec<Arc<Bot>>,
-    pool: Pool,
+    pool: Arc<Pool>,
 }
 
 impl Sides {
     fn new(seats: u8) -> Self {
+        Self::within(seats, None)
+    }
+
+    fn within(seats: u8, sandbox: Option<Arc<Sandbox>>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let echo = (0..seats).map(|seat| format!("s{seat}"));
         let echo = echo.map(|name| Server::start("serve-echo", folder.path(), &name));
-        let launch = Launch {
-            program: env::var_os("BENCH_BOT")
-                .expect("BENCH_BOT names the program `bot`; run `cargo xtask bench`")
-                .into(),
-            arguments: vec!["random".into()],
-            start_limit: CONNECT_LIMIT,
-            ..Launch::default()
-        };
+        let launch = launch(sandbox);
         let bots = (0..seats).map(|_| Arc::new(Bot::launched(launch.clone(), Handle::current())));
         Self {
             echo: echo.collect(),
             bots: bots.collect(),
-            pool: Pool::new(1).expect("a pool"),
+            pool: Arc::new(Pool::new(1).expect("a pool")),
             folder,
         }
     }
@@ -434,6 +626,17 @@ impl Sides {
 }
 
 async fn play(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, name: &str, setup: &Value) -> Record {
+    limited(pool, bots, number, name, setup, Duration::from_secs(600)).await
+}
+
+async fn limited(
+    pool: &Pool,
+    bots: Vec<Arc<Bot>>,
+    number: u64,
+    name: &str,
+    setup: &Value,
+    per_move: Duration,
+) -> Record {
     let kind = game(name).expect("the game");
     let game = Game {
         fixture: Fixture {
@@ -444,7 +647,7 @@ async fn play(pool: &Pool, bots: Vec<Arc<Bot>>, number: u64, name: &str, setup: 
             seed: Root::new([1; 32]).seed(name, number),
             players: PerSeat::new(kind.info().seats, |seat| format!("bot {seat}")),
             limits: Limits {
-                per_move: Duration::from_secs(600),
+                per_move,
                 ..Limits::default()
             },
         },
@@ -531,10 +734,10 @@ const ECHO_PATH: &str = "/games.connect_four.v1.ConnectFourBot/Play";
 
 /// Answers every message with one of the usual size; `parked` answers only the
 /// first, and with Ready.
-fn serve(socket: &str, parked: bool) {
+fn serve(socket: &str, parked: bool, said: &str) {
     runtime().block_on(async {
         let listener = tokio::net::UnixListener::bind(socket).expect("bound");
-        println!("listening");
+        println!("{said}");
         tonic::transport::Server::builder()
             .max_concurrent_streams(1_000_000)
             .add_service(Echo { parked })

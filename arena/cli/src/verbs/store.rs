@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use arena_store::{Store, Tournament};
 use clap::Args;
 
-use crate::usage;
+use crate::{secrets::STORE, usage};
 
 /// Which store.
 #[derive(Args)]
@@ -13,7 +13,7 @@ pub(crate) struct StoreAt {
     /// Where results are kept: a file for SQLite, or postgres://USER@HOST/NAME.
     #[arg(
         long = "store",
-        env = "ARENA_STORE",
+        env = STORE,
         hide_env_values = true,
         default_value = "arena.sqlite",
         value_name = "FILE|URL"

@@ -32,6 +32,7 @@ use crate::{
     report::{self, plural},
     reporter::Reporter,
     sandbox::SandboxArgs,
+    secrets::SEED,
     show, stop, usage,
     verbs::{Format, store::StoreAt},
 };
@@ -48,7 +49,7 @@ pub(crate) struct Run {
     dry_run: bool,
     /// Play the same deals again: a number, a word, or the root that an earlier
     /// tournament showed at its end. Marks it as a reproduction.
-    #[arg(long)]
+    #[arg(long, env = SEED, hide_env = true)]
     seed: Option<String>,
     /// The same, read from a file that only you can read.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
