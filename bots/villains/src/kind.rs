@@ -223,9 +223,7 @@ impl Kind {
             | Self::NotReady
             | Self::Compressed => (Some(Foul::NoStart), Some("no-ready")),
             Self::Unsupported => (Some(Foul::Unsupported), Some("unsupported")),
-            Self::Crash | Self::Exit | Self::Reset | Self::FloodsResets | Self::FloodsTrailers => {
-                (Some(Foul::Crashed), Some("crashed"))
-            }
+            Self::Crash | Self::Exit | Self::Reset => (Some(Foul::Crashed), Some("crashed")),
             Self::HangUp => (Some(Foul::HungUp), Some("hung-up")),
             Self::ErrorStatus | Self::NoStatus => (Some(Foul::ErrorStatus), Some("error-status")),
             Self::Malformed
@@ -233,7 +231,9 @@ impl Kind {
             | Self::Empty
             | Self::Incomplete
             | Self::ReadyAgain
-            | Self::NoNumber => (Some(Foul::Malformed), Some("malformed")),
+            | Self::NoNumber
+            | Self::FloodsResets
+            | Self::FloodsTrailers => (Some(Foul::Malformed), Some("malformed")),
             Self::WrongNumber | Self::PastNumber => (Some(Foul::WrongNumber), Some("wrong-number")),
             Self::Unsolicited | Self::Flood => (Some(Foul::Unsolicited), Some("unsolicited")),
             Self::Oversized => (Some(Foul::Oversized), Some("oversized")),

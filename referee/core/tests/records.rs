@@ -38,7 +38,7 @@ fn record() -> Record {
                 ..Limits::default()
             },
             spent: vec![Duration::from_micros(1), Duration::ZERO].into(),
-            sandbox: vec![Some("own \"namespaces\"".to_owned()), None].into(),
+            sandbox: PerSeat::default(),
         },
         events: vec![
             Event::Asked {
@@ -117,6 +117,22 @@ fn a_record_is_the_same_text_with_the_same_hashes_for_ever() {
     assert_eq!(record.to_json_lines(), TEXT);
     assert_eq!((play.as_str(), record.play_hash().as_str()), (PLAY, PLAY));
     assert_eq!(Record::parse(TEXT).unwrap(), record);
+}
+
+#[test]
+fn the_walls_around_bots_are_in_the_header() {
+    let mut record = record();
+    let play = record.play_hash();
+    record.header.sandbox = vec![Some("own \"namespaces\"\u{7}".to_owned()), None].into();
+    let text = record.to_json_lines();
+    assert!(text.contains(r#""spent_us":[1,0],"sandbox":["own \"namespaces\"\u0007",null]}"#));
+    assert_eq!(Record::parse(&text).unwrap(), record);
+    assert_eq!(record.play_hash(), play, "they change no game");
+    let shown = record.printable().header.sandbox;
+    assert_eq!(
+        shown[Seat::new(0)].as_deref(),
+        Some("own \"namespaces\"\\u{7}")
+    );
 }
 
 #[test]

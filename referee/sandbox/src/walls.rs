@@ -93,7 +93,7 @@ impl Wall {
                 "a bot can use every system call: ptrace, keyrings, io_uring, namespaces of its own"
             }
             Self::Memory => {
-                "a bot can take the machine's memory; only what is not shared is watched, a few times a second"
+                "a bot can take the machine's memory; with a memory limit only what is not shared is watched"
             }
             Self::ProcessCount => "a bot can start processes until the machine has no more",
             Self::Cpu => "a bot can use every core",

@@ -28,6 +28,12 @@ impl FromStr for Address {
         let text = text.trim();
         if let Some(path) = text.strip_prefix("unix:") {
             let path = path.strip_prefix("//").unwrap_or(path);
+            // However many slashes a path begins with, one means the same, and two would not
+            // read back.
+            let path = match path.strip_prefix("//") {
+                Some(rest) => format!("/{}", rest.trim_start_matches('/')),
+                None => path.to_owned(),
+            };
             return if path.is_empty() {
                 Err(bad())
             } else {
@@ -97,6 +103,7 @@ mod tests {
         for (text, shown) in [
             ("unix:/run/bot.sock", "unix:/run/bot.sock"),
             ("unix:///run/bot.sock", "unix:/run/bot.sock"),
+            ("unix://///run/bot.sock", "unix:/run/bot.sock"),
             ("tcp:127.0.0.1:5000", "tcp:127.0.0.1:5000"),
             ("tcp:[::1]:5000", "tcp:[::1]:5000"),
             ("grpc://bot.example:50051", "tcp:bot.example:50051"),

@@ -264,11 +264,23 @@ impl SeatStream {
         }
         if let Some(source) = std::error::Error::source(status) {
             let how = causes(source);
-            if is_refused_as_flood(source) {
-                let detail = Foul::evidence(how);
-                return Ok(SeatReply::Foul(Foul::Flooded { detail }));
-            }
-            return Err(how);
+            return match refused(source) {
+                Some(h2::Reason::ENHANCE_YOUR_CALM) => Ok(SeatReply::Foul(Foul::Flooded {
+                    detail: Foul::evidence(how),
+                })),
+                Some(
+                    h2::Reason::PROTOCOL_ERROR
+                    | h2::Reason::FLOW_CONTROL_ERROR
+                    | h2::Reason::FRAME_SIZE_ERROR
+                    | h2::Reason::COMPRESSION_ERROR
+                    | h2::Reason::STREAM_CLOSED,
+                ) => Ok(SeatReply::Foul(Foul::Malformed {
+                    detail: Foul::evidence(format!(
+                        "it broke the rules of HTTP/2, or sent more than 16 KiB of headers: {how}"
+                    )),
+                })),
+                _ => Err(how),
+            };
         }
         let message = status.message();
         let or = |words| Foul::evidence(if message.is_empty() { words } else { message });
@@ -306,15 +318,13 @@ impl SeatStream {
     }
 }
 
-/// Whether the transport has broken the connection because the bot sent too much of
-/// something: empty frames, or headers without end.
-fn is_refused_as_flood(error: &(dyn std::error::Error + 'static)) -> bool {
+/// Why our transport has refused what the bot sent, if it has: with ENHANCE_YOUR_CALM too
+/// much of something, as empty frames or headers without end; else what is no HTTP/2.
+fn refused(error: &(dyn std::error::Error + 'static)) -> Option<h2::Reason> {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
-    causes.any(|cause| {
-        let broken = cause.downcast_ref::<h2::Error>();
-        broken.is_some_and(|error| {
-            error.is_library() && error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM)
-        })
+    causes.find_map(|cause| {
+        let broken = cause.downcast_ref::<h2::Error>()?;
+        broken.reason().filter(|_| broken.is_library())
     })
 }
 

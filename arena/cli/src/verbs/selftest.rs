@@ -156,7 +156,9 @@ impl Selftest {
         match self.format {
             Format::Text => {
                 let words = found.unwrap_or_else(|why| format!("NO: {why}"));
-                report::line(&format!("{what}: {words}"))?;
+                for line in format!("{what}: {words}").lines() {
+                    report::line(line)?;
+                }
             }
             Format::Json => report::event(Event::Selftest(SelftestEvent {
                 check,

@@ -569,12 +569,14 @@ fn a_run_that_is_stopped_tells_nothing_of_a_deal_that_may_go_on() {
 fn no_command_line_has_the_seed() {
     let arena = Arena::new();
     let seed = format!("the-root-of-{}", std::process::id());
-    let bots = "--bot house:random --bot 'house:uct?time=1s'";
+    let bots = "--bot house:random --bot 'house:uct?time=1234ms'";
     let line = format!("match connect-four {bots} --rounds 1 --seed {seed} --format json");
     let mut playing = arena.start(&line);
     let process = format!("/proc/{}", playing.id());
     let words = || fs::read_to_string(format!("{process}/cmdline")).unwrap_or_default();
-    wait_until("the bots play", || processes_with("uct?time=1s").len() == 1);
+    wait_until("the bots play", || {
+        !processes_with("uct?time=1234ms").is_empty()
+    });
     assert!(words().contains("connect-four"), "{}", words());
     assert!(!words().contains(&seed), "{}", words());
     assert_eq!(processes_with(&seed), [0; 0]);

@@ -27,6 +27,23 @@ async fn a_bot_that_closes_the_stream_in_the_middle_of_the_game_has_hung_up() {
     loses("hang-up", &[]).await;
 }
 
+/// More than the transport takes of headers and trailers, which is 16 KiB.
+#[tokio::test]
+async fn a_status_that_is_too_long_is_still_named() {
+    let launched = |launch: referee::Launch| {
+        let words = "x".repeat(40_000);
+        let arguments = ["error-status", "--words", &words].map(Into::into).to_vec();
+        referee::Launch {
+            arguments,
+            ..launch
+        }
+    };
+    Trial::of("error-status")
+        .launched(launched)
+        .loses(&["(gRPC status 9)"])
+        .await;
+}
+
 #[tokio::test]
 async fn a_bot_that_ends_with_an_error_status_loses_by_it() {
     let fouls = Trial::of("error-status")
