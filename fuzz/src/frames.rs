@@ -3,6 +3,7 @@
 
 use std::{cell::RefCell, path::PathBuf, sync::Arc, time::Duration};
 
+use nix::sys::signal::{SigSet, Signal};
 use referee::{Address, Bot, Game, Pool};
 use referee_core::{Event, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Fixture, game, replay};
@@ -54,6 +55,11 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
+        // Whoever writes to one that has hung up gets an error. Rust's own programs ignore the
+        // signal; that of libFuzzer does not.
+        let mut pipes = SigSet::empty();
+        pipes.add(Signal::SIGPIPE);
+        pipes.thread_block().expect("a signal can be blocked");
         Self {
             runtime: Builder::new_current_thread()
                 .enable_all()
