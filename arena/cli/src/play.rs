@@ -159,6 +159,8 @@ impl RunArgs {
         settings.sandbox = self.sandbox;
         if let Some(file) = &self.openings {
             settings.setups = read_openings(file, &settings.directory, kind)?;
+            // They may be whole deals.
+            settings.hidden.push(file.clone());
         }
         if let Some(text) = &self.setup {
             let setup = JsonBounds::SETUP

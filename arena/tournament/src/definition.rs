@@ -118,6 +118,8 @@ pub struct Planned {
     pub definition: Definition,
     /// Who takes part; the number of an entrant is its place here.
     pub entrants: Vec<NewEntrant>,
+    /// The file with its openings, if it names one.
+    pub openings: Option<PathBuf>,
 }
 
 /// What a file is read with.
@@ -253,6 +255,7 @@ impl File {
             name,
             definition,
             entrants,
+            openings: self.openings,
         })
     }
 

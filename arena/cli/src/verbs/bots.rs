@@ -13,7 +13,10 @@ use referee_games::{GAMES, game_name};
 use referee_worker::{Entry, Stop};
 
 use super::{Format, games_of, store::StoreAt};
-use crate::{End, bots::schemes, play::Settings, report, reporter::Reporter, stop, usage};
+use crate::{
+    End, bots::schemes, play::Settings, report, reporter::Reporter, sandbox::SandboxArgs, stop,
+    usage,
+};
 
 #[derive(Subcommand)]
 pub(crate) enum Bots {
@@ -48,6 +51,8 @@ pub(crate) struct Add {
     #[arg(long, requires = "games")]
     no_check: bool,
     #[command(flatten)]
+    sandbox: SandboxArgs,
+    #[command(flatten)]
     store: StoreAt,
 }
 
@@ -64,6 +69,8 @@ pub(crate) struct List {
 pub(crate) struct Check {
     /// The bots to check [default: all].
     names: Vec<String>,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
     #[command(flatten)]
     store: StoreAt,
     /// What goes to standard output.
@@ -127,7 +134,8 @@ impl Add {
                 games.push(game.to_owned());
                 continue;
             }
-            match look(&entry, kind, &stop).await? {
+            let settings = settings(kind, self.sandbox, &self.store)?;
+            match look(&entry, settings, &stop).await? {
                 Finding::Plays => games.push(game.to_owned()),
                 Finding::DoesNotPlay(_) if self.games.is_empty() && of > 1 => {}
                 Finding::DoesNotPlay(how) => {
@@ -240,7 +248,8 @@ impl Check {
             let entry = Entry::read(&format!("{}={}", bot.name, bot.spec), &schemes()?)?;
             for game in &bot.games {
                 let kind = find_game(game)?;
-                let found = look(&entry, kind, &stop).await?;
+                let settings = settings(kind, self.sandbox, &self.store)?;
+                let found = look(&entry, settings, &stop).await?;
                 let (well, words) = match &found {
                     Finding::Plays => (true, "plays".to_owned()),
                     Finding::DoesNotPlay(foul) | Finding::Fails(foul) => (false, foul.to_string()),
@@ -310,9 +319,22 @@ fn unknown<T>(name: &str) -> anyhow::Result<T> {
     ))
 }
 
+/// How a bot is tried.
+fn settings(
+    kind: &'static dyn GameKind,
+    sandbox: SandboxArgs,
+    store: &StoreAt,
+) -> anyhow::Result<Settings> {
+    Ok(Settings {
+        sandbox,
+        hidden: store.files(),
+        ..Settings::unrecorded(kind)?
+    })
+}
+
 /// Plays one deal from every seating against `random` and looks how it goes.
-async fn look(entry: &Entry, kind: &'static dyn GameKind, stop: &Stop) -> anyhow::Result<Finding> {
-    let settings = Settings::unrecorded(kind)?;
+async fn look(entry: &Entry, settings: Settings, stop: &Stop) -> anyhow::Result<Finding> {
+    let kind = settings.kind;
     let seats: usize = kind.info().seats.into();
     let mut bots = vec![entry.clone()];
     for seat in 1..seats {

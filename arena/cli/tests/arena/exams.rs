@@ -442,3 +442,29 @@ fn ctrl_c_in_an_exam_shows_what_there_is_and_keeps_no_score() {
         assert!(!arena.path("scores.json").exists());
     }
 }
+
+/// Whoever knows the seed of a case knows its walls.
+#[test]
+fn a_bot_in_a_sandbox_does_not_see_the_seeds_of_its_exam() {
+    let script = format!(
+        "cat exam.toml; exec '{}' honest --by-callbacks",
+        villain_program().display()
+    );
+    let script = shlex::try_quote(&script).unwrap();
+    let bot = format!("me=exec:sh -c {script}");
+    let bot = shlex::try_quote(&bot).unwrap();
+    let sees = |arena: Arena| {
+        let case = "[[case]]\nname = \"one\"\nseed = \"a-secret\"\nminimum = -1000\n";
+        fs::write(arena.path("exam.toml"), case).unwrap();
+        let line = format!("exam mahjong --cases exam.toml --records run --bot {bot}");
+        done(&arena.run(&line));
+        let logs = fs::read_dir(arena.path("run/logs")).unwrap();
+        let logs: String = logs
+            .map(|log| fs::read_to_string(log.unwrap().path()).unwrap())
+            .collect();
+        assert!(logs.contains(" plays "), "{logs}");
+        logs.contains("a-secret")
+    };
+    assert!(!sees(Arena::new()));
+    assert!(sees(Arena::new().without_walls()));
+}

@@ -21,6 +21,7 @@ use crate::{
     End,
     play::{RecordArgs, RunFolder, Settings},
     report::{self, plural},
+    sandbox::SandboxArgs,
     stop, usage,
 };
 
@@ -75,6 +76,8 @@ pub(crate) struct Cases {
     /// The time limit for a bot to start and say that it is ready.
     #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = parse_limit)]
     start_limit: Duration,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
     #[command(flatten)]
     records: RecordArgs,
 }
@@ -150,6 +153,9 @@ impl Cases {
         let cases = self.read()?;
         let mut settings = Settings::defaults(kind)?;
         settings.records = self.records.clone();
+        settings.sandbox = self.sandbox;
+        // It has the seeds.
+        settings.hidden.extend(self.cases.clone());
         settings.concurrency = Some(1);
         settings.limits = Limits {
             start: self.start_limit,

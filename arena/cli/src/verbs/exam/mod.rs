@@ -166,9 +166,12 @@ fn started<'a>(
     folder: Option<&RunFolder>,
     exam: &ExamPlan,
 ) -> anyhow::Result<RunStartedEvent> {
-    let mut parts = plans
-        .into_iter()
-        .map(|plan| settings.started(RunCommand::Exam, plan, folder, Some(exam.clone())));
+    let mut plans = plans.into_iter().peekable();
+    if let Some(first) = plans.peek() {
+        crate::sandbox::note(settings.sandbox(first, folder)?.as_ref());
+    }
+    let mut parts =
+        plans.map(|plan| settings.started(RunCommand::Exam, plan, folder, Some(exam.clone())));
     let mut whole = parts.next().expect("an exam has a part")?;
     let sum = |(some, more): (u64, u64)| some + more;
     for part in parts {

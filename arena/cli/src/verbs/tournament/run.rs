@@ -174,11 +174,20 @@ impl Run {
         let created = create(&store, &planned, root, reproduction).await?;
         let end = self
             .go_on
-            .go_on(&store, &created, self.seed_file.as_deref())
+            .go_on(&store, &created, self.secrets(&planned))
             .await;
         // Of SQLite's files one is left then.
         store.close().await;
         end
+    }
+}
+
+impl Run {
+    /// The files that decide deals.
+    fn secrets(&self, planned: &Planned) -> Vec<PathBuf> {
+        let file = Some(self.file.clone());
+        let files = [file, self.seed_file.clone(), planned.openings.clone()];
+        files.into_iter().flatten().collect()
     }
 }
 
@@ -287,7 +296,7 @@ impl Resume {
             shown.show(self.go_on.format)?;
             return Ok(shown.exit_code());
         }
-        let end = self.go_on.go_on(&store, &tournament, None).await;
+        let end = self.go_on.go_on(&store, &tournament, Vec::new()).await;
         store.close().await;
         end
     }
@@ -304,19 +313,19 @@ impl GoOn {
         Ok(())
     }
 
-    /// Plays on; the bots do not see the file with the root, either.
+    /// Plays on; the bots do not see these files, either.
     async fn go_on(
         &self,
         store: &Store,
         tournament: &Tournament,
-        seed_file: Option<&Path>,
+        secrets: Vec<PathBuf>,
     ) -> anyhow::Result<End> {
         let name = &tournament.name;
         let plan = Plan::of(tournament, &schemes()?)?;
         let folder = || Path::new("arena-runs").join(name).join("logs");
         let logs = self.logs.clone().unwrap_or_else(folder);
         let hidden = self.store.files().into_iter().chain([logs.clone()]);
-        let hidden = hidden.chain(seed_file.map(Path::to_owned));
+        let hidden = hidden.chain(secrets);
         let bots = plan.bots.iter().map(|bot| &bot.entry);
         let sandbox = self.sandbox.around(bots, hidden)?;
         note_isolation(&plan, sandbox.as_ref());
