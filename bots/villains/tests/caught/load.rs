@@ -71,3 +71,19 @@ async fn no_bot_that_is_in_time_loses_on_time() {
         next.load(Ordering::Relaxed)
     );
 }
+
+/// All of its games on one thread share a connection, and every answer is some frames.
+#[tokio::test]
+async fn a_fast_bot_with_many_games_is_no_flood() {
+    const AT_ONCE: u64 = 128;
+    let arena = Arena::alone(1).await;
+    let bots = [bot("honest"), bot("honest")];
+    let next = AtomicU64::new(0);
+    let players = (0..AT_ONCE).map(|_| async {
+        while next.fetch_add(1, Ordering::Relaxed) < 10 * AT_ONCE {
+            let game = game(7, &bots[0], &bots[1]);
+            played_out(&arena.play(game).await);
+        }
+    });
+    join_all(players).await;
+}
