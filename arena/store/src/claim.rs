@@ -180,10 +180,16 @@ impl Claim {
     /// Releases the claim, and returns when others can have it. After a drop that may
     /// take a moment longer.
     pub async fn release(mut self) {
-        if let Lock::Session(session) = &mut self.lock
-            && let Some(session) = session.take()
-            && let Err(error) = session.close().await
-        {
+        let Lock::Session(session) = &mut self.lock else {
+            return;
+        };
+        let Some(mut session) = session.take() else {
+            return;
+        };
+        // The server may need a moment to see that a session was closed.
+        let unlock = sqlx::query("SELECT 1 FROM pg_advisory_unlock_all()");
+        let unlocked = unlock.execute(&mut session).await.map(drop);
+        if let Err(error) = unlocked.and(session.close().await) {
             tracing::debug!(%error, "could not close the session of a claim");
         }
     }
