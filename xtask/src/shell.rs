@@ -35,7 +35,7 @@ pub(crate) fn cargo(args: &str) -> Command {
             command.env_remove(key);
         }
     }
-    command.args(args.split(' '));
+    command.args(args.split_whitespace());
     command
 }
 

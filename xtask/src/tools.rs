@@ -37,21 +37,9 @@ pub(crate) fn install() -> Result {
 /// # Errors
 /// It can't be installed.
 pub(crate) fn cargo_deny() -> Result<PathBuf> {
-    let dir = dir()?;
-    let program = dir.join("bin/cargo-deny");
-    if !is_version(&program, CARGO_DENY) {
-        // Without its default features it needs neither TLS nor a git library:
-        // it is never asked to fetch anything.
-        stream(
-            // Without optimisation it takes half the time to build, and runs a second.
-            cargo(&format!(
-                "install cargo-deny --version {CARGO_DENY} --locked --force \
-                 --no-default-features --debug --quiet --root"
-            ))
-            .arg(&dir),
-        )?;
-    }
-    Ok(program)
+    // Without its default features it needs neither TLS nor a git library: it is never asked
+    // to fetch anything.
+    cargo_tool("cargo-deny", CARGO_DENY, "--no-default-features")
 }
 
 /// The path of cargo-fuzz, installed if need be. Only a soak needs it.
@@ -59,12 +47,19 @@ pub(crate) fn cargo_deny() -> Result<PathBuf> {
 /// # Errors
 /// It can't be installed.
 pub(crate) fn cargo_fuzz() -> Result<PathBuf> {
+    cargo_tool("cargo-fuzz", CARGO_FUZZ, "")
+}
+
+/// The path of a program that cargo installs, installed if need be.
+fn cargo_tool(name: &str, version: &str, options: &str) -> Result<PathBuf> {
     let dir = dir()?;
-    let program = dir.join("bin/cargo-fuzz");
-    if !is_version(&program, CARGO_FUZZ) {
+    let program = dir.join("bin").join(name);
+    if !is_version(&program, version) {
         stream(
+            // Without optimisation it takes half the time to build, and runs a second.
             cargo(&format!(
-                "install cargo-fuzz --version {CARGO_FUZZ} --locked --force --debug --quiet --root"
+                "install {name} --version {version} --locked --force {options} --debug --quiet \
+                 --root"
             ))
             .arg(&dir),
         )?;

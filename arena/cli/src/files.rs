@@ -1,7 +1,6 @@
 //! The limit of open files: raised as far as it can be, and how many games fit into it.
 
-use std::num::NonZero;
-
+use arena_tournament::cores;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use crate::report;
@@ -27,7 +26,7 @@ pub(crate) fn games_at_once(wanted: usize, seats: u8) -> usize {
     let Ok((limit, _)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return wanted;
     };
-    let fit = games_that_fit(limit, seats, cores());
+    let fit = games_that_fit(limit, seats, cores() as u64);
     if wanted > fit {
         report::note(&format!(
             "{limit} files may be open, which is enough for {fit} games at once; allow more \
@@ -42,10 +41,6 @@ fn games_that_fit(limit: u64, seats: u8, threads: u64) -> usize {
     let a_game = u64::from(seats) * (OF_A_PROCESS + threads);
     let games = limit.saturating_sub(RESERVED) / a_game;
     usize::try_from(games.max(1)).unwrap_or(usize::MAX)
-}
-
-fn cores() -> u64 {
-    std::thread::available_parallelism().map_or(1, NonZero::get) as u64
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(crate) struct SandboxArgs {
     pondering: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Wanted {
     Require,
     #[default]
@@ -47,10 +47,9 @@ enum Wanted {
 impl SandboxArgs {
     /// Finds out which walls hold here. Only the first call in a process does.
     pub(crate) fn probe(self) -> anyhow::Result<Arc<Sandbox>> {
-        static PROBED: OnceLock<(Wanted, Arc<Sandbox>)> = OnceLock::new();
-        if let Some((wanted, sandbox)) = PROBED.get()
-            && *wanted == self.sandbox
-        {
+        // A process has one --sandbox.
+        static PROBED: OnceLock<Arc<Sandbox>> = OnceLock::new();
+        if let Some(sandbox) = PROBED.get() {
             return Ok(sandbox.clone());
         }
         let mode = match self.sandbox {
@@ -65,11 +64,7 @@ impl SandboxArgs {
             }
             Err(error) => return Err(error.into()),
         };
-        let probed = PROBED.get_or_init(|| (self.sandbox, sandbox.clone()));
-        Ok(match probed.0 == self.sandbox {
-            true => probed.1.clone(),
-            false => sandbox,
-        })
+        Ok(PROBED.get_or_init(|| sandbox).clone())
     }
 
     /// The walls around these bots; none where all are trusted or run elsewhere. They see

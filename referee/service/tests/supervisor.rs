@@ -73,14 +73,10 @@ fn play_referee(mark: &str) -> ! {
         program: env::current_exe().unwrap(),
         arguments: ["part", "bot", mark].map(Into::into).to_vec(),
         start_limit: HANGS,
-        memory: referee::Memory::default(),
-        log: None,
-        directory: None,
-        sandbox: None,
-        cores: None,
         supervisor: Some(Arc::new(
             Supervisor::start(part("supervisor", mark)).unwrap(),
         )),
+        ..Launch::default()
     };
     runtime.block_on(async {
         let _bot = launch.start().await.unwrap();

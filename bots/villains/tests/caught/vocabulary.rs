@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Stdio, sync::Arc, time::Duration};
 
 use arena_proto::arena::v1::{CallEnvelope, Ending, GameOver, call_envelope::Call};
 use prost::Message as _;
-use referee::{Bot, Game, Launch, Live, Memory, Pool};
+use referee::{Bot, Game, Launch, Live, Pool};
 use referee_core::{Event, Foul, FoulKind, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Fixture, foul_kind};
 use tokio::{
@@ -74,12 +74,7 @@ pub(crate) fn launch(line: &str) -> Launch {
         program: env!("CARGO_BIN_EXE_villain").into(),
         arguments: line.split_whitespace().map(Into::into).collect(),
         start_limit: AMPLE,
-        memory: Memory::default(),
-        log: None,
-        directory: None,
-        supervisor: None,
-        sandbox: None,
-        cores: None,
+        ..Launch::default()
     }
 }
 

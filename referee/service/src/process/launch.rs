@@ -114,13 +114,14 @@ impl Launch {
                 let address = Address::Unix(socket);
                 Ok(Process::new(id, address, last_lines, resources, memory))
             }
-            Err(NotListening::Shortage(shortage)) => Err(shortage.into()),
-            Err(NotListening::Foul(foul)) => Err(StartError::Foul(foul)),
-            Err(NotListening::Because(what)) => {
+            Err(why) => {
                 resources.kill().await;
-                Err(StartError::Foul(Foul::NoStart {
-                    detail: Foul::evidence(last_lines.after(what)),
-                }))
+                Err(match why {
+                    NotListening::Failed(error) => error,
+                    NotListening::Because(what) => StartError::Foul(Foul::NoStart {
+                        detail: Foul::evidence(last_lines.after(what)),
+                    }),
+                })
             }
         }
     }
@@ -142,7 +143,6 @@ impl Launch {
                 let folder = walls.sandbox.socket_folder_inside(sockets);
                 let socket = folder.join(SOCKET);
                 let program = self.program(walls, sockets, &socket);
-                let memory = program.limits.memory.unwrap_or(MEMORY_IN_ALL);
                 let sandbox = walls.sandbox.clone();
                 // It reads folders and makes cgroups.
                 let prepared = spawn_blocking(move || sandbox.prepare(&program)).await;
@@ -157,6 +157,7 @@ impl Launch {
                         }),
                         PrepareError::System(error) => no_walls(error.to_string()).into(),
                     })?;
+                let memory = self.memory_in_all();
                 let sandboxed = Sandboxed { session, memory };
                 (Command::from(command), Some(sandboxed), socket)
             }
@@ -203,10 +204,6 @@ impl Launch {
             // Those are the sandbox' own.
             is_passed_on(name) && name != "HOME" && name != "TMPDIR"
         });
-        let memory = match self.memory.limit {
-            Some(limit) => limit.saturating_add(MEMORY_IN_ALL),
-            None => MEMORY_IN_ALL,
-        };
         Program {
             path: self.program.clone(),
             arguments: self.arguments.clone(),
@@ -218,11 +215,16 @@ impl Launch {
             readable: Vec::new(),
             hidden: walls.hidden.to_vec(),
             limits: Limits {
-                memory: Some(memory),
+                memory: Some(self.memory_in_all()),
                 ..Limits::default()
             },
             keeps_its_cores: self.cores.is_some(),
         }
+    }
+
+    /// How much memory it may take in a sandbox.
+    fn memory_in_all(&self) -> u64 {
+        MEMORY_IN_ALL.saturating_add(self.memory.limit.unwrap_or(0))
     }
 
     /// Waits until the process says that it listens on this socket; why it does not.
@@ -245,13 +247,14 @@ impl Launch {
                              bot's main(), which does not return)"
                         ))
                     }
-                    Ok(End::NoProgram(why)) => NotListening::Foul(Foul::Unreachable {
-                        detail: Foul::evidence(why),
-                    }),
-                    Ok(End::NoSandbox(why)) => NotListening::Shortage(no_walls(why)),
-                    Ok(End::Memory { peak, limit }) => {
-                        NotListening::Foul(Foul::MemoryExceeded { peak, limit })
+                    Ok(End::NoProgram(why)) => {
+                        let detail = Foul::evidence(why);
+                        NotListening::Failed(StartError::Foul(Foul::Unreachable { detail }))
                     }
+                    Ok(End::NoSandbox(why)) => NotListening::Failed(no_walls(why).into()),
+                    Ok(End::Memory { peak, limit }) => NotListening::Failed(StartError::Foul(
+                        Foul::MemoryExceeded { peak, limit },
+                    )),
                     Ok(end) => {
                         NotListening::Because(format!("{} before it listened", end.describe()))
                     }
@@ -281,9 +284,9 @@ impl Launch {
 
 /// Why a process does not listen.
 enum NotListening {
+    /// It does not start, for this reason. What it has printed says more.
     Because(String),
-    Foul(Foul),
-    Shortage(Shortage),
+    Failed(StartError),
 }
 
 /// The variable that says where to listen.
