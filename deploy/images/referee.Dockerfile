@@ -6,7 +6,7 @@ FROM rust:1.95.0-slim-bookworm AS build
 ENV RUSTUP_TOOLCHAIN=1.95.0
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --profile dist -p referee --bin referee
+RUN cargo build --locked --profile dist -p referee-cli --bin referee
 
 FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="referee" \

@@ -1,24 +1,22 @@
 //! `arena`: arranges games between bots and shows how they went.
 
-mod bots;
 mod classic;
 mod draw;
-mod files;
 mod hints;
 mod metrics;
 mod play;
 mod report;
 mod reporter;
-mod sandbox;
 mod secrets;
 mod show;
-mod stop;
 mod verbs;
 
 use std::{io::IsTerminal as _, process::ExitCode};
 
 use arena_tournament::TournamentError;
 use clap::Parser as _;
+use referee_cli::Hidden;
+pub(crate) use referee_cli::{End, Usage, bots, stop, usage};
 use referee_core::{SetupError, printable_lines};
 use referee_games::Mismatch;
 use referee_worker::SpecError;
@@ -29,12 +27,8 @@ use crate::verbs::{Cli, Format, meant};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // A process that builds walls: before anything that it does not need.
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|verb| verb == sandbox::VERB)
-    {
-        return referee_sandbox::enter();
+    if let Some(code) = Hidden::enter_sandbox() {
+        return code;
     }
     secrets::hide();
     let cli = match Cli::try_parse() {
@@ -110,39 +104,6 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// How the program ended, with its exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    /// Done.
-    Done = 0,
-    /// It ran, and the answer is no.
-    No = 1,
-    /// What was asked for is not possible.
-    Usage = 2,
-    /// We failed.
-    Failed = 3,
-    /// It was stopped before the end; the results so far have been shown.
-    Interrupted = 130,
-}
-
-impl From<End> for ExitCode {
-    fn from(end: End) -> Self {
-        Self::from(end as u8)
-    }
-}
-
-/// What a person asked for is not possible: what was expected, what to do.
-#[derive(Debug)]
-struct Usage(String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
-
 /// A record is not of a game that was played: its game, and the first difference.
 #[derive(Debug)]
 struct NotReplayed(String, Mismatch);
@@ -154,8 +115,3 @@ impl std::fmt::Display for NotReplayed {
 }
 
 impl std::error::Error for NotReplayed {}
-
-/// Refuses what a person asked for.
-fn usage<T>(why: impl Into<String>) -> anyhow::Result<T> {
-    Err(Usage(why.into()).into())
-}

@@ -4,7 +4,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -13,8 +12,8 @@ use anyhow::Context as _;
 use arena_events::{
     VERSION,
     run::{
-        ExamPlan, RunBot, RunCommand, RunEndedEvent, RunFile, RunIsolation, RunOutcome as EndName,
-        RunStartedEvent,
+        ExamPlan, MissingWall, RunBot, RunCommand, RunEndedEvent, RunFile, RunIsolation,
+        RunOutcome as EndName, RunSandbox, RunStartedEvent,
     },
 };
 use arena_ladder::{
@@ -28,14 +27,18 @@ use arena_tournament::{
 };
 use clap::Args;
 use referee::{BotSandbox, Cores};
+use referee_cli::{
+    Hidden, PinArgs, bots, files,
+    sandbox::{self, SandboxArgs},
+};
 use referee_core::{GameKind, JsonBounds, Limits, Root};
 use referee_games::game_name;
+use referee_sandbox::Walls;
 use referee_worker::{Entry, RecordFolder, Schemes, Stop, read_input_text, write_whole};
 
 use crate::{
-    End, files, report,
+    End, report,
     reporter::{Reporter, Seen},
-    sandbox::SandboxArgs,
     secrets::SEED,
     show, usage,
 };
@@ -78,27 +81,6 @@ pub(crate) struct RunArgs {
     sandbox: SandboxArgs,
     #[command(flatten)]
     records: RecordArgs,
-}
-
-/// Whether cores are divided.
-#[derive(Args, Clone, Copy)]
-pub(crate) struct PinArgs {
-    /// Keep the referee to cores of its own, and each bot to one of the others.
-    #[arg(long)]
-    pin: bool,
-}
-
-impl PinArgs {
-    /// The cores as they are divided, if they are to be.
-    pub(crate) fn cores(self) -> anyhow::Result<Option<Cores>> {
-        if !self.pin {
-            return Ok(None);
-        }
-        match Cores::divide().context("could not look for cores")? {
-            Some(cores) => Ok(Some(cores)),
-            None => usage("--pin: there is one core, and the referee and bots need one each"),
-        }
-    }
 }
 
 /// Where records go.
@@ -213,7 +195,7 @@ impl Settings {
     pub(crate) fn defaults(kind: &'static dyn GameKind) -> anyhow::Result<Self> {
         Ok(Self {
             kind,
-            schemes: crate::bots::schemes()?,
+            schemes: bots::schemes()?,
             root: secret_root()?,
             reproduction: false,
             hides_root: false,
@@ -392,7 +374,7 @@ pub(crate) fn started(
         sprt: definition.sprt.as_ref().map(events::sprt),
         time_limit_us: definition.time.map(events::us),
         isolation: isolation(plan, sandbox),
-        sandbox: sandbox.map(|sandbox| crate::sandbox::event(sandbox.walls())),
+        sandbox: sandbox.map(|sandbox| walls_event(sandbox.walls())),
         records: None,
         exam: None,
     })
@@ -443,20 +425,13 @@ pub(crate) fn run_options(
     Ok(RunOptions {
         concurrency: concurrency.map(|games| files::games_at_once(games, kind.info().seats)),
         logs: logs.map(std::path::absolute).transpose()?,
-        supervisor: supervisor()?,
+        supervisor: Hidden::supervisor()?,
         sandbox: None,
         cores: None,
         worker: worker(),
         live,
         checks_files: true,
     })
-}
-
-/// What kills the bots if this process ends without doing so.
-pub(crate) fn supervisor() -> anyhow::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("supervise");
-    Ok(command)
 }
 
 /// This process, as its workers are called.
@@ -471,7 +446,7 @@ fn worker() -> String {
 
 /// Says what walls are around the bots, and where games with secrets are less than isolated.
 pub(crate) fn note_isolation(plan: &Plan, sandbox: Option<&BotSandbox>) {
-    crate::sandbox::note(sandbox);
+    sandbox::note(sandbox);
     match isolation(plan, sandbox) {
         RunIsolation::FreshProcesses => report::note(
             "not isolated: every seating of a deal is played by fresh processes, but a bot may \
@@ -491,7 +466,7 @@ fn isolation(plan: &Plan, sandbox: Option<&BotSandbox>) -> RunIsolation {
         RunIsolation::NotNeeded
     } else if needs_own_deals(plan.kind, bots) {
         RunIsolation::OwnDeals
-    } else if !crate::sandbox::forgets(sandbox) {
+    } else if !sandbox::forgets(sandbox) {
         RunIsolation::FreshProcesses
     } else {
         RunIsolation::Full
@@ -687,4 +662,18 @@ pub(crate) fn describe(
     let text = serde_json::to_string_pretty(&file)?;
     write_whole(&path, text.as_bytes())
         .with_context(|| format!("could not write {}", path.display()))
+}
+
+/// The walls of a run, for programs.
+pub(crate) fn walls_event(walls: &Walls) -> RunSandbox {
+    let missing = walls.missing().into_iter().map(|one| MissingWall {
+        wall: one.wall.to_string(),
+        consequence: one.consequence,
+        remedy: one.remedy,
+        reason: one.reason,
+    });
+    RunSandbox {
+        walls: walls.to_string(),
+        missing: missing.collect(),
+    }
 }

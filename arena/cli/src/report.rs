@@ -8,47 +8,12 @@ use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use owo_colors::OwoColorize as _;
 
+pub(crate) use referee_cli::text::{WIDTH, filled, note, wrapped};
+
 /// Text as it is.
 pub(crate) fn text(text: &str) -> Result<()> {
     anstream::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
-}
-
-/// The widest line that a terminal of the usual width shows in one piece.
-pub(crate) const WIDTH: usize = 80;
-
-/// A line on as many lines as it needs, the others indented by a little more than the
-/// first.
-pub(crate) fn wrapped(line: &str) -> String {
-    const MORE: usize = 4;
-    let words = line.trim_start();
-    let indent = line.len() - words.len();
-    filled(" ".repeat(indent), words.split(' '), indent + MORE)
-}
-
-/// Words behind what a line begins with, on as many lines as they need; the lines below are
-/// indented.
-pub(crate) fn filled<'a>(
-    first: String,
-    words: impl Iterator<Item = &'a str>,
-    indent: usize,
-) -> String {
-    let mut width = first.chars().count();
-    let mut lines = first;
-    for (at, word) in words.enumerate() {
-        let length = word.chars().count();
-        if at > 0 && width + 1 + length > WIDTH {
-            lines.push('\n');
-            lines.push_str(&" ".repeat(indent));
-            width = indent;
-        } else if at > 0 {
-            lines.push(' ');
-            width += 1;
-        }
-        lines.push_str(word);
-        width += length;
-    }
-    lines
 }
 
 /// A line, on as many lines as it needs.
@@ -161,11 +126,6 @@ pub(crate) fn warning(words: &str) {
     let text = wrapped(&format!("warning: {words}"));
     let text = text.strip_prefix("warning:").unwrap_or(&text);
     anstream::eprintln!("{}{text}", "warning:".yellow().bold());
-}
-
-/// A remark, on standard error.
-pub(crate) fn note(words: &str) {
-    anstream::eprintln!("{}", wrapped(&format!("note: {words}")));
 }
 
 /// `1 game`, `2 games`.

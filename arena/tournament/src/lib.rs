@@ -32,7 +32,7 @@ pub use moves::export_moves;
 pub use observe::{EndedGame, FoulNotice, Observer, RunEvent, Silent};
 pub use plan::{Plan, PlannedBot, filler_name, game_id, secret_root};
 pub use results::{Answer, MemoryResults, Results, StoredResults};
-pub use run::{RunEnd, RunOptions, RunOutcome, cores, referee_threads, run, run_stored};
+pub use run::{RunEnd, RunOptions, RunOutcome, run, run_stored};
 pub use setups::{Setups, openings};
 pub use snapshot::{BotFigures, Figures, Snapshot, TestProgress, Warning};
 pub use suggest::{closest, hint};

@@ -3,7 +3,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    num::NonZero,
     path::PathBuf,
     process::Command,
     sync::Arc,
@@ -14,7 +13,7 @@ use arena_events::run::StopCause;
 use arena_ladder::Entrant;
 use arena_store::{Counter, Store, StoreError, Tournament, TournamentState};
 use futures_util::future::try_join_all;
-use referee::{BotSandbox, Cores, Pool};
+use referee::{BotSandbox, Cores, Pool, core_count, referee_threads};
 use referee_worker::{BotPool, LaunchContext, Packer, Stop, Worker, bucket};
 use tokio::time::Instant;
 
@@ -152,10 +151,10 @@ async fn play<R: Results>(
         true => 1,
         false => options.concurrency.unwrap_or_else(|| match &options.cores {
             Some(divided) => divided.bots.count(),
-            None => cores(),
+            None => core_count(),
         }),
     };
-    let workers = concurrency.min(cores()).max(1);
+    let workers = concurrency.min(core_count()).max(1);
     let working = try_join_all((0..workers).map(|number| {
         let worker = Worker {
             name: format!("{}-{number}", options.worker),
@@ -332,17 +331,4 @@ impl<R: Results> Watch<'_, R> {
         self.is_stopping = true;
         self.observer.event(RunEvent::Stopping(cause));
     }
-}
-
-/// How many games to play at once if nobody says: as many as there are cores, since
-/// one bot of a game thinks at a time.
-#[must_use]
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
-}
-
-/// Half of the cores referee; the bots need the others.
-#[must_use]
-pub fn referee_threads() -> usize {
-    (cores() / 2).max(1)
 }

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    num::NonZero,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -12,6 +13,19 @@ use nix::{
 
 /// A referee's thread has time for the games of so many cores.
 const GAMES_OF: usize = 8;
+
+/// How many cores this process may use. So many games are played at once if nobody says:
+/// one bot of a game thinks at a time.
+#[must_use]
+pub fn core_count() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Half of the cores referee where they are not divided; the bots need the others.
+#[must_use]
+pub fn referee_threads() -> usize {
+    (core_count() / 2).max(1)
+}
 
 /// How the cores that this process may use are divided.
 #[derive(Clone, Debug)]

@@ -26,7 +26,7 @@ mod traffic;
 pub use address::{Address, BadAddress, causes};
 pub use bot::Bot;
 pub use connection::ConnectError;
-pub use cores::{BotCores, Cores};
+pub use cores::{BotCores, Cores, core_count, referee_threads};
 pub use excuses::Excuses;
 pub use play::{CLOSE_GRACE, Game, Live, PlayError};
 pub use pool::{CutOff, Pool};

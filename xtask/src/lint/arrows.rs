@@ -53,6 +53,10 @@ const FORBIDDEN: &[Arrow] = &[
     ("referee-worker", "villains", "kinds of bots are handed in"),
     ("referee-worker", "strategy-adapter", "kinds of bots are handed in"),
 
+    ("referee-cli", "arena", "a worker needs no arena of its own"),
+    ("referee-cli", "arena-store", "results are reported, whoever keeps them"),
+    ("referee-cli", "arena-tournament", "who plays whom is said in a lease"),
+
     ("arena-ladder", "tokio", "who plays whom is arithmetic"),
     ("arena-ladder", "tonic", "who plays whom is arithmetic"),
     ("arena-ladder", "tracing", "who plays whom is arithmetic"),

@@ -8,15 +8,13 @@ use arena_ladder::{Entrant, ScheduleShape, Seatings};
 use arena_store::{BotRow, NewBot, Store, StoreError};
 use arena_tournament::{RunEnd, Warning, events, find_game};
 use clap::{Args, Subcommand};
+use referee_cli::sandbox::SandboxArgs;
 use referee_core::{Foul, FoulKind, GameKind};
 use referee_games::{GAMES, game_name};
 use referee_worker::{Entry, Stop};
 
 use super::{Format, games_of, store::StoreAt};
-use crate::{
-    End, bots::schemes, play::Settings, report, reporter::Reporter, sandbox::SandboxArgs, stop,
-    usage,
-};
+use crate::{End, bots::schemes, play::Settings, report, reporter::Reporter, stop, usage};
 
 #[derive(Subcommand)]
 pub(crate) enum Bots {

@@ -10,9 +10,10 @@ use arena_events::{
     Event,
     check::{RefereeCheckedEvent, VillainEvent, VillainSeat},
 };
-use arena_tournament::{events, find_game, referee_threads};
+use arena_tournament::{events, find_game};
 use clap::Args;
 use referee::Address;
+use referee::referee_threads;
 use referee_core::{Foul, FoulKind, Seat};
 use referee_worker::{BotOptions, Entry, LaunchContext, Stop};
 use villains::Kind;
@@ -22,7 +23,6 @@ use crate::{
     End,
     bots::schemes,
     classic,
-    play::supervisor,
     report::{self, plural},
     stop, usage,
 };
@@ -58,7 +58,7 @@ impl CheckReferee {
         let referee = self.referee()?;
         let stop = stop::on_signals(None)?;
         let directory = std::env::current_dir().context("the folder of this process is gone")?;
-        let context = LaunchContext::new(supervisor()?, None, directory)
+        let context = LaunchContext::new(referee_cli::Hidden::supervisor()?, None, directory)
             .context("could not start the supervisor")?;
         self.try_all(&kinds, &villains, &referee, &context, &stop)
             .await

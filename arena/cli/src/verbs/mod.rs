@@ -11,11 +11,7 @@ mod selftest;
 mod store;
 mod tournament;
 
-use std::{
-    io::IsTerminal as _,
-    path::Path,
-    process::{Command, ExitCode},
-};
+use std::{io::IsTerminal as _, path::Path, process::Command};
 
 use arena_tournament::find_game;
 use clap::{
@@ -23,10 +19,10 @@ use clap::{
     builder::PossibleValuesParser,
     error::{ContextKind, ErrorKind},
 };
+use referee_cli::{Hidden, files};
 use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
 use referee_worker::Entry;
-use strategy_adapter::AdapterError;
 
 use crate::{End, usage};
 
@@ -93,30 +89,11 @@ enum Verb {
         /// The verb, and the verb below it: `arena man tournament run`.
         verbs: Vec<String>,
     },
-    /// Run a built-in bot (what `house:` bots are started with)
-    #[command(hide = true)]
-    Bot {
-        /// NAME?parameter=value&…
-        spec: String,
-    },
     /// Run a bot that misbehaves (what `check-referee` starts)
     #[command(hide = true)]
     Villain(villains::Villain),
-    /// Play a compiled strategy (what `strategy:` bots are started with)
-    #[command(hide = true)]
-    Strategy {
-        /// PATH?parameter=value&…
-        spec: String,
-    },
-    /// Load a strategy for one game (started by `arena strategy`)
-    #[command(hide = true)]
-    StrategyHost {
-        /// The same.
-        spec: String,
-    },
-    /// Kill the bots that outlive us (started by the arena itself)
-    #[command(hide = true)]
-    Supervise,
+    #[command(flatten)]
+    Hidden(Hidden),
 }
 
 /// What goes to standard output.
@@ -152,38 +129,9 @@ impl Cli {
                 print_bytes(&script)
             }
             Verb::Man { verbs } => man(&verbs),
-            Verb::Bot { spec } => {
-                // It knows its own hand, and its opponent runs as the same user.
-                nix::sys::prctl::set_dumpable(false)?;
-                let code = house_bots::main(&spec);
-                Ok(if code == ExitCode::SUCCESS {
-                    End::Done
-                } else {
-                    End::Usage
-                })
-            }
             // How it ends is a part of how it misbehaves.
             Verb::Villain(villain) => std::process::exit(villain.main(Some("villain")).into()),
-            Verb::Strategy { spec } => match strategy_adapter::adapter(&spec) {
-                Ok(()) => Ok(End::Done),
-                Err(AdapterError::Strategy(error)) => usage(error.to_string()),
-                Err(error) => {
-                    anstream::eprintln!("{error}");
-                    Ok(End::No)
-                }
-            },
-            Verb::StrategyHost { spec } => {
-                let code = strategy_adapter::host(&spec);
-                Ok(if code == ExitCode::SUCCESS {
-                    End::Done
-                } else {
-                    End::Failed
-                })
-            }
-            Verb::Supervise => {
-                referee::supervise();
-                Ok(End::Done)
-            }
+            Verb::Hidden(verb) => verb.run(),
         }
     }
 }
@@ -193,7 +141,7 @@ impl Cli {
 fn on_runtime(work: impl Future<Output = anyhow::Result<End>>) -> anyhow::Result<End> {
     // What decides the deals is in our memory, and bots run as the same user.
     nix::sys::prctl::set_dumpable(false)?;
-    crate::files::raise_limit();
+    files::raise_limit();
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?

@@ -23,6 +23,7 @@ use arena_tournament::{MemoryResults, RunEnd, RunOptions, events, find_game};
 use clap::Args;
 use nix::{sys::signal::Signal, unistd::Pid};
 use referee::{Pool, Supervisor};
+use referee_cli::sandbox::SandboxArgs;
 use referee_core::{GameKind, Record, Root, Verdict, pack};
 use referee_games::{GAMES, game_name, replay};
 use referee_sandbox::Walls;
@@ -35,7 +36,6 @@ use crate::{
     play::{Settings, play_into, run_options},
     report::{self, plural},
     reporter::Reporter,
-    sandbox::SandboxArgs,
     stop, usage,
 };
 
@@ -304,7 +304,7 @@ fn proved(packed: &[u8]) -> Result<(), WrongRecord> {
 }
 
 fn cores() -> Observed {
-    let cores = arena_tournament::cores();
+    let cores = referee::core_count();
     let cores = cores as u64;
     Observed {
         what: "cores".to_owned(),
@@ -352,7 +352,7 @@ fn walls_of(walls: &Walls) -> Observed {
     }
     Observed {
         what: "sandbox".to_owned(),
-        check: SelftestCheck::Sandbox(crate::sandbox::event(walls)),
+        check: SelftestCheck::Sandbox(crate::play::walls_event(walls)),
         found: Ok(words),
     }
 }

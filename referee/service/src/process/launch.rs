@@ -252,9 +252,9 @@ impl Launch {
                         NotListening::Failed(StartError::Foul(Foul::Unreachable { detail }))
                     }
                     Ok(End::NoSandbox(why)) => NotListening::Failed(no_walls(why).into()),
-                    Ok(End::Memory { peak, limit }) => NotListening::Failed(StartError::Foul(
-                        Foul::MemoryExceeded { peak, limit },
-                    )),
+                    Ok(End::Memory { peak, limit }) => {
+                        NotListening::Failed(StartError::Foul(Foul::MemoryExceeded { peak, limit }))
+                    }
                     Ok(end) => {
                         NotListening::Because(format!("{} before it listened", end.describe()))
                     }

@@ -16,20 +16,14 @@ use arena_events::{
 };
 use arena_tournament::{events, parse_limit};
 use clap::Args;
+use referee_cli::sandbox::SandboxArgs;
 use referee_core::{Limits, Root};
 use referee_games::game_name;
 use referee_worker::{BotOptions, Entry, LaunchContext, RecordFolder};
 
 use self::print::Printer;
 use super::{Format, games_of};
-use crate::{
-    End,
-    bots::schemes,
-    play::{RunFolder, supervisor},
-    report,
-    sandbox::SandboxArgs,
-    stop, usage,
-};
+use crate::{End, bots::schemes, play::RunFolder, report, stop, usage};
 
 /// Puts a bot through every call of its games, whole games from each seat, several
 /// at once, a game that is resumed, streams that are cancelled, and many games in a
@@ -128,10 +122,14 @@ impl Check {
             None => printed.path().to_owned(),
         };
         let sandbox = self.sandbox.around([&entry], [logs.clone()])?;
-        crate::sandbox::note(sandbox.as_ref());
-        let context = LaunchContext::new(supervisor()?, Some(logs), directory.clone())
-            .context("could not start the supervisor")?
-            .with_sandbox(sandbox);
+        referee_cli::sandbox::note(sandbox.as_ref());
+        let context = LaunchContext::new(
+            referee_cli::Hidden::supervisor()?,
+            Some(logs),
+            directory.clone(),
+        )
+        .context("could not start the supervisor")?
+        .with_sandbox(sandbox);
         let bot_options = BotOptions {
             start_limit: self.start_limit,
             memory_limit: self.memory_limit.map(|mib| mib * 1024 * 1024),

@@ -12,6 +12,7 @@ use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
 use arena_tournament::{Plan, events, find_game, parse_limit};
 use clap::Args;
+use referee_cli::sandbox::SandboxArgs;
 use referee_core::{Limits, Root, Seat, is_printable};
 use referee_worker::{Entry, Stop, read_input_text};
 use serde::Deserialize;
@@ -21,7 +22,6 @@ use crate::{
     End,
     play::{RecordArgs, RunFolder, Settings},
     report::{self, plural},
-    sandbox::SandboxArgs,
     stop, usage,
 };
 

@@ -168,7 +168,7 @@ fn started<'a>(
 ) -> anyhow::Result<RunStartedEvent> {
     let mut plans = plans.into_iter().peekable();
     if let Some(first) = plans.peek() {
-        crate::sandbox::note(settings.sandbox(first, folder)?.as_ref());
+        referee_cli::sandbox::note(settings.sandbox(first, folder)?.as_ref());
     }
     let mut parts =
         plans.map(|plan| settings.started(RunCommand::Exam, plan, folder, Some(exam.clone())));

@@ -8,7 +8,6 @@ use arena_review::{
     BotError, ExplainOptions, ExplainedMove, Explanation, InProcessBot, InProcessSeat, ReviewError,
     SEARCHES, explain,
 };
-use arena_tournament::cores;
 use bytes::Bytes;
 use clap::Args;
 use house_bots::HOUSE;
@@ -82,7 +81,7 @@ impl Explain {
                 None => 500,
             }),
             root: &root,
-            threads: cores(),
+            threads: referee::core_count(),
         };
         let explanation = match explain(&record, &options) {
             Err(ReviewError::Mismatch(mismatch)) => {

@@ -12,6 +12,7 @@ use arena_review::{RerunReport, RerunRequest, ReviewError, rerun};
 use arena_tournament::{events, parse_limit};
 use clap::Args;
 use referee::{Pool, Reanswer, RerunEnd};
+use referee_cli::sandbox::SandboxArgs;
 use referee_core::Seat;
 use referee_games::game;
 use referee_worker::{Entry, LaunchContext};
@@ -20,9 +21,7 @@ use super::games::GameArgs;
 use crate::{
     End, NotReplayed,
     bots::schemes,
-    play::supervisor,
     report::{self, event, line, plural, shorten, text},
-    sandbox::SandboxArgs,
     usage,
     verbs::Format,
 };
@@ -77,8 +76,8 @@ impl Rerun {
             self.heading(&request)?;
         }
         let sandbox = self.sandbox.around([&entry], [])?;
-        crate::sandbox::note(sandbox.as_ref());
-        let context = LaunchContext::new(supervisor()?, None, directory)
+        referee_cli::sandbox::note(sandbox.as_ref());
+        let context = LaunchContext::new(referee_cli::Hidden::supervisor()?, None, directory)
             .context("could not start the supervisor")?
             .with_sandbox(sandbox);
         let pool = Pool::new(1)?;

@@ -20,6 +20,7 @@ use arena_tournament::{
 };
 use clap::Args;
 use referee::BotSandbox;
+use referee_cli::{PinArgs, sandbox::SandboxArgs};
 use referee_core::Root;
 use referee_games::game_name;
 
@@ -28,10 +29,9 @@ use crate::{
     End,
     bots::schemes,
     metrics,
-    play::{PinArgs, note_isolation, run_options, show_root, started, typed_root},
+    play::{note_isolation, run_options, show_root, started, typed_root},
     report::{self, plural},
     reporter::Reporter,
-    sandbox::SandboxArgs,
     secrets::SEED,
     show, stop, usage,
     verbs::{Format, store::StoreAt},

@@ -14,7 +14,7 @@ use crate::End;
 /// Listens for SIGINT and SIGTERM. When both finishing and cutting off have been asked
 /// for, the next signal ends the process. Whoever sends SIGTERM does not wait without
 /// limit: `grace` after it, what still runs is cut off.
-pub(crate) fn on_signals(grace: Option<Duration>) -> anyhow::Result<Stop> {
+pub fn on_signals(grace: Option<Duration>) -> anyhow::Result<Stop> {
     let stop = Stop::default();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -48,7 +48,7 @@ pub(crate) fn on_signals(grace: Option<Duration>) -> anyhow::Result<Stop> {
 }
 
 /// Listens for SIGINT and SIGTERM; the first of them asks that everything is cut off.
-pub(crate) fn at_once_on_signals() -> anyhow::Result<Stop> {
+pub fn at_once_on_signals() -> anyhow::Result<Stop> {
     let stop = Stop::default();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -64,7 +64,7 @@ pub(crate) fn at_once_on_signals() -> anyhow::Result<Stop> {
 }
 
 fn tell(how: &str) {
-    anstream::eprintln!("\narena: finishing the games that are running; {how}");
+    anstream::eprintln!("\nfinishing the games that are running; {how}");
 }
 
 /// Waits until that moment; without one, without end.

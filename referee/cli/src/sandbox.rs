@@ -6,20 +6,19 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use arena_events::run::{MissingWall, RunSandbox};
 use clap::{Args, ValueEnum};
 use referee::BotSandbox;
-use referee_sandbox::{Reexec, Sandbox, SandboxError, SandboxMode, Wall, Walls};
+use referee_sandbox::{Reexec, Sandbox, SandboxError, SandboxMode, Wall};
 use referee_worker::{Entry, Trust};
 
-use crate::{report, usage};
+use crate::{text, usage};
 
 /// What this program is started again with, inside and outside of a sandbox.
-pub(crate) const VERB: &str = "sandbox";
+pub const VERB: &str = "sandbox";
 
 /// Which walls are asked for.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub(crate) struct SandboxArgs {
+pub struct SandboxArgs {
     /// Walls around bots that are not built in: all of them or an error (require), as many
     /// as this machine allows (best), or none (off). `arena selftest` shows them.
     #[arg(
@@ -46,7 +45,7 @@ enum Wanted {
 
 impl SandboxArgs {
     /// Finds out which walls hold here. Only the first call in a process does.
-    pub(crate) fn probe(self) -> anyhow::Result<Arc<Sandbox>> {
+    pub fn probe(self) -> anyhow::Result<Arc<Sandbox>> {
         // A process has one --sandbox.
         static PROBED: OnceLock<Arc<Sandbox>> = OnceLock::new();
         if let Some(sandbox) = PROBED.get() {
@@ -69,7 +68,7 @@ impl SandboxArgs {
 
     /// The walls around these bots; none where all are trusted or run elsewhere. They see
     /// nothing of what is hidden, nor of the folder of runs.
-    pub(crate) fn around<'e>(
+    pub fn around<'e>(
         self,
         bots: impl IntoIterator<Item = &'e Entry>,
         hidden: impl IntoIterator<Item = PathBuf>,
@@ -89,44 +88,30 @@ impl SandboxArgs {
 }
 
 /// Says what walls are around the bots of a run.
-pub(crate) fn note(sandbox: Option<&BotSandbox>) {
+pub fn note(sandbox: Option<&BotSandbox>) {
     let Some(sandbox) = sandbox else {
         return;
     };
     let walls = sandbox.walls();
     if sandbox.sandbox.is_off() {
-        return report::note(
+        return text::note(
             "sandbox: off: a bot can do all that you can: read and change your files, the store \
              and other bots, dial anybody, and leave processes behind",
         );
     }
     let missing = walls.missing();
     if missing.is_empty() {
-        return report::note(&format!("sandbox: {walls}"));
+        return text::note(&format!("sandbox: {walls}"));
     }
     let consequences: Vec<&str> = missing.iter().map(|one| &*one.consequence).collect();
-    report::note(&format!(
+    text::note(&format!(
         "sandbox: {walls}: {}; `arena selftest` says what to do about it",
         consequences.join("; ")
     ));
 }
 
-/// The same for programs.
-pub(crate) fn event(walls: &Walls) -> RunSandbox {
-    let missing = walls.missing().into_iter().map(|one| MissingWall {
-        wall: one.wall.to_string(),
-        consequence: one.consequence,
-        remedy: one.remedy,
-        reason: one.reason,
-    });
-    RunSandbox {
-        walls: walls.to_string(),
-        missing: missing.collect(),
-    }
-}
-
 /// Whether nothing that a bot does in one process can be known to the next one.
-pub(crate) fn forgets(sandbox: Option<&BotSandbox>) -> bool {
+pub fn forgets(sandbox: Option<&BotSandbox>) -> bool {
     let needed = [
         Wall::Files,
         Wall::Processes,

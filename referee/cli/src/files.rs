@@ -1,9 +1,9 @@
 //! The limit of open files: raised as far as it can be, and how many games fit into it.
 
-use arena_tournament::cores;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use referee::core_count;
 
-use crate::report;
+use crate::text;
 
 /// What is open beside bots: the store, records, logs, listeners.
 const RESERVED: u64 = 200;
@@ -11,7 +11,7 @@ const RESERVED: u64 = 200;
 const OF_A_PROCESS: u64 = 4;
 
 /// Raises the limit of this process as far as the system allows.
-pub(crate) fn raise_limit() {
+pub fn raise_limit() {
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
         && soft < hard
         && let Err(error) = setrlimit(Resource::RLIMIT_NOFILE, hard, hard)
@@ -22,13 +22,13 @@ pub(crate) fn raise_limit() {
 
 /// How many games of so many seats are played at once: as many as are wanted, or as many as
 /// there are files for, which is said.
-pub(crate) fn games_at_once(wanted: usize, seats: u8) -> usize {
+pub fn games_at_once(wanted: usize, seats: u8) -> usize {
     let Ok((limit, _)) = getrlimit(Resource::RLIMIT_NOFILE) else {
         return wanted;
     };
-    let fit = games_that_fit(limit, seats, cores() as u64);
+    let fit = games_that_fit(limit, seats, core_count() as u64);
     if wanted > fit {
-        report::note(&format!(
+        text::note(&format!(
             "{limit} files may be open, which is enough for {fit} games at once; allow more \
              (ulimit -n) for the {wanted} that were asked for"
         ));

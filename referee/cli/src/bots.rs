@@ -1,4 +1,4 @@
-//! The kinds of bots that `arena` can start: its own, and compiled strategies, by
+//! The kinds of bots that a program can start: built-in ones, and compiled strategies, by
 //! running itself; the others come with `referee-worker`.
 
 use std::{
@@ -16,9 +16,9 @@ use strategy_adapter::Strategy;
 /// # Errors
 ///
 /// The path of this program is not known.
-pub(crate) fn schemes() -> std::io::Result<Schemes> {
+pub fn schemes() -> std::io::Result<Schemes> {
     let program = std::env::current_exe()?;
-    let arena = program.clone();
+    let adapter = program.clone();
     let built_in = Scheme {
         prefixes: &["house:"],
         form: "house:NAME",
@@ -37,7 +37,7 @@ pub(crate) fn schemes() -> std::io::Result<Schemes> {
         names: Vec::new(),
         read: Box::new(move |spec, rest| match rest.parse() {
             Ok(strategy) => Ok(Arc::new(Compiled {
-                program: arena.clone(),
+                program: adapter.clone(),
                 strategy,
             })),
             Err(error) => Err(format!("{spec}: {error}; {}", strategy_adapter::EXPECTED)),
@@ -46,7 +46,7 @@ pub(crate) fn schemes() -> std::io::Result<Schemes> {
     Ok(Schemes::with(vec![built_in, strategy]))
 }
 
-/// One of our own bots: the arena runs itself as it.
+/// One of our own bots: the program runs itself as it.
 #[derive(Debug)]
 struct BuiltIn {
     program: PathBuf,
@@ -84,7 +84,7 @@ impl Launcher for BuiltIn {
     }
 }
 
-/// A compiled strategy: the arena runs itself as its adapter.
+/// A compiled strategy: the program runs itself as its adapter.
 #[derive(Debug)]
 struct Compiled {
     program: PathBuf,

@@ -1,0 +1,45 @@
+//! How a program ends.
+
+use std::process::ExitCode;
+
+/// How a program ended, with its exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Done.
+    Done = 0,
+    /// It ran, and the answer is no.
+    No = 1,
+    /// What was asked for is not possible.
+    Usage = 2,
+    /// We failed.
+    Failed = 3,
+    /// It was stopped before the end; the results so far have been shown.
+    Interrupted = 130,
+}
+
+impl From<End> for ExitCode {
+    fn from(end: End) -> Self {
+        Self::from(end as u8)
+    }
+}
+
+/// What a person asked for is not possible: what was expected, what to do.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Refuses what a person asked for.
+///
+/// # Errors
+///
+/// Always: [`Usage`].
+pub fn usage<T>(why: impl Into<String>) -> anyhow::Result<T> {
+    Err(Usage(why.into()).into())
+}

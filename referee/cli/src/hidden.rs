@@ -1,0 +1,98 @@
+//! The verbs that a program starts itself with, so that one binary is enough.
+
+use std::{
+    ffi::OsStr,
+    process::{Command, ExitCode},
+};
+
+use clap::Subcommand;
+use strategy_adapter::AdapterError;
+
+use crate::{End, sandbox, usage};
+
+/// A verb that nobody types.
+#[derive(Debug, Subcommand)]
+pub enum Hidden {
+    /// Run a built-in bot (what `house:` bots are started with)
+    #[command(hide = true)]
+    Bot {
+        /// NAME?parameter=value&…
+        spec: String,
+    },
+    /// Play a compiled strategy (what `strategy:` bots are started with)
+    #[command(hide = true)]
+    Strategy {
+        /// PATH?parameter=value&…
+        spec: String,
+    },
+    /// Load a strategy for one game (started by the verb `strategy`)
+    #[command(hide = true)]
+    StrategyHost {
+        /// The same.
+        spec: String,
+    },
+    /// Kill the bots that outlive us (started by the program itself)
+    #[command(hide = true)]
+    Supervise,
+}
+
+impl Hidden {
+    /// Where this process is to build walls around a bot, does so and ends. Programs call it
+    /// first of all, before they read arguments or start threads.
+    #[must_use]
+    pub fn enter_sandbox() -> Option<ExitCode> {
+        let verb = std::env::args_os().nth(1)?;
+        (verb == OsStr::new(sandbox::VERB)).then(referee_sandbox::enter)
+    }
+
+    /// What kills the bots if this process ends without doing so.
+    ///
+    /// # Errors
+    ///
+    /// The path of this program is not known.
+    pub fn supervisor() -> std::io::Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("supervise");
+        Ok(command)
+    }
+
+    /// Does it.
+    ///
+    /// # Errors
+    ///
+    /// The SPEC is wrong, or the system fails.
+    pub fn run(self) -> anyhow::Result<End> {
+        match self {
+            Self::Bot { spec } => {
+                // It knows its own hand, and its opponent runs as the same user.
+                nix::sys::prctl::set_dumpable(false)?;
+                let code = house_bots::main(&spec);
+                Ok(if code == ExitCode::SUCCESS {
+                    End::Done
+                } else {
+                    End::Usage
+                })
+            }
+            Self::Strategy { spec } => match strategy_adapter::adapter(&spec) {
+                Ok(()) => Ok(End::Done),
+                Err(AdapterError::Strategy(error)) => usage(error.to_string()),
+                Err(error) => {
+                    anstream::eprintln!("{error}");
+                    Ok(End::No)
+                }
+            },
+            Self::StrategyHost { spec } => {
+                let code = strategy_adapter::host(&spec);
+                Ok(if code == ExitCode::SUCCESS {
+                    End::Done
+                } else {
+                    End::Failed
+                })
+            }
+            Self::Supervise => {
+                referee::supervise();
+                Ok(End::Done)
+            }
+        }
+    }
+}

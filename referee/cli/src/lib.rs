@@ -1,0 +1,16 @@
+//! What every program that starts bots has on its command line: kinds of bots, walls,
+//! cores, signals, and the hidden verbs that it starts itself with. The programs are
+//! `referee` here and `arena`.
+
+pub mod bots;
+mod end;
+pub mod files;
+mod hidden;
+mod pin;
+pub mod sandbox;
+pub mod stop;
+pub mod text;
+
+pub use end::{End, Usage, usage};
+pub use hidden::Hidden;
+pub use pin::PinArgs;

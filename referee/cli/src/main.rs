@@ -1,0 +1,121 @@
+//! `referee`: plays the games that it is asked to play.
+
+use std::{io::IsTerminal as _, process::ExitCode, time::Duration};
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+use referee::{Serve, referee_threads};
+use referee_cli::{End, Hidden, Usage, files};
+use referee_worker::SpecError;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Plays games between bots over gRPC and says who broke which rule.
+#[derive(Parser)]
+#[command(
+    version,
+    after_help = "Example:\n  referee serve --listen 0.0.0.0:50050"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Serve `arena.v1.Referee/PlayGame`, health and reflection
+    Serve(ServeArgs),
+    #[command(flatten)]
+    Hidden(Hidden),
+}
+
+#[derive(Args)]
+struct ServeArgs {
+    /// Where to listen; port 0 lets the system choose.
+    #[arg(long, env = "REFEREE_LISTEN", default_value = "127.0.0.1:50050")]
+    listen: String,
+    /// How many threads to play games on.
+    #[arg(long, env = "REFEREE_THREADS", default_value_t = referee_threads())]
+    threads: usize,
+    /// How many games to play at once; further ones are refused.
+    #[arg(long, env = "REFEREE_MAX_GAMES", default_value_t = 1024)]
+    max_games: usize,
+    /// How long games that are running may go on after SIGTERM or SIGINT.
+    #[arg(long, env = "REFEREE_GRACE", default_value = "30s", value_parser = humantime::parse_duration)]
+    grace: Duration,
+}
+
+fn main() -> ExitCode {
+    if let Some(code) = Hidden::enter_sandbox() {
+        return code;
+    }
+    let arguments = Arguments::parse();
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()),
+        )
+        .init();
+    let ended = match arguments.verb {
+        Verb::Serve(serve) => on_runtime(serve.run()),
+        Verb::Hidden(verb) => verb.run(),
+    };
+    match ended {
+        Ok(end) => end.into(),
+        Err(error) => {
+            anstream::eprintln!("referee: {error:#}");
+            let end = if error.is::<Usage>() || error.is::<SpecError>() {
+                End::Usage
+            } else {
+                End::Failed
+            };
+            end.into()
+        }
+    }
+}
+
+/// The main thread looks after everything; games are played on threads of their own.
+fn on_runtime(work: impl Future<Output = anyhow::Result<End>>) -> anyhow::Result<End> {
+    // What decides the deals is in our memory, and bots may run as the same user.
+    nix::sys::prctl::set_dumpable(false)?;
+    files::raise_limit();
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(work)
+}
+
+impl ServeArgs {
+    async fn run(self) -> anyhow::Result<End> {
+        let serve = Serve {
+            threads: self.threads,
+            max_games: self.max_games,
+            grace: self.grace,
+        };
+        let listen = self.listen;
+        let listener = tokio::net::TcpListener::bind(&listen)
+            .await
+            .with_context(|| {
+                format!("could not listen on {listen}: expected HOST:PORT with a free port")
+            })?;
+        let stop = CancellationToken::new();
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let stopping = stop.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            tracing::info!("stopping: no new games");
+            stopping.cancel();
+        });
+        println!("listening on tcp:{}", listener.local_addr()?);
+        serve.run(listener, stop).await?;
+        Ok(End::Done)
+    }
+}
