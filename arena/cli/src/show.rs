@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use arena_events::tournament::FaultKind;
 use arena_ladder::{
     Schedule,
     elo::{Estimate, NoEstimate},
@@ -442,33 +441,6 @@ fn match_line(one: &Match, names: &[String]) -> String {
         }
     };
     format!("{} {}{deals}", one.id.0, players.join(" - "))
-}
-
-/// What is wrong with a tournament that is not proved.
-pub(crate) fn fault(fault: &FaultKind) -> String {
-    match fault {
-        FaultKind::WrongRoot => "the root is not the one that was committed to".to_owned(),
-        FaultKind::WrongCounts => "the table is not what the games add up to".to_owned(),
-        FaultKind::OutOfSchedule => "the schedule asked for it between other bots".to_owned(),
-        FaultKind::NotScheduled => "the schedule never asked for it".to_owned(),
-        FaultKind::NotPlayed => "it was not played".to_owned(),
-        FaultKind::WrongScore => "its score is not what its games add up to".to_owned(),
-        FaultKind::MissingGame => "there is no such game".to_owned(),
-        FaultKind::NoRecord => "it has no record".to_owned(),
-        FaultKind::UnreadableRecord { error } => format!("its record: {error}"),
-        FaultKind::DoesNotReplay { error } => format!("its record does not replay: {error}"),
-        FaultKind::WrongSeed => "its seed is not the root's".to_owned(),
-        FaultKind::WrongGameOrLimits => {
-            "it was played as another game or with other limits".to_owned()
-        }
-        FaultKind::WrongGameId { game_id } => format!("its record is of game {game_id}"),
-        FaultKind::WrongSetup => "it was played with another set-up".to_owned(),
-        FaultKind::WrongSeating => "others sat there than the schedule says".to_owned(),
-        FaultKind::WrongPlayer { seat, player } => format!("seat {seat} was {player}"),
-        FaultKind::VoidGame => "its record is of a void game".to_owned(),
-        FaultKind::WrongResult => "the store counts another result than its record has".to_owned(),
-        FaultKind::WrongCounters => "its counters are not what its record says".to_owned(),
-    }
 }
 
 /// A moment as people write it, to the minute.

@@ -32,6 +32,8 @@ pub enum TournamentState {
     Interrupted,
     /// It has ended.
     Over,
+    /// It was ended before its end, and can't be resumed.
+    Cancelled,
 }
 
 /// The result of verifying a tournament.
@@ -121,4 +123,35 @@ pub enum FaultKind {
     WrongResult,
     /// The store has other counters than the record.
     WrongCounters,
+}
+
+/// For people.
+impl std::fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FaultKind::WrongRoot => f.write_str("the root is not the one that was committed to"),
+            FaultKind::WrongCounts => f.write_str("the table is not what the games add up to"),
+            FaultKind::OutOfSchedule => f.write_str("the schedule asked for it between other bots"),
+            FaultKind::NotScheduled => f.write_str("the schedule never asked for it"),
+            FaultKind::NotPlayed => f.write_str("it was not played"),
+            FaultKind::WrongScore => f.write_str("its score is not what its games add up to"),
+            FaultKind::MissingGame => f.write_str("there is no such game"),
+            FaultKind::NoRecord => f.write_str("it has no record"),
+            FaultKind::UnreadableRecord { error } => write!(f, "its record: {error}"),
+            FaultKind::DoesNotReplay { error } => write!(f, "its record does not replay: {error}"),
+            FaultKind::WrongSeed => f.write_str("its seed is not the root's"),
+            FaultKind::WrongGameOrLimits => {
+                f.write_str("it was played as another game or with other limits")
+            }
+            FaultKind::WrongGameId { game_id } => write!(f, "its record is of game {game_id}"),
+            FaultKind::WrongSetup => f.write_str("it was played with another set-up"),
+            FaultKind::WrongSeating => f.write_str("others sat there than the schedule says"),
+            FaultKind::WrongPlayer { seat, player } => write!(f, "seat {seat} was {player}"),
+            FaultKind::VoidGame => f.write_str("its record is of a void game"),
+            FaultKind::WrongResult => {
+                f.write_str("the store counts another result than its record has")
+            }
+            FaultKind::WrongCounters => f.write_str("its counters are not what its record says"),
+        }
+    }
 }

@@ -74,6 +74,7 @@ pub async fn rerun(
         start_limit: part.limits.start,
         memory_limit: None,
         measure_memory: false,
+        directory: None,
     };
     let bot = context.bot(request.bot, &options, None, 0);
     let bot = Arc::new(bot.map_err(ReviewError::Socket)?);

@@ -200,6 +200,7 @@ fn game(number: u64, text: &str) -> FinishedGame {
             course: chance,
             play_hash: format!("{chance:064x}"),
             finished_unix_ms: number.cast_signed(),
+            worker: None,
             counters: vec![
                 (None, Counter::Ended(Ending::Rules), 1),
                 thinking(0, 90),

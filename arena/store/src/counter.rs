@@ -24,6 +24,12 @@ pub enum Counter {
     HalfPoints(Seat),
     /// `excused`: answers of an entrant that were late but for a delay of the referee.
     Excused,
+    /// `worker-games:WORKER`: games of an entrant that this worker played.
+    WorkerGames(String),
+    /// `worker-late:WORKER`: games that it lost there on time.
+    WorkerLate(String),
+    /// `worker-failed:WORKER`: games that it lost there by not starting or by crashing.
+    WorkerFailed(String),
     /// `queue:BUCKET`: chunks that waited this long for a worker.
     QueueWait(u32),
     /// `commit:BUCKET`: transactions of the store that took this long.
@@ -72,6 +78,9 @@ impl fmt::Display for Counter {
             Self::Ended(ending) => write!(f, "ended:{ending}"),
             Self::HalfPoints(seat) => write!(f, "points:{seat}"),
             Self::Excused => f.write_str("excused"),
+            Self::WorkerGames(worker) => write!(f, "worker-games:{worker}"),
+            Self::WorkerLate(worker) => write!(f, "worker-late:{worker}"),
+            Self::WorkerFailed(worker) => write!(f, "worker-failed:{worker}"),
             Self::QueueWait(bucket) => write!(f, "queue:{bucket}"),
             Self::CommitTime(bucket) => write!(f, "commit:{bucket}"),
             Self::RefereeDelay(bucket) => write!(f, "late:{bucket}"),
@@ -92,6 +101,9 @@ impl FromStr for Counter {
             "ended" => value.parse().ok().map(Self::Ended),
             "points" => seat(value).map(Self::HalfPoints),
             "excused" => value.is_empty().then_some(Self::Excused),
+            "worker-games" => Some(Self::WorkerGames(value.to_owned())),
+            "worker-late" => Some(Self::WorkerLate(value.to_owned())),
+            "worker-failed" => Some(Self::WorkerFailed(value.to_owned())),
             "queue" => value.parse().ok().map(Self::QueueWait),
             "commit" => value.parse().ok().map(Self::CommitTime),
             "late" => value.parse().ok().map(Self::RefereeDelay),
@@ -195,6 +207,9 @@ mod tests {
             (Counter::Ended(Ending::Foul(FoulKind::Late)), "ended:late"),
             (Counter::HalfPoints(seat), "points:3"),
             (Counter::Excused, "excused"),
+            (Counter::WorkerGames("a b".to_owned()), "worker-games:a b"),
+            (Counter::WorkerLate("a:b".to_owned()), "worker-late:a:b"),
+            (Counter::WorkerFailed("é".to_owned()), "worker-failed:é"),
             (Counter::QueueWait(0), "queue:0"),
             (Counter::CommitTime(900), "commit:900"),
             (Counter::RefereeDelay(4), "late:4"),

@@ -45,6 +45,9 @@ pub(crate) struct ExportedTournament {
     pub(crate) reproduction: bool,
     pub(crate) created_unix_ms: i64,
     pub(crate) over_unix_ms: Option<i64>,
+    /// Whether a person ended it before its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cancelled: bool,
     pub(crate) entrants: Vec<NewEntrant>,
 }
 
@@ -73,7 +76,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut moment = self.snapshot().await?;
         let tournament = Self::tournament_in(&mut moment, id).await?;
-        let is_over = tournament.state == TournamentState::Over;
+        let is_over = tournament.state.is_final();
         write_line(sink, &ExportLine::Tournament(header(tournament)))?;
         let mut games = 0;
         let mut last = None;
@@ -101,7 +104,7 @@ fn write_line(sink: &mut (impl Write + Send), line: &ExportLine) -> Result<(), S
 }
 
 fn header(tournament: Tournament) -> ExportedTournament {
-    let is_over = tournament.state == TournamentState::Over;
+    let is_over = tournament.state.is_final();
     let root = tournament.root.as_ref().filter(|_| is_over);
     ExportedTournament {
         format: FORMAT.to_owned(),
@@ -115,6 +118,7 @@ fn header(tournament: Tournament) -> ExportedTournament {
         reproduction: tournament.reproduction,
         created_unix_ms: tournament.created_unix_ms,
         over_unix_ms: tournament.over_unix_ms,
+        cancelled: tournament.state == TournamentState::Cancelled,
         entrants: tournament.entrants,
     }
 }

@@ -48,6 +48,9 @@ pub struct GameRow {
     pub play_hash: String,
     /// When it ended, in milliseconds since 1970.
     pub finished_unix_ms: i64,
+    /// The worker that played it, where that was not the arena's own process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
     /// What it adds to the counters of an entrant, or with None of the tournament.
     pub counters: Vec<(Option<Entrant>, Counter, i64)>,
 }
@@ -117,7 +120,7 @@ impl GameRow {
         } else if i64::try_from(self.group).is_err() {
             "its group number is above 2^63 - 1".to_owned()
         } else if self.has_nul() {
-            "its reason or its play hash contains a zero byte".to_owned()
+            "its reason, its play hash or its worker contains a zero byte".to_owned()
         } else {
             return Ok(());
         };
@@ -131,13 +134,16 @@ impl GameRow {
     /// PostgreSQL stores no text with a zero byte. A bot can write one into the
     /// evidence of its foul, but that is stored as JSON, which escapes it.
     fn has_nul(&self) -> bool {
-        self.reason.contains('\0') || self.play_hash.contains('\0')
+        let worker = self.worker.as_deref().unwrap_or_default();
+        [&self.reason, &self.play_hash, worker]
+            .iter()
+            .any(|text| text.contains('\0'))
     }
 
     /// The columns that [`read`](Self::read) reads and [`write`](Self::write) writes.
     pub(crate) const COLUMNS: &str = "grp, seating, games_in_group, matchup, lineup, seats, \
         places, scores, reason, fouls, plies, thought_us, course, play_hash, \
-        finished_ms, counters";
+        finished_ms, counters, worker";
 
     /// Adds the values of these columns to a statement.
     pub(crate) fn write(&self, values: &mut Statement) {
@@ -157,6 +163,7 @@ impl GameRow {
         values.bind(self.play_hash.as_str());
         values.bind(self.finished_unix_ms);
         values.bind(json(&self.counters));
+        values.bind(self.worker.as_deref());
     }
 
     /// Reads a row with these columns.
@@ -180,6 +187,7 @@ impl GameRow {
             finished_unix_ms: row.try_get("finished_ms")?,
             counters: serde_json::from_str(counters)
                 .map_err(|_| damaged("a list of counters", &counters))?,
+            worker: row.try_get("worker")?,
         })
     }
 }

@@ -168,6 +168,7 @@ fn tournament(header: ExportedTournament) -> Result<Tournament, String> {
         reproduction: header.reproduction,
         entrants: header.entrants,
         state: match header.over_unix_ms {
+            Some(_) if header.cancelled => TournamentState::Cancelled,
             Some(_) => TournamentState::Over,
             None => TournamentState::Stopped,
         },

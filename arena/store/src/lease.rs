@@ -6,7 +6,7 @@ use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
     Store, StoreError, TournamentId,
-    sql::{Statement, number, signed},
+    sql::{Statement, damaged, number, signed},
 };
 
 /// A chunk of work: groups of one match, with all of their seatings or with one.
@@ -30,9 +30,21 @@ pub struct Lease {
     pub chunk: ChunkKey,
     /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// The worker that has it.
+    /// Who has it.
+    #[serde(flatten)]
+    pub holder: LeaseHolder,
+}
+
+/// Who has a lease, and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeaseHolder {
+    /// The worker.
     pub worker: String,
-    /// When the lease ends, in milliseconds since 1970.
+    /// Its session, where it is a process of its own that may live on when the arena is
+    /// killed.
+    pub session: Option<[u8; 16]>,
+    /// When the lease ends, in milliseconds since 1970. This is for people: what decides is
+    /// the clock of the arena that gave it.
     pub until_unix_ms: i64,
 }
 
@@ -48,19 +60,18 @@ impl Store {
         &self,
         id: TournamentId,
         chunk: &ChunkKey,
-        worker: &str,
-        until_unix_ms: i64,
+        holder: &LeaseHolder,
     ) -> Result<u32, StoreError> {
         let mut transaction = self.writing().await?;
         // Waits until reports that are being written are stored.
         self.lock_tournament(&mut transaction, id).await?;
         let row = sqlx::query(
             "INSERT INTO leases (tournament, matchup, first_group, group_count, seating,
-                 attempt, worker, until_ms)
-             VALUES ($1, $2, $3, $4, $5, 1, $6, $7)
+                 attempt, worker, until_ms, session)
+             VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8)
              ON CONFLICT (tournament, first_group, seating, group_count, matchup)
              DO UPDATE SET attempt = leases.attempt + 1, worker = excluded.worker,
-                 until_ms = excluded.until_ms
+                 until_ms = excluded.until_ms, session = excluded.session
              RETURNING attempt",
         )
         .bind(id.0)
@@ -68,8 +79,9 @@ impl Store {
         .bind(signed(chunk.first_group)?)
         .bind(signed(chunk.groups)?)
         .bind(seating(chunk))
-        .bind(worker)
-        .bind(until_unix_ms)
+        .bind(&holder.worker)
+        .bind(holder.until_unix_ms)
+        .bind(holder.session.map(hex::encode))
         .fetch_one(&mut *transaction)
         .await?;
         let attempt = number(&row, "attempt")?;
@@ -133,7 +145,7 @@ impl Store {
     /// The database fails.
     pub async fn leases(&self, id: TournamentId) -> Result<Vec<Lease>, StoreError> {
         let rows = sqlx::query(
-            "SELECT matchup, first_group, group_count, seating, attempt, worker, until_ms
+            "SELECT matchup, first_group, group_count, seating, attempt, worker, until_ms, session
              FROM leases WHERE tournament = $1 AND worker IS NOT NULL
              ORDER BY first_group, seating, group_count, matchup",
         )
@@ -145,8 +157,11 @@ impl Store {
                 Ok(Lease {
                     chunk: read(row)?,
                     attempt: number(row, "attempt")?,
-                    worker: row.try_get("worker")?,
-                    until_unix_ms: row.try_get("until_ms")?,
+                    holder: LeaseHolder {
+                        worker: row.try_get("worker")?,
+                        session: session(row)?,
+                        until_unix_ms: row.try_get("until_ms")?,
+                    },
                 })
             })
             .collect()
@@ -211,6 +226,14 @@ fn read(row: &AnyRow) -> Result<ChunkKey, StoreError> {
         groups: number(row, "group_count")?,
         seating: u32::try_from(seating).ok(),
     })
+}
+
+fn session(row: &AnyRow) -> Result<Option<[u8; 16]>, StoreError> {
+    let text: Option<&str> = row.try_get("session")?;
+    let Some(text) = text else { return Ok(None) };
+    let mut bytes = [0; 16];
+    hex::decode_to_slice(text, &mut bytes).map_err(|_| damaged("a session", &text))?;
+    Ok(Some(bytes))
 }
 
 /// -1 for all seatings: in a key null would not be equal to null.

@@ -21,18 +21,21 @@ mod results;
 mod sql;
 mod store;
 mod tournament;
+mod workers;
 
 pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
 pub use counter::{BadCounter, Counter, Ending};
 pub use error::StoreError;
 pub use game::{FinishedGame, GameRow, Reported};
-pub use lease::{ChunkKey, Lease};
+pub use lease::{ChunkKey, Lease, LeaseHolder};
 use referee_core::pack;
 pub use referee_core::pack::{UnpackError, pack, unpack};
 pub use result_writer::{Commit, CommitPacing, ResultWriter};
 pub use results::{DistinctGames, FirstFoul, GameFilter, ScoredGroup};
 pub use store::Store;
 pub use tournament::{
-    NewEntrant, NewTournament, Tournament, TournamentId, TournamentState, TournamentSummary,
+    NewEntrant, NewTournament, QueuedTournament, Tournament, TournamentId, TournamentState,
+    TournamentSummary, Wish,
 };
+pub use workers::{WorkerRow, WorkerSession, WorkerStatus};

@@ -8,7 +8,6 @@ use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
     ChunkKey, Counter, FinishedGame, GameRow, Reported, Store, StoreError, TournamentId,
-    TournamentState,
     game::{TOLD, fouls},
     lease,
     sql::{Statement, json, lineup, lineup_text, list, number, unlist},
@@ -53,7 +52,7 @@ impl Store {
         }
         let mut reported = Vec::with_capacity(games.len());
         for games in games.chunks(AT_ONCE) {
-            if state == TournamentState::Over {
+            if state.is_final() {
                 reported.extend(games.iter().map(|_| Reported::Stale));
             } else {
                 reported.extend(write(&mut tx, id, games).await?);

@@ -20,6 +20,14 @@ use crate::{
 #[serde(transparent)]
 pub struct TournamentId(pub(crate) i64);
 
+impl TournamentId {
+    /// The number.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0.cast_unsigned()
+    }
+}
+
 impl fmt::Display for TournamentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
@@ -38,6 +46,34 @@ pub enum TournamentState {
     Stopped,
     /// It has ended and its root is public. This state is final.
     Over,
+    /// A person has ended it before its end, and its root is public. This state is final.
+    Cancelled,
+}
+
+/// What a person has asked of the arena that plays all tournaments of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wish {
+    /// It is to be played.
+    Play,
+    /// It is to be left alone until it is to be played again.
+    Pause,
+    /// It is to be ended for good.
+    Cancel,
+}
+
+impl Wish {
+    const ALL: [Self; 3] = [Self::Play, Self::Pause, Self::Cancel];
+
+    /// The wish in a word, as in the database and in JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Play => "play",
+            Self::Pause => "pause",
+            Self::Cancel => "cancel",
+        }
+    }
 }
 
 impl TournamentState {
@@ -49,13 +85,25 @@ impl TournamentState {
             Self::Running => "running",
             Self::Stopped => "stopped",
             Self::Over => "over",
+            Self::Cancelled => "cancelled",
         }
     }
 
     pub(crate) fn read(word: &str) -> Option<Self> {
-        [Self::Created, Self::Running, Self::Stopped, Self::Over]
-            .into_iter()
-            .find(|state| state.word() == word)
+        let all = [
+            Self::Created,
+            Self::Running,
+            Self::Stopped,
+            Self::Over,
+            Self::Cancelled,
+        ];
+        all.into_iter().find(|state| state.word() == word)
+    }
+
+    /// Whether no game is played any more and its root is public.
+    #[must_use]
+    pub const fn is_final(self) -> bool {
+        matches!(self, Self::Over | Self::Cancelled)
     }
 }
 
@@ -125,6 +173,21 @@ pub struct Tournament {
     pub over_unix_ms: Option<i64>,
 }
 
+/// A tournament that is not over, and of which a person has asked something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedTournament {
+    /// Its number in this store.
+    pub id: TournamentId,
+    /// Its name.
+    pub name: String,
+    /// Its state.
+    pub state: TournamentState,
+    /// What was asked for.
+    pub wish: Wish,
+    /// Tournaments of a higher priority are played first.
+    pub priority: i64,
+}
+
 /// A line of a list of tournaments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TournamentSummary {
@@ -140,6 +203,10 @@ pub struct TournamentSummary {
     pub created_unix_ms: i64,
     /// How many of its games are stored.
     pub games: u64,
+    /// What a person has asked of the arena that plays all tournaments.
+    pub wish: Option<Wish>,
+    /// Tournaments of a higher priority are played first.
+    pub priority: i64,
 }
 
 impl Store {
@@ -272,7 +339,7 @@ impl Store {
     /// The database fails.
     pub async fn tournaments(&self) -> Result<Vec<TournamentSummary>, StoreError> {
         let rows = sqlx::query(
-            "SELECT id, name, game, state, created_ms,
+            "SELECT id, name, game, state, created_ms, wish, priority,
                  (SELECT COUNT(*) FROM games WHERE tournament = tournaments.id) AS games
              FROM tournaments ORDER BY id DESC",
         )
@@ -287,9 +354,81 @@ impl Store {
                     state: state(row)?,
                     created_unix_ms: row.try_get("created_ms")?,
                     games: number(row, "games")?,
+                    wish: wish(row)?,
+                    priority: row.try_get("priority")?,
                 })
             })
             .collect()
+    }
+
+    /// The tournaments that are not over and of which a person has asked something, in the
+    /// order in which they are played: by priority, then the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn queue(&self) -> Result<Vec<QueuedTournament>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, name, state, wish, priority FROM tournaments
+             WHERE wish IS NOT NULL AND state NOT IN ('over', 'cancelled')
+             ORDER BY priority DESC, id",
+        )
+        .fetch_all(self.readers())
+        .await?;
+        let rows = rows.iter().map(|row| {
+            Ok(QueuedTournament {
+                id: TournamentId(row.try_get("id")?),
+                name: row.try_get("name")?,
+                state: state(row)?,
+                wish: wish(row)?.unwrap_or(Wish::Play),
+                priority: row.try_get("priority")?,
+            })
+        });
+        rows.collect()
+    }
+
+    /// Writes down what a person asks of a tournament.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`]; the database fails.
+    pub async fn set_wish(&self, id: TournamentId, to: Option<Wish>) -> Result<(), StoreError> {
+        self.change_tournament(
+            sqlx::query("UPDATE tournaments SET wish = $2 WHERE id = $1")
+                .bind(id.0)
+                .bind(to.map(Wish::word)),
+            id,
+        )
+        .await
+    }
+
+    /// Says before or after which others a tournament is played.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`]; the database fails.
+    pub async fn set_priority(&self, id: TournamentId, to: i64) -> Result<(), StoreError> {
+        self.change_tournament(
+            sqlx::query("UPDATE tournaments SET priority = $2 WHERE id = $1")
+                .bind(id.0)
+                .bind(to),
+            id,
+        )
+        .await
+    }
+
+    async fn change_tournament(
+        &self,
+        update: sqlx::query::Query<'_, Any, sqlx::any::AnyArguments>,
+        id: TournamentId,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.writing().await?;
+        let changed = update.execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        match changed.rows_affected() {
+            0 => Err(missing(id)),
+            _ => Ok(()),
+        }
     }
 
     /// How many games of a tournament are stored.
@@ -305,13 +444,13 @@ impl Store {
         number(&row, "games")
     }
 
-    /// Sets the state of a tournament; `at_unix_ms` is stored as its end if it is over.
+    /// Sets the state of a tournament; `at_unix_ms` is stored as its end if it is final.
     /// From then on its games are refused, since its root is public and anybody can
     /// compute its deals.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Over`] if it is over and `to` is another state;
+    /// [`StoreError::Over`] if its state is final and `to` is another one;
     /// [`StoreError::Missing`].
     pub async fn set_state(
         &self,
@@ -321,10 +460,10 @@ impl Store {
     ) -> Result<(), StoreError> {
         let mut transaction = self.writing().await?;
         let (was, _) = self.lock_tournament(&mut transaction, id).await?;
-        if was == TournamentState::Over {
-            return match to {
-                TournamentState::Over => Ok(()),
-                _ => Err(StoreError::Over {
+        if was.is_final() {
+            return match to == was {
+                true => Ok(()),
+                false => Err(StoreError::Over {
                     id: id.0,
                     to: to.word(),
                 }),
@@ -333,10 +472,10 @@ impl Store {
         sqlx::query("UPDATE tournaments SET state = $2, over_ms = $3 WHERE id = $1")
             .bind(id.0)
             .bind(to.word())
-            .bind((to == TournamentState::Over).then_some(at_unix_ms))
+            .bind(to.is_final().then_some(at_unix_ms))
             .execute(&mut *transaction)
             .await?;
-        if to == TournamentState::Over {
+        if to.is_final() {
             report::release(&mut transaction, id, None).await?;
         }
         Ok(transaction.commit().await?)
@@ -374,6 +513,15 @@ pub(crate) fn missing(id: TournamentId) -> StoreError {
         what: "tournament",
         name: id.to_string(),
     }
+}
+
+fn wish(row: &AnyRow) -> Result<Option<Wish>, StoreError> {
+    let word: Option<&str> = row.try_get("wish")?;
+    let read = |word| {
+        let found = Wish::ALL.into_iter().find(|wish| wish.word() == word);
+        found.ok_or_else(|| damaged("a wish", &word))
+    };
+    word.map(read).transpose()
 }
 
 fn state(row: &AnyRow) -> Result<TournamentState, StoreError> {

@@ -264,6 +264,7 @@ pub const fn state(state: TournamentState, is_claimed: bool) -> StateName {
         TournamentState::Running => StateName::Interrupted,
         TournamentState::Stopped => StateName::Stopped,
         TournamentState::Over => StateName::Over,
+        TournamentState::Cancelled => StateName::Cancelled,
     }
 }
 
@@ -323,7 +324,7 @@ impl Snapshot {
     #[must_use]
     pub fn standings_event(&self, stored: Option<&Stored<'_>>, bots: Vec<RunBot>) -> Event {
         let tournament = stored.map(|stored| stored.tournament);
-        let over = tournament.is_none_or(|one| one.state == TournamentState::Over);
+        let over = tournament.is_none_or(|one| one.state.is_final());
         let names = &self.names;
         let remarks = self.schedule.iter().flat_map(|schedule| schedule.remarks());
         let aside = self.set_aside.iter();

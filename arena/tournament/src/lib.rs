@@ -5,6 +5,7 @@
 //! workers, [`Results`] take what comes back, a [`Snapshot`] computes from these what is
 //! told, an [`Observer`] hears of it while it goes on. Nothing here prints.
 
+mod clock;
 mod definition;
 mod dispatch;
 mod error;
@@ -13,6 +14,7 @@ mod imported;
 mod moves;
 mod observe;
 mod plan;
+mod reported;
 mod results;
 mod run;
 mod setups;
@@ -22,17 +24,18 @@ mod verify;
 
 use std::time::SystemTime;
 
+pub use clock::WallClock;
 pub use definition::{
     Context, Definition, Planned, chance, find_game, needs_own_deals, parse_limit, read_openings,
 };
-pub use dispatch::{DispatchOptions, Dispatcher, LEASE, RunCounters};
+pub use dispatch::{DispatchOptions, Dispatcher, LEASE, RunCounters, Waiting};
 pub use error::TournamentError;
 pub use imported::check_imported;
 pub use moves::export_moves;
 pub use observe::{EndedGame, FoulNotice, Observer, RunEvent, Silent};
 pub use plan::{Plan, PlannedBot, filler_name, game_id, secret_root};
 pub use results::{Answer, MemoryResults, Results, StoredResults};
-pub use run::{RunEnd, RunOptions, RunOutcome, run, run_stored};
+pub use run::{RunEnd, RunOptions, RunOutcome, count_commits, run, run_stored};
 pub use setups::{Setups, openings};
 pub use snapshot::{BotFigures, Figures, Snapshot, TestProgress, Warning};
 pub use suggest::{closest, hint};

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write};
 
-use arena_store::{GameFilter, Store, Tournament, TournamentState};
+use arena_store::{GameFilter, Store, Tournament};
 use referee_core::Record;
 use referee_worker::moves;
 
@@ -24,7 +24,7 @@ pub async fn export_moves(
 ) -> Result<(), TournamentError> {
     let kind = find_game(&tournament.game)?;
     let incomplete = match tournament.state {
-        TournamentState::Over => BTreeMap::new(),
+        state if state.is_final() => BTreeMap::new(),
         _ => store.incomplete_groups(tournament.id).await?,
     };
     let mut filter = GameFilter::default();

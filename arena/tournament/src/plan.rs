@@ -1,13 +1,13 @@
 //! What a run plays: a definition, its bots ready to be started, and the root of all
 //! chance. Only the arena has it; a worker gets leases.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use arena_ladder::{Entrant, Lineup, Schedule};
 use arena_store::{NewEntrant, Tournament};
 use referee_core::{GameKind, Root};
 use referee_worker::{
-    BotOptions, Entry, Schemes,
+    Abilities, BotOptions, Entry, Need, Schemes,
     lease::{Assignment, GameKey, LeasedBot},
 };
 
@@ -208,11 +208,36 @@ impl Plan {
                     start_limit: self.definition.limits.start,
                     memory_limit: bot.and_then(|bot| bot.memory_limit),
                     measure_memory: bot.is_some_and(|bot| bot.measure_memory),
+                    directory: Some(self.definition.directory.clone()),
                 },
                 budget: bot.is_none_or(|bot| bot.budget),
             }
         })
         .collect()
+    }
+
+    /// What a worker must have to play games between these.
+    pub(crate) fn needs(&self, lineup: &Lineup) -> BTreeSet<Need> {
+        let entries = lineup.iter().map(|who| match who {
+            Some(who) => &self.bots[who.index()].entry,
+            None => &self.filler,
+        });
+        let mut needs: BTreeSet<Need> = entries.flat_map(Need::of).collect();
+        needs.insert(Need::Game {
+            game: self.definition.game.clone(),
+        });
+        if let Some(mib) = self.definition.memory_mib {
+            needs.insert(Need::Memory { mib });
+        }
+        needs
+    }
+
+    /// Whether a worker can play games between these.
+    pub(crate) fn can_play(&self, worker: &Abilities, lineup: &Lineup) -> bool {
+        match worker {
+            Abilities::Local => true,
+            Abilities::Remote(_) => self.needs(lineup).iter().all(|need| worker.has(need)),
+        }
     }
 
     /// The name of who plays in this place of a lineup.

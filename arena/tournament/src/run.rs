@@ -11,17 +11,14 @@ use std::{
 
 use arena_events::run::StopCause;
 use arena_ladder::Entrant;
-use arena_store::{Counter, Store, StoreError, Tournament, TournamentState};
-use futures_util::future::try_join_all;
-use referee::{BotSandbox, Cores, Pool, core_count, referee_threads};
-use referee_worker::{BotPool, LaunchContext, Packer, Stop, Worker, bucket};
+use arena_store::{Commit, Counter, Store, StoreError, Tournament, TournamentState};
+use referee::{BotSandbox, Cores, Pool};
+use referee_worker::{Abilities, LaunchContext, Stop, WorkerIdentity, Workers, bucket};
 use tokio::time::Instant;
 
 use crate::{
     DispatchOptions, Dispatcher, Observer, Plan, Results, RunEvent, StoredResults, TournamentError,
-    dispatch::{LEASE, RunCounters},
-    error::invalid,
-    unix_ms,
+    dispatch::RunCounters, error::invalid, unix_ms,
 };
 
 /// How often the number of running games is looked at.
@@ -128,8 +125,8 @@ async fn play<R: Results>(
         .with_sandbox(options.sandbox)
         .with_cores(options.cores.as_ref().map(|cores| cores.bots.clone()));
     let dispatch_options = DispatchOptions {
-        lease: LEASE,
         live: options.live,
+        ..DispatchOptions::default()
     };
     let dispatcher = Dispatcher::open(
         plan.clone(),
@@ -139,39 +136,25 @@ async fn play<R: Results>(
         counters.clone(),
     );
     let dispatcher = Arc::new(dispatcher.await?);
-    let (done, planned) = dispatcher.progress();
-    observer.event(RunEvent::Begun {
-        done,
-        planned,
-        games_in_group: plan.games_in_group(),
-    });
-    let (pool, packer) = start_threads(options.cores.as_ref())?;
-    let bots = Arc::new(BotPool::new(context));
+    dispatcher.tell_begun();
     let concurrency = match plan.series {
         true => 1,
-        false => options.concurrency.unwrap_or_else(|| match &options.cores {
-            Some(divided) => divided.bots.count(),
-            None => core_count(),
-        }),
+        false => options
+            .concurrency
+            .unwrap_or_else(|| Workers::default_concurrency(options.cores.as_ref())),
     };
-    let workers = concurrency.min(core_count()).max(1);
-    let working = try_join_all((0..workers).map(|number| {
-        let worker = Worker {
-            name: format!("{}-{number}", options.worker),
-            // The first ones take what is left over.
-            games_at_once: concurrency / workers + usize::from(number < concurrency % workers),
-            dispatch: dispatcher.clone(),
-            bots: bots.clone(),
-            pool: pool.clone(),
-            packer: packer.clone(),
-            stop: stop.clone(),
-        };
-        worker.run()
-    }));
+    let workers = Workers::start(context, options.cores.as_ref(), concurrency)?;
+    let who = WorkerIdentity {
+        name: options.worker,
+        session: None,
+        can: Arc::new(Abilities::Local),
+        scope: None,
+    };
+    let working = workers.run(dispatcher.clone(), who, &stop);
     let mut watch = Watch {
         plan: &plan,
         dispatcher: &dispatcher,
-        pool: &pool,
+        pool: workers.pool(),
         counters: &counters,
         stop: &stop,
         observer: &*observer,
@@ -179,13 +162,12 @@ async fn play<R: Results>(
         is_stopping: false,
     };
     let worked = tokio::select! {
-        worked = working => worked.map(|_| ()),
+        worked = working => worked,
         never = watch.run() => match never {},
     };
     watch.tell_set_aside();
     let closed = dispatcher.close().await;
-    bots.close().await;
-    drop(pool);
+    workers.close().await;
     worked?;
     closed?;
     Ok(RunOutcome {
@@ -195,19 +177,6 @@ async fn play<R: Results>(
         },
         memory: dispatcher.memory(),
     })
-}
-
-/// The threads that games are played on, and those that pack their records.
-fn start_threads(cores: Option<&Cores>) -> Result<(Arc<Pool>, Arc<Packer>), TournamentError> {
-    let pool = match cores {
-        Some(cores) => Pool::on_cores(&cores.referee),
-        None => Pool::new(referee_threads()),
-    };
-    let pool =
-        pool.map_err(|error| TournamentError::system("could not start the referee", error))?;
-    let packer = Packer::start(referee_threads())
-        .map_err(|error| TournamentError::system("could not start a thread", error))?;
-    Ok((Arc::new(pool), Arc::new(packer)))
 }
 
 /// Plays a stored tournament from where the store says that it is, until it is over or
@@ -235,18 +204,14 @@ pub async fn run_stored(
     };
     // Another may have completed it before this one had the claim.
     let now = store.tournament(&tournament.name).await?;
-    if now.is_some_and(|now| now.state == TournamentState::Over) {
+    if now.is_some_and(|now| now.state.is_final()) {
         claim.release().await;
         return Ok(RunEnd::Complete);
     }
     plan.check_files()?;
     let counters = Arc::new(RunCounters::default());
-    let (counted, seen) = (counters.clone(), observer.clone());
-    let results = StoredResults::writing(store, tournament.id, move |commit| {
-        seen.event(RunEvent::Committed(commit.took));
-        let took = bucket(commit.took.as_micros() as u64);
-        counted.count(Counter::CommitTime(took));
-    });
+    let seen = count_commits(&counters, &observer);
+    let results = StoredResults::writing(store, tournament.id, seen);
     let results = results.await?;
     let running = store.set_state(
         tournament.id,
@@ -270,6 +235,19 @@ pub async fn run_stored(
         "a run has ended"
     );
     Ok(outcome.end)
+}
+
+/// Counts how long the store's transactions take, and tells the observer.
+pub fn count_commits(
+    counters: &Arc<RunCounters>,
+    observer: &Arc<dyn Observer>,
+) -> Box<dyn Fn(&Commit) + Send + Sync> {
+    let (counters, observer) = (counters.clone(), observer.clone());
+    Box::new(move |commit| {
+        observer.event(RunEvent::Committed(commit.took));
+        let took = bucket(commit.took.as_micros() as u64);
+        counters.count(Counter::CommitTime(took));
+    })
 }
 
 /// Looks after a run once a second: how late we are, who has been set aside, whether

@@ -287,7 +287,11 @@ impl Verifier<'_> {
                 *counters.entry((*who, counter.clone())).or_default() += count;
             }
         }
-        if counters != game_counters(&summary, |seat| row.lineup[row.order[seat]]) {
+        if counters
+            != game_counters(&summary, row.worker.as_deref(), |seat| {
+                row.lineup[row.order[seat]]
+            })
+        {
             return Err(FaultKind::WrongCounters);
         }
         Ok(())

@@ -71,6 +71,10 @@ impl Launcher for BuiltIn {
         }
     }
 
+    fn needs(&self) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
+
     fn check_game(&self, game: &GameInfo) -> Result<(), String> {
         match house_bots::named(&self.spec) {
             Some(bot) if !bot.games.include(game.name) => Err(format!(

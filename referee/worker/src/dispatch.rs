@@ -19,6 +19,12 @@ pub trait Dispatch: Send + Sync {
     /// Says that a worker still plays a chunk; false where it has lost it.
     fn renew(&self, lease: LeaseId) -> impl Future<Output = Result<bool, DispatchError>> + Send;
 
+    /// Waits until a lease is known to be lost, without asking.
+    fn lost(&self, lease: LeaseId) -> impl Future<Output = ()> + Send {
+        let _ = lease;
+        std::future::pending()
+    }
+
     /// Takes a finished game. Reporting it again changes nothing.
     fn report(
         &self,

@@ -54,6 +54,12 @@ pub trait Launcher: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// What a machine must provide to start it, where it can be started on any machine that
+    /// does; none where it can be started or reached from here only.
+    fn needs(&self) -> Option<Vec<String>> {
+        None
+    }
+
     /// Whether it refuses games that begin in the middle, as its SPEC says.
     fn needs_empty_board(&self) -> bool {
         false
@@ -169,6 +175,8 @@ pub struct BotOptions {
     pub memory_limit: Option<u64>,
     /// Whether the most memory that it adds is measured and reported.
     pub measure_memory: bool,
+    /// The folder that it is run in, where that is not the folder of all bots.
+    pub directory: Option<PathBuf>,
 }
 
 /// A bot that is about to be started or reached.
@@ -293,7 +301,10 @@ impl LaunchContext {
         Ok(Source::Process(Launch {
             program,
             arguments,
-            directory: Some(self.directory.clone()),
+            directory: Some(match &options.directory {
+                Some(directory) => directory.clone(),
+                None => self.directory.clone(),
+            }),
             start_limit: options.start_limit,
             memory: Memory {
                 limit: options.memory_limit,

@@ -2,20 +2,58 @@
 //! to play its games, and no more: the seeds of these games, and never the root that they
 //! come from.
 
-use std::time::Duration;
+use std::{fmt, ops::Range, sync::Arc, time::Duration};
 
 use referee::Live;
 use referee_core::{Limits, Seed};
 
-use crate::{BotOptions, Entry, Summary};
+use crate::{Abilities, BotOptions, Entry, Summary};
+
+/// A run of a dispatcher: in a store the number of a tournament. A dispatcher of one run
+/// needs no number, and has 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(pub u64);
+
+/// The life of a worker's process: 16 random bytes that it has chosen. A lease belongs to
+/// the session that it was given to, so that nobody else of the same name can renew it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub [u8; 16]);
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SessionId({self})")
+    }
+}
 
 /// A request for work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseRequest {
     /// Who asks.
     pub worker: String,
+    /// Its session; none for a worker in the dispatcher's own process, whose leases end
+    /// with that process.
+    pub session: Option<SessionId>,
+    /// What it can play.
+    pub can: Arc<Abilities>,
     /// How many games it would like to have.
     pub games: u64,
+    /// Only work of this part, where it is given.
+    pub scope: Option<Scope>,
+}
+
+/// A part of the work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// The tournament's name.
+    pub tournament: String,
+    /// The number of a match in its schedule.
+    pub matchup: Option<u32>,
 }
 
 /// The answer to a [`LeaseRequest`].
@@ -43,9 +81,19 @@ pub struct ChunkId {
     pub seating: Option<u32>,
 }
 
+impl ChunkId {
+    /// The numbers of its groups.
+    #[must_use]
+    pub const fn group_numbers(&self) -> Range<u64> {
+        self.first_group..self.first_group.saturating_add(self.groups)
+    }
+}
+
 /// One attempt at a chunk. A later attempt makes the reports of an earlier one stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeaseId {
+    /// The run that it belongs to.
+    pub run: RunId,
     /// The chunk.
     pub chunk: ChunkId,
     /// Which attempt it is, from 1.
@@ -155,6 +203,8 @@ pub struct GiveBack {
 /// Something that everybody may know of a running game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveUpdate {
+    /// The lease that it is played under.
+    pub lease: LeaseId,
     /// The game.
     pub key: GameKey,
     /// What its bots and its record call it.

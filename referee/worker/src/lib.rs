@@ -4,26 +4,32 @@
 //! It knows no store, no schedule and no terminal. It gets its work from a dispatcher
 //! behind the trait [`Dispatch`], in owned messages ([`lease`]).
 
+mod abilities;
 mod address;
 mod bots;
 mod buckets;
 mod command;
 mod dispatch;
 mod entry;
+mod games;
 mod hint;
 mod input;
 mod launcher;
 pub mod lease;
 mod packer;
 mod records;
+pub mod remote;
 mod stop;
 mod summary;
 mod worker;
+mod workers;
 
+pub use abilities::{Abilities, Machine, Need};
 pub use bots::{BotPool, ChunkBots};
 pub use buckets::{Buckets, bucket};
 pub use dispatch::{Dispatch, DispatchError};
 pub use entry::{Entry, SpecError, is_of_a_name};
+pub use games::{BotGames, ChunkGame, Games, Packed, WorkError};
 pub use hint::{Hint, hint_for};
 pub use input::{open_input, read_input, read_input_text};
 pub use launcher::{
@@ -33,4 +39,5 @@ pub use packer::Packer;
 pub use records::{ReadError, RecordFolder, read_record, write_whole};
 pub use stop::Stop;
 pub use summary::{Summary, course, moves};
-pub use worker::{WorkError, Worker};
+pub use worker::Worker;
+pub use workers::{WorkerIdentity, Workers};

@@ -10,7 +10,7 @@ use std::{
 use referee_core::{Record, pack};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::Summary;
+use crate::{Summary, games::Packed};
 
 /// After each batch a thread waits so long, so that games that end at about the same
 /// time share a batch: waking up for each of them costs more than the work itself.
@@ -24,9 +24,6 @@ pub struct Packer {
     queues: Vec<mpsc::UnboundedSender<Job>>,
     next: AtomicUsize,
 }
-
-/// A game's result, and its packed record where it is wanted.
-pub(crate) type Packed = (Summary, Option<Vec<u8>>);
 
 #[derive(Debug)]
 struct Job {

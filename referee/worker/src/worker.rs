@@ -2,21 +2,23 @@
 
 use std::{
     collections::BTreeMap,
-    io,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use referee::{Game, PlayError, Pool};
 use referee_core::{GameKind, PerSeat, Record};
 use referee_games::{Fixture, game};
 use tokio::{sync::mpsc, time::Instant};
 
 use crate::{
-    BotPool, ChunkBots, Dispatch, DispatchError, Packer, Stop,
+    Abilities, ChunkGame, Dispatch, Games, Stop, WorkError,
     lease::{
         Assignment, GameKey, GameReport, GiveBack, Lease, LeaseReply, LeaseRequest, LiveUpdate,
+        Scope, SessionId,
     },
 };
 
@@ -27,56 +29,34 @@ const CHUNK: Duration = Duration::from_secs(3);
 const UNSTORED: usize = 256;
 
 /// Plays what it is given. Several workers of a process share bots and threads.
-pub struct Worker<D> {
+pub struct Worker<D, G> {
     /// What it is called.
     pub name: String,
+    /// Its session, where it is not in the dispatcher's own process.
+    pub session: Option<SessionId>,
+    /// What it can play.
+    pub can: Arc<Abilities>,
+    /// Only work of this part, where it is given.
+    pub scope: Option<Scope>,
     /// How many games it plays at once, at least one.
     pub games_at_once: usize,
     /// Where it gets its work.
     pub dispatch: Arc<D>,
-    /// Its bots.
-    pub bots: Arc<BotPool>,
-    /// The threads that its games are played on.
-    pub pool: Arc<Pool>,
-    /// What summarises and packs its games.
-    pub packer: Arc<Packer>,
+    /// What plays its games.
+    pub games: Arc<G>,
     /// Stops it.
     pub stop: Stop,
 }
 
-/// Why a worker can't go on. It is never a bot's fault.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkError {
-    /// The dispatcher failed.
-    #[error(transparent)]
-    Dispatch(#[from] DispatchError),
-    /// There is no game of this name here.
-    #[error("there is no game \"{0}\" here: the dispatcher is of another version")]
-    Game(String),
-    /// A folder for a bot's socket can't be made.
-    #[error("could not make a folder among the temporary files (TMPDIR)")]
-    Socket(#[source] io::Error),
-    /// A game can't be played.
-    #[error("could not play game {game_id}")]
-    Play {
-        /// Which.
-        game_id: String,
-        /// Why not.
-        #[source]
-        error: PlayError,
-    },
-    /// A thread that packs records has panicked.
-    #[error("could not pack a record")]
-    Pack,
-}
-
 /// A chunk while it is played.
-struct Chunk<D> {
-    worker: Arc<Worker<D>>,
+struct Chunk<D, G: Games> {
+    worker: Arc<Worker<D, G>>,
     lease: Lease,
     kind: &'static dyn GameKind,
-    bots: ChunkBots,
+    bots: G::Bots,
     progress: Mutex<Progress>,
+    /// How many games have been reported.
+    reported: AtomicU32,
 }
 
 #[derive(Default)]
@@ -86,7 +66,7 @@ struct Progress {
     spent: BTreeMap<usize, Duration>,
 }
 
-impl<D: Dispatch + 'static> Worker<D> {
+impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
     /// Works until nothing is left or it is asked to stop.
     ///
     /// # Errors
@@ -101,7 +81,10 @@ impl<D: Dispatch + 'static> Worker<D> {
             let fit = (CHUNK.as_secs_f64() / a_game.as_secs_f64().max(1e-6)) as u64;
             let request = LeaseRequest {
                 worker: worker.name.clone(),
+                session: worker.session,
+                can: worker.can.clone(),
                 games: fit.clamp(1, 4096).saturating_mul(at_once as u64),
+                scope: worker.scope.clone(),
             };
             let leased = tokio::select! {
                 leased = worker.dispatch.lease(request) => leased?,
@@ -127,7 +110,7 @@ impl<D: Dispatch + 'static> Worker<D> {
     /// Plays a chunk and says how many of its games were played.
     async fn play(self: Arc<Self>, lease: Lease) -> Result<u32, WorkError> {
         let kind = game(&lease.game).ok_or_else(|| WorkError::Game(lease.game.clone()))?;
-        let bots = self.bots.take(&lease).map_err(WorkError::Socket)?;
+        let bots = self.games.take(&lease).await?;
         let at_once = match lease.series {
             true => 1,
             false => self.games_at_once.max(1),
@@ -138,22 +121,22 @@ impl<D: Dispatch + 'static> Worker<D> {
             kind,
             bots,
             progress: Mutex::default(),
+            reported: AtomicU32::new(0),
         });
-        let games = chunk.lease.games.len();
         let played = {
             let playing = chunk.clone();
             let storing = chunk.clone();
-            let games = stream::iter(0..games)
+            let games = stream::iter(0..chunk.lease.games.len())
                 .map(move |at| playing.clone().play_one(at))
                 .buffer_unordered(at_once)
                 // Storing goes on beside playing.
                 .map(move |played| storing.clone().report(played))
                 .buffer_unordered(UNSTORED);
-            let counting = games.try_fold(0, async |count, stored| Ok(count + u32::from(stored)));
-            // Beside the games, which nothing must keep waiting.
+            // Beside the games, which nothing must keep waiting. Where the lease is lost they
+            // are cut off: another worker plays them.
             tokio::select! {
-                played = counting => played,
-                never = chunk.keep() => match never {},
+                played = games.try_for_each(async |()| Ok(())) => played,
+                () = chunk.keep() => Ok(()),
             }
         };
         let Some(Chunk {
@@ -161,12 +144,13 @@ impl<D: Dispatch + 'static> Worker<D> {
             lease,
             bots,
             progress,
+            reported,
             ..
         }) = Arc::into_inner(chunk)
         else {
             unreachable!("the games that shared it have ended");
         };
-        let memory = worker.bots.give_back(bots).await;
+        let memory = worker.games.give_back(bots).await;
         let progress = progress
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
@@ -177,25 +161,30 @@ impl<D: Dispatch + 'static> Worker<D> {
         };
         let given_back = worker.dispatch.give_back(give_back).await;
         // What failed first is told.
-        let played = played?;
+        played?;
         given_back?;
-        Ok(played)
+        Ok(reported.into_inner())
     }
 }
 
-impl<D: Dispatch + 'static> Chunk<D> {
-    /// Renews the lease for as long as it is waited for.
-    async fn keep(&self) -> std::convert::Infallible {
+impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
+    /// Renews the lease until it is lost.
+    async fn keep(&self) {
         let id = self.lease.id;
+        let dispatch = &self.worker.dispatch;
         loop {
-            tokio::time::sleep(self.lease.valid_for / 4).await;
-            match self.worker.dispatch.renew(id).await {
+            tokio::select! {
+                () = tokio::time::sleep(self.lease.valid_for / 4) => {}
+                () = dispatch.lost(id) => break,
+            }
+            match dispatch.renew(id).await {
                 Ok(true) => {}
-                Ok(false) => tracing::warn!(?id, "another worker has this chunk now"),
+                Ok(false) => break,
                 // It may work the next time.
                 Err(error) => tracing::warn!(?id, %error, "a lease could not be renewed"),
             }
         }
+        tracing::warn!(?id, "this chunk is no longer ours; its games are cut off");
     }
 
     /// Plays one game, if it is still wanted.
@@ -211,7 +200,7 @@ impl<D: Dispatch + 'static> Chunk<D> {
             return Ok(None);
         }
         let (game, watching) = self.game(assignment);
-        let playing = game.play(&self.worker.pool);
+        let playing = self.worker.games.play(&self.bots, game);
         let watching = self.watch(assignment, watching);
         let played = tokio::select! {
             played = playing => played,
@@ -248,6 +237,7 @@ impl<D: Dispatch + 'static> Chunk<D> {
             let players = self.players(assignment);
             while let Some(live) = moves.recv().await {
                 self.worker.dispatch.live(LiveUpdate {
+                    lease: self.lease.id,
                     key: assignment.key,
                     game_id: assignment.game_id.clone(),
                     players: players.clone(),
@@ -258,15 +248,15 @@ impl<D: Dispatch + 'static> Chunk<D> {
         std::future::pending().await
     }
 
-    /// Reports a game, and says whether there was one.
+    /// Reports a game, if there was one.
     async fn report(
         self: Arc<Self>,
         played: Result<Option<(usize, Record)>, WorkError>,
-    ) -> Result<bool, WorkError> {
+    ) -> Result<(), WorkError> {
         let Some((at, record)) = played? else {
-            return Ok(false);
+            return Ok(());
         };
-        let packed = self.worker.packer.pack(record, self.lease.records).await;
+        let packed = self.worker.games.pack(record, self.lease.records).await;
         let (summary, record) = packed.ok_or(WorkError::Pack)?;
         let report = GameReport {
             lease: self.lease.id,
@@ -275,13 +265,17 @@ impl<D: Dispatch + 'static> Chunk<D> {
             record,
         };
         self.worker.dispatch.report(report).await?;
-        Ok(true)
+        self.reported.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
-    fn game(
+    fn game<'a>(
         &self,
-        assignment: &Assignment,
-    ) -> (Game, Option<mpsc::UnboundedReceiver<referee::Live>>) {
+        assignment: &'a Assignment,
+    ) -> (
+        ChunkGame<'a>,
+        Option<mpsc::UnboundedReceiver<referee::Live>>,
+    ) {
         let order = &assignment.order;
         let spent = if self.lease.series {
             let spent = &self.progress().spent;
@@ -291,7 +285,7 @@ impl<D: Dispatch + 'static> Chunk<D> {
             PerSeat::default()
         };
         let (watch, moves) = self.lease.live.then(mpsc::unbounded_channel).unzip();
-        let game = Game {
+        let game = ChunkGame {
             fixture: Fixture {
                 kind: self.kind,
                 game_id: assignment.game_id.clone(),
@@ -301,7 +295,7 @@ impl<D: Dispatch + 'static> Chunk<D> {
                 limits: self.lease.limits,
                 spent,
             },
-            bots: order.iter().map(|&place| self.bots.at(place)).collect(),
+            order,
             watch,
         };
         (game, moves)

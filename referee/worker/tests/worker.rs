@@ -13,11 +13,11 @@ use std::{
 use referee::Pool;
 use referee_core::{FoulKind, Limits, Seed};
 use referee_worker::{
-    BotOptions, BotPool, Dispatch, DispatchError, Entry, LaunchContext, Packer, Schemes, Stop,
-    WorkError, Worker,
+    Abilities, BotGames, BotOptions, BotPool, Dispatch, DispatchError, Entry, LaunchContext,
+    Packer, Schemes, Stop, WorkError, Worker,
     lease::{
         Assignment, ChunkId, GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply,
-        LeaseRequest, LeasedBot, ReportReply,
+        LeaseRequest, LeasedBot, ReportReply, RunId,
     },
 };
 use tokio::net::UnixListener;
@@ -120,16 +120,21 @@ impl Dispatch for Replies {
 }
 
 /// A worker that plays one game at a time.
-fn worker(dispatch: &Arc<Replies>, stop: &Stop) -> Worker<Replies> {
+fn worker(dispatch: &Arc<Replies>, stop: &Stop) -> Worker<Replies, BotGames> {
     // It reads its input to the end, as a supervisor does.
     let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
     Worker {
         name: "worker".to_owned(),
         games_at_once: 1,
         dispatch: dispatch.clone(),
-        bots: Arc::new(BotPool::new(context)),
-        pool: Arc::new(Pool::new(1).unwrap()),
-        packer: Arc::new(Packer::start(1).unwrap()),
+        session: None,
+        can: Arc::new(Abilities::Local),
+        scope: None,
+        games: Arc::new(BotGames {
+            bots: Arc::new(BotPool::new(context)),
+            pool: Arc::new(Pool::new(1).unwrap()),
+            packer: Arc::new(Packer::start(1).unwrap()),
+        }),
         stop: stop.clone(),
     }
 }
@@ -151,6 +156,7 @@ fn lease(bots: [&str; 2], start_limit: Duration, games: u32) -> LeaseReply {
             start_limit,
             memory_limit: None,
             measure_memory: false,
+            directory: None,
         },
         budget: true,
     });
@@ -168,7 +174,11 @@ fn lease(bots: [&str; 2], start_limit: Duration, games: u32) -> LeaseReply {
         order: vec![0, 1],
     });
     LeaseReply::Work(Box::new(Lease {
-        id: LeaseId { chunk, attempt: 1 },
+        id: LeaseId {
+            run: RunId(0),
+            chunk,
+            attempt: 1,
+        },
         valid_for: HANGS,
         game: "connect_four".to_owned(),
         limits: Limits {

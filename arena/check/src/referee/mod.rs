@@ -27,6 +27,7 @@ const OPTIONS: BotOptions = BotOptions {
     start_limit: Duration::from_secs(30),
     memory_limit: None,
     measure_memory: false,
+    directory: None,
 };
 
 /// A bot that misbehaves in one way, and the game in which it shows it.

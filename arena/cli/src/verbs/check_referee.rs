@@ -214,6 +214,7 @@ fn villains_of(kinds: &[Kind]) -> anyhow::Result<VillainCases> {
                 start_limit: game.listens_within,
                 memory_limit: game.memory_limit,
                 measure_memory: false,
+                directory: None,
             },
         })
     };

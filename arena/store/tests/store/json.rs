@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use arena_ladder::{Entrant, GroupScore, MatchId};
 use arena_store::{
-    BotRow, FirstFoul, GameRow, Lease, NewBot, Reported, ScoredGroup, TournamentState,
+    BotRow, FirstFoul, GameRow, Lease, LeaseHolder, NewBot, Reported, ScoredGroup, TournamentState,
     TournamentSummary,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -49,8 +49,11 @@ fn groups_fouls_leases_and_bots_are_read_as_what_they_were() {
     let lease = Lease {
         chunk: chunk(64, 32),
         attempt: 2,
-        worker: "a worker".to_owned(),
-        until_unix_ms: 9,
+        holder: LeaseHolder {
+            worker: "a worker".to_owned(),
+            session: Some([7; 16]),
+            until_unix_ms: 9,
+        },
     };
     assert_eq!(json_of(&lease)["chunk"]["first_group"], 64);
     let row = BotRow {

@@ -1,7 +1,7 @@
 //! Leases: late reports of an attempt that was given up are not taken.
 
 use arena_ladder::MatchId;
-use arena_store::{ChunkKey, FinishedGame, Reported};
+use arena_store::{ChunkKey, FinishedGame, LeaseHolder, Reported};
 
 use crate::vocabulary::{Home, chunk, game, on_both, tournament};
 
@@ -24,12 +24,18 @@ async fn a_report_of_an_older_attempt_is_not_taken_even_after_a_restart(home: &H
     let store = home.open().await;
     let id = tournament(&store, 2).await.id;
     let work = chunk(0, 4);
-    assert_eq!(store.lease(id, &work, "one", 100).await.unwrap(), 1);
+    assert_eq!(
+        store.lease(id, &work, &holder("one", 100)).await.unwrap(),
+        1
+    );
     assert_eq!(
         store.report(id, vec![played(1, 0)]).await.unwrap(),
         [Accepted]
     );
-    assert_eq!(store.lease(id, &work, "two", 200).await.unwrap(), 2);
+    assert_eq!(
+        store.lease(id, &work, &holder("two", 200)).await.unwrap(),
+        2
+    );
     store.close().await;
 
     let store = home.open().await;
@@ -39,7 +45,10 @@ async fn a_report_of_an_older_attempt_is_not_taken_even_after_a_restart(home: &H
     // Nor when the newer one was given back.
     assert!(store.release(id, &work, 2).await.unwrap());
     assert_eq!(store.report(id, vec![played(1, 1)]).await.unwrap(), [Stale]);
-    assert_eq!(store.lease(id, &work, "one", 300).await.unwrap(), 3);
+    assert_eq!(
+        store.lease(id, &work, &holder("one", 300)).await.unwrap(),
+        3
+    );
     let twice = vec![played(2, 1), played(3, 1)];
     let reported = store.report(id, twice).await.unwrap();
     assert_eq!(reported, [Stale, Accepted]);
@@ -52,18 +61,18 @@ async fn a_lease_is_kept_by_its_newest_attempt_alone(home: &Home) {
     let id = tournament(&store, 2).await.id;
     let work = chunk(8, 4);
     assert!(!store.renew(id, &work, 1, 50).await.unwrap());
-    store.lease(id, &work, "one's", 100).await.unwrap();
+    store.lease(id, &work, &holder("one's", 100)).await.unwrap();
     assert!(store.renew(id, &work, 1, 150).await.unwrap());
     let leases = store.leases(id).await.unwrap();
     assert_eq!(leases.len(), 1);
     assert_eq!((leases[0].chunk, leases[0].attempt), (work, 1));
-    assert_eq!(leases[0].worker, "one's");
-    assert_eq!(leases[0].until_unix_ms, 150);
+    assert_eq!(leases[0].holder.worker, "one's");
+    assert_eq!(leases[0].holder.until_unix_ms, 150);
 
-    store.lease(id, &work, "two", 200).await.unwrap();
+    store.lease(id, &work, &holder("two", 200)).await.unwrap();
     assert!(!store.renew(id, &work, 1, 999).await.unwrap());
     assert!(!store.release(id, &work, 1).await.unwrap());
-    assert_eq!(store.leases(id).await.unwrap()[0].until_unix_ms, 200);
+    assert_eq!(store.leases(id).await.unwrap()[0].holder.until_unix_ms, 200);
     assert!(store.release(id, &work, 2).await.unwrap());
     assert!(!store.release(id, &work, 2).await.unwrap());
     assert!(!store.renew(id, &work, 2, 999).await.unwrap());
@@ -98,11 +107,11 @@ async fn pieces_of_work_are_told_apart_by_every_part_of_their_key(home: &Home) {
             ..work
         },
     ];
-    assert_eq!(store.lease(id, &work, "a", 1).await.unwrap(), 1);
+    assert_eq!(store.lease(id, &work, &holder("a", 1)).await.unwrap(), 1);
     for other in &others {
-        assert_eq!(store.lease(id, other, "a", 1).await.unwrap(), 1);
+        assert_eq!(store.lease(id, other, &holder("a", 1)).await.unwrap(), 1);
     }
-    assert_eq!(store.lease(id, &work, "b", 1).await.unwrap(), 2);
+    assert_eq!(store.lease(id, &work, &holder("b", 1)).await.unwrap(), 2);
     // So an attempt at one fences no game of another.
     let mut late = game(8, 0);
     (late.chunk, late.attempt) = (others[3], 1);
@@ -110,4 +119,13 @@ async fn pieces_of_work_are_told_apart_by_every_part_of_their_key(home: &Home) {
     (later.chunk, later.attempt) = (work, 1);
     let reported = store.report(id, vec![late, later]).await.unwrap();
     assert_eq!(reported, [Reported::Accepted, Reported::Stale]);
+}
+
+/// A worker of this process that has a lease until then.
+fn holder(worker: &str, until_unix_ms: i64) -> LeaseHolder {
+    LeaseHolder {
+        worker: worker.to_owned(),
+        session: None,
+        until_unix_ms,
+    }
 }

@@ -176,6 +176,7 @@ pub(crate) fn game(group: u64, seating: u32) -> FinishedGame {
             course: chance % 97,
             play_hash: format!("{chance:064x}"),
             finished_unix_ms: 1_700_000_000_000 + group.cast_signed(),
+            worker: None,
             counters: vec![
                 (None, Counter::Ended(Ending::Rules), 1),
                 (Some(Entrant::new(0)), Counter::Thinking(12), 5),

@@ -7,7 +7,7 @@ use std::{
 
 use arena_ladder::{Entrant, HalfPoints};
 use arena_store::{Counter, Ending};
-use referee_core::Seat;
+use referee_core::{FoulKind, Seat};
 use referee_worker::Summary;
 
 /// Counters that belong to no game. They are stored with the next one.
@@ -29,9 +29,10 @@ impl RunCounters {
 }
 
 /// What is counted of a game beside its result: answers by the time they took, fouls,
-/// seats, and how it ended. `who` says who sat in a seat.
+/// seats, how it ended, and how it went on a worker of its own. `who` says who sat in a seat.
 pub(crate) fn game_counters(
     summary: &Summary,
+    worker: Option<&str>,
     who: impl Fn(usize) -> Option<Entrant>,
 ) -> BTreeMap<(Option<Entrant>, Counter), i64> {
     let mut counted = BTreeMap::new();
@@ -62,6 +63,23 @@ pub(crate) fn game_counters(
         }
     }
     add(None, Counter::Ended(ending(summary)), 1);
+    if let Some(worker) = worker {
+        for entrant in (0..summary.places.len()).filter_map(&who) {
+            add(Some(entrant), Counter::WorkerGames(worker.to_owned()), 1);
+        }
+        for foul in &summary.fouls {
+            let kind = match foul.foul.kind() {
+                FoulKind::Late => Counter::WorkerLate,
+                FoulKind::Unreachable | FoulKind::NoStart | FoulKind::Crashed => {
+                    Counter::WorkerFailed
+                }
+                _ => continue,
+            };
+            if let Some(entrant) = who(foul.seat.index()) {
+                add(Some(entrant), kind(worker.to_owned()), 1);
+            }
+        }
+    }
     counted
 }
 

@@ -10,17 +10,18 @@ mod tests;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use arena_ladder::Entrant;
 use arena_ladder::schedule::SetAside;
 use arena_store::{Counter, FinishedGame, GameRow, Reported};
+use referee::Live;
 use referee_worker::{
-    Dispatch, DispatchError, Summary, bucket,
+    Dispatch, DispatchError, Need, Summary, bucket,
     lease::{
         GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply, LeaseRequest, LiveUpdate,
-        ReportReply,
+        ReportReply, RunId, SessionId,
     },
 };
 use tokio::{sync::Notify, time::Instant};
@@ -28,9 +29,10 @@ use tokio::{sync::Notify, time::Instant};
 pub use counters::RunCounters;
 pub(crate) use counters::game_counters;
 
-use self::state::{ChunkGame, Progress, State};
+pub(crate) use self::state::ChunkGame;
+use self::state::{Chunk, EarlierLease, Progress, State};
 use crate::{
-    Observer, Plan, Results, RunEvent, TournamentError,
+    Observer, Plan, Results, RunEvent, TournamentError, WallClock,
     observe::{EndedGame, FoulNotice},
     results::key,
     unix_ms,
@@ -49,16 +51,45 @@ pub struct Dispatcher<R> {
     /// Never held while anything is waited for.
     state: Mutex<State>,
     told: Mutex<Told>,
-    changed: Notify,
 }
 
 /// How work is handed out, which changes nothing of what is played.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DispatchOptions {
+    /// What leases call the run.
+    pub run: RunId,
     /// How long a worker may be silent before its chunk is leased again.
     pub lease: Duration,
     /// Whether public moves of running games are told, in games without secrets.
     pub live: bool,
+    /// Is told when there may be new work.
+    pub changed: Arc<Notify>,
+    /// What time it is for people.
+    pub clock: WallClock,
+}
+
+impl Default for DispatchOptions {
+    /// One run, which tells no moves.
+    fn default() -> Self {
+        Self {
+            run: RunId::default(),
+            lease: LEASE,
+            live: false,
+            changed: Arc::default(),
+            clock: WallClock::default(),
+        }
+    }
+}
+
+/// A lineup whose games wait for a worker that can play them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Who plays.
+    pub bots: Vec<String>,
+    /// What is needed for it.
+    pub needs: BTreeSet<Need>,
+    /// How long it has waited.
+    pub waited: Duration,
 }
 
 /// What the observer has been told, and what is withheld from it.
@@ -85,11 +116,23 @@ impl<R: Results> Dispatcher<R> {
         observer: Arc<dyn Observer>,
         counters: Arc<RunCounters>,
     ) -> Result<Self, TournamentError> {
-        let state = State::new(
-            plan.clone(),
-            results.scores().await?,
-            results.begun().await?,
-        )?;
+        let scores = results.scores().await?;
+        let scored = scores.keys().copied().collect();
+        let mut state = State::new(options.run, plan.clone(), scores, results.begun().await?)?;
+        let earlier = results.leases().await?;
+        let earlier = earlier.into_iter().map(|(chunk, attempt, session)| {
+            let run = options.run;
+            EarlierLease {
+                id: LeaseId {
+                    run,
+                    chunk,
+                    attempt,
+                },
+                session,
+            }
+        });
+        let now = now();
+        state.adopt(earlier.collect(), &scored, now, now + options.lease)?;
         let fouls = results.first_fouls().await?;
         let told = Told {
             fouled: fouls.into_iter().map(|foul| foul.entrant).collect(),
@@ -103,7 +146,6 @@ impl<R: Results> Dispatcher<R> {
             counters,
             state: Mutex::new(state),
             told: Mutex::new(told),
-            changed: Notify::new(),
         })
     }
 
@@ -154,12 +196,140 @@ impl<R: Results> Dispatcher<R> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn try_lease(&self, request: &LeaseRequest) -> Result<LeaseReply, TournamentError> {
-        let now = std::time::Instant::now();
+    /// Tells the observer how far the run is when it begins.
+    pub fn tell_begun(&self) {
+        let (done, planned) = self.progress();
+        self.observer.event(RunEvent::Begun {
+            done,
+            planned,
+            games_in_group: self.plan.games_in_group(),
+        });
+    }
+
+    /// What is played.
+    #[must_use]
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// A game that is still to be played, or whose group lacks others.
+    pub(crate) fn planned(&self, key: GameKey) -> Option<ChunkGame> {
+        self.state().game(key)
+    }
+
+    /// Tells what everybody may know of a running game, which a worker elsewhere says.
+    pub fn tell_live(&self, lease: LeaseId, key: GameKey, live: Live) {
+        if !self.options.live || self.plan.kind.has_secrets() {
+            return;
+        }
+        let Some(planned) = self.planned(key) else {
+            return;
+        };
+        let players = self.players(&planned);
+        if let Live::Played { seat, .. } = &live
+            && seat.index() >= players.len()
+        {
+            return;
+        }
+        let group = &planned.group;
+        self.live(LiveUpdate {
+            lease,
+            key,
+            game_id: self.plan.game_id(group.matchup.0, group.at, key.seating),
+            players,
+            live,
+        });
+    }
+
+    /// How many chunks are leased.
+    #[must_use]
+    pub fn leased(&self) -> usize {
+        self.state().leased()
+    }
+
+    /// What waits for a worker, with what it needs.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<Waiting> {
+        let now = now();
+        let ready = self.state().ready();
+        let waiting = ready.into_iter().map(|(lineup, since)| Waiting {
+            bots: (lineup.iter().enumerate())
+                .map(|(place, who)| self.plan.player(*who, place))
+                .collect(),
+            needs: self.plan.needs(&lineup),
+            waited: now.saturating_duration_since(since),
+        });
+        waiting.collect()
+    }
+
+    /// Keeps a lease of a worker that is not in this process; false where the worker has lost
+    /// it, or it belongs to another session.
+    ///
+    /// # Errors
+    ///
+    /// The results can't be written.
+    pub async fn renew_for(
+        &self,
+        session: Option<SessionId>,
+        lease: LeaseId,
+    ) -> Result<bool, TournamentError> {
+        if !self
+            .state()
+            .renew(lease, session, now() + self.options.lease)
+        {
+            return Ok(false);
+        }
+        self.results.renew(lease, self.options.lease).await
+    }
+
+    /// The groups of a lease that need not be played any more.
+    #[must_use]
+    pub fn unwanted(&self, lease: LeaseId) -> Vec<u64> {
+        self.state().unwanted(lease)
+    }
+
+    /// Takes back every chunk that a session has, to be given to other workers.
+    pub async fn take_back(&self, session: SessionId) {
+        let leases = self.state().leases_of(session);
+        for lease in leases {
+            let unplayed = self.state().games_of(lease);
+            self.end_lease(Some(session), lease, &unplayed).await;
+        }
+    }
+
+    /// Whether a lease is known to belong to another session.
+    #[must_use]
+    pub fn is_anothers(&self, lease: LeaseId, session: Option<SessionId>) -> bool {
+        self.state().is_anothers(lease, session)
+    }
+
+    async fn end_lease(&self, session: Option<SessionId>, lease: LeaseId, unplayed: &[GameKey]) {
+        if !(self.state()).give_back(lease, session, unplayed, now()) {
+            return;
+        }
+        self.options.changed.notify_waiters();
+        if let Err(error) = self.results.release(lease).await {
+            tracing::warn!(%error, "a lease could not be given back and will run out");
+        }
+    }
+
+    /// Gives a worker a chunk that it can play, if there is one now.
+    ///
+    /// # Errors
+    ///
+    /// The results can't be written; the schedule contradicts them.
+    pub async fn try_lease(&self, request: &LeaseRequest) -> Result<LeaseReply, TournamentError> {
+        let now = now();
         let chunk = {
             let mut state = self.state();
             let until = now + self.options.lease;
-            let Some(chunk) = state.lease(request.games, now, until)? else {
+            let matchup = request.scope.as_ref().and_then(|scope| scope.matchup);
+            let fits = |chunk: &Chunk| {
+                matchup.is_none_or(|matchup| matchup == chunk.id.matchup)
+                    && self.plan.can_play(&request.can, &chunk.lineup)
+            };
+            let leased = state.lease(request.games, &fits, request.session, now, until)?;
+            let Some(chunk) = leased else {
                 return Ok(match state.is_over() {
                     true => LeaseReply::Over,
                     false => LeaseReply::Wait,
@@ -171,10 +341,14 @@ impl<R: Results> Dispatcher<R> {
         self.observer.event(RunEvent::Leased { waited });
         let waited = bucket(waited.as_micros() as u64);
         self.counters.count(Counter::QueueWait(waited));
-        let leased = self
-            .results
-            .lease(chunk.id, &request.worker, self.options.lease);
+        let leased = self.results.lease(
+            chunk.id,
+            &request.worker,
+            request.session,
+            self.options.lease,
+        );
         let id = LeaseId {
+            run: self.options.run,
             chunk: chunk.id,
             attempt: leased.await?,
         };
@@ -200,7 +374,43 @@ impl<R: Results> Dispatcher<R> {
         })))
     }
 
-    async fn take(&self, report: GameReport) -> Result<ReportReply, TournamentError> {
+    /// Takes back a chunk of a worker; what was not played of it is given to another one.
+    pub async fn give_back_for(&self, session: Option<SessionId>, give_back: GiveBack) {
+        let GiveBack {
+            lease,
+            unplayed,
+            memory,
+        } = give_back;
+        {
+            let chunk = self.state().lineup(lease.chunk);
+            let mut told = self.told();
+            for (who, peak) in chunk.into_iter().flatten().zip(memory) {
+                if let (Some(who), Some(peak)) = (who, peak) {
+                    let most = told.memory.entry(who).or_insert(0);
+                    *most = peak.max(*most);
+                }
+            }
+        }
+        self.end_lease(session, lease, &unplayed).await;
+    }
+
+    /// When the first of the leases runs out.
+    #[must_use]
+    pub fn next_expiry(&self) -> Option<Instant> {
+        self.state().next_expiry().map(Instant::from_std)
+    }
+
+    /// Takes a finished game, as its report says that it came out. `worker` is who played it,
+    /// where that is not this process.
+    ///
+    /// # Errors
+    ///
+    /// The results can't be written.
+    pub async fn take(
+        &self,
+        report: GameReport,
+        worker: Option<&str>,
+    ) -> Result<ReportReply, TournamentError> {
         let GameReport {
             lease,
             key: game,
@@ -213,7 +423,7 @@ impl<R: Results> Dispatcher<R> {
         let group = &planned.group;
         let game_id = self.plan.game_id(group.matchup.0, group.at, game.seating);
         let thinking = summary.thinking.clone();
-        let row = self.row(&planned, summary);
+        let row = self.row(&planned, summary, worker);
         let finished = FinishedGame {
             row: row.clone(),
             chunk: key(lease.chunk),
@@ -245,7 +455,7 @@ impl<R: Results> Dispatcher<R> {
                 ))
             })?;
             self.state().score(&scored.score)?;
-            self.changed.notify_waiters();
+            self.options.changed.notify_waiters();
         }
         let ended = EndedGame {
             players: self.players(&planned),
@@ -331,9 +541,9 @@ impl<R: Results> Dispatcher<R> {
     }
 
     /// The row of a game that came out so.
-    fn row(&self, game: &ChunkGame, summary: Summary) -> GameRow {
+    fn row(&self, game: &ChunkGame, summary: Summary, worker: Option<&str>) -> GameRow {
         let group = &game.group;
-        let counters = game_counters(&summary, |seat| group.lineup[game.order[seat]]);
+        let counters = game_counters(&summary, worker, |seat| group.lineup[game.order[seat]]);
         let mut counters: Vec<_> = counters
             .into_iter()
             .map(|((who, counter), count)| (who, counter, count))
@@ -355,7 +565,8 @@ impl<R: Results> Dispatcher<R> {
             thought_us: summary.thought_us,
             course: summary.course,
             play_hash: summary.play_hash,
-            finished_unix_ms: unix_ms(SystemTime::now()),
+            worker: worker.map(str::to_owned),
+            finished_unix_ms: unix_ms(self.options.clock.now()),
             counters,
         }
     }
@@ -373,7 +584,7 @@ impl<R: Results> Dispatch for Dispatcher<R> {
     async fn lease(&self, request: LeaseRequest) -> Result<LeaseReply, DispatchError> {
         let patience = Instant::now() + self.options.lease / 4;
         loop {
-            let changed = self.changed.notified();
+            let changed = self.options.changed.notified();
             let mut changed = std::pin::pin!(changed);
             // So that what changes from here on is not missed.
             changed.as_mut().enable();
@@ -383,7 +594,7 @@ impl<R: Results> Dispatch for Dispatcher<R> {
                 return Ok(reply);
             }
             // The lease of another worker may run out.
-            let expiry = self.state().next_expiry().map(Instant::from_std);
+            let expiry = self.next_expiry();
             let until = expiry.map_or(patience, |expiry| expiry.min(patience));
             tokio::select! {
                 () = changed => {}
@@ -397,42 +608,16 @@ impl<R: Results> Dispatch for Dispatcher<R> {
     }
 
     async fn renew(&self, lease: LeaseId) -> Result<bool, DispatchError> {
-        let until = std::time::Instant::now() + self.options.lease;
-        if !self.state().renew(lease, until) {
-            return Ok(false);
-        }
-        let renewed = self.results.renew(lease, self.options.lease).await;
+        let renewed = self.renew_for(None, lease).await;
         renewed.map_err(DispatchError::new)
     }
 
     async fn report(&self, report: GameReport) -> Result<ReportReply, DispatchError> {
-        self.take(report).await.map_err(DispatchError::new)
+        self.take(report, None).await.map_err(DispatchError::new)
     }
 
     async fn give_back(&self, give_back: GiveBack) -> Result<(), DispatchError> {
-        let GiveBack {
-            lease,
-            unplayed,
-            memory,
-        } = give_back;
-        {
-            let chunk = self.state().lineup(lease.chunk);
-            let mut told = self.told();
-            for (who, peak) in chunk.into_iter().flatten().zip(memory) {
-                if let (Some(who), Some(peak)) = (who, peak) {
-                    let most = told.memory.entry(who).or_insert(0);
-                    *most = peak.max(*most);
-                }
-            }
-        }
-        let now = std::time::Instant::now();
-        if !self.state().give_back(lease, &unplayed, now) {
-            return Ok(());
-        }
-        self.changed.notify_waiters();
-        if let Err(error) = self.results.release(lease).await {
-            tracing::warn!(%error, "a lease could not be given back and will run out");
-        }
+        self.give_back_for(None, give_back).await;
         Ok(())
     }
 
@@ -450,4 +635,9 @@ impl<R: Results> Dispatch for Dispatcher<R> {
             update: &update,
         });
     }
+}
+
+/// The monotonic time, which stands still in a simulation until it is moved on.
+fn now() -> std::time::Instant {
+    Instant::now().into_std()
 }

@@ -10,7 +10,7 @@ use std::{
 
 use arena_ladder::{Entrant, Group, GroupScore, Lineup, Schedule, schedule::SetAside};
 use arena_store::ScoredGroup;
-use referee_worker::lease::{ChunkId, GameKey, LeaseId};
+use referee_worker::lease::{ChunkId, GameKey, LeaseId, RunId, SessionId};
 
 use crate::{Plan, TournamentError};
 
@@ -21,6 +21,11 @@ const MOST_DEALS: u64 = 4096;
 const MOST_DEALS_APART: u64 = 64;
 /// The same where a test may end the match, and what has been begun then is in vain.
 const MOST_DEALS_TESTED: u64 = 8;
+/// So many chunks are looked at for one that a worker can play, at most.
+const MOST_LOOKED_AT: usize = 512;
+/// So many groups are asked of the schedule to find those of leases from before, beyond as
+/// many as these leases have.
+const MOST_PASSED_OVER: usize = 10_000;
 
 /// Games between the same bots that are leased together. In a game with secrets they
 /// are one seating of each deal, to be played by processes of their own.
@@ -64,7 +69,16 @@ struct Leased {
     chunk: Chunk,
     /// None while the store writes the lease down.
     attempt: Option<u32>,
+    /// Whose it is; none for a worker in this process.
+    session: Option<SessionId>,
     until: Instant,
+}
+
+/// A lease that an earlier process gave to a worker which may still play it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EarlierLease {
+    pub(crate) id: LeaseId,
+    pub(crate) session: SessionId,
 }
 
 /// What a reported game has brought.
@@ -79,6 +93,8 @@ pub(crate) enum Progress {
 }
 
 pub(crate) struct State {
+    /// What leases call the run.
+    run: RunId,
     plan: Arc<Plan>,
     schedule: Box<dyn Schedule>,
     seats: usize,
@@ -108,11 +124,13 @@ impl State {
     ///
     /// They are not of this plan.
     pub(crate) fn new(
+        run: RunId,
         plan: Arc<Plan>,
         stored: BTreeMap<u64, ScoredGroup>,
         begun: BTreeMap<u64, Vec<u32>>,
     ) -> Result<Self, TournamentError> {
         let mut state = Self {
+            run,
             schedule: plan.schedule()?,
             seats: plan.kind.info().seats.into(),
             secrets: plan.kind.has_secrets(),
@@ -132,22 +150,85 @@ impl State {
         Ok(state)
     }
 
-    /// The next chunk, of about so many games, which is leased until then; its
-    /// attempt is still to be said ([`begin`](Self::begin)). Work of leases that have
-    /// run out is given again.
+    /// Takes up leases of an earlier process, until then: their workers may go on with them.
+    /// `scored` has the groups that were complete at the start.
+    ///
+    /// # Errors
+    ///
+    /// The schedule contradicts the results.
+    pub(crate) fn adopt(
+        &mut self,
+        leases: Vec<EarlierLease>,
+        scored: &BTreeSet<u64>,
+        now: Instant,
+        until: Instant,
+    ) -> Result<(), TournamentError> {
+        let groups = leases
+            .iter()
+            .flat_map(|lease| lease.id.chunk.group_numbers());
+        let mut wanted: BTreeSet<u64> = groups.collect();
+        wanted.retain(|group| !scored.contains(group));
+        let mut left = wanted.len() + MOST_PASSED_OVER;
+        let mut chunks: Vec<Option<Chunk>> = leases.iter().map(|_| None).collect();
+        while !wanted.is_empty() && left > 0 {
+            self.look_ahead()?;
+            let Some(group) = self.next.take() else { break };
+            left -= 1;
+            wanted.remove(&group.number);
+            let mut rest = Vec::new();
+            for game in self.open(group) {
+                match leases
+                    .iter()
+                    .position(|lease| covers(&lease.id.chunk, &game))
+                {
+                    Some(at) => {
+                        let of = &leases[at].id.chunk;
+                        let chunk = chunks[at].get_or_insert_with(|| Chunk {
+                            id: *of,
+                            lineup: game.group.lineup.clone(),
+                            games: Vec::new(),
+                            since: now,
+                        });
+                        chunk.games.push(game);
+                    }
+                    None => rest.push(game),
+                }
+            }
+            self.make_ready(rest, self.secrets, now);
+        }
+        for (lease, chunk) in leases.into_iter().zip(chunks) {
+            if let Some(chunk) = chunk {
+                let leased = Leased {
+                    chunk,
+                    attempt: Some(lease.id.attempt),
+                    session: Some(lease.session),
+                    until,
+                };
+                self.leased.insert(lease.id.chunk, leased);
+            }
+        }
+        Ok(())
+    }
+
+    /// The next chunk, of about so many games, whose lineup this worker can play. It is
+    /// leased until then; its attempt is still to be said ([`begin`](Self::begin)). Work of
+    /// leases that have run out is given again.
     pub(crate) fn lease(
         &mut self,
         games: u64,
+        fits: &dyn Fn(&Chunk) -> bool,
+        session: Option<SessionId>,
         now: Instant,
         until: Instant,
     ) -> Result<Option<Chunk>, TournamentError> {
         self.expire(now);
-        let Some(chunk) = self.chunk(games, now)? else {
+        let Some(chunk) = self.chunk(games, fits, now)? else {
             return Ok(None);
         };
         let leased = Leased {
             chunk: chunk.clone(),
             attempt: None,
+            session,
             until,
         };
         self.leased.insert(chunk.id, leased);
@@ -161,15 +242,76 @@ impl State {
         }
     }
 
-    /// Keeps a lease until then; false where it has been lost.
-    pub(crate) fn renew(&mut self, lease: LeaseId, until: Instant) -> bool {
+    /// Keeps a lease until then; false where it has been lost, or is another session's.
+    pub(crate) fn renew(
+        &mut self,
+        lease: LeaseId,
+        session: Option<SessionId>,
+        until: Instant,
+    ) -> bool {
         match self.leased.get_mut(&lease.chunk) {
-            Some(leased) if leased.attempt == Some(lease.attempt) => {
+            Some(leased) if leased.is(lease, session) => {
                 leased.until = until;
                 true
             }
             _ => false,
         }
+    }
+
+    /// Whether another session has this lease.
+    pub(crate) fn is_anothers(&self, lease: LeaseId, session: Option<SessionId>) -> bool {
+        let leased = self.leased.get(&lease.chunk);
+        leased.is_some_and(|leased| {
+            leased.attempt == Some(lease.attempt) && leased.session != session
+        })
+    }
+
+    /// The groups of a lease that need not be played any more.
+    pub(crate) fn unwanted(&self, lease: LeaseId) -> Vec<u64> {
+        let Some(leased) = self.leased.get(&lease.chunk) else {
+            return Vec::new();
+        };
+        let groups = leased.chunk.games.iter().map(|game| game.group.number);
+        let groups: BTreeSet<u64> = groups.filter(|group| !self.is_wanted(*group)).collect();
+        groups.into_iter().collect()
+    }
+
+    /// The leases of a session.
+    pub(crate) fn leases_of(&self, session: SessionId) -> Vec<LeaseId> {
+        let leases = self.leased.iter();
+        leases
+            .filter(|(_, leased)| leased.session == Some(session))
+            .filter_map(|(chunk, leased)| {
+                Some(LeaseId {
+                    run: self.run,
+                    chunk: *chunk,
+                    attempt: leased.attempt?,
+                })
+            })
+            .collect()
+    }
+
+    /// The games of a lease.
+    pub(crate) fn games_of(&self, lease: LeaseId) -> Vec<GameKey> {
+        let leased = self.leased.get(&lease.chunk);
+        let games = leased.into_iter().flat_map(|leased| &leased.chunk.games);
+        games.map(ChunkGame::key).collect()
+    }
+
+    /// How many chunks are leased.
+    pub(crate) fn leased(&self) -> usize {
+        self.leased.len()
+    }
+
+    /// The lineups of chunks that are ready, each once, and since when the first of them has
+    /// waited.
+    pub(crate) fn ready(&self) -> BTreeMap<Lineup, Instant> {
+        let mut ready = BTreeMap::new();
+        for chunk in &self.ready {
+            let since = ready.entry(chunk.lineup.clone()).or_insert(chunk.since);
+            *since = chunk.since.min(*since);
+        }
+        ready
     }
 
     /// The group of an open game, and who sits where in it.
@@ -203,11 +345,17 @@ impl State {
 
     /// Ends a lease; games that were not played are ready for another worker. False
     /// where the lease had been lost.
-    pub(crate) fn give_back(&mut self, lease: LeaseId, unplayed: &[GameKey], now: Instant) -> bool {
+    pub(crate) fn give_back(
+        &mut self,
+        lease: LeaseId,
+        session: Option<SessionId>,
+        unplayed: &[GameKey],
+        now: Instant,
+    ) -> bool {
         let Entry::Occupied(leased) = self.leased.entry(lease.chunk) else {
             return false;
         };
-        if leased.get().attempt != Some(lease.attempt) {
+        if !leased.get().is(lease, session) {
             return false;
         }
         let mut chunk = leased.remove().chunk;
@@ -287,12 +435,25 @@ impl State {
         Ok(())
     }
 
-    fn chunk(&mut self, games: u64, now: Instant) -> Result<Option<Chunk>, TournamentError> {
+    fn chunk(
+        &mut self,
+        games: u64,
+        fits: &dyn Fn(&Chunk) -> bool,
+        now: Instant,
+    ) -> Result<Option<Chunk>, TournamentError> {
+        let mut passed_over = 0;
         loop {
             if std::mem::take(&mut self.is_stale) {
                 self.uncounted = self.schedule.uncounted();
             }
-            while let Some(mut chunk) = self.ready.pop_front() {
+            while let Some(chunk) = self.ready.get(passed_over) {
+                if !fits(chunk) {
+                    passed_over += 1;
+                    continue;
+                }
+                let Some(mut chunk) = self.ready.remove(passed_over) else {
+                    break;
+                };
                 chunk.games.retain(|game| {
                     let group = game.group.number;
                     let open = self.open.get(&group);
@@ -307,7 +468,7 @@ impl State {
                     return Ok(Some(chunk));
                 }
             }
-            if !self.cut(games, now)? {
+            if passed_over >= MOST_LOOKED_AT || !self.cut(games, now)? {
                 return Ok(None);
             }
         }
@@ -334,26 +495,42 @@ impl State {
                 }
             }
         }
+        let games_left = groups.into_iter().flat_map(|group| self.open(group));
+        let games_left: Vec<ChunkGame> = games_left.collect();
         // Where a worker wants less than a deal, its seatings go to several.
         let apart = self.secrets || games < self.plan.games_in_group();
+        self.make_ready(games_left, apart, now);
+        Ok(true)
+    }
+
+    /// Takes down that a group is to be played, and gives the games that it lacks.
+    fn open(&mut self, group: Group) -> Vec<ChunkGame> {
+        let group = Arc::new(group);
+        let orders = self.plan.definition.seatings.of(self.seats, group.turn);
+        let played = self.begun.remove(&group.number).unwrap_or_default();
+        let missing: Vec<ChunkGame> = (0..)
+            .zip(orders)
+            .filter(|(seating, _)| !played.contains(seating))
+            .map(|(seating, order)| ChunkGame {
+                group: group.clone(),
+                seating,
+                order,
+            })
+            .collect();
+        let open = OpenGroup {
+            missing: missing.iter().map(|game| game.seating).collect(),
+            group: group.clone(),
+        };
+        self.open.insert(group.number, open);
+        missing
+    }
+
+    /// Makes one chunk of games of one match, or one for each seating.
+    fn make_ready(&mut self, games: Vec<ChunkGame>, apart: bool, now: Instant) {
         let mut by_seating: BTreeMap<Option<u32>, Vec<ChunkGame>> = BTreeMap::new();
-        for group in groups.into_iter().map(Arc::new) {
-            let orders = self.plan.definition.seatings.of(self.seats, group.turn);
-            let played = self.begun.remove(&group.number).unwrap_or_default();
-            let mut missing = BTreeSet::new();
-            for (seating, order) in (0..).zip(orders) {
-                if played.contains(&seating) {
-                    continue;
-                }
-                missing.insert(seating);
-                let lot = apart.then_some(seating);
-                by_seating.entry(lot).or_default().push(ChunkGame {
-                    group: group.clone(),
-                    seating,
-                    order,
-                });
-            }
-            self.open.insert(group.number, OpenGroup { group, missing });
+        for game in games {
+            let lot = apart.then_some(game.seating);
+            by_seating.entry(lot).or_default().push(game);
         }
         self.ready
             .extend(by_seating.into_iter().map(|(seating, games)| {
@@ -371,7 +548,6 @@ impl State {
                     since: now,
                 }
             }));
-        Ok(true)
     }
 
     /// How many deals a chunk of about so many games has.
@@ -424,4 +600,19 @@ impl State {
         let within = self.uncounted.get(at);
         within.is_some_and(|range| range.contains(&group)) || lineup.iter().flatten().any(is_out)
     }
+}
+
+impl Leased {
+    /// Whether it is this lease, of this session.
+    fn is(&self, lease: LeaseId, session: Option<SessionId>) -> bool {
+        self.attempt == Some(lease.attempt) && self.session == session
+    }
+}
+
+/// Whether a game belongs to a chunk.
+fn covers(chunk: &ChunkId, game: &ChunkGame) -> bool {
+    let group = &game.group;
+    chunk.matchup == group.matchup.0
+        && chunk.group_numbers().contains(&group.number)
+        && chunk.seating.is_none_or(|seating| seating == game.seating)
 }

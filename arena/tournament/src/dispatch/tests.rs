@@ -14,8 +14,8 @@ use arena_store::ScoredGroup;
 use proptest::prelude::*;
 use referee_core::{Foul, Limits, Root, Seat, SeatFoul};
 use referee_worker::{
-    Dispatch as _, Entry, Schemes, Summary,
-    lease::{ChunkId, GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest},
+    Abilities, Dispatch as _, Entry, Schemes, Summary,
+    lease::{ChunkId, GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, RunId},
 };
 use serde_json::json;
 
@@ -133,7 +133,7 @@ impl Run {
     fn new(definition: Definition, bots: usize) -> Self {
         let plan = plan(definition, bots);
         Self {
-            state: State::new(plan.clone(), BTreeMap::new(), BTreeMap::new()).unwrap(),
+            state: State::new(RunId(0), plan.clone(), BTreeMap::new(), BTreeMap::new()).unwrap(),
             plan,
             now: Instant::now(),
             outcome: Outcome::Draw,
@@ -146,10 +146,14 @@ impl Run {
     /// Leases a chunk of about so many games.
     fn lease(&mut self, games: u64) -> Option<Held> {
         let until = self.now + LEASE;
-        let chunk = self.state.lease(games, self.now, until).unwrap()?;
+        let chunk = self
+            .state
+            .lease(games, &|_| true, None, self.now, until)
+            .unwrap()?;
         let attempt = self.attempts.entry(chunk.id).or_insert(0);
         *attempt += 1;
         let id = LeaseId {
+            run: RunId(0),
             chunk: chunk.id,
             attempt: *attempt,
         };
@@ -214,7 +218,7 @@ impl Run {
 
     fn give_back(&mut self, held: &Held, games: &str) -> bool {
         let unplayed: Vec<GameKey> = games.split_terminator(' ').map(game).collect();
-        self.state.give_back(held.id, &unplayed, self.now)
+        self.state.give_back(held.id, None, &unplayed, self.now)
     }
 
     /// The process is killed, and another one takes up the run.
@@ -227,7 +231,7 @@ impl Run {
             counted.map(|game| game.seating).collect()
         };
         let begun = open.keys().map(|group| (*group, seatings(group))).collect();
-        self.state = State::new(self.plan.clone(), stored, begun).unwrap();
+        self.state = State::new(RunId(0), self.plan.clone(), stored, begun).unwrap();
     }
 
     /// Every game that the schedule can have where no match ends early.
@@ -347,14 +351,14 @@ fn a_lease_is_kept_by_renewing_it_and_can_not_be_renewed_once_it_is_lost() {
     let first = run.lease(2).unwrap();
     for _ in 0..5 {
         run.now += LEASE / 2;
-        assert!(run.state.renew(first.id, run.now + LEASE));
+        assert!(run.state.renew(first.id, None, run.now + LEASE));
         assert_eq!(run.next(2), "nothing");
         assert_eq!(run.state.next_expiry(), Some(run.now + LEASE));
     }
     run.now += LEASE;
     let second = run.lease(2).unwrap();
-    assert!(!run.state.renew(first.id, run.now + LEASE));
-    assert!(run.state.renew(second.id, run.now + LEASE));
+    assert!(!run.state.renew(first.id, None, run.now + LEASE));
+    assert!(run.state.renew(second.id, None, run.now + LEASE));
 }
 
 #[test]
@@ -388,7 +392,7 @@ fn what_is_given_back_waits_from_then_on() {
     run.give_back(&first, "0.0 0.1");
     let chunk = run
         .state
-        .lease(2, run.now, run.now + LEASE)
+        .lease(2, &|_| true, None, run.now, run.now + LEASE)
         .unwrap()
         .unwrap();
     assert_eq!(chunk.since, run.now);
@@ -540,7 +544,7 @@ fn a_run_is_not_resumed_with_the_scores_of_other_bots() {
     let first = run.lease(2).unwrap();
     run.play(&first, "0.0 0.1");
     run.scores.get_mut(&0).unwrap().lineup.reverse();
-    let resumed = State::new(run.plan.clone(), run.scores, BTreeMap::new());
+    let resumed = State::new(RunId(0), run.plan.clone(), run.scores, BTreeMap::new());
     let error = resumed.err().unwrap().to_string();
     assert!(error.contains("played by other bots"), "{error}");
 }
@@ -605,7 +609,7 @@ impl Workers {
             Step::Renew { held } => {
                 if let Some(held) = self.held.get_mut(at(held)) {
                     let until = self.run.now + LEASE;
-                    if self.run.state.renew(held.id, until) {
+                    if self.run.state.renew(held.id, None, until) {
                         held.until = until;
                     }
                 }
@@ -696,7 +700,10 @@ async fn dispatcher_into(
     lease: Duration,
 ) -> Dispatcher<MemoryResults> {
     let plan = plan(definition, 2);
-    let options = DispatchOptions { lease, live: false };
+    let options = DispatchOptions {
+        lease,
+        ..DispatchOptions::default()
+    };
     let observer = Arc::new(Silent);
     let counters = Arc::new(RunCounters::default());
     let opened = Dispatcher::open(plan, results, options, observer, counters);
@@ -706,6 +713,9 @@ async fn dispatcher_into(
 /// The id and the games of the next lease.
 async fn leased(dispatcher: &Dispatcher<MemoryResults>) -> (LeaseId, Vec<GameKey>) {
     let request = LeaseRequest {
+        session: None,
+        can: Arc::new(Abilities::Local),
+        scope: None,
         worker: "worker".to_owned(),
         games: 100,
     };

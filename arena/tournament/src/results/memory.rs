@@ -14,7 +14,7 @@ use arena_store::{
 };
 use referee_worker::{
     RecordFolder,
-    lease::{ChunkId, LeaseId},
+    lease::{ChunkId, LeaseId, SessionId},
 };
 
 use super::{Answer, GroupOutcome, Results, add_to, key, places_by_lineup};
@@ -103,7 +103,13 @@ impl MemoryResults {
 }
 
 impl Results for MemoryResults {
-    async fn lease(&self, chunk: ChunkId, _: &str, _: Duration) -> Answer<u32> {
+    async fn lease(
+        &self,
+        chunk: ChunkId,
+        _: &str,
+        _: Option<SessionId>,
+        _: Duration,
+    ) -> Answer<u32> {
         let mut kept = self.lock();
         let attempt = kept.attempts.entry(key(chunk)).or_insert(0);
         *attempt += 1;

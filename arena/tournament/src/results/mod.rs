@@ -11,7 +11,7 @@ use arena_ladder::{Entrant, GroupCount, GroupScore, Lineup};
 use arena_store::{
     Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
 };
-use referee_worker::lease::{ChunkId, LeaseId};
+use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
 use crate::TournamentError;
 
@@ -33,8 +33,14 @@ pub trait Results: Send + Sync + 'static {
         &self,
         chunk: ChunkId,
         worker: &str,
+        session: Option<SessionId>,
         valid_for: Duration,
     ) -> impl Future<Output = Answer<u32>> + Send;
+
+    /// The leases of workers that are not in this process, with their attempts.
+    fn leases(&self) -> impl Future<Output = Answer<Vec<(ChunkId, u32, SessionId)>>> + Send {
+        std::future::ready(Ok(Vec::new()))
+    }
 
     /// Keeps a lease for so long from now; false where there is a later attempt.
     fn renew(

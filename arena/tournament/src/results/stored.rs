@@ -1,20 +1,16 @@
 //! Results in the store.
 
-use std::{
-    collections::BTreeMap,
-    ops::Range,
-    path::PathBuf,
-    time::{Duration, SystemTime},
-};
+use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 
 use arena_ladder::{Entrant, GroupCount, MatchId};
 use arena_store::{
     ChunkKey, Commit, CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, GameFilter,
-    GameRow, Reported, ResultWriter, ScoredGroup, Store, TournamentId,
+    GameRow, LeaseHolder, Reported, ResultWriter, ScoredGroup, Store, TournamentId,
 };
-use referee_worker::lease::{ChunkId, LeaseId};
+use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
 use super::{Answer, Results};
+use crate::WallClock;
 
 /// The results of one tournament of a store.
 #[derive(Clone)]
@@ -23,6 +19,7 @@ pub struct StoredResults {
     id: TournamentId,
     /// None where they are only read.
     writer: Option<ResultWriter>,
+    clock: WallClock,
 }
 
 impl StoredResults {
@@ -33,7 +30,19 @@ impl StoredResults {
             store: store.clone(),
             id,
             writer: None,
+            clock: WallClock::default(),
         }
+    }
+
+    /// The same by another clock.
+    #[must_use]
+    pub fn with_clock(self, clock: WallClock) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Milliseconds since 1970, so long from now.
+    fn unix_ms_in(&self, time: Duration) -> i64 {
+        crate::unix_ms(self.clock.now() + time)
     }
 
     /// The same, to be added to. `seen` is told of each commit; it must not block.
@@ -55,17 +64,33 @@ impl StoredResults {
 }
 
 impl Results for StoredResults {
-    async fn lease(&self, chunk: ChunkId, worker: &str, valid_for: Duration) -> Answer<u32> {
-        let until = unix_ms_in(valid_for);
-        Ok(self
-            .store
-            .lease(self.id, &key(chunk), worker, until)
-            .await?)
+    async fn lease(
+        &self,
+        chunk: ChunkId,
+        worker: &str,
+        session: Option<SessionId>,
+        valid_for: Duration,
+    ) -> Answer<u32> {
+        let holder = LeaseHolder {
+            worker: worker.to_owned(),
+            session: session.map(|session| session.0),
+            until_unix_ms: self.unix_ms_in(valid_for),
+        };
+        Ok(self.store.lease(self.id, &key(chunk), &holder).await?)
+    }
+
+    async fn leases(&self) -> Answer<Vec<(ChunkId, u32, SessionId)>> {
+        let leases = self.store.leases(self.id).await?.into_iter();
+        let of_others = leases.filter_map(|lease| {
+            let session = SessionId(lease.holder.session?);
+            Some((chunk(&lease.chunk), lease.attempt, session))
+        });
+        Ok(of_others.collect())
     }
 
     async fn renew(&self, lease: LeaseId, valid_for: Duration) -> Answer<bool> {
         let chunk = key(lease.chunk);
-        let until = unix_ms_in(valid_for);
+        let until = self.unix_ms_in(valid_for);
         let renewed = self.store.renew(self.id, &chunk, lease.attempt, until);
         Ok(renewed.await?)
     }
@@ -170,7 +195,11 @@ pub(crate) const fn key(chunk: ChunkId) -> ChunkKey {
     }
 }
 
-/// Milliseconds since 1970, so long from now.
-fn unix_ms_in(time: Duration) -> i64 {
-    crate::unix_ms(SystemTime::now() + time)
+fn chunk(key: &ChunkKey) -> ChunkId {
+    ChunkId {
+        matchup: key.matchup.0,
+        first_group: key.first_group,
+        groups: key.groups,
+        seating: key.seating,
+    }
 }

@@ -134,6 +134,7 @@ impl Check {
             start_limit: self.start_limit,
             memory_limit: self.memory_limit.map(|mib| mib * 1024 * 1024),
             measure_memory: false,
+            directory: None,
         };
         if self.format == Format::Json {
             report::event(Event::CheckStarted(self.started(&entry, &options)))?;

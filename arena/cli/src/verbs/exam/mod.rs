@@ -338,6 +338,7 @@ mod tests {
             course: 0,
             play_hash: String::new(),
             finished_unix_ms: 0,
+            worker: None,
             counters: Vec::new(),
         };
         let late = Foul::Late {

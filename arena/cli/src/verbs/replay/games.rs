@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use arena_store::{Store, Tournament, TournamentState};
+use arena_store::{Store, Tournament};
 use clap::Args;
 use referee_core::{Record, printable};
 use referee_worker::{ReadError, read_record};
@@ -111,7 +111,7 @@ async fn stored(store: &Store, name: &str, games: &[(u64, u32)]) -> anyhow::Resu
     };
     // Deals that are still to be played from other seats.
     let secret = match state {
-        TournamentState::Over => BTreeMap::new(),
+        state if state.is_final() => BTreeMap::new(),
         _ => store.incomplete_groups(id).await?,
     };
     let mut found = Vec::new();

@@ -13,7 +13,7 @@ use arena_events::{
     schedule::ScheduleEvent,
 };
 use arena_ladder::ScheduleShape;
-use arena_store::{NewTournament, Store, StoreError, Tournament, TournamentState};
+use arena_store::{NewTournament, Store, StoreError, Tournament};
 use arena_tournament::{
     Context, Definition, Plan, Planned, RunEnd, RunOptions, chance, events, parse_limit,
     run_stored, secret_root, unix_ms,
@@ -287,7 +287,7 @@ impl Resume {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         self.go_on.can_serve()?;
         let (store, tournament) = self.go_on.store.find(&self.name).await?;
-        if tournament.state == TournamentState::Over {
+        if tournament.state.is_final() {
             report::note(&format!(
                 "{} is over; nothing is left to be played",
                 self.name

@@ -215,5 +215,6 @@ const fn word(state: State) -> &'static str {
         State::Stopped => "stopped",
         State::Interrupted => "interrupted",
         State::Over => "over",
+        State::Cancelled => "cancelled",
     }
 }

@@ -1,14 +1,12 @@
 //! `arena tournament verify`: proves a tournament from its records and its root.
 
 use arena_events::{Event, tournament::VerifiedEvent};
-use arena_store::TournamentState;
 use arena_tournament::{events, verify};
 use clap::Args;
 
 use crate::{
     End,
     report::{self, plural},
-    show,
     verbs::{Format, store::StoreAt},
 };
 
@@ -30,7 +28,7 @@ impl Verify {
         let (store, tournament) = self.store.find(&self.name).await?;
         let found = verify(&store, &tournament).await?;
         let proved = found.faults.is_empty();
-        let over = tournament.state == TournamentState::Over;
+        let over = tournament.state.is_final();
         let (name, games) = (&tournament.name, plural(found.games, "game"));
         if self.format == Format::Json {
             let is_claimed = store.is_claimed(tournament.id).await?;
@@ -58,7 +56,7 @@ impl Verify {
                     (Some(group), None) => format!("group {group}: "),
                     (None, _) => String::new(),
                 };
-                report::line(&format!("  {place}{}", show::fault(&fault.fault)))?;
+                report::line(&format!("  {place}{}", fault.fault.to_string()))?;
             }
             if count > TOLD {
                 report::line(&format!("  and {} more", count - TOLD))?;

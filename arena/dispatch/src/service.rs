@@ -1,0 +1,355 @@
+//! `arena.v1.Dispatch`: what workers elsewhere reach.
+
+mod attend;
+mod report;
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    time::Duration,
+};
+
+use arena_proto::arena::v1::{self as proto, dispatch_server::Dispatch as DispatchRpc};
+use arena_store::WorkerRow;
+use arena_tournament::unix_ms;
+use futures_util::Stream;
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
+use referee_worker::{
+    Abilities,
+    lease::{LeaseReply, LeaseRequest, SessionId},
+    remote::wire::{self, BadMessage},
+};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::{
+    Access, AccessError, Storage, Tournaments,
+    access::{check, token_of, worker_with},
+    sessions::Sessions,
+};
+
+/// How often what is known of workers is written into the store, and whether they may still
+/// work is looked up.
+const UPKEEP: Duration = Duration::from_secs(2);
+/// The largest message that is read or written, in bytes.
+pub(crate) const LARGEST_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// How the service treats workers.
+#[derive(Clone, Debug)]
+pub struct ServiceOptions {
+    /// Who may work.
+    pub access: Access,
+    /// Which of the reported games are replayed before they count.
+    pub replays: Replays,
+    /// What the sample of replayed games is drawn from. No worker may know it.
+    pub sample_seed: [u8; 32],
+    /// How many records are examined at once.
+    pub examiners: usize,
+}
+
+/// Which of the reported games are replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replays {
+    /// All of them.
+    All,
+    /// The first ones of each process, and one in so many of the others, by chance.
+    OneIn(u32),
+}
+
+/// The service.
+pub struct DispatchService<S: Storage> {
+    shared: Arc<Shared<S>>,
+}
+
+struct Shared<S: Storage> {
+    tournaments: Arc<Tournaments<S>>,
+    options: ServiceOptions,
+    sessions: Sessions,
+    /// Who may work, as the store said it last.
+    workers: Mutex<Arc<Vec<WorkerRow>>>,
+    streams: AtomicU64,
+    sample: Mutex<ChaCha20Rng>,
+    examiners: Arc<Semaphore>,
+    stop: CancellationToken,
+}
+
+impl<S: Storage> Clone for DispatchService<S> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+impl<S: Storage> DispatchService<S> {
+    /// The service for these tournaments. Its streams end when `stop` is called off.
+    #[must_use]
+    pub fn new(
+        tournaments: Arc<Tournaments<S>>,
+        options: ServiceOptions,
+        stop: CancellationToken,
+    ) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                tournaments,
+                sessions: Sessions::default(),
+                workers: Mutex::default(),
+                streams: AtomicU64::new(0),
+                sample: Mutex::new(ChaCha20Rng::from_seed(options.sample_seed)),
+                examiners: Arc::new(Semaphore::new(options.examiners.max(1))),
+                options,
+                stop,
+            }),
+        }
+    }
+
+    /// The service as tonic serves it, with bounds on its messages.
+    #[must_use]
+    pub fn into_server(self) -> proto::dispatch_server::DispatchServer<Self> {
+        proto::dispatch_server::DispatchServer::new(self)
+            .max_decoding_message_size(LARGEST_MESSAGE)
+            .max_encoding_message_size(LARGEST_MESSAGE)
+    }
+
+    /// Looks after workers until it is stopped: tells them of tournaments that have ended,
+    /// closes the streams of those that may not work any more, and writes down what is known
+    /// of them.
+    pub async fn look_after(&self) {
+        let shared = &self.shared;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(UPKEEP) => shared.look().await,
+                () = shared.tournaments.an_end() => {}
+                () = shared.stop.cancelled() => break,
+            }
+            let tournaments = &shared.tournaments;
+            let is_running = |run| tournaments.running(run).is_some();
+            shared.sessions.lose_runs(is_running);
+        }
+        shared.look().await;
+    }
+}
+
+impl<S: Storage> Shared<S> {
+    async fn look(&self) {
+        if let Err(error) = self.look_up_workers().await {
+            tracing::warn!(%error, "could not read who may work");
+        }
+        for (session, worker) in self.sessions.names() {
+            if let Err(refused) = self.may_work(&worker) {
+                self.dismiss(session, &refused).await;
+            }
+        }
+        let sessions = self.sessions.describe();
+        let now = self.now_ms();
+        let kept = self.tournaments.storage().keep_sessions(sessions, now);
+        if let Err(error) = kept.await {
+            tracing::warn!(%error, "could not write what is known of workers");
+        }
+    }
+
+    async fn look_up_workers(&self) -> Result<Arc<Vec<WorkerRow>>, arena_store::StoreError> {
+        let workers = Arc::new(self.tournaments.storage().workers().await?);
+        let mut known = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        known.clone_from(&workers);
+        Ok(workers)
+    }
+
+    fn workers(&self) -> Arc<Vec<WorkerRow>> {
+        let known = self.workers.lock();
+        known.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether a worker may still work, as far as the store has said.
+    fn may_work(&self, name: &str) -> Result<(), AccessError> {
+        let now = self.tournaments.options().clock.now();
+        let workers = self.workers();
+        let worker = workers.iter().find(|worker| worker.name == name);
+        worker.map_or(Ok(()), |worker| check(worker, now))
+    }
+
+    /// The worker that sends a request: by its token, or by the name that it gives.
+    async fn identify(&self, token: Option<[u8; 32]>, name: &str) -> Result<WorkerRow, Status> {
+        let now = self.tournaments.options().clock.now();
+        let unavailable = |error: arena_store::StoreError| {
+            tracing::warn!(%error, "could not read who may work");
+            Status::unavailable("the arena can't read who may work; try again")
+        };
+        let worker = match (self.options.access, token) {
+            (_, Some(token)) => {
+                let workers = self.look_up_workers().await.map_err(unavailable)?;
+                worker_with(token, &workers)
+                    .ok_or(AccessError::Unknown)?
+                    .clone()
+            }
+            (Access::Token, None) => return Err(AccessError::NoToken.into()),
+            (Access::Open, None) => {
+                let met = self.tournaments.storage().meet_worker(name, self.now_ms());
+                let met = met.await.map_err(|error| match error {
+                    error @ arena_store::StoreError::BadName { .. } => {
+                        Status::permission_denied(error.to_string())
+                    }
+                    error => unavailable(error),
+                })?;
+                if met.token_hash.is_some() {
+                    return Err(AccessError::NoToken.into());
+                }
+                met
+            }
+        };
+        check(&worker, now)?;
+        Ok(worker)
+    }
+
+    /// The session that a request names, if it is the sender's.
+    fn session<T>(
+        &self,
+        request: &Request<T>,
+        session: &[u8],
+    ) -> Result<(SessionId, String, Arc<Abilities>), Status> {
+        let token = token_of(request.metadata());
+        let id = wire::session(session).map_err(invalid)?;
+        let found = self.sessions.with(id, |session| {
+            session
+                .has_token(token)
+                .then(|| (session.worker.clone(), session.can.clone()))
+        });
+        match found {
+            Some(Some((worker, can))) => {
+                self.may_work(&worker)?;
+                Ok((id, worker, can))
+            }
+            Some(None) => Err(AccessError::Unknown.into()),
+            // After a restart of the arena its stream is opened again first.
+            None => Err(Status::failed_precondition(
+                "this session is not known here; open a stream with Attend first",
+            )),
+        }
+    }
+
+    /// Ends the work of a process: its chunks are given to others.
+    async fn dismiss(&self, session: SessionId, why: &AccessError) {
+        let Some(dismissed) = self.sessions.remove(session) else {
+            return;
+        };
+        tracing::warn!(worker = dismissed.worker, %why, "a worker has to leave");
+        if let Some((_, down)) = dismissed.stream {
+            let _ = down.try_send(Err(why.clone().into()));
+        }
+        self.take_back(session).await;
+    }
+
+    async fn take_back(&self, session: SessionId) {
+        for running in self.tournaments.all() {
+            running.dispatcher.take_back(session).await;
+        }
+    }
+
+    fn now_ms(&self) -> i64 {
+        unix_ms(self.tournaments.options().clock.now())
+    }
+}
+
+fn invalid(error: BadMessage) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+/// Our own failure, which may pass: the worker keeps what it has and tries again.
+fn failed(error: &dyn std::error::Error) -> Status {
+    tracing::warn!(%error, "a worker's request failed");
+    Status::unavailable(format!("the arena failed: {error}"))
+}
+
+type Replies<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl<S: Storage> DispatchRpc for DispatchService<S> {
+    type AttendStream = Replies<proto::AttendReply>;
+    type FetchArchiveStream = Replies<proto::FetchArchiveReply>;
+
+    async fn attend(
+        &self,
+        request: Request<Streaming<proto::AttendRequest>>,
+    ) -> Result<Response<Self::AttendStream>, Status> {
+        let replies = attend::attend(self.shared.clone(), request).await?;
+        Ok(Response::new(replies))
+    }
+
+    async fn lease(
+        &self,
+        request: Request<proto::LeaseRequest>,
+    ) -> Result<Response<proto::LeaseReply>, Status> {
+        let shared = &self.shared;
+        let (session, worker, can) = shared.session(&request, &request.get_ref().session)?;
+        let message = request.into_inner();
+        let request = LeaseRequest {
+            worker,
+            session: Some(session),
+            can,
+            games: message.games.max(1),
+            scope: message.scope.map(wire::scope),
+        };
+        let leased = shared.tournaments.lease_soon(&request).await;
+        let reply = match leased.map_err(|error| failed(&error))? {
+            LeaseReply::Work(lease) => {
+                let id = lease.id;
+                if shared
+                    .sessions
+                    .with(session, |session| session.leases.insert(id))
+                    .is_none()
+                {
+                    // It was dismissed while it waited.
+                    shared.take_back(session).await;
+                    return Err(Status::unavailable("this session has ended"));
+                }
+                proto::lease_reply::Reply::Work(wire::from_lease(&lease))
+            }
+            LeaseReply::Wait => proto::lease_reply::Reply::Wait(proto::Wait {}),
+            LeaseReply::Over => proto::lease_reply::Reply::Over(proto::Over {}),
+        };
+        Ok(Response::new(proto::LeaseReply { reply: Some(reply) }))
+    }
+
+    async fn report(
+        &self,
+        request: Request<proto::ReportRequest>,
+    ) -> Result<Response<proto::ReportReply>, Status> {
+        let shared = &self.shared;
+        let (session, worker, _) = shared.session(&request, &request.get_ref().session)?;
+        let games = report::report(shared, session, &worker, request.into_inner().games).await?;
+        Ok(Response::new(proto::ReportReply {
+            games: games
+                .into_iter()
+                .map(|reply| wire::from_reply(reply).into())
+                .collect(),
+        }))
+    }
+
+    async fn give_back(
+        &self,
+        request: Request<proto::GiveBackRequest>,
+    ) -> Result<Response<proto::GiveBackReply>, Status> {
+        let shared = &self.shared;
+        let (session, ..) = shared.session(&request, &request.get_ref().session)?;
+        let give_back = wire::give_back(request.into_inner()).map_err(invalid)?;
+        let lease = give_back.lease;
+        shared
+            .sessions
+            .with(session, |session| session.leases.remove(&lease));
+        if let Some(running) = shared.tournaments.running(lease.run) {
+            let give_back = running.dispatcher.give_back_for(Some(session), give_back);
+            give_back.await;
+        }
+        Ok(Response::new(proto::GiveBackReply {}))
+    }
+
+    async fn fetch_archive(
+        &self,
+        request: Request<proto::FetchArchiveRequest>,
+    ) -> Result<Response<Self::FetchArchiveStream>, Status> {
+        let shared = &self.shared;
+        shared.session(&request, &request.get_ref().session)?;
+        Err(Status::not_found("there is no such archive"))
+    }
+}

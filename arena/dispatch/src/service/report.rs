@@ -1,0 +1,169 @@
+//! Reports: every record is examined before it counts, and some are replayed. A worker whose
+//! record is of another game, or of none that was played so, is shut out.
+
+use std::sync::{Arc, PoisonError};
+
+use arena_events::tournament::FaultKind;
+use arena_proto::arena::v1 as proto;
+use futures_util::future::join_all;
+use rand::RngExt as _;
+use referee_worker::{
+    Summary,
+    lease::{GameKey, GameReport, LeaseId, ReportReply, SessionId},
+    remote::wire,
+};
+use tonic::Status;
+
+use super::{Replays, Shared, failed, invalid};
+use crate::{AccessError, Storage, tournaments::Running};
+
+/// So many of the first games of a process are replayed, whatever the sample.
+const FIRST: u64 = 20;
+/// The most games of a report.
+const MOST_GAMES: usize = 1024;
+
+/// A reported game.
+struct Reported<S: Storage> {
+    /// Its tournament, where it is being played.
+    running: Option<Arc<Running<S>>>,
+    lease: LeaseId,
+    key: GameKey,
+    record: Vec<u8>,
+    replays: bool,
+}
+
+/// What was found in a report.
+type Examined = Result<Option<Summary>, FaultKind>;
+
+pub(super) async fn report<S: Storage>(
+    shared: &Arc<Shared<S>>,
+    session: SessionId,
+    worker: &str,
+    games: Vec<proto::GameReport>,
+) -> Result<Vec<ReportReply>, Status> {
+    if games.len() > MOST_GAMES {
+        return Err(Status::invalid_argument(format!(
+            "expected at most {MOST_GAMES} games, found {}",
+            games.len()
+        )));
+    }
+    let games = games.into_iter().map(|game| read(shared, session, game));
+    let games: Vec<Reported<S>> = games.collect::<Result<_, _>>()?;
+    let (games, examined) = examine(shared, games).await?;
+    for (game, found) in games.iter().zip(&examined) {
+        if let Err(fault) = found {
+            let refused = refuse(shared, session, worker, game, fault).await;
+            return Err(refused.into());
+        }
+    }
+    let taken = games
+        .into_iter()
+        .zip(examined)
+        .map(|(game, found)| async move {
+            let (Some(running), Ok(Some(summary))) = (game.running, found) else {
+                return Ok(ReportReply::Stale);
+            };
+            if running.dispatcher.is_anothers(game.lease, Some(session)) {
+                return Ok(ReportReply::Stale);
+            }
+            let report = GameReport {
+                lease: game.lease,
+                key: game.key,
+                summary,
+                record: Some(game.record),
+            };
+            running.dispatcher.take(report, Some(worker)).await
+        });
+    let replies = join_all(taken).await.into_iter();
+    let replies: Vec<ReportReply> = replies
+        .collect::<Result<_, _>>()
+        .map_err(|error| failed(&error))?;
+    shared.sessions.with(session, |session| {
+        for reply in &replies {
+            session.reported(*reply);
+        }
+    });
+    Ok(replies)
+}
+
+fn read<S: Storage>(
+    shared: &Shared<S>,
+    session: SessionId,
+    game: proto::GameReport,
+) -> Result<Reported<S>, Status> {
+    let lease = wire::lease_id(game.lease).map_err(invalid)?;
+    let first = shared
+        .sessions
+        .with(session, |session| session.status.accepted < FIRST);
+    let replays = match shared.options.replays {
+        Replays::All => true,
+        Replays::OneIn(_) if first == Some(true) => true,
+        Replays::OneIn(n) => {
+            let mut sample = shared.sample.lock().unwrap_or_else(PoisonError::into_inner);
+            sample.random_range(0..n.max(1)) == 0
+        }
+    };
+    Ok(Reported {
+        running: shared.tournaments.running(lease.run),
+        lease,
+        key: wire::key(game.key).map_err(invalid)?,
+        record: game.record.into(),
+        replays,
+    })
+}
+
+/// Examines records on a thread that may compute for long.
+async fn examine<S: Storage>(
+    shared: &Shared<S>,
+    games: Vec<Reported<S>>,
+) -> Result<(Vec<Reported<S>>, Vec<Examined>), Status> {
+    let permit = shared.examiners.clone().acquire_owned().await;
+    let work = move || {
+        let _permit = permit;
+        let examined = games.iter().map(|game| match &game.running {
+            Some(running) => {
+                let dispatcher = &running.dispatcher;
+                dispatcher.examine(game.key, &game.record, game.replays)
+            }
+            None => Ok(None),
+        });
+        let examined = examined.collect();
+        (games, examined)
+    };
+    let examined = tokio::task::spawn_blocking(work).await;
+    examined.map_err(|error| failed(&error))
+}
+
+/// Shuts a worker out for a game that was not played so, and names both.
+async fn refuse<S: Storage>(
+    shared: &Shared<S>,
+    session: SessionId,
+    worker: &str,
+    game: &Reported<S>,
+    fault: &FaultKind,
+) -> AccessError {
+    let tournament = game.running.as_ref().map_or("", |running| &running.name);
+    let why = format!(
+        "it reported game {}.{} of {tournament} with a record that does not prove it: {fault}",
+        game.key.group, game.key.seating
+    );
+    tracing::error!(worker, why, "a worker is shut out");
+    shared
+        .sessions
+        .with(session, |session| session.status.refused += 1);
+    let kept = shared.tournaments.storage().shut_out_worker(worker, &why);
+    if let Err(error) = kept.await {
+        tracing::error!(worker, %error, "could not write that it is shut out");
+    }
+    let refused = AccessError::ShutOut {
+        name: worker.to_owned(),
+        why,
+    };
+    let _ = shared.look_up_workers().await;
+    for (session, name) in shared.sessions.names() {
+        if name == worker {
+            shared.dismiss(session, &refused).await;
+        }
+    }
+    refused
+}

@@ -1,0 +1,461 @@
+//! The tournaments that are being played: one dispatcher each, and workers are shared between
+//! them. What is to be played is written in the store by people; it is looked at once a
+//! second, so that the store alone says it, also after a restart.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use arena_store::{QueuedTournament, StoreError, TournamentId, TournamentState, Wish};
+use arena_tournament::{
+    DispatchOptions, Dispatcher, LEASE, Observer, Plan, TournamentError, Waiting, WallClock,
+    unix_ms,
+};
+use referee_worker::{
+    Dispatch, DispatchError, Schemes,
+    lease::{
+        GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
+        RunId,
+    },
+};
+use tokio::{sync::Notify, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use crate::Storage;
+
+/// How often the store is asked what is to be played.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// Makes what hears of a tournament that begins, or goes on.
+pub type NewObserver = Box<dyn Fn(&str, &Plan) -> Arc<dyn Observer> + Send + Sync>;
+
+/// How work is handed out, which changes nothing of what is played.
+#[derive(Clone, Debug)]
+pub struct TournamentOptions {
+    /// How long a worker may be silent before its chunk is leased again.
+    pub lease: Duration,
+    /// Whether public moves of running games are told, in games without secrets.
+    pub live: bool,
+    /// What time it is for people.
+    pub clock: WallClock,
+}
+
+impl Default for TournamentOptions {
+    /// A lease as everywhere; no moves are told.
+    fn default() -> Self {
+        Self {
+            lease: LEASE,
+            live: false,
+            clock: WallClock::default(),
+        }
+    }
+}
+
+/// All tournaments of a store that are to be played.
+pub struct Tournaments<S: Storage> {
+    storage: S,
+    schemes: Schemes,
+    options: TournamentOptions,
+    new_observer: NewObserver,
+    running: Mutex<BTreeMap<RunId, Arc<Running<S>>>>,
+    /// Tournaments that can't be played, and why; they are tried again when the wish changes.
+    failed: Mutex<BTreeMap<TournamentId, String>>,
+    /// There may be new work.
+    changed: Arc<Notify>,
+    /// A tournament is no longer played.
+    ended: Notify,
+}
+
+/// A tournament that is being played.
+pub(crate) struct Running<S: Storage> {
+    pub(crate) id: TournamentId,
+    pub(crate) name: String,
+    pub(crate) dispatcher: Dispatcher<S::Results>,
+    claim: Mutex<Option<S::Claim>>,
+    priority: AtomicI64,
+    /// When its time is up.
+    ends: Option<Instant>,
+    /// Cancelled when it is no longer played.
+    ended: CancellationToken,
+}
+
+impl<S: Storage> Tournaments<S> {
+    /// The tournaments of a store; none is played yet.
+    #[must_use]
+    pub fn new(
+        storage: S,
+        schemes: Schemes,
+        options: TournamentOptions,
+        new_observer: NewObserver,
+    ) -> Self {
+        Self {
+            storage,
+            schemes,
+            options,
+            new_observer,
+            running: Mutex::default(),
+            failed: Mutex::default(),
+            changed: Arc::default(),
+            ended: Notify::new(),
+        }
+    }
+
+    /// The store.
+    pub const fn storage(&self) -> &S {
+        &self.storage
+    }
+
+    /// How work is handed out.
+    pub const fn options(&self) -> &TournamentOptions {
+        &self.options
+    }
+
+    /// Does what people ask for until it is stopped; then nothing is played any more. What
+    /// can't be done is logged and tried again.
+    pub async fn supervise(&self, stop: &CancellationToken) {
+        loop {
+            self.look().await;
+            tokio::select! {
+                () = tokio::time::sleep(GLANCE) => {}
+                () = self.changed.notified() => {
+                    // Not for every game: a tournament's end is seen soon enough.
+                    tokio::time::sleep(GLANCE / 10).await;
+                }
+                () = stop.cancelled() => break,
+            }
+        }
+        for running in self.all() {
+            self.end(&running, TournamentState::Stopped).await;
+        }
+    }
+
+    /// Begins and ends tournaments as people ask for it.
+    async fn look(&self) {
+        let queue = match self.storage.queue().await {
+            Ok(queue) => queue,
+            Err(error) => {
+                tracing::warn!(%error, "could not read which tournaments are to be played");
+                return;
+            }
+        };
+        let wanted: BTreeSet<TournamentId> = queue.iter().map(|queued| queued.id).collect();
+        for queued in &queue {
+            self.look_at(queued).await;
+        }
+        self.failed().retain(|id, _| wanted.contains(id));
+        let now = Instant::now();
+        for running in self.all() {
+            if running.dispatcher.is_over() {
+                self.end(&running, TournamentState::Over).await;
+            } else if !wanted.contains(&running.id) {
+                self.end(&running, TournamentState::Stopped).await;
+            } else if running.ends.is_some_and(|ends| now >= ends) {
+                tracing::info!(tournament = running.name, "stop.time is up");
+                self.wish(running.id, Wish::Pause).await;
+            }
+        }
+    }
+
+    async fn look_at(&self, queued: &QueuedTournament) {
+        let running = self.running(run_of(queued.id));
+        match (queued.wish, running) {
+            (Wish::Play, Some(running)) => {
+                running.priority.store(queued.priority, Ordering::Relaxed);
+            }
+            (Wish::Play, None) => {
+                if self.failed().contains_key(&queued.id) {
+                    return;
+                }
+                if let Err(error) = self.begin(queued).await {
+                    let why = error.to_string();
+                    tracing::error!(tournament = queued.name, why, "it can't be played");
+                    self.failed().insert(queued.id, why);
+                }
+            }
+            (Wish::Pause, Some(running)) => self.end(&running, TournamentState::Stopped).await,
+            (Wish::Pause, None) => {
+                self.failed().remove(&queued.id);
+            }
+            (Wish::Cancel, Some(running)) => self.end(&running, TournamentState::Cancelled).await,
+            (Wish::Cancel, None) => {
+                if let Err(error) = self.cancel(queued.id).await {
+                    tracing::warn!(tournament = queued.name, %error, "it could not be cancelled");
+                }
+            }
+        }
+    }
+
+    /// Begins to hand out the work of a tournament, where its results say that it is.
+    async fn begin(&self, queued: &QueuedTournament) -> Result<(), TournamentError> {
+        let claim = match self.storage.claim(queued.id).await {
+            Err(StoreError::Claimed { who, .. }) => {
+                // Another arena plays it; when that one ends, this one takes it up.
+                tracing::debug!(tournament = queued.name, who, "another arena plays it");
+                return Ok(());
+            }
+            claim => claim?,
+        };
+        let begun = self.open(queued).await;
+        match begun {
+            Ok(Some(mut running)) => {
+                *running
+                    .claim
+                    .get_mut()
+                    .unwrap_or_else(PoisonError::into_inner) = Some(claim);
+                let (done, planned) = running.dispatcher.progress();
+                tracing::info!(
+                    tournament = queued.name,
+                    done,
+                    ?planned,
+                    "it is being played"
+                );
+                self.map().insert(run_of(queued.id), Arc::new(running));
+                self.changed.notify_waiters();
+                Ok(())
+            }
+            Ok(None) => {
+                self.storage.release(claim).await;
+                Ok(())
+            }
+            Err(error) => {
+                self.storage.release(claim).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn open(&self, queued: &QueuedTournament) -> Result<Option<Running<S>>, TournamentError> {
+        let tournament = self.storage.tournament(&queued.name).await?;
+        let Some(tournament) = tournament.filter(|now| !now.state.is_final()) else {
+            return Ok(None);
+        };
+        let plan = Arc::new(Plan::of(&tournament, &self.schemes)?);
+        let observer = (self.new_observer)(&queued.name, &plan);
+        let counters = Arc::default();
+        let clock = self.options.clock.clone();
+        let results = self.storage.results(
+            queued.id,
+            clock.clone(),
+            arena_tournament::count_commits(&counters, &observer),
+        );
+        let results = results.await?;
+        let options = DispatchOptions {
+            run: run_of(queued.id),
+            lease: self.options.lease,
+            live: self.options.live,
+            changed: self.changed.clone(),
+            clock: clock.clone(),
+        };
+        let ends = plan.definition.time.map(|time| Instant::now() + time);
+        let dispatcher = Dispatcher::open(plan, results, options, observer, counters).await?;
+        let at = unix_ms(clock.now());
+        let state = TournamentState::Running;
+        self.storage.set_state(queued.id, state, at).await?;
+        dispatcher.tell_begun();
+        Ok(Some(Running {
+            id: queued.id,
+            name: queued.name.clone(),
+            dispatcher,
+            claim: Mutex::default(),
+            priority: AtomicI64::new(queued.priority),
+            ends,
+            ended: CancellationToken::new(),
+        }))
+    }
+
+    /// Hands out no more work of a tournament, and writes down how it ended.
+    async fn end(&self, running: &Arc<Running<S>>, state: TournamentState) {
+        if self.map().remove(&run_of(running.id)).is_none() {
+            return;
+        }
+        running.ended.cancel();
+        self.ended.notify_waiters();
+        let name = &running.name;
+        if let Err(error) = running.dispatcher.close().await {
+            tracing::error!(tournament = name, %error, "its results could not be written");
+        }
+        let at = unix_ms(self.options.clock.now());
+        let set = self.storage.set_state(running.id, state, at);
+        match set.await {
+            Ok(()) => tracing::info!(tournament = name, state = state.word(), "it has ended"),
+            // It stays as running, and the next arena takes it up.
+            Err(error) => tracing::error!(tournament = name, %error, "could not write its state"),
+        }
+        let claim = running.claim.lock();
+        let claim = claim.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(claim) = claim {
+            self.storage.release(claim).await;
+        }
+    }
+
+    async fn cancel(&self, id: TournamentId) -> Result<(), StoreError> {
+        let claim = match self.storage.claim(id).await {
+            // Whoever plays it ends it.
+            Err(StoreError::Claimed { .. }) => return Ok(()),
+            claim => claim?,
+        };
+        let at = unix_ms(self.options.clock.now());
+        let set = self.storage.set_state(id, TournamentState::Cancelled, at);
+        let set = set.await;
+        self.storage.release(claim).await;
+        set
+    }
+
+    async fn wish(&self, id: TournamentId, wish: Wish) {
+        if let Err(error) = self.storage.set_wish(id, Some(wish)).await {
+            tracing::warn!(tournament = %id, %error, "could not write what is to become of it");
+        }
+    }
+
+    /// Gives a worker a chunk of the tournament whose turn it is, if there is one that it can
+    /// play: of the highest priority, and of these of the one with the fewest chunks that are
+    /// being played.
+    pub(crate) async fn try_lease(
+        &self,
+        request: &LeaseRequest,
+    ) -> Result<LeaseReply, TournamentError> {
+        let mut running = self.all();
+        if let Some(scope) = &request.scope {
+            running.retain(|running| running.name == scope.tournament);
+        }
+        running.sort_by_key(|running| {
+            let priority = running.priority.load(Ordering::Relaxed);
+            (
+                std::cmp::Reverse(priority),
+                running.dispatcher.leased(),
+                running.id,
+            )
+        });
+        for running in &running {
+            match running.dispatcher.try_lease(request).await {
+                Ok(LeaseReply::Work(lease)) => return Ok(LeaseReply::Work(lease)),
+                Ok(LeaseReply::Wait | LeaseReply::Over) => {}
+                Err(error) => {
+                    // The others go on.
+                    let why = error.to_string();
+                    tracing::error!(tournament = running.name, why, "it can't go on");
+                    self.failed().insert(running.id, why);
+                    self.end(running, TournamentState::Stopped).await;
+                }
+            }
+        }
+        Ok(LeaseReply::Wait)
+    }
+
+    /// The same; where there is none, waits for a while until there may be one.
+    pub(crate) async fn lease_soon(
+        &self,
+        request: &LeaseRequest,
+    ) -> Result<LeaseReply, TournamentError> {
+        let patience = Instant::now() + self.options.lease / 4;
+        loop {
+            let changed = self.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            // So that what changes from here on is not missed.
+            changed.as_mut().enable();
+            let reply = self.try_lease(request).await?;
+            if !matches!(reply, LeaseReply::Wait) {
+                return Ok(reply);
+            }
+            // The lease of another worker may run out.
+            let running = self.all().into_iter();
+            let expiry = running.filter_map(|running| running.dispatcher.next_expiry());
+            let until = expiry.min().map_or(patience, |expiry| expiry.min(patience));
+            tokio::select! {
+                () = changed => {}
+                () = tokio::time::sleep_until(until) => {
+                    if Instant::now() >= patience {
+                        return Ok(LeaseReply::Wait);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What waits for a worker that can play it, by tournament.
+    #[must_use]
+    pub fn waiting(&self) -> Vec<(String, Vec<Waiting>)> {
+        let running = self.all().into_iter();
+        running
+            .map(|running| (running.name.clone(), running.dispatcher.waiting()))
+            .collect()
+    }
+
+    /// Waits until a tournament is no longer played.
+    pub(crate) async fn an_end(&self) {
+        self.ended.notified().await;
+    }
+
+    pub(crate) fn running(&self, run: RunId) -> Option<Arc<Running<S>>> {
+        self.map().get(&run).cloned()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Running<S>>> {
+        self.map().values().cloned().collect()
+    }
+
+    fn map(&self) -> MutexGuard<'_, BTreeMap<RunId, Arc<Running<S>>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self) -> MutexGuard<'_, BTreeMap<TournamentId, String>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What leases of a tournament are called.
+const fn run_of(id: TournamentId) -> RunId {
+    RunId(id.number())
+}
+
+/// For workers in the same process.
+impl<S: Storage> Dispatch for Tournaments<S> {
+    async fn lease(&self, request: LeaseRequest) -> Result<LeaseReply, DispatchError> {
+        self.lease_soon(&request).await.map_err(DispatchError::new)
+    }
+
+    async fn renew(&self, lease: LeaseId) -> Result<bool, DispatchError> {
+        match self.running(lease.run) {
+            Some(running) => running.dispatcher.renew(lease).await,
+            None => Ok(false),
+        }
+    }
+
+    async fn lost(&self, lease: LeaseId) {
+        if let Some(running) = self.running(lease.run) {
+            running.ended.cancelled().await;
+        }
+    }
+
+    async fn report(&self, report: GameReport) -> Result<ReportReply, DispatchError> {
+        match self.running(report.lease.run) {
+            Some(running) => running.dispatcher.report(report).await,
+            None => Ok(ReportReply::Stale),
+        }
+    }
+
+    async fn give_back(&self, give_back: GiveBack) -> Result<(), DispatchError> {
+        match self.running(give_back.lease.run) {
+            Some(running) => running.dispatcher.give_back(give_back).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn is_wanted(&self, lease: LeaseId, game: GameKey) -> Result<bool, DispatchError> {
+        match self.running(lease.run) {
+            Some(running) => running.dispatcher.is_wanted(lease, game).await,
+            None => Ok(false),
+        }
+    }
+
+    fn live(&self, update: LiveUpdate) {
+        if let Some(running) = self.running(update.lease.run) {
+            running.dispatcher.live(update);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Games that were played elsewhere: whether a record is of the game that was leased. A result
+//! is what its record says, and never what a worker says.
+
+use arena_events::tournament::FaultKind;
+use referee_core::{Event, Outcome, Record, Seat, SeatFoul, Verdict, pack, printable};
+use referee_games::{BEHAVIOR_VERSION, replay};
+use referee_worker::{Summary, lease::GameKey};
+
+use crate::{Dispatcher, Plan, Results, dispatch::ChunkGame};
+
+impl<R: Results> Dispatcher<R> {
+    /// What came of a game, as its packed record says. None where the game is not to be played
+    /// any more. This computes and waits for nothing: it belongs on a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// The record is not of this game; or, where it is replayed, the game was not played so.
+    pub fn examine(
+        &self,
+        key: GameKey,
+        packed: &[u8],
+        replays: bool,
+    ) -> Result<Option<Summary>, FaultKind> {
+        let Some(planned) = self.planned(key) else {
+            return Ok(None);
+        };
+        let text = pack::unpack(packed).map_err(|error| unreadable(&error))?;
+        let record = Record::parse(&text).map_err(|error| unreadable(&error))?;
+        let record = record.printable();
+        check(self.plan(), &planned, &record)?;
+        if replays {
+            replay(&record, |_| {}).map_err(|error| FaultKind::DoesNotReplay {
+                error: printable(&error.to_string()),
+            })?;
+        }
+        let play_hash = record.play_hash();
+        Ok(Some(Summary::of(&record, play_hash)))
+    }
+}
+
+fn unreadable(error: &dyn std::error::Error) -> FaultKind {
+    FaultKind::UnreadableRecord {
+        error: printable(&error.to_string()),
+    }
+}
+
+/// Whether a record is of the game that was leased.
+fn check(plan: &Plan, planned: &ChunkGame, record: &Record) -> Result<(), FaultKind> {
+    let header = &record.header;
+    let assigned = plan.assignment(&planned.group, planned.seating, &planned.order);
+    let info = plan.kind.info();
+    let versions = (header.rules_version, header.behavior_version);
+    if header.game != plan.definition.game
+        || header.limits != plan.definition.limits
+        || versions != (info.rules_version, BEHAVIOR_VERSION)
+    {
+        return Err(FaultKind::WrongGameOrLimits);
+    }
+    if header.seed != assigned.seed {
+        return Err(FaultKind::WrongSeed);
+    }
+    if header.game_id != assigned.game_id {
+        return Err(FaultKind::WrongGameId {
+            game_id: header.game_id.clone(),
+        });
+    }
+    if header.setup != assigned.setup || header.spent.seats() != 0 {
+        return Err(FaultKind::WrongSetup);
+    }
+    if usize::from(header.players.seats()) != planned.order.len() {
+        return Err(FaultKind::WrongSeating);
+    }
+    let lineup = &planned.group.lineup;
+    for (seat, name) in header.players.iter() {
+        let place = planned.order[seat.index()];
+        if plan.player(lineup[place], place) != *name {
+            return Err(FaultKind::WrongPlayer {
+                seat: seat.index() as u8,
+                player: name.clone(),
+            });
+        }
+    }
+    match &record.result.verdict {
+        Verdict::Finished { outcome, fouls } if is_whole(record, outcome, fouls) => Ok(()),
+        Verdict::Finished { .. } => Err(FaultKind::WrongResult),
+        Verdict::Void { .. } => Err(FaultKind::VoidGame),
+    }
+}
+
+/// Whether everything in a record is of a seat that the game has, and each seat has what it
+/// must have: without a replay nothing else has looked at it.
+fn is_whole(record: &Record, outcome: &Outcome, fouls: &[SeatFoul]) -> bool {
+    let seats = usize::from(record.header.players.seats());
+    let is_seat = |seat: &Seat| seat.index() < seats;
+    let places = outcome.places.as_slice();
+    let answered = record.events.iter().filter_map(|event| match event {
+        Event::Answered { seat, .. } => Some(seat),
+        _ => None,
+    });
+    places.len() == seats
+        && (places.iter()).all(|place| (1..=seats).contains(&usize::from(*place)))
+        && outcome.scores.as_slice().len() == seats
+        && record.result.thought_us.as_slice().len() == seats
+        && fouls.iter().all(|foul| is_seat(&foul.seat))
+        && answered.into_iter().all(|seat| is_seat(seat))
+}

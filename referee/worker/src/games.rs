@@ -1,0 +1,116 @@
+//! How the games of a chunk are played. A worker leases and reports; what is between is
+//! behind the trait [`Games`]: bots over streams, or functions in a simulation.
+
+use std::{io, sync::Arc};
+
+use referee::{Game, Live, PlayError, Pool};
+use referee_core::Record;
+use referee_games::Fixture;
+use tokio::sync::mpsc;
+
+use crate::{BotPool, ChunkBots, DispatchError, Packer, Summary, lease::Lease};
+
+/// A game's result, and its packed record where it is wanted.
+pub type Packed = (Summary, Option<Vec<u8>>);
+
+/// A game of a chunk that is about to be played.
+pub struct ChunkGame<'a> {
+    /// What is to be played.
+    pub fixture: Fixture,
+    /// Who sits where: for each seat a place in the lineup.
+    pub order: &'a [usize],
+    /// Gets its public events while it is played.
+    pub watch: Option<mpsc::UnboundedSender<Live>>,
+}
+
+/// Plays the games of chunks.
+pub trait Games: Send + Sync + 'static {
+    /// The bots of one chunk.
+    type Bots: Send + Sync + 'static;
+
+    /// The bots of a chunk.
+    fn take(&self, lease: &Lease) -> impl Future<Output = Result<Self::Bots, WorkError>> + Send;
+
+    /// Plays one game. Dropping the future cuts the game off.
+    fn play(
+        &self,
+        bots: &Self::Bots,
+        game: ChunkGame<'_>,
+    ) -> impl Future<Output = Result<Record, PlayError>> + Send;
+
+    /// What came of a game, and its packed record where that is wanted. None where a thread
+    /// has panicked.
+    fn pack(
+        &self,
+        record: Record,
+        wants_record: bool,
+    ) -> impl Future<Output = Option<Packed>> + Send;
+
+    /// Takes the bots of a chunk back. Gives for each bot of the lineup the most memory that
+    /// a process of it has added, where it was measured.
+    fn give_back(&self, bots: Self::Bots) -> impl Future<Output = Vec<Option<u64>>> + Send;
+}
+
+/// Why a worker can't go on. It is never a bot's fault.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// The dispatcher failed.
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+    /// There is no game of this name here.
+    #[error("there is no game \"{0}\" here: the dispatcher is of another version")]
+    Game(String),
+    /// A folder for a bot's socket can't be made.
+    #[error("could not make a folder among the temporary files (TMPDIR)")]
+    Socket(#[source] io::Error),
+    /// The system has no thread to give.
+    #[error("could not start a thread")]
+    Threads(#[source] io::Error),
+    /// A game can't be played.
+    #[error("could not play game {game_id}")]
+    Play {
+        /// Which.
+        game_id: String,
+        /// Why not.
+        #[source]
+        error: PlayError,
+    },
+    /// A thread that packs records has panicked.
+    #[error("could not pack a record")]
+    Pack,
+}
+
+/// Games between bots that are started or reached, over streams.
+pub struct BotGames {
+    /// The bots.
+    pub bots: Arc<BotPool>,
+    /// The threads that games are played on.
+    pub pool: Arc<Pool>,
+    /// What summarises and packs games.
+    pub packer: Arc<Packer>,
+}
+
+impl Games for BotGames {
+    type Bots = ChunkBots;
+
+    async fn take(&self, lease: &Lease) -> Result<ChunkBots, WorkError> {
+        self.bots.take(lease).map_err(WorkError::Socket)
+    }
+
+    async fn play(&self, bots: &ChunkBots, game: ChunkGame<'_>) -> Result<Record, PlayError> {
+        let game = Game {
+            fixture: game.fixture,
+            bots: game.order.iter().map(|&place| bots.at(place)).collect(),
+            watch: game.watch,
+        };
+        game.play(&self.pool).await
+    }
+
+    async fn pack(&self, record: Record, wants_record: bool) -> Option<Packed> {
+        self.packer.pack(record, wants_record).await
+    }
+
+    async fn give_back(&self, bots: ChunkBots) -> Vec<Option<u64>> {
+        self.bots.give_back(bots).await
+    }
+}
