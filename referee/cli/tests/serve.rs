@@ -19,7 +19,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use referee::Serve;
+use referee::{Access, Serve};
 use referee_core::Record;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
@@ -123,6 +123,7 @@ async fn serving(max_games: usize) -> (Channel, DropGuard) {
         threads: 1,
         max_games,
         grace: Duration::ZERO,
+        access: Access::default(),
     };
     tokio::spawn(serve.run(listener, stop.clone()));
     let channel = Channel::from_shared(address).unwrap();

@@ -3,7 +3,7 @@
 use std::{
     fmt, io,
     net::{IpAddr, SocketAddr},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     str::FromStr,
 };
 
@@ -146,23 +146,22 @@ impl AllowList {
     /// allowed folder.
     pub fn socket(&self, path: &Path) -> io::Result<PathBuf> {
         let refused = || not_allowed(&format!("unix:{}", path.display()));
-        let folders = || {
-            self.0.iter().filter_map(|pattern| match pattern {
-                Pattern::Folder(folder) => Some(folder),
-                _ => None,
-            })
-        };
-        if folders().next().is_none() {
+        let folders = self.0.iter().filter_map(|pattern| match pattern {
+            Pattern::Folder(folder) if is_below(path, folder) => Some(folder),
+            _ => None,
+        });
+        let mut folders = folders.peekable();
+        // Before the system is asked: whether there is anything elsewhere is not told.
+        if folders.peek().is_none() {
             return Err(refused());
         }
-        // Links and `..` may lead out of the folder.
+        // Links may lead out of the folder.
         let real = path.canonicalize()?;
         let is_in = |folder: &PathBuf| {
-            folder
-                .canonicalize()
-                .is_ok_and(|folder| real.starts_with(folder))
+            let folder = folder.canonicalize();
+            folder.is_ok_and(|folder| is_below(&real, &folder))
         };
-        if folders().any(is_in) {
+        if folders.any(is_in) {
             return Ok(real);
         }
         Err(refused())
@@ -189,6 +188,12 @@ impl AllowList {
                 if allowed.is_none_or(|one| one == port))
         })
     }
+}
+
+/// Whether a path is below a folder, as both are written.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    let goes_up = path.components().any(|one| one == Component::ParentDir);
+    path.starts_with(folder) && !goes_up
 }
 
 /// A network, or one address.
@@ -314,9 +319,11 @@ mod tests {
         std::os::unix::fs::symlink(outside.join("bot.sock"), inside.join("link")).unwrap();
         let list = list(&[&format!("unix:{}/", inside.display())]);
         assert!(list.socket(&inside.join("bot.sock")).is_ok());
-        for path in ["link", "../out/bot.sock"] {
+        for path in ["link", "../out/bot.sock", "../out/missing", "/missing"] {
             let error = list.socket(&inside.join(path)).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{path}");
         }
+        let error = list.socket(&inside.join("missing")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }
