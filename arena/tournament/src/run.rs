@@ -13,7 +13,7 @@ use arena_events::run::StopCause;
 use arena_ladder::Entrant;
 use arena_store::{Counter, Store, StoreError, Tournament, TournamentState};
 use futures_util::future::try_join_all;
-use referee::{BotSandbox, Cores, Pool, core_count, referee_threads};
+use referee::{BotDial, BotSandbox, Cores, Pool, core_count, referee_threads};
 use referee_worker::{BotPool, LaunchContext, Packer, Stop, Worker, bucket};
 use tokio::time::Instant;
 
@@ -43,6 +43,8 @@ pub struct RunOptions {
     pub cores: Option<Cores>,
     /// The walls around bots that are somebody's programs.
     pub sandbox: Option<BotSandbox>,
+    /// How bots that run somewhere are dialled.
+    pub dial: BotDial,
     /// What the workers of this process are called, before a number.
     pub worker: String,
     /// Whether public moves of running games are told, in games without secrets.
@@ -63,6 +65,7 @@ impl RunOptions {
             supervisor,
             cores: None,
             sandbox: None,
+            dial: BotDial::default(),
             worker: "worker".to_owned(),
             live: false,
             checks_files: true,
@@ -126,6 +129,7 @@ async fn play<R: Results>(
     let context = LaunchContext::new(options.supervisor, options.logs, folder)
         .map_err(|error| TournamentError::system("could not start the supervisor", error))?
         .with_sandbox(options.sandbox)
+        .with_dial(options.dial)
         .with_cores(options.cores.as_ref().map(|cores| cores.bots.clone()));
     let dispatch_options = DispatchOptions {
         lease: LEASE,

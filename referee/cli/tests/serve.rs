@@ -285,7 +285,7 @@ async fn a_spec_that_is_none_is_refused_with_the_reason() {
         ),
         (
             |spec| spec.players[1].address = "localhost".to_owned(),
-            "\"localhost\" is no address: expected grpc://HOST:PORT, tcp:HOST:PORT or unix:PATH",
+            "\"localhost\" is no address: expected grpc://HOST:PORT, grpcs://HOST:PORT, tcp:HOST:PORT or",
         ),
         (
             |spec| {
