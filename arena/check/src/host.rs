@@ -93,7 +93,10 @@ impl<'a> Host<'a> {
             .context
             .source(self.entry, self.options, None, self.started);
         let (process, connected) = match source.map_err(CheckError::Socket)? {
-            Source::Running(address) => (None, Probe::connect(&address, within).await),
+            Source::Running(address) => {
+                let dial = self.context.dial();
+                (None, Probe::connect(&address, dial, within).await)
+            }
             Source::Process(launch) => {
                 self.started += 1;
                 let process = Arc::new(launch.start().await?);

@@ -26,9 +26,10 @@ use arena_tournament::{
     parse_limit, read_openings, run, secret_root,
 };
 use clap::Args;
-use referee::{BotSandbox, Cores};
+use referee::{BotDial, BotSandbox, Cores};
 use referee_cli::{
     Hidden, PinArgs, bots, files,
+    net::BotsTlsArgs,
     sandbox::{self, SandboxArgs},
 };
 use referee_core::{GameKind, JsonBounds, Limits, Root};
@@ -80,6 +81,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     sandbox: SandboxArgs,
     #[command(flatten)]
+    bots_tls: BotsTlsArgs,
+    #[command(flatten)]
     records: RecordArgs,
 }
 
@@ -110,6 +113,8 @@ pub(crate) struct Settings {
     pub(crate) setups: Vec<serde_json::Value>,
     pub(crate) records: RecordArgs,
     pub(crate) sandbox: SandboxArgs,
+    /// TLS to bots that run somewhere.
+    pub(crate) bots_tls: BotsTlsArgs,
     /// The cores of the referee and of bots, where each is to have its own.
     pub(crate) cores: Option<Cores>,
     /// Files that bots must not see.
@@ -139,6 +144,7 @@ impl RunArgs {
         settings.hides_root = self.seed_file.is_some();
         settings.hidden.extend(self.seed_file.clone());
         settings.sandbox = self.sandbox;
+        settings.bots_tls = self.bots_tls.clone();
         if let Some(file) = &self.openings {
             settings.setups = read_openings(file, &settings.directory, kind)?;
             // They may be whole deals.
@@ -205,6 +211,7 @@ impl Settings {
             setups: vec![kind.setup(&serde_json::Value::Null)?],
             records: RecordArgs::default(),
             sandbox: SandboxArgs::default(),
+            bots_tls: BotsTlsArgs::default(),
             cores: None,
             hidden: Vec::new(),
             directory: std::env::current_dir().context("the folder of this process is gone")?,
@@ -333,6 +340,7 @@ impl Settings {
         let options = RunOptions {
             checks_files: self.checks_files,
             sandbox: self.sandbox(&plan, folder)?,
+            dial: self.bots_tls.load()?,
             cores: self.cores.clone(),
             ..run_options(self.kind, self.concurrency, logs, live)?
         };
@@ -427,6 +435,7 @@ pub(crate) fn run_options(
         logs: logs.map(std::path::absolute).transpose()?,
         supervisor: Hidden::supervisor()?,
         sandbox: None,
+        dial: BotDial::default(),
         cores: None,
         worker: worker(),
         live,

@@ -12,7 +12,7 @@ use std::{
 use arena_events::run::StopCause;
 use arena_ladder::Entrant;
 use arena_store::{Commit, Counter, Store, StoreError, Tournament, TournamentState};
-use referee::{BotSandbox, Cores, Pool};
+use referee::{BotDial, BotSandbox, Cores, Pool};
 use referee_worker::{Abilities, LaunchContext, Stop, WorkerIdentity, Workers, bucket};
 use tokio::time::Instant;
 
@@ -40,6 +40,8 @@ pub struct RunOptions {
     pub cores: Option<Cores>,
     /// The walls around bots that are somebody's programs.
     pub sandbox: Option<BotSandbox>,
+    /// How bots that run somewhere are dialled.
+    pub dial: BotDial,
     /// What the workers of this process are called, before a number.
     pub worker: String,
     /// Whether public moves of running games are told, in games without secrets.
@@ -60,6 +62,7 @@ impl RunOptions {
             supervisor,
             cores: None,
             sandbox: None,
+            dial: BotDial::default(),
             worker: "worker".to_owned(),
             live: false,
             checks_files: true,
@@ -123,6 +126,7 @@ async fn play<R: Results>(
     let context = LaunchContext::new(options.supervisor, options.logs, folder)
         .map_err(|error| TournamentError::system("could not start the supervisor", error))?
         .with_sandbox(options.sandbox)
+        .with_dial(options.dial)
         .with_cores(options.cores.as_ref().map(|cores| cores.bots.clone()));
     let dispatch_options = DispatchOptions {
         live: options.live,

@@ -6,6 +6,7 @@ pub mod bots;
 mod end;
 pub mod files;
 mod hidden;
+pub mod net;
 mod pin;
 pub mod sandbox;
 pub mod stop;

@@ -1,11 +1,21 @@
 //! `referee`: plays the games that it is asked to play.
 
-use std::{io::IsTerminal as _, process::ExitCode, time::Duration};
+use std::{
+    io::IsTerminal as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
-use referee::{Serve, referee_threads};
-use referee_cli::{End, Hidden, Usage, files};
+use referee::{Access, Serve, referee_threads};
+use referee_cli::{
+    End, Hidden, Usage, files,
+    net::{BotDialArgs, TlsListenArgs, TokenListenArgs},
+    usage,
+};
+use referee_net::{Bounds, ServerTls, Token, TokenError};
 use referee_worker::SpecError;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +37,12 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Verb {
     /// Serve `arena.v1.Referee/PlayGame`, health and reflection
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
+    /// Write a new token to a new file that only you may read
+    Token {
+        /// The file.
+        file: PathBuf,
+    },
     #[command(flatten)]
     Hidden(Hidden),
 }
@@ -46,6 +61,12 @@ struct ServeArgs {
     /// How long games that are running may go on after SIGTERM or SIGINT.
     #[arg(long, env = "REFEREE_GRACE", default_value = "30s", value_parser = humantime::parse_duration)]
     grace: Duration,
+    #[command(flatten)]
+    tls: TlsListenArgs,
+    #[command(flatten)]
+    tokens: TokenListenArgs,
+    #[command(flatten)]
+    bots: BotDialArgs,
 }
 
 fn main() -> ExitCode {
@@ -62,6 +83,7 @@ fn main() -> ExitCode {
         .init();
     let ended = match arguments.verb {
         Verb::Serve(serve) => on_runtime(serve.run()),
+        Verb::Token { file } => new_token(&file),
         Verb::Hidden(verb) => verb.run(),
     };
     match ended {
@@ -91,10 +113,17 @@ fn on_runtime(work: impl Future<Output = anyhow::Result<End>>) -> anyhow::Result
 
 impl ServeArgs {
     async fn run(self) -> anyhow::Result<End> {
+        let access = self.access()?;
+        let is_open = access.tokens.is_none()
+            && !access
+                .tls
+                .as_ref()
+                .is_some_and(ServerTls::wants_certificates);
         let serve = Serve {
             threads: self.threads,
             max_games: self.max_games,
             grace: self.grace,
+            access,
         };
         let listen = self.listen;
         let listener = tokio::net::TcpListener::bind(&listen)
@@ -102,6 +131,10 @@ impl ServeArgs {
             .with_context(|| {
                 format!("could not listen on {listen}: expected HOST:PORT with a free port")
             })?;
+        let address = listener.local_addr()?;
+        if !address.ip().to_canonical().is_loopback() {
+            warn_of_strangers(is_open, self.bots.has_list());
+        }
         let stop = CancellationToken::new();
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -114,8 +147,60 @@ impl ServeArgs {
             tracing::info!("stopping: no new games");
             stopping.cancel();
         });
-        println!("listening on tcp:{}", listener.local_addr()?);
+        println!("listening on tcp:{address}");
         serve.run(listener, stop).await?;
         Ok(End::Done)
+    }
+
+    /// Who may call, and which bots may be dialled.
+    fn access(&self) -> anyhow::Result<Access> {
+        let standard = Bounds::default();
+        // One client may have as many games as there are to be, and asks for health besides.
+        let streams = u32::try_from(self.max_games).unwrap_or(u32::MAX);
+        let streams = streams.saturating_add(16);
+        Ok(Access {
+            tls: self.tls.load()?,
+            tokens: self.tokens.load()?,
+            bots: self.bots.load()?,
+            bounds: Bounds {
+                streams_per_connection: standard.streams_per_connection.max(streams),
+                ..standard
+            },
+        })
+    }
+}
+
+/// Says what people on other machines can do here.
+fn warn_of_strangers(is_open: bool, has_list: bool) {
+    if is_open {
+        tracing::warn!(
+            "whoever reaches this port can have games played: give --token-file, or --tls-cert, \
+             --tls-key and --tls-client-ca"
+        );
+    }
+    if is_open && !has_list {
+        tracing::warn!(
+            "whoever can have games played can make this machine dial any address: say with \
+             --bots where bots are"
+        );
+    }
+}
+
+fn new_token(file: &Path) -> anyhow::Result<End> {
+    let written = Token::generate().and_then(|token| {
+        token.write_new(file)?;
+        Ok(token)
+    });
+    match written {
+        Ok(token) => {
+            println!("wrote a new token to {}", file.display());
+            println!(
+                "its SHA-256, by which a server may know it: {}",
+                token.hash()
+            );
+            Ok(End::Done)
+        }
+        Err(error @ TokenError::File { .. }) => usage(error.to_string()),
+        Err(error) => Err(error.into()),
     }
 }

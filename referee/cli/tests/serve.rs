@@ -19,7 +19,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use referee::Serve;
+use referee::{Access, Serve};
 use referee_core::Record;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
@@ -123,6 +123,7 @@ async fn serving(max_games: usize) -> (Channel, DropGuard) {
         threads: 1,
         max_games,
         grace: Duration::ZERO,
+        access: Access::default(),
     };
     tokio::spawn(serve.run(listener, stop.clone()));
     let channel = Channel::from_shared(address).unwrap();
@@ -284,7 +285,7 @@ async fn a_spec_that_is_none_is_refused_with_the_reason() {
         ),
         (
             |spec| spec.players[1].address = "localhost".to_owned(),
-            "\"localhost\" is no address: expected grpc://HOST:PORT, tcp:HOST:PORT or unix:PATH",
+            "\"localhost\" is no address: expected grpc://HOST:PORT, grpcs://HOST:PORT, tcp:HOST:PORT or",
         ),
         (
             |spec| {

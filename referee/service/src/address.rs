@@ -5,19 +5,24 @@ use std::{fmt, path::PathBuf, str::FromStr};
 use http::Uri;
 use tonic::transport::Endpoint;
 
-/// A bot's address: `unix:PATH` or `tcp:HOST:PORT`; `grpc://HOST:PORT` and
-/// `http://HOST:PORT` mean the latter.
+/// A bot's address: `unix:PATH`, `tcp:HOST:PORT` or, with TLS, `grpcs://HOST:PORT`.
+/// `grpc://HOST:PORT` and `http://HOST:PORT` mean the second, `https://HOST:PORT` the third.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
     /// A Unix socket.
     Unix(PathBuf),
     /// A host and a port.
     Tcp(String),
+    /// A host and a port where TLS is spoken.
+    Tls(String),
 }
 
 /// A text that is not an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is no address: expected grpc://HOST:PORT, tcp:HOST:PORT or unix:PATH")]
+#[error(
+    "\"{0}\" is no address: expected grpc://HOST:PORT, grpcs://HOST:PORT, tcp:HOST:PORT or \
+     unix:PATH"
+)]
 pub struct BadAddress(String);
 
 impl FromStr for Address {
@@ -40,10 +45,10 @@ impl FromStr for Address {
                 Ok(Self::Unix(path.into()))
             };
         }
-        let authority = ["tcp:", "grpc://", "http://"]
-            .iter()
-            .find_map(|scheme| text.strip_prefix(scheme))
-            .ok_or_else(bad)?;
+        let after = |schemes: &[&str]| schemes.iter().find_map(|one| text.strip_prefix(one));
+        let secure = after(&["grpcs://", "https://"]);
+        let authority = secure.or_else(|| after(&["tcp:", "grpc://", "http://"]));
+        let authority = authority.ok_or_else(bad)?;
         let authority = authority.trim_start_matches("//").trim_end_matches('/');
         let port = authority.rsplit_once(':').ok_or_else(bad)?.1;
         let port: u16 = port.parse().map_err(|_| bad())?;
@@ -51,7 +56,10 @@ impl FromStr for Address {
         if port == 0 || uri.host().is_none_or(str::is_empty) || uri.path() != "/" {
             return Err(bad());
         }
-        Ok(Self::Tcp(authority.to_owned()))
+        Ok(match secure {
+            Some(_) => Self::Tls(authority.to_owned()),
+            None => Self::Tcp(authority.to_owned()),
+        })
     }
 }
 
@@ -60,12 +68,14 @@ impl fmt::Display for Address {
         match self {
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
             Self::Tcp(authority) => write!(f, "tcp:{authority}"),
+            Self::Tls(authority) => write!(f, "grpcs://{authority}"),
         }
     }
 }
 
 impl Address {
-    /// The settings of a connection to it.
+    /// The settings of a connection to it. They do not have TLS: that is the affair of the
+    /// connector.
     ///
     /// # Errors
     ///
@@ -74,6 +84,7 @@ impl Address {
         let uri = match self {
             Self::Unix(path) => format!("unix://{}", path.display()),
             Self::Tcp(authority) => format!("http://{authority}"),
+            Self::Tls(authority) => format!("https://{authority}"),
         };
         Ok(Endpoint::from_shared(uri)?.tcp_nodelay(true))
     }
@@ -108,6 +119,8 @@ mod tests {
             ("tcp:[::1]:5000", "tcp:[::1]:5000"),
             ("grpc://bot.example:50051", "tcp:bot.example:50051"),
             ("http://localhost:1/", "tcp:localhost:1"),
+            ("grpcs://bot.example:50051", "grpcs://bot.example:50051"),
+            ("https://[::1]:443/", "grpcs://[::1]:443"),
         ] {
             assert_eq!(text.parse::<Address>().unwrap().to_string(), shown);
         }
@@ -126,6 +139,9 @@ mod tests {
             "host:50",
             "tcp:a b:50",
             "tcp:host:5/x",
+            "grpcs:host:5",
+            "grpcs://host",
+            "grpcs://host:5/x",
         ] {
             assert!(text.parse::<Address>().is_err(), "{text:?}");
         }

@@ -17,6 +17,7 @@ use crate::{
     address::Address,
     busy::BusyTime,
     connection::{ConnectError, Connection},
+    dial::BotDial,
     excuses::Excuses,
     heartbeat::Heartbeat,
     play::CLOSE_GRACE,
@@ -29,6 +30,8 @@ use crate::{
 /// A program that plays, and where to find it.
 pub struct Bot {
     source: BotSource,
+    /// How its address is dialled.
+    dial: BotDial,
     /// How long connecting may take.
     connect_limit: Duration,
     state: Mutex<BotState>,
@@ -118,6 +121,7 @@ impl Bot {
     fn new(source: BotSource, connect_limit: Duration) -> Self {
         Self {
             source,
+            dial: BotDial::default(),
             connect_limit,
             state: Mutex::default(),
             changed: Notify::new(),
@@ -125,6 +129,16 @@ impl Bot {
             excuses: Arc::default(),
             number: BOTS.fetch_add(1, Ordering::Relaxed),
         }
+    }
+
+    /// The same bot, whose address is dialled in this way. One that we start listens on a
+    /// socket of our own, and is dialled as ever.
+    #[must_use]
+    pub fn with_dial(mut self, dial: BotDial) -> Self {
+        if matches!(self.source, BotSource::Address(_)) {
+            self.dial = dial;
+        }
+        self
     }
 
     /// The same bot, whose excuses are counted together with those of other processes of the
@@ -335,7 +349,13 @@ impl Bot {
         }
         let leader = instance.process.as_ref().map(Process::id);
         let busy = self.busy(shard);
-        let opening = Connection::open(&instance.address, leader, busy, self.connect_limit);
+        let opening = Connection::open(
+            &instance.address,
+            &self.dial,
+            leader,
+            busy,
+            self.connect_limit,
+        );
         match opening.await {
             Ok(connection) => {
                 instance.connections().insert(shard.id, connection);

@@ -2,33 +2,25 @@
 
 use std::{
     io,
-    os::unix::fs::FileTypeExt as _,
-    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use hyper_util::rt::TokioIo;
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::{TcpStream, UnixStream},
-    time::Instant,
-};
+use tokio::time::Instant;
 use tonic::transport::Channel;
 use tower::service_fn;
 
 use crate::{
     address::{Address, causes},
     busy::{BusyTime, TimedExecutor},
-    proc::belongs_to,
+    dial::BotDial,
     shortage::Shortage,
     traffic::{Metered, Traffic},
 };
 
 /// The largest header list of a bot, in bytes: headers and trailers of gRPC are small.
 const HEADERS_LIMIT: u32 = 16 * 1024;
-/// How long to wait where a listener's queue is full.
-const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
 /// A connection that is open.
 #[derive(Clone, Debug)]
@@ -56,6 +48,7 @@ impl Connection {
     /// process and its descendants may listen there.
     pub(crate) async fn open(
         address: &Address,
+        dial: &BotDial,
         leader: Option<u32>,
         busy: Arc<BusyTime>,
         within: Duration,
@@ -65,12 +58,16 @@ impl Connection {
             ConnectError::Failed(format!("nothing answers at {address}: {why}"))
         };
         let deadline = Instant::now() + within;
-        let opening = tokio::time::timeout_at(deadline, dial(address, leader));
+        let opening = tokio::time::timeout_at(deadline, dial.open(address, leader));
         let first = match opening.await {
             Ok(Ok(socket)) => socket,
             Ok(Err(error)) => {
                 return Err(match Shortage::of("open a connection", error) {
                     Ok(shortage) => ConnectError::Shortage(shortage),
+                    // It may well answer: we do not want to, or do not trust it.
+                    Err(error) if error.raw_os_error().is_none() => {
+                        ConnectError::Failed(format!("could not connect to {address}: {error}"))
+                    }
                     Err(error) => failed(&error),
                 });
             }
@@ -80,14 +77,15 @@ impl Connection {
         let first = Arc::new(Mutex::new(Some(first)));
         let metered = traffic.clone();
         let listens = address.clone();
+        let dial = dial.clone();
         // Where the connection breaks and a further game is to be played, it is opened again.
         let connector = service_fn(move |_| {
             let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let (listens, traffic) = (listens.clone(), metered.clone());
+            let (listens, dial, traffic) = (listens.clone(), dial.clone(), metered.clone());
             async move {
                 let socket = match first {
                     Some(socket) => socket,
-                    None => dial(&listens, leader).await?,
+                    None => dial.open(&listens, leader).await?,
                 };
                 Ok::<_, io::Error>(TokioIo::new(Metered::new(socket, traffic)))
             }
@@ -115,58 +113,4 @@ impl Connection {
 
 fn silent(address: &Address, within: Duration) -> ConnectError {
     ConnectError::Failed(format!("nothing answers at {address} within {within:?}"))
-}
-
-trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Socket for S {}
-
-async fn dial(address: &Address, leader: Option<u32>) -> io::Result<Box<dyn Socket>> {
-    match address {
-        Address::Unix(path) => {
-            let socket = dial_unix(path).await?;
-            if let Some(leader) = leader {
-                check_listener(path, &socket, leader)?;
-            }
-            Ok(Box::new(socket))
-        }
-        Address::Tcp(authority) => {
-            let socket = TcpStream::connect(authority.as_str()).await?;
-            socket.set_nodelay(true)?;
-            Ok(Box::new(socket))
-        }
-    }
-}
-
-async fn dial_unix(path: &Path) -> io::Result<UnixStream> {
-    loop {
-        match UnixStream::connect(path).await {
-            // Its queue of connections is full (connect(2)): that is the bot's delay, not
-            // our shortage.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                tokio::time::sleep(QUEUE_PAUSE).await;
-            }
-            connected => return connected,
-        }
-    }
-}
-
-/// Whether the bot itself listens on its socket, and not somebody else, to whom a link or a
-/// socket of that name leads.
-fn check_listener(path: &Path, socket: &UnixStream, leader: u32) -> io::Result<()> {
-    if !std::fs::symlink_metadata(path)?.file_type().is_socket() {
-        return Err(io::Error::other(
-            "it is a link, not a socket of the bot's own",
-        ));
-    }
-    // For a connected socket these are of the process that called listen (unix(7)).
-    let listener = socket.peer_cred()?.pid();
-    match listener.and_then(|id| u32::try_from(id).ok()) {
-        Some(id) if belongs_to(id, leader) => Ok(()),
-        Some(id) => Err(io::Error::other(format!(
-            "process {id} listens there, which is neither the bot's process {leader} nor \
-             started by it"
-        ))),
-        None => Err(io::Error::other("nobody knows which process listens there")),
-    }
 }

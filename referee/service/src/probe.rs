@@ -17,6 +17,7 @@ use crate::{
     address::Address,
     busy::BusyTime,
     connection::{ConnectError, Connection},
+    dial::BotDial,
     heartbeat::Heartbeat,
     process::{Process, post_mortem},
     stream::{Closed, Reply, SeatStream},
@@ -91,8 +92,12 @@ impl Probe {
     /// # Errors
     ///
     /// [`ConnectError`].
-    pub async fn connect(address: &Address, within: Duration) -> Result<Self, ConnectError> {
-        Self::open_connection(address, None, within).await
+    pub async fn connect(
+        address: &Address,
+        dial: &BotDial,
+        within: Duration,
+    ) -> Result<Self, ConnectError> {
+        Self::open_connection(address, dial, None, within).await
     }
 
     /// Connects to a process that we started, so that a foul can tell how it ended.
@@ -102,19 +107,21 @@ impl Probe {
     /// As for [`connect`](Self::connect).
     pub async fn of(process: Arc<Process>, within: Duration) -> Result<Self, ConnectError> {
         let leader = Some(process.id());
-        let mut probe = Self::open_connection(process.address(), leader, within).await?;
+        let mut probe =
+            Self::open_connection(process.address(), &BotDial::default(), leader, within).await?;
         probe.process = Some(process);
         Ok(probe)
     }
 
     async fn open_connection(
         address: &Address,
+        dial: &BotDial,
         leader: Option<u32>,
         within: Duration,
     ) -> Result<Self, ConnectError> {
         let heartbeat = Heartbeat::default();
         let busy = Arc::new(BusyTime::new(heartbeat.clone()));
-        let connection = Connection::open(address, leader, busy, within).await?;
+        let connection = Connection::open(address, dial, leader, busy, within).await?;
         let beat = AbortOnDropHandle::new(tokio::spawn(heartbeat.clone().beat()));
         Ok(Self {
             connection,

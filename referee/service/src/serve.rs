@@ -12,18 +12,23 @@ use arena_proto::arena::v1::{
     game_event::Event,
     referee_server::{Referee, RefereeServer},
 };
-use futures_util::{Stream, StreamExt as _};
+use futures_util::Stream;
 use referee_core::{Foul, JsonBounds, Limits, PerSeat, Record, Seed, is_printable};
 use referee_games::{Fixture, GAMES, ending, game, results};
+use referee_net::{Bounds, ServerTls, TokenFile, incoming};
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     sync::{Semaphore, mpsc},
+    time::timeout,
 };
-use tokio_stream::wrappers::{TcpListenerStream, UnboundedReceiverStream};
+use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;
-use tonic::{Request, Response, Status, transport::Server};
+use tonic::{Request, Response, Status, service::interceptor::InterceptedService};
 
-use crate::{Address, Bot, Game, Live, PlayError, Pool};
+use crate::{Address, Bot, BotDial, Game, Live, PlayError, Pool};
+
+/// How long it may take to find out where the name of a bot's host leads.
+const RESOLVE_LIMIT: Duration = Duration::from_secs(10);
 
 /// How the service runs.
 #[derive(Clone, Debug)]
@@ -34,6 +39,22 @@ pub struct Serve {
     pub max_games: usize,
     /// How long running games may go on when it is asked to stop.
     pub grace: Duration,
+    /// Who may call it, and which bots it may dial.
+    pub access: Access,
+}
+
+/// Who may call a service, and which bots it may dial. By default everybody, without TLS,
+/// and all.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// TLS of the listener.
+    pub tls: Option<ServerTls>,
+    /// Callers must have one of these tokens, except for questions about its health.
+    pub tokens: Option<TokenFile>,
+    /// How much the listener takes.
+    pub bounds: Bounds,
+    /// How bots are dialled.
+    pub bots: BotDial,
 }
 
 /// Why the service can't run.
@@ -68,6 +89,7 @@ impl Serve {
             bots: Mutex::default(),
             room: Arc::new(Semaphore::new(self.max_games.min(Semaphore::MAX_PERMITS))),
             max_games: self.max_games,
+            dial: self.access.bots,
             stop: stop.clone(),
         };
         let (health, health_service) = tonic_health::server::health_reporter();
@@ -80,12 +102,22 @@ impl Serve {
             told.cancelled().await;
             health.set_not_serving::<RefereeServer<Service>>().await;
         });
-        let serving = Server::builder()
-            .tcp_nodelay(true)
-            .add_service(health_service)
-            .add_service(reflection)
-            .add_service(RefereeServer::new(service))
-            .serve_with_incoming_shutdown(accepted(listener), stop.clone().cancelled_owned());
+        let Access { bounds, tokens, .. } = self.access;
+        let known = move |request: Request<()>| match &tokens {
+            Some(tokens) => tokens.check(request.metadata()).map(|()| request),
+            None => Ok(request),
+        };
+        let largest = bounds.message_bytes;
+        let referee = RefereeServer::new(service).max_decoding_message_size(largest);
+        let serving = bounds
+            .server()
+            .add_service(health_service.max_decoding_message_size(largest))
+            .add_service(InterceptedService::new(reflection, known.clone()))
+            .add_service(InterceptedService::new(referee, known))
+            .serve_with_incoming_shutdown(
+                incoming(listener, self.access.tls, &bounds),
+                stop.clone().cancelled_owned(),
+            );
         let too_long = async {
             stop.cancelled().await;
             tokio::time::sleep(self.grace).await;
@@ -103,24 +135,6 @@ impl Serve {
     }
 }
 
-/// How long to wait after a connection could not be accepted: at the limit of open files the
-/// next one can't be accepted either.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-
-/// The connections to a listener. One that can't be accepted is no end.
-fn accepted(listener: TcpListener) -> impl Stream<Item = std::io::Result<TcpStream>> {
-    TcpListenerStream::new(listener).filter_map(|accepted| async move {
-        match accepted {
-            Ok(stream) => Some(Ok(stream)),
-            Err(error) => {
-                tracing::warn!(%error, "could not accept a connection");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                None
-            }
-        }
-    })
-}
-
 struct Service {
     pool: Arc<Pool>,
     /// The bots of running games by address, so that all games with one share a connection.
@@ -128,6 +142,7 @@ struct Service {
     /// A permit for each further game.
     room: Arc<Semaphore>,
     max_games: usize,
+    dial: BotDial,
     stop: CancellationToken,
 }
 
@@ -148,7 +163,7 @@ impl Referee for Service {
             ))
         })?;
         let (live, mut seen) = mpsc::unbounded_channel();
-        let game = self.game(request.into_inner(), live)?;
+        let game = self.game(request.into_inner(), live).await?;
         let game_id = game.fixture.game_id.clone();
         let (events, outgoing) = mpsc::unbounded_channel();
         let pool = self.pool.clone();
@@ -187,7 +202,11 @@ impl Referee for Service {
 
 impl Service {
     /// Reads what is to be played.
-    fn game(&self, spec: GameSpec, watch: mpsc::UnboundedSender<Live>) -> Result<Game, Status> {
+    async fn game(
+        &self,
+        spec: GameSpec,
+        watch: mpsc::UnboundedSender<Live>,
+    ) -> Result<Game, Status> {
         let kind = game(&spec.game).ok_or_else(|| {
             let known: Vec<_> = GAMES.iter().map(|game| game.info().name).collect();
             let known = known.join(", ");
@@ -229,6 +248,7 @@ impl Service {
         for player in &spec.players {
             let address = player.address.parse();
             let address = address.map_err(|error| invalid(format!("players: {error}")))?;
+            self.check_dial(&address).await?;
             bots.push(self.bot(address, limits.start));
         }
         let names: Vec<String> = spec.players.into_iter().map(|player| player.name).collect();
@@ -247,13 +267,23 @@ impl Service {
         })
     }
 
+    async fn check_dial(&self, address: &Address) -> Result<(), Status> {
+        let checked = timeout(RESOLVE_LIMIT, self.dial.check(address)).await;
+        let refused = checked.unwrap_or_else(|_| {
+            let host = "its name could not be resolved in time";
+            Err(format!("{address}: {host}"))
+        });
+        refused.map_err(|why| Status::permission_denied(Foul::evidence(format!("players: {why}"))))
+    }
+
     fn bot(&self, address: Address, connect_limit: Duration) -> Arc<Bot> {
         let mut bots = self.bots.lock().unwrap_or_else(PoisonError::into_inner);
         bots.retain(|_, bot| bot.strong_count() > 0);
         if let Some(bot) = bots.get(&address).and_then(Weak::upgrade) {
             return bot;
         }
-        let bot = Arc::new(Bot::at(address.clone(), connect_limit));
+        let bot = Bot::at(address.clone(), connect_limit).with_dial(self.dial.clone());
+        let bot = Arc::new(bot);
         bots.insert(address, Arc::downgrade(&bot));
         bot
     }

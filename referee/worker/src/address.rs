@@ -11,8 +11,8 @@ struct Running(Address);
 
 pub(crate) fn scheme() -> Scheme {
     Scheme {
-        prefixes: &["grpc://", "tcp:", "unix:"],
-        form: "grpc://HOST:PORT, unix:PATH",
+        prefixes: &["grpc://", "grpcs://", "tcp:", "unix:"],
+        form: "grpc://HOST:PORT, grpcs://HOST:PORT, unix:PATH",
         names: Vec::new(),
         read: Box::new(|spec, _| match spec.parse() {
             Ok(address) => Ok(Arc::new(Running(address))),

@@ -253,14 +253,14 @@ fn suggestion(text: &str) -> Option<String> {
     if shlex::split(text)?.iter().any(|word| is_file(word)) {
         return Some(format!("exec:{text}"));
     }
-    let place = ["http://", "https://"]
-        .iter()
-        .find_map(|scheme| text.strip_prefix(scheme))
-        .unwrap_or(text)
-        .trim_end_matches('/');
+    let (scheme, place) = match text.strip_prefix("https://") {
+        Some(place) => ("grpcs://", place),
+        None => ("grpc://", text.strip_prefix("http://").unwrap_or(text)),
+    };
+    let place = place.trim_end_matches('/');
     let (host, _) = place.rsplit_once(':')?;
     let of_a_host = |c: char| c.is_alphanumeric() || ".-[]:".contains(c);
-    let spec = format!("grpc://{place}");
+    let spec = format!("{scheme}{place}");
     let good = !host.is_empty() && host.chars().all(of_a_host) && spec.parse::<Address>().is_ok();
     good.then_some(spec)
 }

@@ -14,7 +14,7 @@ use std::{
 };
 
 use referee::{
-    Address, Bot, BotCores, BotSandbox, Excuses, Launch, Memory, MemoryGauge, Supervisor,
+    Address, Bot, BotCores, BotDial, BotSandbox, Excuses, Launch, Memory, MemoryGauge, Supervisor,
 };
 use referee_core::GameInfo;
 use tokio::runtime::Handle;
@@ -128,7 +128,7 @@ pub type Reader = Box<dyn Fn(&str, &str) -> Result<Arc<dyn Launcher>, String> + 
 pub struct Schemes(Vec<Scheme>);
 
 impl Schemes {
-    /// The kinds that need nothing from elsewhere (`exec:`, `grpc://`, `tcp:`,
+    /// The kinds that need nothing from elsewhere (`exec:`, `grpc://`, `grpcs://`, `tcp:`,
     /// `unix:`), and others before them.
     #[must_use]
     pub fn with(mut others: Vec<Scheme>) -> Self {
@@ -202,6 +202,8 @@ pub struct LaunchContext {
     sandbox: Option<BotSandbox>,
     /// The cores that each bot gets one of.
     cores: Option<Arc<BotCores>>,
+    /// How bots that run somewhere are dialled.
+    dial: BotDial,
     /// How often the bots were excused for late answers, by name.
     excuses: Mutex<HashMap<String, Arc<Excuses>>>,
 }
@@ -225,6 +227,7 @@ impl LaunchContext {
             sets: AtomicU64::new(0),
             sandbox: None,
             cores: None,
+            dial: BotDial::default(),
             excuses: Mutex::default(),
         })
     }
@@ -239,6 +242,18 @@ impl LaunchContext {
     #[must_use]
     pub fn with_cores(self, cores: Option<Arc<BotCores>>) -> Self {
         Self { cores, ..self }
+    }
+
+    /// The same where bots that run somewhere are dialled in this way.
+    #[must_use]
+    pub fn with_dial(self, dial: BotDial) -> Self {
+        Self { dial, ..self }
+    }
+
+    /// How bots that run somewhere are dialled.
+    #[must_use]
+    pub const fn dial(&self) -> &BotDial {
+        &self.dial
     }
 
     /// Where the bots' output goes.
@@ -270,7 +285,9 @@ impl LaunchContext {
     ) -> std::io::Result<Bot> {
         let bot = match self.source(entry, options, gauge, set)? {
             Source::Process(launch) => Bot::launched(launch, Handle::current()),
-            Source::Running(address) => Bot::at(address, options.start_limit),
+            Source::Running(address) => {
+                Bot::at(address, options.start_limit).with_dial(self.dial.clone())
+            }
         };
         let mut excuses = self.excuses.lock().unwrap_or_else(PoisonError::into_inner);
         let excuses = excuses.entry(entry.name.clone()).or_default();

@@ -41,6 +41,11 @@ const FORBIDDEN: &[Arrow] = &[
     ("referee-sandbox", "arena", "a sandbox runs any program"),
     ("referee-sandbox", "clap", "the caller reads arguments"),
 
+    ("referee-net", "referee-core", "who listens and dials knows no game"),
+    ("referee-net", "arena-proto", "who listens and dials knows no message"),
+    ("referee-net", "arena", "who listens and dials does not know what for"),
+    ("referee-net", "clap", "the caller reads arguments"),
+
     ("referee-worker", "arena-store", "results are reported, whoever keeps them"),
     ("referee-worker", "arena-ladder", "who plays whom is said in a lease"),
     ("referee-worker", "arena-tournament", "a worker could be on another machine"),

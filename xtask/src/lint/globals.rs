@@ -17,6 +17,7 @@ const LIBRARIES: &[&str] = &[
     "arena/tournament/src",
     "referee/core/src",
     "referee/games/src",
+    "referee/net/src",
     "referee/service/src",
     "referee/worker/src",
 ];

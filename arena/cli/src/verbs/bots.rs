@@ -8,7 +8,7 @@ use arena_ladder::{Entrant, ScheduleShape, Seatings};
 use arena_store::{BotRow, NewBot, Store, StoreError};
 use arena_tournament::{RunEnd, Warning, events, find_game};
 use clap::{Args, Subcommand};
-use referee_cli::sandbox::SandboxArgs;
+use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::{Foul, FoulKind, GameKind};
 use referee_games::{GAMES, game_name};
 use referee_worker::{Entry, Stop};
@@ -32,7 +32,8 @@ pub(crate) enum Bots {
 pub(crate) struct Add {
     /// Its name.
     name: String,
-    /// How to start or reach it: house:NAME, exec:COMMAND, grpc://HOST:PORT or unix:PATH.
+    /// How to start or reach it: house:NAME, exec:COMMAND, grpc://HOST:PORT (with TLS:
+    /// grpcs://) or unix:PATH.
     #[arg(long, value_name = "SPEC")]
     bot: String,
     /// Its version; a name may have several, and by itself it means the newest.
@@ -50,6 +51,8 @@ pub(crate) struct Add {
     no_check: bool,
     #[command(flatten)]
     sandbox: SandboxArgs,
+    #[command(flatten)]
+    bots_tls: BotsTlsArgs,
     #[command(flatten)]
     store: StoreAt,
 }
@@ -69,6 +72,8 @@ pub(crate) struct Check {
     names: Vec<String>,
     #[command(flatten)]
     sandbox: SandboxArgs,
+    #[command(flatten)]
+    bots_tls: BotsTlsArgs,
     #[command(flatten)]
     store: StoreAt,
     /// What goes to standard output.
@@ -132,7 +137,7 @@ impl Add {
                 games.push(game.to_owned());
                 continue;
             }
-            let settings = settings(kind, self.sandbox, &self.store)?;
+            let settings = settings(kind, self.sandbox, &self.bots_tls, &self.store)?;
             match look(&entry, settings, &stop).await? {
                 Finding::Plays => games.push(game.to_owned()),
                 Finding::DoesNotPlay(_) if self.games.is_empty() && of > 1 => {}
@@ -246,7 +251,7 @@ impl Check {
             let entry = Entry::read(&format!("{}={}", bot.name, bot.spec), &schemes()?)?;
             for game in &bot.games {
                 let kind = find_game(game)?;
-                let settings = settings(kind, self.sandbox, &self.store)?;
+                let settings = settings(kind, self.sandbox, &self.bots_tls, &self.store)?;
                 let found = look(&entry, settings, &stop).await?;
                 let (well, words) = match &found {
                     Finding::Plays => (true, "plays".to_owned()),
@@ -321,10 +326,12 @@ fn unknown<T>(name: &str) -> anyhow::Result<T> {
 fn settings(
     kind: &'static dyn GameKind,
     sandbox: SandboxArgs,
+    bots_tls: &BotsTlsArgs,
     store: &StoreAt,
 ) -> anyhow::Result<Settings> {
     Ok(Settings {
         sandbox,
+        bots_tls: bots_tls.clone(),
         hidden: store.files(),
         ..Settings::unrecorded(kind)?
     })

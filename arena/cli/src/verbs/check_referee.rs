@@ -89,6 +89,10 @@ impl CheckReferee {
         };
         let address = referee.parse::<Address>();
         match address.or_else(|_| format!("tcp:{referee}").parse()) {
+            Ok(Address::Tls(_)) => usage(format!(
+                "--referee {referee}: expected HOST:PORT without TLS: start the referee that is \
+                 checked without --tls-cert"
+            )),
             Ok(address) => Ok(RefereeUnderTest::Remote {
                 address,
                 host: self.host.clone(),

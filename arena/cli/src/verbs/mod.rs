@@ -1,6 +1,7 @@
 //! What `arena` can do: one file a verb.
 
 mod bots;
+mod certs;
 mod check;
 mod check_referee;
 mod demo;
@@ -79,6 +80,9 @@ enum Verb {
     Selftest(selftest::Selftest),
     /// Check how the referee answers bots that misbehave, each in one way
     CheckReferee(check_referee::CheckReferee),
+    /// Make certificates for TLS between referees, bots, workers and arenas
+    #[command(subcommand)]
+    Certs(certs::Certs),
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -123,6 +127,7 @@ impl Cli {
             Verb::Replay(verb) => on_runtime(verb.run()),
             Verb::Selftest(verb) => on_runtime(verb.run()),
             Verb::CheckReferee(verb) => on_runtime(verb.run()),
+            Verb::Certs(verb) => verb.run(),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut completed(), "arena", &mut script);

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use referee::Serve;
+use referee::{Access, Serve};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -129,6 +129,7 @@ fn a_referee_that_runs_somewhere_is_asked_in_the_same_way() {
         threads: 1,
         max_games: 100,
         grace: Duration::from_secs(1),
+        access: Access::default(),
     };
     let served = thread::spawn(move || runtime.block_on(serve.run(listener, stopping)));
 

@@ -4,7 +4,7 @@ use arena_proto::arena::v1::{
     Ending, FoulKind as ProtoFoul, GameEvent, GameSpec, Player, game_event::Event,
     referee_client::RefereeClient,
 };
-use referee::Serve;
+use referee::{Access, Serve};
 use referee_core::{FoulKind, Record};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -20,6 +20,7 @@ async fn the_service_plays_bots_by_their_addresses() {
         threads: 1,
         max_games: 1,
         grace: AMPLE,
+        access: Access::default(),
     };
     let stop = CancellationToken::new();
     let served = tokio::spawn(serve.run(listener, stop.clone()));

@@ -16,7 +16,7 @@ use arena_events::{
 };
 use arena_tournament::{events, parse_limit};
 use clap::Args;
-use referee_cli::sandbox::SandboxArgs;
+use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::{Limits, Root};
 use referee_games::game_name;
 use referee_worker::{BotOptions, Entry, LaunchContext, RecordFolder};
@@ -85,6 +85,8 @@ pub(crate) struct Check {
     records: Option<PathBuf>,
     #[command(flatten)]
     sandbox: SandboxArgs,
+    #[command(flatten)]
+    bots_tls: BotsTlsArgs,
     /// Print all that can be found, with what is expected and how to fix it.
     #[arg(long)]
     list: bool,
@@ -129,7 +131,8 @@ impl Check {
             directory.clone(),
         )
         .context("could not start the supervisor")?
-        .with_sandbox(sandbox);
+        .with_sandbox(sandbox)
+        .with_dial(self.bots_tls.load()?);
         let bot_options = BotOptions {
             start_limit: self.start_limit,
             memory_limit: self.memory_limit.map(|mib| mib * 1024 * 1024),

@@ -12,7 +12,7 @@ use arena_review::{RerunReport, RerunRequest, ReviewError, rerun};
 use arena_tournament::{events, parse_limit};
 use clap::Args;
 use referee::{Pool, Reanswer, RerunEnd};
-use referee_cli::sandbox::SandboxArgs;
+use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::Seat;
 use referee_games::game;
 use referee_worker::{Entry, LaunchContext};
@@ -44,6 +44,8 @@ pub(crate) struct Rerun {
     move_limit: Option<Duration>,
     #[command(flatten)]
     sandbox: SandboxArgs,
+    #[command(flatten)]
+    bots_tls: BotsTlsArgs,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -79,7 +81,8 @@ impl Rerun {
         referee_cli::sandbox::note(sandbox.as_ref());
         let context = LaunchContext::new(referee_cli::Hidden::supervisor()?, None, directory)
             .context("could not start the supervisor")?
-            .with_sandbox(sandbox);
+            .with_sandbox(sandbox)
+            .with_dial(self.bots_tls.load()?);
         let pool = Pool::new(1)?;
         let mut shown = Ok(());
         let each = |answer: &Reanswer| {

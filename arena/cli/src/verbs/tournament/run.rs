@@ -20,7 +20,7 @@ use arena_tournament::{
 };
 use clap::Args;
 use referee::BotSandbox;
-use referee_cli::{PinArgs, sandbox::SandboxArgs};
+use referee_cli::{PinArgs, net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::Root;
 use referee_games::game_name;
 
@@ -73,6 +73,8 @@ pub(crate) struct GoOn {
     store: StoreAt,
     #[command(flatten)]
     sandbox: SandboxArgs,
+    #[command(flatten)]
+    bots_tls: BotsTlsArgs,
     #[command(flatten)]
     pin: PinArgs,
     /// How many games are played at once [default: the number of cores].
@@ -343,6 +345,7 @@ impl GoOn {
         let concurrency = self.concurrency.map(|games| games as usize);
         let options = RunOptions {
             sandbox,
+            dial: self.bots_tls.load()?,
             cores: self.pin.cores()?,
             ..run_options(plan.kind, concurrency, Some(logs), self.live && json)?
         };

@@ -1,0 +1,17 @@
+//! How a program listens and dials: TLS whose files may change while it runs, bounds on
+//! connections, tokens of callers, and lists of addresses that may be dialled. It knows no
+//! game and no command line.
+
+pub mod allow;
+pub mod dial;
+mod file;
+pub mod listen;
+mod reload;
+pub mod tls;
+pub mod token;
+
+pub use allow::{AllowList, BadPattern, Pattern};
+pub use dial::{BadTarget, DialError, DialOptions, Target, channel, channel_through};
+pub use listen::{Bounds, Incoming, Peer, incoming, incoming_from};
+pub use tls::{ClientFiles, ClientTls, PeerCertificate, ServerTls, TlsError, TlsFiles};
+pub use token::{Bearer, Token, TokenError, TokenFile, TokenHash};

@@ -1,0 +1,8 @@
+//! Real connections on loopback, with certificates that are made here.
+#![expect(clippy::unwrap_used, reason = "this is how a test fails")]
+
+mod bounds;
+mod common;
+mod handshakes;
+mod reloads;
+mod tokens;
