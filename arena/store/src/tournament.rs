@@ -13,6 +13,7 @@ use crate::{
     error::is_taken,
     report,
     sql::{Statement, damaged, number},
+    store::Location,
 };
 
 /// The number of a tournament in its store.
@@ -350,8 +351,8 @@ impl Store {
         id: TournamentId,
     ) -> Result<(TournamentState, usize), StoreError> {
         let select = match self.base.location {
-            crate::store::Location::File(_) => "SELECT state FROM tournaments WHERE id = $1",
-            crate::store::Location::Server { .. } => {
+            Location::File(_) | Location::Memory => "SELECT state FROM tournaments WHERE id = $1",
+            Location::Server { .. } => {
                 "SELECT state FROM tournaments WHERE id = $1 FOR NO KEY UPDATE"
             }
         };

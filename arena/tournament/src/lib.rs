@@ -5,6 +5,7 @@
 //! workers, [`Results`] take what comes back, a [`Snapshot`] computes from these what is
 //! told, an [`Observer`] hears of it while it goes on. Nothing here prints.
 
+mod clock;
 mod definition;
 mod dispatch;
 mod error;
@@ -22,6 +23,7 @@ mod verify;
 
 use std::time::SystemTime;
 
+pub use clock::WallClock;
 pub use definition::{
     Context, Definition, Planned, chance, find_game, needs_own_deals, parse_limit, read_openings,
 };

@@ -1,11 +1,6 @@
 //! Results in the store.
 
-use std::{
-    collections::BTreeMap,
-    ops::Range,
-    path::PathBuf,
-    time::{Duration, SystemTime},
-};
+use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 
 use arena_ladder::{Entrant, GroupCount, MatchId};
 use arena_store::{
@@ -15,6 +10,7 @@ use arena_store::{
 use referee_worker::lease::{ChunkId, LeaseId};
 
 use super::{Answer, Results};
+use crate::{WallClock, unix_ms};
 
 /// The results of one tournament of a store.
 #[derive(Clone)]
@@ -23,6 +19,8 @@ pub struct StoredResults {
     id: TournamentId,
     /// None where they are only read.
     writer: Option<ResultWriter>,
+    /// Says until when a lease is valid.
+    clock: WallClock,
 }
 
 impl StoredResults {
@@ -33,6 +31,7 @@ impl StoredResults {
             store: store.clone(),
             id,
             writer: None,
+            clock: WallClock::system(),
         }
     }
 
@@ -46,17 +45,42 @@ impl StoredResults {
         id: TournamentId,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
     ) -> Answer<Self> {
-        let writer = ResultWriter::start(store, id, CommitPacing::default(), seen).await?;
+        Self::writing_paced(store, id, CommitPacing::default(), seen).await
+    }
+
+    /// The same, with games that share commits as `pacing` says.
+    ///
+    /// # Errors
+    ///
+    /// The store fails.
+    pub async fn writing_paced(
+        store: &Store,
+        id: TournamentId,
+        pacing: CommitPacing,
+        seen: impl Fn(&Commit) + Send + Sync + 'static,
+    ) -> Answer<Self> {
+        let writer = ResultWriter::start(store, id, pacing, seen).await?;
         Ok(Self {
             writer: Some(writer),
             ..Self::of(store, id)
         })
     }
+
+    /// The same, with another clock than the machine's.
+    #[must_use]
+    pub fn with_clock(self, clock: WallClock) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Milliseconds since 1970, so long from now.
+    fn unix_ms_in(&self, time: Duration) -> i64 {
+        unix_ms(self.clock.now() + time)
+    }
 }
 
 impl Results for StoredResults {
     async fn lease(&self, chunk: ChunkId, worker: &str, valid_for: Duration) -> Answer<u32> {
-        let until = unix_ms_in(valid_for);
+        let until = self.unix_ms_in(valid_for);
         Ok(self
             .store
             .lease(self.id, &key(chunk), worker, until)
@@ -65,7 +89,7 @@ impl Results for StoredResults {
 
     async fn renew(&self, lease: LeaseId, valid_for: Duration) -> Answer<bool> {
         let chunk = key(lease.chunk);
-        let until = unix_ms_in(valid_for);
+        let until = self.unix_ms_in(valid_for);
         let renewed = self.store.renew(self.id, &chunk, lease.attempt, until);
         Ok(renewed.await?)
     }
@@ -168,9 +192,4 @@ pub(crate) const fn key(chunk: ChunkId) -> ChunkKey {
         groups: chunk.groups,
         seating: chunk.seating,
     }
-}
-
-/// Milliseconds since 1970, so long from now.
-fn unix_ms_in(time: Duration) -> i64 {
-    crate::unix_ms(SystemTime::now() + time)
 }
