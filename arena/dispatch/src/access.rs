@@ -1,17 +1,18 @@
-//! Who may work: a token that the store knows, or nobody asks.
+//! Who may work: whoever has the token of a worker or a certificate with its name, or
+//! everybody.
 
 use std::time::SystemTime;
 
 use arena_store::WorkerRow;
-use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq as _;
-use tonic::{Status, metadata::MetadataMap};
+use referee_net::{Peer, Token, TokenHash};
+use tonic::{Request, Status};
 
 /// Who may work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever has the token of a worker.
-    Token,
+    /// Whoever has the token of a worker, or a certificate of the listener's authority: then
+    /// its common name is the worker's name.
+    Known,
     /// Everybody, under the name that they give.
     Open,
 }
@@ -20,19 +21,22 @@ pub enum Access {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
     /// There is no token.
-    #[error("there is no token; `arena workers add NAME` makes one, --token-file names its file")]
+    #[error(
+        "there is no token: `arena workers add NAME` makes one on the arena's machine, and \
+         --token-file names its file here"
+    )]
     NoToken,
     /// No worker has this token.
-    #[error("no worker has this token; `arena workers add NAME` makes one")]
+    #[error("no worker has this token: `arena workers add NAME` makes a new one")]
     Unknown,
     /// Its token is no longer valid.
-    #[error("the token of {0} has expired; `arena workers add {0}` makes a new one")]
+    #[error("the token of {0} has expired: `arena workers add {0}` makes a new one")]
     Expired(String),
     /// It was taken out.
-    #[error("{0} was revoked; `arena workers admit {0}` lets it work again")]
+    #[error("{0} was revoked: `arena workers admit {0}` lets it work again")]
     Revoked(String),
     /// It reported a game that was not played so.
-    #[error("{name} was shut out: {why}; `arena workers admit {name}` lets it work again")]
+    #[error("{name} was shut out, because {why}; `arena workers admit {name}` lets it work again")]
     ShutOut {
         /// Its name.
         name: String,
@@ -41,26 +45,67 @@ pub enum AccessError {
     },
 }
 
-/// The SHA-256 of the token of a request, where it has one.
-pub(crate) fn token_of(metadata: &MetadataMap) -> Option<[u8; 32]> {
-    let value = metadata.get("authorization")?.as_bytes();
-    let token = value.strip_prefix(b"Bearer ")?;
-    Some(Sha256::digest(token).into())
+/// What a request shows of its sender.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Credentials {
+    /// The hash of its token.
+    pub(crate) token: Option<Token>,
+    /// The common name of its certificate.
+    pub(crate) certificate: Option<String>,
+}
+
+/// What a session has to show with every request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Proof {
+    Token(TokenHash),
+    Certificate(String),
+    Nothing,
+}
+
+impl Credentials {
+    /// What a request shows.
+    pub(crate) fn of<T>(request: &Request<T>) -> Result<Self, Status> {
+        let token = Token::of_call(request.metadata())
+            .map_err(|error| Status::unauthenticated(error.to_string()))?;
+        let peer = request.extensions().get::<Peer>();
+        let certificate = peer.and_then(|peer| peer.certificate.as_ref());
+        Ok(Self {
+            token,
+            certificate: certificate.and_then(|shown| shown.common_name.clone()),
+        })
+    }
+
+    /// What they prove with every request.
+    pub(crate) fn proof(&self) -> Proof {
+        match (&self.token, &self.certificate) {
+            (Some(token), _) => Proof::Token(token.hash()),
+            (None, Some(name)) => Proof::Certificate(name.clone()),
+            (None, None) => Proof::Nothing,
+        }
+    }
+}
+
+impl Proof {
+    /// Whether these credentials have it. The time that it takes says nothing of a token.
+    pub(crate) fn is_in(&self, credentials: &Credentials) -> bool {
+        match self {
+            Self::Token(hash) => {
+                (credentials.token.as_ref()).is_some_and(|token| hash.is_of(token))
+            }
+            Self::Certificate(name) => credentials.certificate.as_ref() == Some(name),
+            Self::Nothing => true,
+        }
+    }
 }
 
 /// The worker with this token. Every worker is looked at, and each in the same time.
-pub(crate) fn worker_with(token: [u8; 32], workers: &[WorkerRow]) -> Option<&WorkerRow> {
-    let mut found = None;
-    for worker in workers {
-        let Some(hash) = &worker.token_hash else {
-            continue;
-        };
-        let mut theirs = [0; 32];
-        if hex::decode_to_slice(hash, &mut theirs).is_ok() && bool::from(theirs.ct_eq(&token)) {
-            found = Some(worker);
-        }
-    }
-    found
+pub(crate) fn worker_with<'w>(token: &Token, workers: &'w [WorkerRow]) -> Option<&'w WorkerRow> {
+    let is_theirs = |worker: &&WorkerRow| {
+        let hash = worker.token_hash.as_ref()?.parse::<TokenHash>().ok()?;
+        hash.is_of(token).then_some(())
+    };
+    let theirs = workers.iter().filter(|worker| is_theirs(worker).is_some());
+    theirs.last()
 }
 
 /// Whether a worker may work now.

@@ -7,12 +7,14 @@
 //! tokens, and the proof that a reported game was played as its record says.
 
 mod access;
+mod serve;
 mod service;
 mod sessions;
 mod storage;
 mod tournaments;
 
 pub use access::{Access, AccessError};
+pub use serve::serve;
 pub use service::{DispatchService, Replays, ServiceOptions};
 pub use storage::{OnCommit, Storage};
 pub use tournaments::{NewObserver, TournamentOptions, Tournaments};

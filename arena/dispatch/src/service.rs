@@ -10,7 +10,7 @@ use std::{
 };
 
 use arena_proto::arena::v1::{self as proto, dispatch_server::Dispatch as DispatchRpc};
-use arena_store::WorkerRow;
+use arena_store::{StoreError, WorkerRow};
 use arena_tournament::unix_ms;
 use futures_util::Stream;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
@@ -25,7 +25,7 @@ use tonic::{Request, Response, Status, Streaming};
 
 use crate::{
     Access, AccessError, Storage, Tournaments,
-    access::{check, token_of, worker_with},
+    access::{Credentials, check, worker_with},
     sessions::Sessions,
 };
 
@@ -46,6 +46,8 @@ pub struct ServiceOptions {
     pub sample_seed: [u8; 32],
     /// How many records are examined at once.
     pub examiners: usize,
+    /// Whether the arena's own process plays too.
+    pub plays_here: bool,
 }
 
 /// Which of the reported games are replayed.
@@ -141,6 +143,7 @@ impl<S: Storage> Shared<S> {
                 self.dismiss(session, &refused).await;
             }
         }
+        self.say_what_waits().await;
         let sessions = self.sessions.describe();
         let now = self.now_ms();
         let kept = self.tournaments.storage().keep_sessions(sessions, now);
@@ -149,7 +152,18 @@ impl<S: Storage> Shared<S> {
         }
     }
 
-    async fn look_up_workers(&self) -> Result<Arc<Vec<WorkerRow>>, arena_store::StoreError> {
+    /// Writes down what no worker can play, and what it needs.
+    async fn say_what_waits(&self) {
+        let able = self.sessions.abilities();
+        for running in self.tournaments.all() {
+            let waits = running.waits(&able, self.options.plays_here);
+            if let Err(error) = self.tournaments.write_waits(&running, waits).await {
+                tracing::warn!(%error, "could not write what a tournament waits for");
+            }
+        }
+    }
+
+    async fn look_up_workers(&self) -> Result<Arc<Vec<WorkerRow>>, StoreError> {
         let workers = Arc::new(self.tournaments.storage().workers().await?);
         let mut known = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         known.clone_from(&workers);
@@ -169,36 +183,36 @@ impl<S: Storage> Shared<S> {
         worker.map_or(Ok(()), |worker| check(worker, now))
     }
 
-    /// The worker that sends a request: by its token, or by the name that it gives.
-    async fn identify(&self, token: Option<[u8; 32]>, name: &str) -> Result<WorkerRow, Status> {
-        let now = self.tournaments.options().clock.now();
-        let unavailable = |error: arena_store::StoreError| {
+    /// The worker that shows these credentials, or that gives this name where nobody asks.
+    async fn identify(&self, shown: &Credentials, name: &str) -> Result<WorkerRow, Status> {
+        let unavailable = |error: StoreError| {
             tracing::warn!(%error, "could not read who may work");
             Status::unavailable("the arena can't read who may work; try again")
         };
-        let worker = match (self.options.access, token) {
-            (_, Some(token)) => {
+        let worker = match (&shown.token, &shown.certificate, self.options.access) {
+            (Some(token), ..) => {
                 let workers = self.look_up_workers().await.map_err(unavailable)?;
-                worker_with(token, &workers)
-                    .ok_or(AccessError::Unknown)?
-                    .clone()
+                let worker = worker_with(token, &workers).ok_or(AccessError::Unknown)?;
+                worker.clone()
             }
-            (Access::Token, None) => return Err(AccessError::NoToken.into()),
-            (Access::Open, None) => {
+            (None, None, Access::Known) => return Err(AccessError::NoToken.into()),
+            (None, certificate, access) => {
+                let name = certificate.as_deref().unwrap_or(name);
                 let met = self.tournaments.storage().meet_worker(name, self.now_ms());
                 let met = met.await.map_err(|error| match error {
-                    error @ arena_store::StoreError::BadName { .. } => {
+                    error @ StoreError::BadName { .. } => {
                         Status::permission_denied(error.to_string())
                     }
                     error => unavailable(error),
                 })?;
-                if met.token_hash.is_some() {
+                if certificate.is_none() && access == Access::Open && met.token_hash.is_some() {
+                    // Nobody works under the name of somebody who has a token.
                     return Err(AccessError::NoToken.into());
                 }
                 met
             }
         };
-        check(&worker, now)?;
+        check(&worker, self.tournaments.options().clock.now())?;
         Ok(worker)
     }
 
@@ -208,12 +222,10 @@ impl<S: Storage> Shared<S> {
         request: &Request<T>,
         session: &[u8],
     ) -> Result<(SessionId, String, Arc<Abilities>), Status> {
-        let token = token_of(request.metadata());
+        let shown = Credentials::of(request)?;
         let id = wire::session(session).map_err(invalid)?;
         let found = self.sessions.with(id, |session| {
-            session
-                .has_token(token)
-                .then(|| (session.worker.clone(), session.can.clone()))
+            (session.proof.is_in(&shown)).then(|| (session.worker.clone(), session.can.clone()))
         });
         match found {
             Some(Some((worker, can))) => {

@@ -13,9 +13,10 @@ use referee_worker::{
     lease::{LeaseId, ReportReply, RunId, SessionId},
     remote::wire,
 };
-use subtle::ConstantTimeEq as _;
 use tokio::{sync::mpsc, time::Instant};
 use tonic::Status;
+
+use crate::access::Proof;
 
 /// How long a process whose stream is closed is remembered.
 const REMEMBERED: Duration = Duration::from_secs(600);
@@ -34,8 +35,8 @@ pub(crate) struct Sessions(Mutex<BTreeMap<SessionId, Session>>);
 pub(crate) struct Session {
     /// What it is called.
     pub(crate) worker: String,
-    /// The SHA-256 of its token.
-    pub(crate) token: Option<[u8; 32]>,
+    /// What it shows with every request.
+    pub(crate) proof: Proof,
     pub(crate) can: Arc<Abilities>,
     /// Its stream, where it is open, and the number of that stream.
     pub(crate) stream: Option<(u64, Down)>,
@@ -57,14 +58,14 @@ struct Recent {
 impl Session {
     pub(crate) fn new(
         worker: String,
-        token: Option<[u8; 32]>,
+        proof: Proof,
         can: Arc<Abilities>,
         status: WorkerStatus,
         unix_ms: i64,
     ) -> Self {
         Self {
             worker,
-            token,
+            proof,
             can,
             stream: None,
             leases: BTreeSet::new(),
@@ -73,15 +74,6 @@ impl Session {
             seen_unix_ms: unix_ms,
             seen: Instant::now(),
             recent: VecDeque::new(),
-        }
-    }
-
-    /// Whether a request with this token is its own.
-    pub(crate) fn has_token(&self, token: Option<[u8; 32]>) -> bool {
-        match (self.token, token) {
-            (Some(ours), Some(theirs)) => ours.ct_eq(&theirs).into(),
-            (None, _) => true,
-            (Some(_), None) => false,
         }
     }
 
@@ -198,6 +190,13 @@ impl Sessions {
                 session.lose(lost);
             }
         }
+    }
+
+    /// What the processes can play whose streams are open.
+    pub(crate) fn abilities(&self) -> Vec<Arc<Abilities>> {
+        let sessions = self.lock();
+        let open = sessions.values().filter(|session| session.stream.is_some());
+        open.map(|session| session.can.clone()).collect()
     }
 
     /// The processes, with their names.

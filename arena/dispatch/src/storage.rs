@@ -58,6 +58,13 @@ pub trait Storage: Send + Sync + 'static {
         to: Option<Wish>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Writes down what a tournament waits for, in words.
+    fn set_waits(
+        &self,
+        id: TournamentId,
+        waits: Option<String>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// All workers.
     fn workers(&self) -> impl Future<Output = Result<Vec<WorkerRow>, StoreError>> + Send;
 
@@ -132,6 +139,10 @@ impl Storage for Store {
 
     async fn set_wish(&self, id: TournamentId, to: Option<Wish>) -> Result<(), StoreError> {
         self.set_wish(id, to).await
+    }
+
+    async fn set_waits(&self, id: TournamentId, waits: Option<String>) -> Result<(), StoreError> {
+        self.set_waits(id, waits.as_deref()).await
     }
 
     async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {

@@ -17,7 +17,7 @@ use arena_tournament::{
     unix_ms,
 };
 use referee_worker::{
-    Dispatch, DispatchError, Schemes,
+    Abilities, Dispatch, DispatchError, Need, Schemes,
     lease::{
         GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
         RunId,
@@ -28,6 +28,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Storage;
 
+/// The most needs of a tournament that are told.
+const MOST_NEEDS: usize = 5;
 /// How often the store is asked what is to be played.
 const GLANCE: Duration = Duration::from_secs(1);
 
@@ -82,6 +84,44 @@ pub(crate) struct Running<S: Storage> {
     ends: Option<Instant>,
     /// Cancelled when it is no longer played.
     ended: CancellationToken,
+    /// What it waits for, as it was written last.
+    waits: Mutex<Option<String>>,
+}
+
+impl<S: Storage> Running<S> {
+    /// What it waits for, where nobody who works can play it: in words.
+    pub(crate) fn waits(&self, able: &[Arc<Abilities>], plays_here: bool) -> Option<String> {
+        if able.is_empty() && !plays_here {
+            return Some("a worker: none has joined".to_owned());
+        }
+        let can = |needs: &BTreeSet<Need>| {
+            let all = |worker: &Abilities| needs.iter().all(|need| worker.has(need));
+            plays_here || able.iter().any(|worker| all(worker))
+        };
+        let stuck = self.dispatcher.waiting().into_iter();
+        let stuck = stuck.filter(|waiting| !can(&waiting.needs));
+        let lacking = stuck.flat_map(|waiting| {
+            let nobody = |need: &Need| !able.iter().any(|worker| worker.has(need));
+            let lacking: Vec<Need> = waiting
+                .needs
+                .iter()
+                .filter(|need| nobody(need))
+                .cloned()
+                .collect();
+            match lacking.is_empty() {
+                // Each of them is somewhere, but not all in one place.
+                true => waiting.needs.into_iter().collect(),
+                false => lacking,
+            }
+        });
+        let lacking: BTreeSet<Need> = lacking.collect();
+        let words: Vec<String> = lacking
+            .iter()
+            .take(MOST_NEEDS)
+            .map(ToString::to_string)
+            .collect();
+        (!words.is_empty()).then(|| words.join("; "))
+    }
 }
 
 impl<S: Storage> Tournaments<S> {
@@ -174,7 +214,7 @@ impl<S: Storage> Tournaments<S> {
                 if let Err(error) = self.begin(queued).await {
                     let why = error.to_string();
                     tracing::error!(tournament = queued.name, why, "it can't be played");
-                    self.failed().insert(queued.id, why);
+                    self.fail(queued.id, why).await;
                 }
             }
             (Wish::Pause, Some(running)) => self.end(&running, TournamentState::Stopped).await,
@@ -235,6 +275,7 @@ impl<S: Storage> Tournaments<S> {
             return Ok(None);
         };
         let plan = Arc::new(Plan::of(&tournament, &self.schemes)?);
+        plan.check_files()?;
         let observer = (self.new_observer)(&queued.name, &plan);
         let counters = Arc::default();
         let clock = self.options.clock.clone();
@@ -265,6 +306,7 @@ impl<S: Storage> Tournaments<S> {
             priority: AtomicI64::new(queued.priority),
             ends,
             ended: CancellationToken::new(),
+            waits: Mutex::new(None),
         }))
     }
 
@@ -306,6 +348,16 @@ impl<S: Storage> Tournaments<S> {
         set
     }
 
+    /// A tournament can't be played: this is written down, and it is left alone until somebody
+    /// asks for it again.
+    async fn fail(&self, id: TournamentId, why: String) {
+        self.failed().insert(id, why.clone());
+        let why = format!("somebody to mend it: {why}");
+        if let Err(error) = self.storage.set_waits(id, Some(why)).await {
+            tracing::warn!(%error, "could not write why a tournament can't be played");
+        }
+    }
+
     async fn wish(&self, id: TournamentId, wish: Wish) {
         if let Err(error) = self.storage.set_wish(id, Some(wish)).await {
             tracing::warn!(tournament = %id, %error, "could not write what is to become of it");
@@ -339,7 +391,7 @@ impl<S: Storage> Tournaments<S> {
                     // The others go on.
                     let why = error.to_string();
                     tracing::error!(tournament = running.name, why, "it can't go on");
-                    self.failed().insert(running.id, why);
+                    self.fail(running.id, why).await;
                     self.end(running, TournamentState::Stopped).await;
                 }
             }
@@ -361,6 +413,12 @@ impl<S: Storage> Tournaments<S> {
             let reply = self.try_lease(request).await?;
             if !matches!(reply, LeaseReply::Wait) {
                 return Ok(reply);
+            }
+            if let Some(scope) = &request.scope {
+                let tournament = self.storage.tournament(&scope.tournament).await?;
+                if tournament.is_none_or(|tournament| tournament.state.is_final()) {
+                    return Ok(LeaseReply::Over);
+                }
             }
             // The lease of another worker may run out.
             let running = self.all().into_iter();
@@ -384,6 +442,25 @@ impl<S: Storage> Tournaments<S> {
         running
             .map(|running| (running.name.clone(), running.dispatcher.waiting()))
             .collect()
+    }
+
+    /// Writes down what a tournament waits for, where that has changed.
+    pub(crate) async fn write_waits(
+        &self,
+        running: &Running<S>,
+        waits: Option<String>,
+    ) -> Result<(), StoreError> {
+        {
+            let mut written = running.waits.lock().unwrap_or_else(PoisonError::into_inner);
+            if *written == waits {
+                return Ok(());
+            }
+            written.clone_from(&waits);
+        }
+        if let Some(waits) = &waits {
+            tracing::warn!(tournament = running.name, waits, "a tournament waits");
+        }
+        self.storage.set_waits(running.id, waits).await
     }
 
     /// Waits until a tournament is no longer played.

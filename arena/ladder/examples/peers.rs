@@ -6,6 +6,7 @@ use arena_ladder::{
     bradley_terry::{self, Pair},
     elo::{Comparison, ELO_SCALE},
     luce::{Fit, PRIOR},
+    mantel_haenszel::{StratifiedTest, Stratum},
     online::Online,
     plackett_luce,
 };
@@ -47,6 +48,19 @@ fn main() {
         online(&mut chance, seats);
     }
     margins(&mut chance);
+    for (strata, trials, percent) in [
+        (1, 12, 40),
+        (1, 4000, 2),
+        (3, 60, 10),
+        (12, 300, 1),
+        (12, 300, 99),
+        (40, 2000, 1),
+        (5, 40_000, 20),
+    ] {
+        for more in [0, 1, 3] {
+            stratified(&mut chance, strata, trials, percent, more);
+        }
+    }
 }
 
 fn print(kind: &str, given: &Value, found: &Value) {
@@ -188,4 +202,26 @@ fn margins(chance: &mut ChaCha8Rng) {
     rows.sort_by_key(|row| row.entrant);
     let found: Vec<_> = rows.iter().map(|row| row.margin).collect();
     print("margins", &json!(tallies), &json!(found));
+}
+
+/// Strata in which events are more frequent, by `more` standard deviations in each.
+fn stratified(chance: &mut ChaCha8Rng, strata: usize, trials: usize, percent: usize, more: usize) {
+    let strata: Vec<Stratum> = (0..strata)
+        .map(|_| {
+            let drawn = [0; 2].map(|_| 1 + below(chance, trials));
+            let [own, other] = drawn.map(|trials| trials * below(chance, 2 * percent) / 200);
+            let apart = (own as f64).sqrt() as usize * more;
+            Stratum {
+                trials: drawn[0] as u64,
+                events: (own + apart).min(drawn[0]) as u64,
+                other_trials: drawn[1] as u64,
+                other_events: other as u64,
+            }
+        })
+        .collect();
+    print(
+        "stratified",
+        &json!(strata),
+        &json!(StratifiedTest::of(&strata)),
+    );
 }

@@ -6,12 +6,14 @@ pub mod elo;
 mod entrant;
 mod group;
 pub mod luce;
+pub mod mantel_haenszel;
 pub mod online;
 pub mod plackett_luce;
 pub mod schedule;
 mod seatings;
 pub mod sprt;
 pub mod standings;
+pub mod worker_failures;
 
 pub use entrant::Entrant;
 pub use group::{Faults, Group, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
@@ -19,3 +21,4 @@ pub use schedule::{Field, Schedule, ScheduleError, ScheduleShape, SetAsideRule, 
 pub use seatings::Seatings;
 pub use sprt::{Decision, Sprt};
 pub use standings::Standings;
+pub use worker_failures::{Failure, FailureCount, WorkerTest, test_workers};

@@ -8,6 +8,8 @@ ALTER TABLE tournaments ADD COLUMN priority BIGINT NOT NULL DEFAULT 0;
 -- What a person has asked for: play, pause, cancel. Null where the arena that plays it was
 -- started for this tournament alone.
 ALTER TABLE tournaments ADD COLUMN wish TEXT;
+-- What it waits for, in words, where no worker can play it.
+ALTER TABLE tournaments ADD COLUMN waits TEXT;
 
 -- Who may work. `token_hash` is the SHA-256 of a token; null where none is needed.
 CREATE TABLE workers (

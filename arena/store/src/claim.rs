@@ -5,12 +5,17 @@ use std::{
     io,
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use sqlx::{AnyConnection, ConnectOptions as _, Connection as _, Row as _};
 
-use crate::{Store, StoreError, TournamentId, sql::number, store::Location};
+use crate::{
+    Store, StoreError, TournamentId,
+    sql::number,
+    store::{Base, Location},
+};
 
 /// How often a file that is locked is tried again, and after which pause: whoever asks
 /// whether it is claimed locks it for a moment.
@@ -31,6 +36,8 @@ enum Lock {
     File { _file: File, path: PathBuf },
     /// A database session that is used for nothing else and holds an advisory lock.
     Session(Option<AnyConnection>),
+    /// An entry in the list of a database in memory.
+    Memory { base: Arc<Base>, id: TournamentId },
 }
 
 impl Store {
@@ -69,6 +76,10 @@ impl Store {
                 let taken: i32 = row.try_get("taken")?;
                 (taken == 1).then_some(Lock::Session(Some(session)))
             }
+            Location::Memory => self.base.claimed().insert(id).then(|| Lock::Memory {
+                base: self.base.clone(),
+                id,
+            }),
         };
         let Some(lock) = lock else {
             let who = self.claimant(id).await?;
@@ -124,6 +135,7 @@ impl Store {
                 let claims: i64 = row.try_get("claims")?;
                 Ok(claims > 0)
             }
+            Location::Memory => Ok(self.base.claimed().contains(&id)),
         }
     }
 
@@ -197,9 +209,15 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if let Lock::File { path, .. } = &self.lock {
-            // It is still locked, so no other claim uses it.
-            let _ = std::fs::remove_file(path);
+        match &self.lock {
+            Lock::File { path, .. } => {
+                // It is still locked, so no other claim uses it.
+                let _ = std::fs::remove_file(path);
+            }
+            Lock::Memory { base, id } => {
+                base.claimed().remove(id);
+            }
+            Lock::Session(_) => {}
         }
     }
 }

@@ -174,6 +174,9 @@ fn tournament(header: ExportedTournament) -> Result<Tournament, String> {
         },
         created_unix_ms: header.created_unix_ms,
         over_unix_ms: header.over_unix_ms,
+        wish: None,
+        priority: 0,
+        waits: None,
     })
 }
 

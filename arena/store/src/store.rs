@@ -1,12 +1,13 @@
 //! Opening a database: a file of SQLite, or a server of PostgreSQL.
 
 use std::{
+    collections::BTreeSet,
     fs::{File, OpenOptions},
     io,
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     str::FromStr as _,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -16,7 +17,7 @@ use sqlx::{
     migrate::{MigrateError, Migrator},
 };
 
-use crate::StoreError;
+use crate::{StoreError, TournamentId};
 
 static MIGRATIONS: Migrator = sqlx::migrate!();
 /// The migrator's table. A database with this table is one of ours.
@@ -50,6 +51,9 @@ pub(crate) struct Base {
     /// the connection is shorter than waiting for the lock on the file.
     writers: AnyPool,
     readers: AnyPool,
+    /// The tournaments that are claimed, of a database in memory. The others have locks
+    /// that hold between processes.
+    claimed: Mutex<BTreeSet<TournamentId>>,
 }
 
 /// Where the database is, which also tells its SQL dialect.
@@ -57,6 +61,7 @@ pub(crate) struct Base {
 pub(crate) enum Location {
     File(PathBuf),
     Server { url: String },
+    Memory,
 }
 
 impl Store {
@@ -70,7 +75,6 @@ impl Store {
     /// [`StoreError::Open`], [`NotOurs`](StoreError::NotOurs) or
     /// [`Newer`](StoreError::Newer), each of which says what to do.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        sqlx::any::install_default_drivers();
         let location = Location::parse(url)?;
         let lock = match &location {
             Location::File(path) => Some(
@@ -78,16 +82,33 @@ impl Store {
                     .await
                     .map_err(|error| location.closed(&error))?,
             ),
-            Location::Server { .. } => None,
+            Location::Server { .. } | Location::Memory => None,
         };
+        let store = Self::open_at(location).await?;
+        drop(lock);
+        Ok(store)
+    }
+
+    /// Opens a new, empty database in memory, which all clones share and which is gone
+    /// with the last of them. It is for tests and simulations.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Open`], for example if there is not enough memory.
+    pub async fn open_in_memory() -> Result<Self, StoreError> {
+        Self::open_at(Location::Memory).await
+    }
+
+    async fn open_at(location: Location) -> Result<Self, StoreError> {
+        sqlx::any::install_default_drivers();
         let (writers, readers) = location.connect().await?;
         let base = Base {
             location,
             writers,
             readers,
+            claimed: Mutex::default(),
         };
         base.migrate().await?;
-        drop(lock);
         Ok(Self {
             base: Arc::new(base),
         })
@@ -108,7 +129,7 @@ impl Store {
     /// A transaction that writes. With SQLite all other writers wait until it ends.
     pub(crate) async fn writing(&self) -> Result<Transaction<'static, Any>, StoreError> {
         let begin = match self.base.location {
-            Location::File(_) => "BEGIN IMMEDIATE",
+            Location::File(_) | Location::Memory => "BEGIN IMMEDIATE",
             Location::Server { .. } => "BEGIN",
         };
         Ok(self.base.writers.begin_with(begin).await?)
@@ -117,7 +138,7 @@ impl Store {
     /// A transaction that reads a snapshot.
     pub(crate) async fn snapshot(&self) -> Result<Transaction<'static, Any>, StoreError> {
         let begin = match self.base.location {
-            Location::File(_) => "BEGIN",
+            Location::File(_) | Location::Memory => "BEGIN",
             Location::Server { .. } => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
         Ok(self.base.readers.begin_with(begin).await?)
@@ -172,6 +193,7 @@ impl Location {
         match self {
             Self::File(path) => path.display().to_string(),
             Self::Server { url } => without_password(url),
+            Self::Memory => "memory".to_owned(),
         }
     }
 
@@ -204,13 +226,26 @@ impl Location {
         }
         first.close().await?;
         let pool = AnyPoolOptions::new().acquire_timeout(Duration::from_secs(30));
+        let with_pragmas = |pool: AnyPoolOptions| {
+            pool.test_before_acquire(false)
+                .after_connect(|connection, _| {
+                    Box::pin(async move { connection.execute(PRAGMAS).await.map(drop) })
+                })
+        };
         match self {
+            // Every connection would have a database of its own, which is gone when it is
+            // closed. So there is one, it stays, and readers wait for writers.
+            Self::Memory => {
+                let pool = with_pragmas(pool)
+                    .max_connections(1)
+                    .idle_timeout(None)
+                    .max_lifetime(None)
+                    .connect_with(options)
+                    .await?;
+                Ok((pool.clone(), pool))
+            }
             Self::File(_) => {
-                let pool = pool
-                    .test_before_acquire(false)
-                    .after_connect(|connection, _| {
-                        Box::pin(async move { connection.execute(PRAGMAS).await.map(drop) })
-                    });
+                let pool = with_pragmas(pool);
                 let writers = pool.clone().max_connections(1);
                 let readers = pool.max_connections(4);
                 Ok((
@@ -229,6 +264,7 @@ impl Location {
         let url = match self {
             Self::File(path) => format!("sqlite://{}?mode=rwc", escaped(path)),
             Self::Server { url } => url.clone(),
+            Self::Memory => "sqlite::memory:".to_owned(),
         };
         AnyConnectOptions::from_str(&url).map_err(|error| self.closed(&error))
     }
@@ -252,11 +288,18 @@ impl Location {
 }
 
 impl Base {
+    /// The tournaments that are claimed, of a database in memory.
+    pub(crate) fn claimed(&self) -> MutexGuard<'_, BTreeSet<TournamentId>> {
+        self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn migrate(&self) -> Result<(), StoreError> {
         let location = &self.location;
         let failed = |error: sqlx::Error| location.closed(&location.advice(&error));
         let tables = match location {
-            Location::File(_) => "SELECT name FROM sqlite_master WHERE type = 'table'",
+            Location::File(_) | Location::Memory => {
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            }
             Location::Server { .. } => {
                 "SELECT CAST(table_name AS TEXT) AS name FROM information_schema.tables
                  WHERE table_schema = current_schema()"
@@ -373,5 +416,15 @@ mod tests {
         ] {
             assert_eq!(without_password(url), shown);
         }
+    }
+
+    #[tokio::test]
+    async fn foreign_keys_hold_in_memory() {
+        let store = Store::open_in_memory().await.unwrap();
+        let lease = "INSERT INTO leases (tournament, matchup, first_group, group_count,
+             seating, attempt, worker, until_ms) VALUES (1, 0, 0, 1, -1, 1, 'a', 1)";
+        let refused = sqlx::query(lease).execute(&store.base.writers).await;
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("FOREIGN KEY"), "{refused}");
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     error::is_taken,
     report,
     sql::{Statement, damaged, number},
+    store::Location,
 };
 
 /// The number of a tournament in its store.
@@ -171,6 +172,12 @@ pub struct Tournament {
     pub created_unix_ms: i64,
     /// When it ended and its root became public, in milliseconds since 1970.
     pub over_unix_ms: Option<i64>,
+    /// What a person has asked of the arena that plays all tournaments.
+    pub wish: Option<Wish>,
+    /// Tournaments of a higher priority are played first.
+    pub priority: i64,
+    /// What it waits for, in words, where no worker can play it.
+    pub waits: Option<String>,
 }
 
 /// A tournament that is not over, and of which a person has asked something.
@@ -229,6 +236,9 @@ impl Store {
             state: TournamentState::Created,
             created_unix_ms: new.created_unix_ms,
             over_unix_ms: None,
+            wish: None,
+            priority: 0,
+            waits: None,
         };
         let mut transaction = self.writing().await?;
         tournament.id = self
@@ -394,7 +404,7 @@ impl Store {
     /// [`StoreError::Missing`]; the database fails.
     pub async fn set_wish(&self, id: TournamentId, to: Option<Wish>) -> Result<(), StoreError> {
         self.change_tournament(
-            sqlx::query("UPDATE tournaments SET wish = $2 WHERE id = $1")
+            sqlx::query("UPDATE tournaments SET wish = $2, waits = NULL WHERE id = $1")
                 .bind(id.0)
                 .bind(to.map(Wish::word)),
             id,
@@ -412,6 +422,21 @@ impl Store {
             sqlx::query("UPDATE tournaments SET priority = $2 WHERE id = $1")
                 .bind(id.0)
                 .bind(to),
+            id,
+        )
+        .await
+    }
+
+    /// Writes down what a tournament waits for, in words, where no worker can play it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Missing`]; the database fails.
+    pub async fn set_waits(&self, id: TournamentId, waits: Option<&str>) -> Result<(), StoreError> {
+        self.change_tournament(
+            sqlx::query("UPDATE tournaments SET waits = $2 WHERE id = $1")
+                .bind(id.0)
+                .bind(waits),
             id,
         )
         .await
@@ -469,7 +494,7 @@ impl Store {
                 }),
             };
         }
-        sqlx::query("UPDATE tournaments SET state = $2, over_ms = $3 WHERE id = $1")
+        sqlx::query("UPDATE tournaments SET state = $2, over_ms = $3, waits = NULL WHERE id = $1")
             .bind(id.0)
             .bind(to.word())
             .bind(to.is_final().then_some(at_unix_ms))
@@ -489,8 +514,8 @@ impl Store {
         id: TournamentId,
     ) -> Result<(TournamentState, usize), StoreError> {
         let select = match self.base.location {
-            crate::store::Location::File(_) => "SELECT state FROM tournaments WHERE id = $1",
-            crate::store::Location::Server { .. } => {
+            Location::File(_) | Location::Memory => "SELECT state FROM tournaments WHERE id = $1",
+            Location::Server { .. } => {
                 "SELECT state FROM tournaments WHERE id = $1 FOR NO KEY UPDATE"
             }
         };
@@ -567,5 +592,8 @@ async fn read(
         state: state(row)?,
         created_unix_ms: row.try_get("created_ms")?,
         over_unix_ms: row.try_get("over_ms")?,
+        wish: wish(row)?,
+        priority: row.try_get("priority")?,
+        waits: row.try_get("waits")?,
     })
 }

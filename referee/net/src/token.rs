@@ -327,6 +327,13 @@ impl Bearer {
     }
 }
 
+impl Bearer {
+    /// Adds the token to the metadata of a call.
+    pub fn add_to(&self, metadata: &mut MetadataMap) {
+        metadata.insert(HEADER, self.0.clone());
+    }
+}
+
 impl fmt::Debug for Bearer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Bearer(hidden)")
@@ -335,7 +342,7 @@ impl fmt::Debug for Bearer {
 
 impl Interceptor for Bearer {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        request.metadata_mut().insert(HEADER, self.0.clone());
+        self.add_to(request.metadata_mut());
         Ok(request)
     }
 }

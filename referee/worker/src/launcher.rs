@@ -137,6 +137,12 @@ impl Schemes {
         Self(others)
     }
 
+    /// These kinds and no others.
+    #[must_use]
+    pub const fn only(kinds: Vec<Scheme>) -> Self {
+        Self(kinds)
+    }
+
     /// The kind that a SPEC belongs to, and the SPEC without its prefix.
     pub(crate) fn find<'t>(&self, spec: &'t str) -> Option<(&Scheme, &'t str)> {
         self.0.iter().find_map(|scheme| {

@@ -64,7 +64,7 @@ impl Workers {
 
     /// The threads that games are played on.
     #[must_use]
-    pub fn pool(&self) -> &Pool {
+    pub fn pool(&self) -> &Arc<Pool> {
         &self.games.pool
     }
 

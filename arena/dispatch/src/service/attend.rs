@@ -20,7 +20,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Status, Streaming};
 
 use super::{Replies, Shared, invalid};
-use crate::{Storage, access::token_of, sessions::Session};
+use crate::{Storage, access::Credentials, sessions::Session};
 
 /// How long a worker has for its first message.
 const JOIN_LIMIT: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ pub(super) async fn attend<S: Storage>(
     shared: Arc<Shared<S>>,
     request: Request<Streaming<proto::AttendRequest>>,
 ) -> Result<Replies<proto::AttendReply>, Status> {
-    let token = token_of(request.metadata());
+    let shown = Credentials::of(&request)?;
     let mut up = request.into_inner();
     let first = tokio::time::timeout(JOIN_LIMIT, up.message()).await;
     let first = first.map_err(|_| Status::deadline_exceeded("expected Join at once"))??;
@@ -48,7 +48,7 @@ pub(super) async fn attend<S: Storage>(
     };
     let id = wire::session(&join.session).map_err(invalid)?;
     check_version(join.version.as_ref())?;
-    let worker = shared.identify(token, &join.name).await?;
+    let worker = shared.identify(&shown, &join.name).await?;
     let status = describe(&join)?;
     let rules = join.version.map(|version| version.rules);
     let machine = wire::machine(
@@ -58,7 +58,13 @@ pub(super) async fn attend<S: Storage>(
     let (down, replies) = mpsc::channel(QUEUE);
     let number = shared.streams.fetch_add(1, Ordering::Relaxed);
     let can = Arc::new(Abilities::Remote(machine));
-    let session = Session::new(worker.name.clone(), token, can, status, shared.now_ms());
+    let session = Session::new(
+        worker.name.clone(),
+        shown.proof(),
+        can,
+        status,
+        shared.now_ms(),
+    );
     shared.sessions.join(id, session, number, down);
     shared.sessions.with(id, |session| {
         session.send(Down::Welcome(proto::Welcome {

@@ -122,7 +122,7 @@ async fn pieces_of_work_are_told_apart_by_every_part_of_their_key(home: &Home) {
 }
 
 /// A worker of this process that has a lease until then.
-fn holder(worker: &str, until_unix_ms: i64) -> LeaseHolder {
+pub(crate) fn holder(worker: &str, until_unix_ms: i64) -> LeaseHolder {
     LeaseHolder {
         worker: worker.to_owned(),
         session: None,

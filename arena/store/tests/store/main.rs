@@ -10,6 +10,7 @@ mod crashes;
 mod exports;
 mod json;
 mod leases;
+mod memory;
 mod opening;
 mod reports;
 mod result_writer;

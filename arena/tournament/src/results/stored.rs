@@ -10,7 +10,7 @@ use arena_store::{
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
 use super::{Answer, Results};
-use crate::WallClock;
+use crate::{WallClock, unix_ms};
 
 /// The results of one tournament of a store.
 #[derive(Clone)]
@@ -34,17 +34,6 @@ impl StoredResults {
         }
     }
 
-    /// The same by another clock.
-    #[must_use]
-    pub fn with_clock(self, clock: WallClock) -> Self {
-        Self { clock, ..self }
-    }
-
-    /// Milliseconds since 1970, so long from now.
-    fn unix_ms_in(&self, time: Duration) -> i64 {
-        crate::unix_ms(self.clock.now() + time)
-    }
-
     /// The same, to be added to. `seen` is told of each commit; it must not block.
     ///
     /// # Errors
@@ -55,11 +44,36 @@ impl StoredResults {
         id: TournamentId,
         seen: impl Fn(&Commit) + Send + Sync + 'static,
     ) -> Answer<Self> {
-        let writer = ResultWriter::start(store, id, CommitPacing::default(), seen).await?;
+        Self::writing_paced(store, id, CommitPacing::default(), seen).await
+    }
+
+    /// The same, with games that share commits as `pacing` says.
+    ///
+    /// # Errors
+    ///
+    /// The store fails.
+    pub async fn writing_paced(
+        store: &Store,
+        id: TournamentId,
+        pacing: CommitPacing,
+        seen: impl Fn(&Commit) + Send + Sync + 'static,
+    ) -> Answer<Self> {
+        let writer = ResultWriter::start(store, id, pacing, seen).await?;
         Ok(Self {
             writer: Some(writer),
             ..Self::of(store, id)
         })
+    }
+
+    /// The same, with another clock than the machine's.
+    #[must_use]
+    pub fn with_clock(self, clock: WallClock) -> Self {
+        Self { clock, ..self }
+    }
+
+    /// Milliseconds since 1970, so long from now.
+    fn unix_ms_in(&self, time: Duration) -> i64 {
+        unix_ms(self.clock.now() + time)
     }
 }
 

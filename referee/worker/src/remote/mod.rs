@@ -14,13 +14,10 @@ use std::{
 
 use arena_proto::arena::v1::{self as proto, dispatch_client::DispatchClient};
 use backon::{BackoffBuilder as _, ExponentialBuilder};
+use referee_net::Bearer;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use tonic::{
-    Code, Request, Status,
-    metadata::{Ascii, MetadataValue},
-    transport::Channel,
-};
+use tonic::{Code, Request, Status, transport::Channel};
 
 use crate::{
     Dispatch, DispatchError, Machine, Schemes,
@@ -54,8 +51,8 @@ pub struct RemoteOptions {
     pub session: SessionId,
     /// Its machine, and what it can play.
     pub machine: Machine,
-    /// What every request is authorized with.
-    pub authorization: Option<MetadataValue<Ascii>>,
+    /// The token that every request has.
+    pub bearer: Option<Bearer>,
     /// What it is doing, for the arena.
     pub gauge: Gauge,
     /// What pauses are drawn from.
@@ -183,9 +180,8 @@ impl Shared {
 
     fn request<T>(&self, message: T) -> Request<T> {
         let mut request = Request::new(message);
-        if let Some(authorization) = &self.options.authorization {
-            let metadata = request.metadata_mut();
-            metadata.insert("authorization", authorization.clone());
+        if let Some(bearer) = &self.options.bearer {
+            bearer.add_to(request.metadata_mut());
         }
         request
     }

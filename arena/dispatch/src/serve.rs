@@ -1,0 +1,51 @@
+//! Serves the dispatch of work until it is stopped.
+
+use std::{sync::Arc, time::Duration};
+
+use arena_proto::arena::v1::dispatch_server::DispatchServer;
+use referee_net::{Bounds, ServerTls, incoming};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::{DispatchService, ServiceOptions, Storage, Tournaments};
+
+/// How long streams have to end when it is stopped.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Plays the tournaments of a store with the workers that join at this listener, until it is
+/// stopped. Workers in this process may call `tournaments` at the same time.
+///
+/// # Errors
+///
+/// The transport failed.
+pub async fn serve<S: Storage>(
+    tournaments: Arc<Tournaments<S>>,
+    options: ServiceOptions,
+    listener: TcpListener,
+    tls: Option<ServerTls>,
+    bounds: &Bounds,
+    stop: CancellationToken,
+) -> Result<(), tonic::transport::Error> {
+    let service = DispatchService::new(tournaments.clone(), options, stop.clone());
+    let (health, health_service) = tonic_health::server::health_reporter();
+    health
+        .set_serving::<DispatchServer<DispatchService<S>>>()
+        .await;
+    let serving = bounds
+        .server()
+        .add_service(health_service)
+        .add_service(service.clone().into_server())
+        .serve_with_incoming_shutdown(
+            incoming(listener, tls, bounds),
+            stop.clone().cancelled_owned(),
+        );
+    let serving = async {
+        tokio::select! {
+            served = serving => served,
+            () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => Ok(()),
+        }
+    };
+    let (served, (), ()) =
+        tokio::join!(serving, service.look_after(), tournaments.supervise(&stop));
+    served
+}

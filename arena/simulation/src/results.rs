@@ -1,0 +1,159 @@
+//! Results that are kept in a real database while everything else is simulated.
+
+use std::{
+    collections::BTreeMap,
+    ops::Range,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use arena_ladder::{Entrant, GroupCount};
+use arena_store::{
+    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
+};
+use arena_tournament::{Answer, Results};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng as _, SeedableRng as _},
+};
+use referee_worker::lease::{ChunkId, LeaseId, SessionId};
+
+use crate::Beside;
+
+/// Hands every call to results that run [`Beside`] the simulation. It takes some
+/// simulated time before the call and after it. So a host can crash before anything was
+/// written, and after everything was written but before anybody was told.
+///
+/// Games share no commit: each call has ended before the next one begins.
+#[derive(Debug)]
+pub struct BesideResults<R> {
+    inner: Arc<R>,
+    beside: Beside,
+    longest: Duration,
+    chance: Mutex<ChaCha8Rng>,
+}
+
+impl<R: Results> BesideResults<R> {
+    /// Results whose calls take up to twice `longest` of simulated time, by chance.
+    #[must_use]
+    pub fn new(inner: R, beside: Beside, longest: Duration, seed: u64) -> Self {
+        Self {
+            inner: Arc::new(inner),
+            beside,
+            longest,
+            chance: Mutex::new(ChaCha8Rng::seed_from_u64(seed)),
+        }
+    }
+
+    async fn call<F, T>(&self, call: impl FnOnce(Arc<R>) -> F + Send) -> T
+    where
+        F: Future<Output = T> + Send + 'static,
+        T: Send + 'static,
+    {
+        self.pass_time().await;
+        let result = self.beside.call(call(self.inner.clone()));
+        self.pass_time().await;
+        result
+    }
+
+    async fn pass_time(&self) {
+        let longest = u64::try_from(self.longest.as_millis()).unwrap_or(u64::MAX);
+        if longest > 0 {
+            let drawn = {
+                let mut chance = self.chance.lock().unwrap_or_else(PoisonError::into_inner);
+                chance.next_u64() % longest.saturating_add(1)
+            };
+            tokio::time::sleep(Duration::from_millis(drawn)).await;
+        }
+    }
+}
+
+impl<R: Results> Results for BesideResults<R> {
+    async fn lease(
+        &self,
+        chunk: ChunkId,
+        worker: &str,
+        session: Option<SessionId>,
+        valid_for: Duration,
+    ) -> Answer<u32> {
+        let worker = worker.to_owned();
+        self.call(move |inner| async move { inner.lease(chunk, &worker, session, valid_for).await })
+            .await
+    }
+
+    async fn renew(&self, lease: LeaseId, valid_for: Duration) -> Answer<bool> {
+        self.call(move |inner| async move { inner.renew(lease, valid_for).await })
+            .await
+    }
+
+    async fn release(&self, lease: LeaseId) -> Answer<()> {
+        self.call(move |inner| async move { inner.release(lease).await })
+            .await
+    }
+
+    async fn report(&self, game_id: &str, game: FinishedGame) -> Answer<Reported> {
+        let game_id = game_id.to_owned();
+        self.call(move |inner| async move { inner.report(&game_id, game).await })
+            .await
+    }
+
+    fn keeps_records(&self) -> bool {
+        self.inner.keeps_records()
+    }
+
+    fn record_file(&self, game_id: &str) -> Option<PathBuf> {
+        self.inner.record_file(game_id)
+    }
+
+    async fn score(&self, group: u64) -> Answer<Option<ScoredGroup>> {
+        self.call(move |inner| async move { inner.score(group).await })
+            .await
+    }
+
+    async fn scores(&self) -> Answer<BTreeMap<u64, ScoredGroup>> {
+        self.call(|inner| async move { inner.scores().await }).await
+    }
+
+    async fn begun(&self) -> Answer<BTreeMap<u64, Vec<u32>>> {
+        self.call(|inner| async move { inner.begun().await }).await
+    }
+
+    async fn group_counts(&self, without: &[Range<u64>]) -> Answer<Vec<GroupCount>> {
+        let without = without.to_vec();
+        self.call(move |inner| async move { inner.group_counts(&without).await })
+            .await
+    }
+
+    async fn counters(&self) -> Answer<Vec<(Option<Entrant>, Counter, i64)>> {
+        self.call(|inner| async move { inner.counters().await })
+            .await
+    }
+
+    async fn distinct_games(&self) -> Answer<DistinctGames> {
+        self.call(|inner| async move { inner.distinct_games().await })
+            .await
+    }
+
+    async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
+        self.call(|inner| async move { inner.first_fouls().await })
+            .await
+    }
+
+    fn payments(&self) -> BTreeMap<Entrant, i64> {
+        self.inner.payments()
+    }
+
+    async fn earlier_games(&self, group: u64) -> Answer<Vec<GameRow>> {
+        self.call(move |inner| async move { inner.earlier_games(group).await })
+            .await
+    }
+
+    fn can_go_on(&self) -> bool {
+        self.inner.can_go_on()
+    }
+
+    async fn close(&self) -> Answer<()> {
+        self.call(|inner| async move { inner.close().await }).await
+    }
+}

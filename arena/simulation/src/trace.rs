@@ -1,0 +1,96 @@
+//! What happened in a simulation, in order.
+
+use std::{
+    collections::VecDeque,
+    fmt::{self, Display},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use sha2::{Digest as _, Sha256};
+
+/// How many lines are kept; the hash is of all of them.
+const MOST_LINES: usize = 20_000;
+
+/// A list of events with their simulated time. All clones are the same list.
+#[derive(Clone, Default)]
+pub struct Trace {
+    told: Arc<Mutex<Told>>,
+}
+
+#[derive(Default)]
+struct Told {
+    lines: VecDeque<String>,
+    dropped: u64,
+    hash: Sha256,
+    /// The time between the steps of the simulation.
+    now: Duration,
+}
+
+impl Trace {
+    /// Adds an event. What it says must not depend on real time, addresses in memory or
+    /// the order of a hash map.
+    pub fn tell(&self, who: &str, what: impl Display) {
+        let within = turmoil::in_simulation().then(turmoil::sim_elapsed);
+        let mut told = self.told();
+        let now = within.flatten().unwrap_or(told.now);
+        let line = format!("{:>12.6} {who}: {what}", now.as_secs_f64());
+        told.hash.update(&line);
+        told.hash.update("\n");
+        if told.lines.len() == MOST_LINES {
+            told.lines.pop_front();
+            told.dropped += 1;
+        }
+        told.lines.push_back(line);
+    }
+
+    /// The SHA-256 of all events, in hexadecimal.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        hex::encode(self.told().hash.clone().finalize())
+    }
+
+    /// How many events there are.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        let told = self.told();
+        told.dropped + told.lines.len() as u64
+    }
+
+    /// Whether nothing has happened.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The time of events that are told between two steps.
+    pub(crate) fn set_now(&self, now: Duration) {
+        self.told().now = now;
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One line for each event.
+impl Display for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = self.told();
+        if told.dropped > 0 {
+            writeln!(f, "({} earlier events are left out)", told.dropped)?;
+        }
+        for line in &told.lines {
+            writeln!(f, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trace")
+            .field("events", &self.len())
+            .finish()
+    }
+}

@@ -1,0 +1,77 @@
+//! Simulations of a toy: one seed, one course of events.
+
+mod toy;
+
+use std::time::Duration;
+
+use arena_simulation::{Beside, FaultTable, SEED_VARIABLE};
+
+use self::toy::Toy;
+
+fn faulty() -> Toy {
+    Toy {
+        workers: 5,
+        games_each: 8,
+        faults: FaultTable::everything(Duration::from_secs(30)),
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_trace_again_and_another_seed_another_one() {
+    let beside = Beside::start().unwrap();
+    let hashes: Vec<String> = (0..20)
+        .map(|seed| {
+            let [one, two] = [0; 2].map(|_| faulty().run(&beside, seed).unwrap());
+            assert!(one.hash() == two.hash(), "{}", first_difference(&one, &two));
+            one.hash()
+        })
+        .collect();
+    for (at, hash) in hashes.iter().enumerate() {
+        assert!(!hashes[at + 1..].contains(hash));
+    }
+}
+
+#[test]
+fn a_simulation_without_an_end_fails_and_says_how_to_run_it_again() {
+    let beside = Beside::start().unwrap();
+    let toy = Toy {
+        workers: 1,
+        // More than there is time for.
+        games_each: 5000,
+        faults: FaultTable::none(),
+    };
+    let failure = toy.run(&beside, 77).unwrap_err().to_string();
+    assert!(failure.contains("worker-0: game 12: stored"), "{failure}");
+    assert!(failure.ends_with(
+        "simulation 77 failed: it is not over in time\nto run it again: \
+         ARENA_SIMULATION_SEED=77 cargo test -p arena-simulation -- --ignored"
+    ));
+}
+
+/// One seed from the environment, or many.
+#[test]
+#[ignore = "many simulations, or the one that a failure names"]
+fn every_seed_ends_with_each_game_stored_once() {
+    let beside = Beside::start().unwrap();
+    match std::env::var(SEED_VARIABLE) {
+        Ok(seed) => {
+            let seed = seed.parse().expect("a number as the seed");
+            println!("{}", faulty().run(&beside, seed).unwrap());
+        }
+        Err(_) => {
+            for seed in 1000..1200 {
+                faulty().run(&beside, seed).unwrap();
+            }
+        }
+    }
+}
+
+/// The first line in which two traces differ.
+fn first_difference(one: &arena_simulation::Trace, two: &arena_simulation::Trace) -> String {
+    let (one, two) = (one.to_string(), two.to_string());
+    let mut lines = one.lines().zip(two.lines()).enumerate();
+    match lines.find(|(_, (one, two))| one != two) {
+        Some((number, (one, two))) => format!("line {number}:\n{one}\n{two}"),
+        None => "one is longer".to_owned(),
+    }
+}
