@@ -437,14 +437,14 @@ pub(crate) fn run_options(
         sandbox: None,
         dial: BotDial::default(),
         cores: None,
-        worker: worker(),
+        worker: worker_name(),
         live,
         checks_files: true,
     })
 }
 
 /// This process, as its workers are called.
-fn worker() -> String {
+pub(crate) fn worker_name() -> String {
     let host = nix::unistd::gethostname();
     let host = host.map_or_else(
         |_| "localhost".to_owned(),

@@ -81,6 +81,12 @@ impl Reporter {
         self
     }
 
+    /// The same without a progress bar.
+    pub(crate) fn without_bar(self) -> Self {
+        let _ = self.bar.set(ProgressBar::hidden());
+        self
+    }
+
     /// The same without a word on standard error.
     pub(crate) fn silent(mut self) -> Self {
         self.is_silent = true;

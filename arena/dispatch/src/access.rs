@@ -46,7 +46,7 @@ pub enum AccessError {
 }
 
 /// What a request shows of its sender.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Credentials {
     /// The hash of its token.
     pub(crate) token: Option<Token>,
@@ -55,7 +55,7 @@ pub(crate) struct Credentials {
 }
 
 /// What a session has to show with every request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Proof {
     Token(TokenHash),
     Certificate(String),

@@ -22,6 +22,7 @@ pub mod run;
 pub mod schedule;
 pub mod standings;
 pub mod tournament;
+pub mod worker;
 
 use std::fmt;
 
@@ -80,6 +81,7 @@ pub enum Event {
     Explanation(replay::ExplanationEvent),
     RerunAnswer(replay::RerunAnswerEvent),
     Rerun(replay::RerunEvent),
+    Worker(worker::WorkerEvent),
 }
 
 impl From<Event> for Line {

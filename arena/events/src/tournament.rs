@@ -26,6 +26,10 @@ pub enum TournamentState {
     Created,
     /// It is being played.
     Running,
+    /// It waits for an arena that plays all tournaments of the store (`arena serve`).
+    Queued,
+    /// A person has paused it.
+    Paused,
     /// It was stopped, and can be resumed.
     Stopped,
     /// The arena that played it was killed; it can be resumed.

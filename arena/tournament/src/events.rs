@@ -26,7 +26,7 @@ use arena_ladder::{
     sprt::{Decision, Model},
     standings::{Meeting, StandingsRow as Row},
 };
-use arena_store::{Ending, NewEntrant, Tournament, TournamentState};
+use arena_store::{Ending, NewEntrant, Tournament, TournamentState, Wish};
 use referee::Live;
 use referee_core::{Foul, FoulKind, Limits};
 use referee_games::game_name;
@@ -255,10 +255,20 @@ pub fn entrant(entrant: &NewEntrant) -> RunBot {
 }
 
 /// How far a stored tournament has come; `is_claimed` says whether an arena plays it
-/// now.
+/// now, `wish` what a person has asked of the arena that plays all.
 #[must_use]
-pub const fn state(state: TournamentState, is_claimed: bool) -> StateName {
+pub const fn state(state: TournamentState, is_claimed: bool, wish: Option<Wish>) -> StateName {
     match state {
+        TournamentState::Created | TournamentState::Running | TournamentState::Stopped
+            if !is_claimed && matches!(wish, Some(Wish::Play)) =>
+        {
+            StateName::Queued
+        }
+        TournamentState::Created | TournamentState::Running | TournamentState::Stopped
+            if !is_claimed && matches!(wish, Some(Wish::Pause)) =>
+        {
+            StateName::Paused
+        }
         TournamentState::Created => StateName::Created,
         TournamentState::Running if is_claimed => StateName::Running,
         TournamentState::Running => StateName::Interrupted,
@@ -331,7 +341,13 @@ impl Snapshot {
         Event::Standings(StandingsEvent {
             tournament: tournament.map(|one| one.name.clone()),
             game: game_name(self.kind.info().name),
-            state: stored.map(|stored| state(stored.tournament.state, stored.is_claimed)),
+            state: stored.map(|stored| {
+                state(
+                    stored.tournament.state,
+                    stored.is_claimed,
+                    stored.tournament.wish,
+                )
+            }),
             seats: self.kind.info().seats,
             root_commitment: tournament.map(|one| one.commitment.clone()),
             root: tournament

@@ -11,15 +11,18 @@ use referee_games::game_name;
 use referee_worker::{Launcher, Reach, Scheme, Schemes, Trust};
 use strategy_adapter::Strategy;
 
-/// Every kind of bot.
+/// The kinds of bots that a worker starts for an arena on another machine. A command that such
+/// an arena sends is not run.
 ///
 /// # Errors
 ///
 /// The path of this program is not known.
-pub fn schemes() -> std::io::Result<Schemes> {
-    let program = std::env::current_exe()?;
-    let adapter = program.clone();
-    let built_in = Scheme {
+pub fn travelling_schemes() -> std::io::Result<Schemes> {
+    Ok(Schemes::only(vec![built_in(std::env::current_exe()?)]))
+}
+
+fn built_in(program: PathBuf) -> Scheme {
+    Scheme {
         prefixes: &["house:"],
         form: "house:NAME",
         names: house_bots::HOUSE.iter().map(|bot| bot.name).collect(),
@@ -30,7 +33,17 @@ pub fn schemes() -> std::io::Result<Schemes> {
             })),
             Err(error) => Err(error.to_string()),
         }),
-    };
+    }
+}
+
+/// Every kind of bot.
+///
+/// # Errors
+///
+/// The path of this program is not known.
+pub fn schemes() -> std::io::Result<Schemes> {
+    let program = std::env::current_exe()?;
+    let adapter = program.clone();
     let strategy = Scheme {
         prefixes: &["strategy:"],
         form: "strategy:FILE.so",
@@ -43,7 +56,7 @@ pub fn schemes() -> std::io::Result<Schemes> {
             Err(error) => Err(format!("{spec}: {error}; {}", strategy_adapter::EXPECTED)),
         }),
     };
-    Ok(Schemes::with(vec![built_in, strategy]))
+    Ok(Schemes::with(vec![built_in(program), strategy]))
 }
 
 /// One of our own bots: the program runs itself as it.

@@ -11,7 +11,9 @@ mod pin;
 pub mod sandbox;
 pub mod stop;
 pub mod text;
+mod work;
 
 pub use end::{End, Usage, usage};
 pub use hidden::Hidden;
 pub use pin::PinArgs;
+pub use work::WorkArgs;

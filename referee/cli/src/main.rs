@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use referee::{Access, Serve, referee_threads};
 use referee_cli::{
-    End, Hidden, Usage, files,
+    End, Hidden, Usage, WorkArgs, files,
     net::{BotDialArgs, TlsListenArgs, TokenListenArgs},
     usage,
 };
@@ -38,6 +38,8 @@ struct Arguments {
 enum Verb {
     /// Serve `arena.v1.Referee/PlayGame`, health and reflection
     Serve(Box<ServeArgs>),
+    /// Play what an arena hands out, until it is stopped
+    Work(Box<WorkArgs>),
     /// Write a new token to a new file that only you may read
     Token {
         /// The file.
@@ -84,6 +86,7 @@ fn main() -> ExitCode {
     let ended = match arguments.verb {
         Verb::Serve(serve) => on_runtime(serve.run()),
         Verb::Token { file } => new_token(&file),
+        Verb::Work(work) => on_runtime(work.run()),
         Verb::Hidden(verb) => verb.run(),
     };
     match ended {

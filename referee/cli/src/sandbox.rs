@@ -66,6 +66,12 @@ impl SandboxArgs {
         Ok(PROBED.get_or_init(|| sandbox).clone())
     }
 
+    /// Whether bots may think while others move.
+    #[must_use]
+    pub const fn allows_pondering(self) -> bool {
+        self.pondering
+    }
+
     /// The walls around these bots; none where all are trusted or run elsewhere. They see
     /// nothing of what is hidden, nor of the folder of runs.
     pub fn around<'e>(

@@ -60,4 +60,10 @@ impl DispatchError {
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
     }
+
+    /// The dispatcher's own error.
+    #[must_use]
+    pub fn inner(&self) -> &(dyn Error + 'static) {
+        &*self.0
+    }
 }

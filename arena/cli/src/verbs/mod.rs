@@ -9,8 +9,10 @@ mod exam;
 mod r#match;
 mod replay;
 mod selftest;
+mod serve;
 mod store;
 mod tournament;
+mod workers;
 
 use std::{io::IsTerminal as _, path::Path, process::Command};
 
@@ -20,7 +22,7 @@ use clap::{
     builder::PossibleValuesParser,
     error::{ContextKind, ErrorKind},
 };
-use referee_cli::{Hidden, files};
+use referee_cli::{Hidden, WorkArgs, files};
 use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
 use referee_worker::Entry;
@@ -83,6 +85,12 @@ enum Verb {
     /// Make certificates for TLS between referees, bots, workers and arenas
     #[command(subcommand)]
     Certs(certs::Certs),
+    /// Play the tournaments that are queued in a store, with workers on any machine
+    Serve(Box<serve::Serve>),
+    /// Play what an arena hands out, until it is stopped (the same as `referee work`)
+    Worker(Box<WorkArgs>),
+    /// The machines that work: who, on what, how fast, how late
+    Workers(workers::Workers),
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -128,6 +136,9 @@ impl Cli {
             Verb::Selftest(verb) => on_runtime(verb.run()),
             Verb::CheckReferee(verb) => on_runtime(verb.run()),
             Verb::Certs(verb) => verb.run(),
+            Verb::Serve(verb) => on_runtime(verb.run()),
+            Verb::Worker(verb) => on_runtime(verb.run()),
+            Verb::Workers(verb) => on_runtime(verb.run()),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut completed(), "arena", &mut script);

@@ -2,6 +2,7 @@
 //! belong together share a file.
 
 mod export;
+mod queue;
 mod remove;
 mod run;
 mod status;
@@ -18,6 +19,15 @@ pub(crate) enum Tournament {
     Run(run::Run),
     /// Go on with a tournament that was stopped or interrupted
     Resume(run::Resume),
+    /// Queue a tournament for `arena serve`: a file, or the name of one that is stored
+    #[command(after_help = run::FILE_HELP)]
+    Submit(queue::Submit),
+    /// Leave a queued tournament alone until it is submitted again
+    Pause(queue::Pause),
+    /// End a tournament for good, with the results that it has
+    Cancel(queue::Cancel),
+    /// Say which queued tournaments are played first
+    Priority(queue::Priority),
     /// Show the table and the figures of a tournament, during and after it
     Status(status::Status),
     /// List the tournaments in the store
@@ -38,6 +48,10 @@ impl Tournament {
         match self {
             Self::Run(run) => run.run().await,
             Self::Resume(resume) => resume.run().await,
+            Self::Submit(submit) => submit.run().await,
+            Self::Pause(pause) => pause.run().await,
+            Self::Cancel(cancel) => cancel.run().await,
+            Self::Priority(priority) => priority.run().await,
             Self::Status(status) => status.run().await,
             Self::List(list) => list.run().await,
             Self::Verify(verify) => verify.run().await,

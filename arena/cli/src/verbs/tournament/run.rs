@@ -194,7 +194,7 @@ impl Run {
 }
 
 /// There is a tournament of this name: what to do.
-fn exists(known: &Tournament, planned: &Planned, file: &Path) -> String {
+pub(super) fn exists(known: &Tournament, planned: &Planned, file: &Path) -> String {
     let same_definition = Definition::of(known).is_ok_and(|known| known == planned.definition);
     let differs = match same_definition && known.entrants == planned.entrants {
         true => String::new(),
@@ -211,7 +211,7 @@ fn exists(known: &Tournament, planned: &Planned, file: &Path) -> String {
 }
 
 /// Writes a tournament into the store. Nothing has been played.
-async fn create(
+pub(super) async fn create(
     store: &Store,
     planned: &Planned,
     root: Root,

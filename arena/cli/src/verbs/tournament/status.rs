@@ -112,7 +112,7 @@ impl Shown {
     /// What it is and how far it has come.
     fn introduce(&self) -> anyhow::Result<()> {
         let (tournament, snapshot) = (&self.tournament, &self.snapshot);
-        let state = events::state(tournament.state, self.is_claimed);
+        let state = events::state(tournament.state, self.is_claimed, tournament.wish);
         let about = match snapshot.definition.breaks_ties() {
             true => "about",
             false => "at most",
@@ -180,7 +180,7 @@ impl List {
         let store = self.store.open_existing().await?;
         let mut rows = Vec::new();
         for one in store.tournaments().await? {
-            let state = events::state(one.state, store.is_claimed(one.id).await?);
+            let state = events::state(one.state, store.is_claimed(one.id).await?, one.wish);
             match self.format {
                 Format::Json => report::event(Event::Tournament(TournamentEvent {
                     tournament: one.name,
@@ -212,6 +212,8 @@ const fn word(state: State) -> &'static str {
     match state {
         State::Created => "created",
         State::Running => "running",
+        State::Queued => "queued",
+        State::Paused => "paused",
         State::Stopped => "stopped",
         State::Interrupted => "interrupted",
         State::Over => "over",

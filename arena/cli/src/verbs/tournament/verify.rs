@@ -34,7 +34,7 @@ impl Verify {
             let is_claimed = store.is_claimed(tournament.id).await?;
             report::event(Event::Verified(VerifiedEvent {
                 tournament: name.clone(),
-                state: events::state(tournament.state, is_claimed),
+                state: events::state(tournament.state, is_claimed, tournament.wish),
                 root_commitment: tournament.commitment.clone(),
                 proved,
                 games: found.games.into(),

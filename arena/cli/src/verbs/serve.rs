@@ -1,0 +1,233 @@
+//! `arena serve`: plays every tournament that is queued in a store, with workers on any
+//! machine and with this one.
+
+use std::{
+    net::{SocketAddr, TcpListener as Listener},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use arena_dispatch::{Access, Replays, ServiceOptions, TournamentOptions, Tournaments, serve};
+use arena_store::Store;
+use arena_tournament::{LEASE, parse_limit};
+use clap::Args;
+use referee::{BotSandbox, core_count};
+use referee_cli::{Hidden, PinArgs, files, net::TlsListenArgs, sandbox::SandboxArgs};
+use referee_games::{GAMES, game_name};
+use referee_net::Bounds;
+use referee_worker::{Abilities, LaunchContext, Stop, WorkerIdentity, Workers};
+use tokio_util::sync::CancellationToken;
+
+use super::{Format, store::StoreAt};
+use crate::{
+    End, bots::schemes, metrics, play::worker_name, report, reporter::Reporter, stop, usage,
+};
+
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// Where workers reach this arena; port 0 lets the system choose.
+    #[arg(
+        long,
+        env = "ARENA_LISTEN",
+        default_value = "127.0.0.1:50060",
+        value_name = "ADDRESS"
+    )]
+    listen: SocketAddr,
+    #[command(flatten)]
+    tls: TlsListenArgs,
+    /// Let every worker in, under the name that it gives. Without this a worker needs a token
+    /// (`arena workers add NAME`) or a certificate.
+    #[arg(long)]
+    open: bool,
+    /// How many games this machine plays at once; 0 leaves all of them to workers [default:
+    /// the number of cores].
+    #[arg(long, env = "ARENA_CONCURRENCY", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    concurrency: Option<u32>,
+    /// Which games of workers are replayed before they count: all, or 1/N of them by chance.
+    #[arg(long, default_value = "1/10", value_parser = parse_replays, value_name = "all|1/N")]
+    replay: Replays,
+    /// How long a worker may be silent before its games are given to others.
+    #[arg(long, default_value = "60s", value_parser = parse_limit)]
+    lease: Duration,
+    #[command(flatten)]
+    store: StoreAt,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+    #[command(flatten)]
+    pin: PinArgs,
+    /// Where the output of bots on this machine goes [default: arena-runs/serve/logs].
+    #[arg(long)]
+    logs: Option<PathBuf>,
+    /// How long games on this machine may go on after SIGTERM before they are cut off.
+    #[arg(long, default_value = "10s", value_parser = parse_limit)]
+    grace: Duration,
+    /// Serve metrics for Prometheus at http://ADDRESS/metrics.
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
+    /// With --format json: print the public moves of running games too, where no hands are
+    /// hidden.
+    #[arg(long)]
+    live: bool,
+    /// What goes to standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+fn parse_replays(text: &str) -> Result<Replays, String> {
+    if text == "all" {
+        return Ok(Replays::All);
+    }
+    match text.strip_prefix("1/").map(str::parse) {
+        Some(Ok(1)) => Ok(Replays::All),
+        Some(Ok(n)) if n > 1 => Ok(Replays::OneIn(n)),
+        _ => Err("expected all, or a share as in 1/10".to_owned()),
+    }
+}
+
+impl Serve {
+    pub(crate) async fn run(self) -> anyhow::Result<End> {
+        if let Some(address) = self.metrics
+            && let Err(error) = Listener::bind(address)
+        {
+            return usage(format!("--metrics {address}: {error}"));
+        }
+        let tls = self.tls.load()?;
+        if tls.is_none() && !self.open && !self.listen.ip().is_loopback() {
+            report::warning(
+                "workers send their tokens without TLS here: give --tls-cert and --tls-key (`arena \
+                 certs` makes them), or listen on 127.0.0.1 behind a tunnel",
+            );
+        }
+        let listener = tokio::net::TcpListener::bind(self.listen).await;
+        let listener =
+            listener.or_else(|error| usage(format!("--listen {}: {error}", self.listen)))?;
+        let address = listener.local_addr()?;
+        let store = self.store.open().await?;
+        if let Some(address) = self.metrics {
+            metrics::serve(address)?;
+        }
+        let stop = stop::on_signals(Some(self.grace))?;
+        let tournaments = Arc::new(self.tournaments(store.clone(), &stop)?);
+        let local = self.workers()?;
+        let options = ServiceOptions {
+            access: if self.open {
+                Access::Open
+            } else {
+                Access::Known
+            },
+            replays: self.replay,
+            sample_seed: random()?,
+            examiners: core_count(),
+            plays_here: local.is_some(),
+        };
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{address}");
+        report::note(&format!(
+            "workers join with `referee work --arena {url}`; `arena tournament submit FILE` queues \
+             a tournament, `arena workers` shows who works"
+        ));
+        let end = CancellationToken::new();
+        let playing = async {
+            let worked = match &local {
+                None => {
+                    stop.finishing().await;
+                    Ok(())
+                }
+                Some(workers) => {
+                    let who = WorkerIdentity {
+                        name: worker_name(),
+                        session: None,
+                        can: Arc::new(Abilities::Local),
+                        scope: None,
+                    };
+                    workers.run(tournaments.clone(), who, &stop).await
+                }
+            };
+            end.cancel();
+            worked
+        };
+        let bounds = Bounds {
+            connections: 20_000,
+            message_bytes: 64 * 1024 * 1024,
+            ..Bounds::default()
+        };
+        let serving = serve(
+            tournaments.clone(),
+            options,
+            listener,
+            tls,
+            &bounds,
+            end.clone(),
+        );
+        let (worked, served) = tokio::join!(playing, serving);
+        if let Some(workers) = local {
+            workers.close().await;
+        }
+        drop(tournaments);
+        store.close().await;
+        worked?;
+        served.context("could not serve")?;
+        Ok(End::Interrupted)
+    }
+
+    fn tournaments(&self, store: Store, stop: &Stop) -> anyhow::Result<Tournaments<Store>> {
+        let options = TournamentOptions {
+            lease: self.lease.max(LEASE / 60),
+            live: self.live && self.format == Format::Json,
+            ..TournamentOptions::default()
+        };
+        let (events, stop) = (self.format == Format::Json, stop.clone());
+        let new_observer = move |name: &str, plan: &arena_tournament::Plan| {
+            let game = game_name(plan.kind.info().name);
+            let reporter = Reporter::new(&game, Some(name), events, &stop).with_bots(plan);
+            Arc::new(reporter.without_bar()) as Arc<dyn arena_tournament::Observer>
+        };
+        let new_observer = Box::new(new_observer);
+        Ok(Tournaments::new(store, schemes()?, options, new_observer))
+    }
+
+    /// The workers of this process, if it is to play.
+    fn workers(&self) -> anyhow::Result<Option<Workers>> {
+        let cores = self.pin.cores()?;
+        let concurrency = match self.concurrency {
+            Some(0) => return Ok(None),
+            Some(games) => {
+                let seats = GAMES.iter().map(|kind| kind.info().seats);
+                files::games_at_once(games as usize, seats.max().unwrap_or(2))
+            }
+            None => Workers::default_concurrency(cores.as_ref()),
+        };
+        let logs = match &self.logs {
+            Some(logs) => logs.clone(),
+            None => PathBuf::from("arena-runs/serve/logs"),
+        };
+        std::fs::create_dir_all(&logs)
+            .with_context(|| format!("could not make the folder {}", logs.display()))?;
+        let logs = std::path::absolute(logs)?;
+        let hidden = self
+            .store
+            .files()
+            .into_iter()
+            .chain([logs.clone(), PathBuf::from("arena-runs")]);
+        let sandbox = BotSandbox {
+            sandbox: self.sandbox.probe()?,
+            hidden: hidden.collect(),
+            pondering: self.sandbox.allows_pondering(),
+        };
+        let context =
+            LaunchContext::new(Hidden::supervisor()?, Some(logs), std::env::current_dir()?)
+                .context("could not start the supervisor")?
+                .with_sandbox(Some(sandbox))
+                .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
+        Ok(Some(Workers::start(context, cores.as_ref(), concurrency)?))
+    }
+}
+
+fn random() -> anyhow::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("could not get random numbers: {error}"))?;
+    Ok(bytes)
+}

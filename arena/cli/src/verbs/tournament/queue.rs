@@ -1,0 +1,203 @@
+//! `arena tournament submit`, `pause`, `cancel`, `priority`: what people ask of the arena that
+//! plays all tournaments of a store.
+
+use std::path::{Path, PathBuf};
+
+use arena_store::{Store, Tournament, TournamentState, Wish};
+use arena_tournament::{Context, Planned, secret_root};
+use clap::Args;
+
+use super::run::{create, exists};
+use crate::{
+    End,
+    bots::schemes,
+    play::typed_root,
+    report::{self, plural},
+    secrets::SEED,
+    usage,
+    verbs::store::StoreAt,
+};
+
+#[derive(Args)]
+pub(crate) struct Submit {
+    /// The tournament's file, or the name of a tournament that is stored.
+    #[arg(value_name = "FILE|NAME")]
+    what: String,
+    /// What to call it [default: what the file says, or the file's name].
+    #[arg(long)]
+    name: Option<String>,
+    /// Tournaments of a higher priority are played first; those of one priority share the
+    /// workers.
+    #[arg(long, allow_negative_numbers = true)]
+    priority: Option<i64>,
+    /// Play the same deals again: a number, a word, or the root that an earlier tournament
+    /// showed at its end.
+    #[arg(long, env = SEED, hide_env = true)]
+    seed: Option<String>,
+    /// The same, read from a file that only you can read.
+    #[arg(long, value_name = "FILE", conflicts_with = "seed")]
+    seed_file: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Pause {
+    /// Its name.
+    name: String,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Cancel {
+    /// Its name.
+    name: String,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+#[derive(Args)]
+pub(crate) struct Priority {
+    /// Its name.
+    name: String,
+    /// A number; the highest is played first, and 0 is usual.
+    #[arg(allow_negative_numbers = true)]
+    priority: i64,
+    #[command(flatten)]
+    store: StoreAt,
+}
+
+impl Submit {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let known = self.store.open_if_there().await?;
+        let stored = match &known {
+            Some(store) => store.tournament(&self.what).await?,
+            None => None,
+        };
+        let (store, tournament) = match (known, stored) {
+            (Some(store), Some(tournament)) => {
+                if self.name.is_some() || self.seed.is_some() || self.seed_file.is_some() {
+                    return usage(format!(
+                        "{} is stored already: --name and --seed are for a file",
+                        self.what
+                    ));
+                }
+                (store, tournament)
+            }
+            (known, _) => self.create(known).await?,
+        };
+        if tournament.state.is_final() {
+            return usage(format!(
+                "{} is {}; nothing of it is played any more",
+                tournament.name,
+                tournament.state.word()
+            ));
+        }
+        if let Some(priority) = self.priority {
+            store.set_priority(tournament.id, priority).await?;
+        }
+        store.set_wish(tournament.id, Some(Wish::Play)).await?;
+        let name = &tournament.name;
+        report::line(&format!(
+            "{name} is queued with {}; `arena serve` plays it, `arena tournament status {name}` \
+             shows how far it is",
+            plural(tournament.entrants.len() as u64, "bot")
+        ))?;
+        store.close().await;
+        Ok(End::Done)
+    }
+
+    async fn create(&self, known: Option<Store>) -> anyhow::Result<(Store, Tournament)> {
+        let file = Path::new(&self.what);
+        if !file.exists() {
+            return usage(format!(
+                "{}: there is neither such a file nor a stored tournament of this name",
+                self.what
+            ));
+        }
+        let schemes = schemes()?;
+        let directory = std::env::current_dir()?;
+        let context = Context {
+            schemes: &schemes,
+            directory: &directory,
+            store: known.as_ref(),
+        };
+        let mut planned = Planned::read(file, context).await?;
+        if let Some(name) = &self.name {
+            planned.rename(name)?;
+        }
+        let typed = typed_root(self.seed.as_deref(), self.seed_file.as_deref())?;
+        let store = match known {
+            Some(store) => store,
+            None => self.store.open().await?,
+        };
+        if let Some(known) = store.tournament(&planned.name).await? {
+            return usage(exists(&known, &planned, file));
+        }
+        let reproduction = typed.is_some();
+        let root = typed.map_or_else(secret_root, Ok)?;
+        let created = create(&store, &planned, root, reproduction).await?;
+        Ok((store, created))
+    }
+}
+
+impl Pause {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let name = &self.name;
+        let (store, tournament) = self.store.find(name).await?;
+        wish(&store, &tournament, Wish::Pause).await?;
+        report::line(&format!(
+            "{name} is paused: its running games are cut off and played again later; `arena \
+             tournament submit {name}` goes on with it"
+        ))?;
+        store.close().await;
+        Ok(End::Done)
+    }
+}
+
+impl Cancel {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let name = &self.name;
+        let (store, tournament) = self.store.find(name).await?;
+        wish(&store, &tournament, Wish::Cancel).await?;
+        // Where nobody plays it, nobody else does it.
+        if !store.is_claimed(tournament.id).await? {
+            let now = arena_tournament::unix_ms(std::time::SystemTime::now());
+            let cancelled = TournamentState::Cancelled;
+            store.set_state(tournament.id, cancelled, now).await?;
+        }
+        report::line(&format!(
+            "{name} is cancelled; its results stay, and its root is public"
+        ))?;
+        store.close().await;
+        Ok(End::Done)
+    }
+}
+
+impl Priority {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let (store, tournament) = self.store.find(&self.name).await?;
+        store.set_priority(tournament.id, self.priority).await?;
+        report::line(&format!("{} has priority {}", self.name, self.priority))?;
+        store.close().await;
+        Ok(End::Done)
+    }
+}
+
+async fn wish(store: &Store, tournament: &Tournament, wish: Wish) -> anyhow::Result<()> {
+    if tournament.state.is_final() {
+        return usage(format!(
+            "{} is {} already",
+            tournament.name,
+            tournament.state.word()
+        ));
+    }
+    if tournament.wish.is_none() && store.is_claimed(tournament.id).await? {
+        return usage(format!(
+            "{} is being played by `arena tournament run` or `resume`; stop that with Ctrl-C",
+            tournament.name
+        ));
+    }
+    Ok(store.set_wish(tournament.id, Some(wish)).await?)
+}

@@ -1,0 +1,261 @@
+//! A worker: plays what an arena hands out.
+
+use std::{
+    collections::BTreeSet,
+    env,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use clap::Args;
+use referee::BotSandbox;
+use referee_games::GAMES;
+use referee_net::{DialOptions, Target, channel};
+use referee_worker::{
+    Abilities, LaunchContext, Machine, WorkError, WorkerIdentity, Workers,
+    lease::{Scope, SessionId},
+    remote::{Refused, RemoteDispatch, RemoteOptions},
+};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    End, Hidden, PinArgs, bots,
+    net::{TlsDialArgs, TokenDialArgs},
+    sandbox::SandboxArgs,
+    stop, usage,
+};
+
+/// Programs that packed bots may need. Those that are found are told to the arena.
+const PROGRAMS: &[&str] = &[
+    "bash", "bun", "deno", "dotnet", "go", "guile", "java", "julia", "lua", "node", "ocaml",
+    "perl", "php", "pypy3", "python3", "ruby", "sbcl", "sh",
+];
+
+/// A worker.
+#[derive(Args, Clone, Debug)]
+pub struct WorkArgs {
+    /// The arena: http://HOST:PORT, or https:// where it has TLS.
+    #[arg(long, env = "ARENA_URL", value_name = "URL")]
+    arena: Target,
+    #[command(flatten)]
+    token: TokenDialArgs,
+    #[command(flatten)]
+    tls: TlsDialArgs,
+    /// What this worker is called where no token says it [default: the machine's name].
+    #[arg(long)]
+    name: Option<String>,
+    /// How many games are played at once [default: the number of cores].
+    #[arg(long, env = "ARENA_CONCURRENCY", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    concurrency: Option<u32>,
+    #[command(flatten)]
+    pin: PinArgs,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+    /// Something that this machine has and packed bots may need, once for each. Usual
+    /// languages are found without it.
+    #[arg(long, value_name = "LABEL")]
+    provides: Vec<String>,
+    /// Work for this tournament only, and end when it is over.
+    #[arg(long, value_name = "NAME")]
+    tournament: Option<String>,
+    /// Work for this match of the tournament only, by its number in the schedule.
+    #[arg(long = "match", value_name = "NUMBER", requires = "tournament")]
+    matchup: Option<u32>,
+    /// Where the bots' output goes [default: nowhere].
+    #[arg(long, value_name = "FOLDER")]
+    logs: Option<PathBuf>,
+    /// How long games may go on after SIGTERM before they are cut off.
+    #[arg(long, default_value = "10s", value_parser = humantime::parse_duration)]
+    grace: Duration,
+}
+
+impl WorkArgs {
+    /// Works until it is stopped, or until nothing is left of its part of the work.
+    ///
+    /// # Errors
+    ///
+    /// The arena refuses this worker, a file is wrong, or we fail.
+    pub async fn run(self) -> anyhow::Result<End> {
+        let stop = stop::on_signals(Some(self.grace))?;
+        let tls = self.tls.load(&self.arena)?;
+        let bearer = self.token.load(&self.arena)?;
+        let channel = channel(&self.arena, tls, &DialOptions::default());
+        let channel = channel.or_else(|error| usage(error.to_string()))?;
+        let sandbox = self.walls()?;
+        let cores = self.pin.cores()?;
+        let concurrency = match self.concurrency {
+            Some(games) => crate::files::games_at_once(games as usize, most_seats()),
+            None => Workers::default_concurrency(cores.as_ref()),
+        };
+        let machine = self.machine(concurrency, &sandbox);
+        let logs = self.logs.clone().map(std::path::absolute).transpose()?;
+        if let Some(logs) = &logs {
+            std::fs::create_dir_all(logs)
+                .with_context(|| format!("could not make the folder {}", logs.display()))?;
+        }
+        let context = LaunchContext::new(Hidden::supervisor()?, logs, env::current_dir()?)
+            .context("could not start the supervisor")?
+            .with_sandbox(Some(sandbox))
+            .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
+        let workers = Workers::start(context, cores.as_ref(), concurrency)?;
+        let session = random_session()?;
+        let name = self.name.clone().unwrap_or_else(|| machine.host.clone());
+        let can = Arc::new(Abilities::Remote(machine.clone()));
+        let pool = workers.pool().clone();
+        let last = Mutex::new(Instant::now());
+        let options = RemoteOptions {
+            name: name.clone(),
+            session,
+            machine,
+            bearer,
+            gauge: Box::new(move || {
+                let now = Instant::now();
+                let since = std::mem::replace(
+                    &mut *last.lock().unwrap_or_else(PoisonError::into_inner),
+                    now,
+                );
+                let running = u32::try_from(pool.running()).unwrap_or(u32::MAX);
+                (running, pool.worst_delay_since(since))
+            }),
+            jitter_seed: u64::from_be_bytes(first_half(session)),
+        };
+        let schemes = Arc::new(bots::travelling_schemes()?);
+        let dispatch = Arc::new(RemoteDispatch::new(channel, options, schemes));
+        let who = WorkerIdentity {
+            name,
+            session: Some(session),
+            can,
+            scope: self.tournament.map(|tournament| Scope {
+                tournament,
+                matchup: self.matchup,
+            }),
+        };
+        let ended = work(&workers, &dispatch, who, &stop, &self.arena).await;
+        workers.close().await;
+        match ended {
+            Ok(()) if stop.is_finishing() => Ok(End::Interrupted),
+            Ok(()) => Ok(End::Done),
+            Err(error) => match refused(&error) {
+                Some(refused) => usage(refused.to_string()),
+                None => Err(error),
+            },
+        }
+    }
+
+    /// The walls around packed bots.
+    fn walls(&self) -> anyhow::Result<BotSandbox> {
+        Ok(BotSandbox {
+            sandbox: self.sandbox.probe()?,
+            hidden: self.logs.iter().cloned().collect(),
+            pondering: self.sandbox.allows_pondering(),
+        })
+    }
+
+    fn machine(&self, concurrency: usize, sandbox: &BotSandbox) -> Machine {
+        let host = nix::unistd::gethostname().ok();
+        let host = host.map_or_else(
+            || "worker".to_owned(),
+            |host| host.to_string_lossy().into_owned(),
+        );
+        let found = PROGRAMS.iter().copied().filter(|program| is_there(program));
+        let mut provides: BTreeSet<String> = found.map(str::to_owned).collect();
+        provides.insert(format!("{}-{}", env::consts::OS, env::consts::ARCH));
+        provides.extend(self.provides.iter().cloned());
+        Machine {
+            host,
+            cores: u32::try_from(referee::core_count()).unwrap_or(u32::MAX),
+            memory_mib: memory_mib().unwrap_or(0),
+            games_at_once: u32::try_from(concurrency).unwrap_or(u32::MAX),
+            games: GAMES
+                .iter()
+                .map(|kind| kind.info().name.to_owned())
+                .collect(),
+            provides,
+            isolation: sandbox.walls().to_string(),
+            isolated: sandbox.walls().missing().is_empty(),
+        }
+    }
+}
+
+/// Works until there is nothing left, it is stopped, or the arena refuses this worker.
+async fn work(
+    workers: &Workers,
+    dispatch: &Arc<RemoteDispatch>,
+    who: WorkerIdentity,
+    stop: &referee_worker::Stop,
+    arena: &Target,
+) -> anyhow::Result<()> {
+    let leave = CancellationToken::new();
+    let working = async {
+        let joined = async {
+            let name = dispatch.joined().await?;
+            tracing::info!(%arena, name, "joined");
+            Ok::<_, Refused>(())
+        };
+        tokio::select! {
+            joined = joined => joined?,
+            () = stop.finishing() => return Ok(()),
+        }
+        Ok::<_, anyhow::Error>(workers.run(dispatch.clone(), who, stop).await?)
+    };
+    let working = async {
+        let worked = working.await;
+        // The stream outlives the games: it renews their leases.
+        leave.cancel();
+        worked
+    };
+    let (worked, attended) = tokio::join!(working, dispatch.attend(&leave));
+    attended?;
+    worked
+}
+
+/// Why the arena refuses this worker, where that is what happened.
+fn refused(error: &anyhow::Error) -> Option<Refused> {
+    if let Some(refused) = error.downcast_ref::<Refused>() {
+        return Some(refused.clone());
+    }
+    match error.downcast_ref::<WorkError>() {
+        Some(WorkError::Dispatch(error)) => {
+            let source: &(dyn std::error::Error + 'static) = error.inner();
+            source.downcast_ref::<Refused>().cloned()
+        }
+        _ => None,
+    }
+}
+
+fn random_session() -> anyhow::Result<SessionId> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("could not get random numbers: {error}"))?;
+    Ok(SessionId(bytes))
+}
+
+fn first_half(session: SessionId) -> [u8; 8] {
+    let mut half = [0; 8];
+    half.copy_from_slice(&session.0[..8]);
+    half
+}
+
+/// Whether a program is in one of the folders of PATH.
+fn is_there(program: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// How much memory this machine has.
+fn memory_mib() -> Option<u64> {
+    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let total = about
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib / 1024)
+}
+
+fn most_seats() -> u8 {
+    let seats = GAMES.iter().map(|kind| kind.info().seats);
+    seats.max().unwrap_or(2)
+}
