@@ -5,6 +5,7 @@
 //! behind the trait [`Dispatch`], in owned messages ([`lease`]).
 
 mod address;
+pub mod archive;
 mod bots;
 mod buckets;
 mod command;
