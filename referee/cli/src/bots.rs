@@ -8,7 +8,7 @@ use std::{
 
 use referee_core::GameInfo;
 use referee_games::game_name;
-use referee_worker::{Launcher, Reach, Scheme, Schemes, Trust};
+use referee_worker::{Launcher, Reach, Scheme, Schemes, Trust, needs_of_file, stays_in_folder};
 use strategy_adapter::Strategy;
 
 /// Every kind of bot.
@@ -71,6 +71,10 @@ impl Launcher for BuiltIn {
         }
     }
 
+    fn identity(&self, _directory: &Path) -> Result<Option<String>, String> {
+        Ok(Some(format!("built-in {}", env!("CARGO_PKG_VERSION"))))
+    }
+
     fn check_game(&self, game: &GameInfo) -> Result<(), String> {
         match house_bots::named(&self.spec) {
             Some(bot) if !bot.games.include(game.name) => Err(format!(
@@ -124,6 +128,19 @@ impl Launcher for Compiled {
         Err(format!(
             "a compiled strategy plays connect-four, not {game}"
         ))
+    }
+
+    fn program_file(&self, directory: &Path) -> Option<PathBuf> {
+        Some(directory.join(&self.strategy.path))
+    }
+
+    fn needs(&self, directory: &Path) -> Vec<String> {
+        let file = directory.join(&self.strategy.path);
+        needs_of_file(&file).into_iter().collect()
+    }
+
+    fn check_packed(&self) -> Result<(), String> {
+        stays_in_folder(&self.strategy.path)
     }
 
     fn needs_empty_board(&self) -> bool {

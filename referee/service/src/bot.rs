@@ -36,6 +36,7 @@ pub struct Bot {
     /// What each runtime thread has spent on its connections.
     busy: Mutex<HashMap<ShardId, Arc<BusyTime>>>,
     excuses: Arc<Excuses>,
+    identity: Option<String>,
     number: u64,
 }
 
@@ -123,6 +124,7 @@ impl Bot {
             changed: Notify::new(),
             busy: Mutex::default(),
             excuses: Arc::default(),
+            identity: None,
             number: BOTS.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -133,6 +135,18 @@ impl Bot {
     pub fn with_excuses(mut self, excuses: Arc<Excuses>) -> Self {
         self.excuses = excuses;
         self
+    }
+
+    /// The same bot, of which this is known: a hash of what decides how it plays, for records.
+    #[must_use]
+    pub fn with_identity(mut self, identity: Option<String>) -> Self {
+        self.identity = identity;
+        self
+    }
+
+    /// Which bot it is, as far as that is known.
+    pub(crate) fn identity(&self) -> Option<String> {
+        self.identity.clone()
     }
 
     /// Bots are taken in this order by all games, so that no two games wait for each other.
