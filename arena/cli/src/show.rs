@@ -465,6 +465,14 @@ pub(crate) fn fault(fault: &FaultKind) -> String {
         FaultKind::WrongSetup => "it was played with another set-up".to_owned(),
         FaultKind::WrongSeating => "others sat there than the schedule says".to_owned(),
         FaultKind::WrongPlayer { seat, player } => format!("seat {seat} was {player}"),
+        FaultKind::WrongIdentity {
+            seat,
+            entered,
+            played,
+        } => {
+            let played = played.as_deref().unwrap_or("not known");
+            format!("the bot in seat {seat} is another one than entered: {played}, not {entered}")
+        }
         FaultKind::VoidGame => "its record is of a void game".to_owned(),
         FaultKind::WrongResult => "the store counts another result than its record has".to_owned(),
         FaultKind::WrongCounters => "its counters are not what its record says".to_owned(),

@@ -115,6 +115,16 @@ pub enum FaultKind {
         /// Who the record says it was.
         player: String,
     },
+    /// Another bot of this name played than entered: its files were others.
+    WrongIdentity {
+        /// The seat, from 0.
+        seat: u8,
+        /// Which bot entered: `sha256:HASH` of its files, or `built-in VERSION`.
+        entered: String,
+        /// Which bot the record says it was. Absent where it does not say.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        played: Option<String>,
+    },
     /// The record is of a void game.
     VoidGame,
     /// The store has another result than the record.

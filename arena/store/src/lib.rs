@@ -6,6 +6,7 @@
 //! completes are written in one transaction. So any number of workers can play and
 //! report a game, and it counts once.
 
+mod archives;
 mod bots;
 mod claim;
 mod counter;
@@ -22,6 +23,7 @@ mod sql;
 mod store;
 mod tournament;
 
+pub use archives::{ARCHIVE_PART, ArchiveInfo, NewArchive};
 pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
 pub use counter::{BadCounter, Counter, Ending};

@@ -14,7 +14,9 @@ use arena_ladder::Entrant;
 use arena_store::{Counter, Store, StoreError, Tournament, TournamentState};
 use futures_util::future::try_join_all;
 use referee::{BotSandbox, Cores, Pool, core_count, referee_threads};
-use referee_worker::{BotPool, LaunchContext, Packer, Stop, Worker, bucket};
+use referee_worker::{
+    BotPool, Entry, LaunchContext, Packer, Stop, Worker, archive::ArchiveCache, bucket,
+};
 use tokio::time::Instant;
 
 use crate::{
@@ -43,6 +45,8 @@ pub struct RunOptions {
     pub cores: Option<Cores>,
     /// The walls around bots that are somebody's programs.
     pub sandbox: Option<BotSandbox>,
+    /// The archives that packed bots are started from. They must be there already.
+    pub archives: Option<Arc<ArchiveCache>>,
     /// What the workers of this process are called, before a number.
     pub worker: String,
     /// Whether public moves of running games are told, in games without secrets.
@@ -63,6 +67,7 @@ impl RunOptions {
             supervisor,
             cores: None,
             sandbox: None,
+            archives: None,
             worker: "worker".to_owned(),
             live: false,
             checks_files: true,
@@ -126,7 +131,9 @@ async fn play<R: Results>(
     let context = LaunchContext::new(options.supervisor, options.logs, folder)
         .map_err(|error| TournamentError::system("could not start the supervisor", error))?
         .with_sandbox(options.sandbox)
+        .with_archives(options.archives)
         .with_cores(options.cores.as_ref().map(|cores| cores.bots.clone()));
+    must_be_there(&context, &plan)?;
     let dispatch_options = DispatchOptions {
         lease: LEASE,
         live: options.live,
@@ -195,6 +202,21 @@ async fn play<R: Results>(
         },
         memory: dispatcher.memory(),
     })
+}
+
+/// Refuses a run of bots whose archives are not on this machine.
+fn must_be_there(context: &LaunchContext, plan: &Plan) -> Result<(), TournamentError> {
+    let missing = context
+        .missing(plan.entries())
+        .map_err(|error| TournamentError::system("could not look for archives", error))?;
+    let Some(missing) = missing.first() else {
+        return Ok(());
+    };
+    let of = |bot: &&Entry| bot.launcher().archive() == Some(missing);
+    let name = plan.entries().find(of).map_or("a bot", |bot| &bot.name);
+    invalid(format!(
+        "{name}: its archive {missing} is not on this machine; bots that are packed are played          with from a store, by `arena bots` and `arena tournament`"
+    ))
 }
 
 /// The threads that games are played on, and those that pack their records.

@@ -1,11 +1,13 @@
 //! What `arena` can do: one file a verb.
 
+mod archives;
 mod bots;
 mod check;
 mod check_referee;
 mod demo;
 mod exam;
 mod r#match;
+mod packing;
 mod replay;
 mod selftest;
 mod store;
