@@ -281,8 +281,9 @@ impl List {
             })
             .collect();
         // The SPEC takes what the other columns leave.
-        let rows = report::fitted(rows, &[16, 10, 10, 24], 16);
-        report::plain_table(&["name", "version", "owner", "games", "bot"], rows)?;
+        let header = ["name", "version", "owner", "games", "bot"];
+        let rows = report::fitted(&header, rows, &[16, 10, 10, 24], 16);
+        report::plain_table(&header, rows)?;
         Ok(End::Done)
     }
 }
