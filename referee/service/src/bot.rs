@@ -48,7 +48,7 @@ enum BotSource {
     Address(Address),
     /// Is started by us, as often as it is needed; its processes are watched
     /// on this runtime.
-    Launch(Launch, Handle),
+    Launch(Box<Launch>, Handle),
 }
 
 #[derive(Default)]
@@ -113,7 +113,7 @@ impl Bot {
     #[must_use]
     pub fn launched(launch: Launch, keeper: Handle) -> Self {
         let connect_limit = launch.start_limit;
-        Self::new(BotSource::Launch(launch, keeper), connect_limit)
+        Self::new(BotSource::Launch(Box::new(launch), keeper), connect_limit)
     }
 
     fn new(source: BotSource, connect_limit: Duration) -> Self {
@@ -318,7 +318,7 @@ impl Bot {
             state.started += 1;
             state.started
         };
-        let mut launch = launch.clone();
+        let mut launch = (**launch).clone();
         launch.log = launch.log.map(|log| {
             let mut name = log.file_stem().expect("a log is a file").to_owned();
             name.push(format!("-{number}.log"));
