@@ -35,7 +35,9 @@ use referee_cli::{
 use referee_core::{GameKind, JsonBounds, Limits, Root};
 use referee_games::game_name;
 use referee_sandbox::Walls;
-use referee_worker::{Entry, RecordFolder, Schemes, Stop, read_input_text, write_whole};
+use referee_worker::{
+    Entry, RecordFolder, Schemes, Stop, archive::ArchiveCache, read_input_text, write_whole,
+};
 
 use crate::{
     End, report,
@@ -123,6 +125,8 @@ pub(crate) struct Settings {
     pub(crate) directory: PathBuf,
     /// Whether a bot whose file is missing is refused before anything is played.
     pub(crate) checks_files: bool,
+    /// The archives of bots that are packed.
+    pub(crate) archives: Option<Arc<ArchiveCache>>,
 }
 
 /// What came of a run.
@@ -216,6 +220,7 @@ impl Settings {
             hidden: Vec::new(),
             directory: std::env::current_dir().context("the folder of this process is gone")?,
             checks_files: true,
+            archives: None,
         })
     }
 
@@ -270,6 +275,13 @@ impl Settings {
     pub(crate) fn check_bots(&self, bots: &[Entry]) -> anyhow::Result<()> {
         for bot in bots {
             bot.check_plays(self.kind.info())?;
+            if bot.launcher().archive().is_some() && self.archives.is_none() {
+                return usage(format!(
+                    "{}: a bot that is packed is in a store, and is played with by `arena bots` \
+                     and `arena tournament`; name its files here, as in exec:./my_bot",
+                    bot.name
+                ));
+            }
             if self.checks_files {
                 bot.check_files(&self.directory)?;
             }
@@ -341,6 +353,7 @@ impl Settings {
             checks_files: self.checks_files,
             sandbox: self.sandbox(&plan, folder)?,
             dial: self.bots_tls.load()?,
+            archives: self.archives.clone(),
             cores: self.cores.clone(),
             ..run_options(self.kind, self.concurrency, logs, live)?
         };
@@ -436,6 +449,7 @@ pub(crate) fn run_options(
         supervisor: Hidden::supervisor()?,
         sandbox: None,
         dial: BotDial::default(),
+        archives: None,
         cores: None,
         worker: worker_name(),
         live,

@@ -54,6 +54,7 @@ pub(crate) fn width() -> usize {
 /// Rows whose last column takes the width that the others leave, but at least so many
 /// letters; the others have at most as many as said.
 pub(crate) fn fitted<const N: usize>(
+    header: &[&str; N],
     mut rows: Vec<[String; N]>,
     most: &[usize],
     last_at_least: usize,
@@ -63,7 +64,10 @@ pub(crate) fn fitted<const N: usize>(
             *cell = shorten(cell, *most);
         }
     }
-    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widest = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([header[column].chars().count()]).max()
+    };
     // Between columns there are two blanks, and one at either end.
     let taken: usize = (0..N - 1).filter_map(widest).map(|width| width + 2).sum();
     let left = width().saturating_sub(taken + 2).max(last_at_least);

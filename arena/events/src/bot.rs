@@ -23,6 +23,24 @@ pub struct BotEvent {
     pub newest: bool,
     /// Whether it was removed.
     pub retired: bool,
+    /// The archive that its files are in. Absent where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archive: Option<BotArchive>,
+}
+
+/// An archive with a bot's files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BotArchive {
+    /// SHA-256 of the unpacked archive, in hexadecimal digits.
+    pub hash: String,
+    /// How many bytes it has unpacked.
+    pub bytes: u64,
+    /// How many bytes it has packed.
+    pub packed_bytes: u64,
+    /// Who packed it, as user@host.
+    pub packed_by: String,
+    /// When, in milliseconds since 1970 (UTC).
+    pub packed_unix_ms: i64,
 }
 
 /// Whether a registered bot plays a game.

@@ -121,6 +121,16 @@ pub enum FaultKind {
         /// Who the record says it was.
         player: String,
     },
+    /// Another bot of this name played than entered: its files were others.
+    WrongIdentity {
+        /// The seat, from 0.
+        seat: u8,
+        /// Which bot entered: `sha256:HASH` of its files, or `built-in VERSION`.
+        entered: String,
+        /// Which bot the record says it was. Absent where it does not say.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        played: Option<String>,
+    },
     /// The record is of a void game.
     VoidGame,
     /// The store has another result than the record.
@@ -151,6 +161,17 @@ impl std::fmt::Display for FaultKind {
             FaultKind::WrongSetup => f.write_str("it was played with another set-up"),
             FaultKind::WrongSeating => f.write_str("others sat there than the schedule says"),
             FaultKind::WrongPlayer { seat, player } => write!(f, "seat {seat} was {player}"),
+            FaultKind::WrongIdentity {
+                seat,
+                entered,
+                played,
+            } => {
+                let played = played.as_deref().unwrap_or("not known");
+                write!(
+                    f,
+                    "the bot in seat {seat} is another one than entered: {played}, not {entered}"
+                )
+            }
             FaultKind::VoidGame => f.write_str("its record is of a void game"),
             FaultKind::WrongResult => {
                 f.write_str("the store counts another result than its record has")

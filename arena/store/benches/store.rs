@@ -166,6 +166,7 @@ fn tournament() -> NewTournament {
                 version: "1".to_owned(),
                 spec: "house:random".to_owned(),
                 owner: None,
+                identity: None,
             })
             .collect(),
         created_unix_ms: 0,

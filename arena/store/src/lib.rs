@@ -6,6 +6,7 @@
 //! completes are written in one transaction. So any number of workers can play and
 //! report a game, and it counts once.
 
+mod archives;
 mod bots;
 mod claim;
 mod counter;
@@ -23,6 +24,7 @@ mod store;
 mod tournament;
 mod workers;
 
+pub use archives::{ARCHIVE_PART, ArchiveInfo, NewArchive};
 pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
 pub use counter::{BadCounter, Counter, Ending};

@@ -121,6 +121,10 @@ pub struct NewEntrant {
     pub spec: String,
     /// Its owner.
     pub owner: Option<String>,
+    /// Which bot it was when the tournament was made, beyond its name: `sha256:HASH` of its
+    /// files, or `built-in VERSION`. None where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
 }
 
 /// A tournament to be created.
@@ -293,7 +297,8 @@ impl Store {
         let id: i64 = row.try_get(0)?;
         for (number, entrants) in (0_i64..).step_by(500).zip(new.entrants.chunks(500)) {
             let mut insert = Statement::new(
-                "INSERT INTO entrants (tournament, number, name, version, spec, owner) VALUES ",
+                "INSERT INTO entrants (tournament, number, name, version, spec, owner,
+                     identity) VALUES ",
             );
             insert.rows((number..).zip(entrants), |row, (number, entrant)| {
                 row.bind(id).bind(number);
@@ -301,6 +306,7 @@ impl Store {
                 row.bind(entrant.version.as_str());
                 row.bind(entrant.spec.as_str());
                 row.bind(entrant.owner.as_deref());
+                row.bind(entrant.identity.as_deref());
             });
             insert
                 .query(transaction)?
@@ -560,7 +566,8 @@ async fn read(
 ) -> Result<Tournament, StoreError> {
     let id: i64 = row.try_get("id")?;
     let entrants = sqlx::query(
-        "SELECT name, version, spec, owner FROM entrants WHERE tournament = $1 ORDER BY number",
+        "SELECT name, version, spec, owner, identity FROM entrants
+         WHERE tournament = $1 ORDER BY number",
     )
     .bind(id)
     .fetch_all(&mut **transaction)
@@ -571,6 +578,7 @@ async fn read(
             version: row.try_get("version")?,
             spec: row.try_get("spec")?,
             owner: row.try_get("owner")?,
+            identity: row.try_get("identity")?,
         })
     });
     let definition: &str = row.try_get("definition")?;

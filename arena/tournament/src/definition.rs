@@ -334,6 +334,7 @@ impl File {
                 spec: bot.bot.clone(),
                 version: bot.version.clone().unwrap_or_default(),
                 owner: bot.owner.clone(),
+                identity: None,
             };
             if !Entry::is_spec(&bot.bot, context.schemes) {
                 let registered = match context.store {
@@ -387,6 +388,8 @@ impl File {
         for (entry, entrant) in entries.iter().zip(&mut entrants) {
             entry.check_game(kind.info(), context.directory)?;
             entrant.name.clone_from(&entry.name);
+            let identity = entry.launcher().identity(context.directory);
+            entrant.identity = identity.or_else(|error| usage(format!("bots: {error}")))?;
         }
         if entries.iter().any(|entry| entry.name.starts_with("filler")) {
             return usage(

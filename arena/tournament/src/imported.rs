@@ -36,6 +36,7 @@ pub fn check_imported(tournament: &Tournament) -> Result<(), TournamentError> {
         version,
         spec,
         owner,
+        identity,
     } in &tournament.entrants
     {
         Entry::check_name(name)?;
@@ -45,6 +46,7 @@ pub fn check_imported(tournament: &Tournament) -> Result<(), TournamentError> {
         must_be_a_line("version", version)?;
         must_be_a_spec("spec", spec)?;
         must_be_a_line("owner", owner.as_deref().unwrap_or("nobody"))?;
+        must_be_a_line("identity", identity.as_deref().unwrap_or("none"))?;
     }
     definition.schedule(tournament.entrants.len(), [0; 32])?;
     if tournament.rules_version == kind.info().rules_version {

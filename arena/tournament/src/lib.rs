@@ -10,6 +10,7 @@ mod definition;
 mod dispatch;
 mod error;
 pub mod events;
+mod identity;
 mod imported;
 mod moves;
 mod observe;
@@ -30,6 +31,7 @@ pub use definition::{
 };
 pub use dispatch::{DispatchOptions, Dispatcher, LEASE, RunCounters, Waiting};
 pub use error::TournamentError;
+pub use identity::{ChangedBot, changed_bots};
 pub use imported::check_imported;
 pub use moves::export_moves;
 pub use observe::{EndedGame, FoulNotice, Observer, RunEvent, Silent};

@@ -121,11 +121,19 @@ impl Plan {
         self.bots.iter().map(|bot| &*bot.entry.name)
     }
 
-    /// Whether somebody's program runs with our own rights.
+    /// Everybody who may play, with the bot that fills seats.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let bots = self.bots.iter().map(|bot| &bot.entry);
+        bots.chain([&self.filler])
+    }
+
+    /// Whether somebody's program is run in the folder of the run. One that is packed is run in
+    /// its own.
     #[must_use]
-    pub fn has_foreign_processes(&self) -> bool {
-        let entries = self.bots.iter().map(|bot| &bot.entry);
-        entries.chain([&self.filler]).any(Entry::is_foreign_process)
+    pub fn needs_folder(&self) -> bool {
+        let is_run_there =
+            |bot: &Entry| bot.is_foreign_process() && bot.launcher().archive().is_none();
+        self.entries().any(is_run_there)
     }
 
     /// Whether the folder is there that the bots are run in, where that matters.
@@ -135,7 +143,7 @@ impl Plan {
     /// It is not.
     pub fn check_folder(&self) -> Result<(), TournamentError> {
         let folder: &Path = &self.definition.directory;
-        if self.has_foreign_processes() && !folder.is_dir() {
+        if self.needs_folder() && !folder.is_dir() {
             return invalid(format!(
                 "its bots are run in the folder {}, and it is not there; restore it, so that no \
                  bot loses because it can't be started",

@@ -13,7 +13,9 @@ use arena_events::run::StopCause;
 use arena_ladder::Entrant;
 use arena_store::{Commit, Counter, Store, StoreError, Tournament, TournamentState};
 use referee::{BotDial, BotSandbox, Cores, Pool};
-use referee_worker::{Abilities, LaunchContext, Stop, WorkerIdentity, Workers, bucket};
+use referee_worker::{
+    Abilities, Entry, LaunchContext, Stop, WorkerIdentity, Workers, archive::ArchiveCache, bucket,
+};
 use tokio::time::Instant;
 
 use crate::{
@@ -42,6 +44,8 @@ pub struct RunOptions {
     pub sandbox: Option<BotSandbox>,
     /// How bots that run somewhere are dialled.
     pub dial: BotDial,
+    /// The archives that packed bots are started from. They must be there already.
+    pub archives: Option<Arc<ArchiveCache>>,
     /// What the workers of this process are called, before a number.
     pub worker: String,
     /// Whether public moves of running games are told, in games without secrets.
@@ -63,6 +67,7 @@ impl RunOptions {
             cores: None,
             sandbox: None,
             dial: BotDial::default(),
+            archives: None,
             worker: "worker".to_owned(),
             live: false,
             checks_files: true,
@@ -127,7 +132,9 @@ async fn play<R: Results>(
         .map_err(|error| TournamentError::system("could not start the supervisor", error))?
         .with_sandbox(options.sandbox)
         .with_dial(options.dial)
+        .with_archives(options.archives)
         .with_cores(options.cores.as_ref().map(|cores| cores.bots.clone()));
+    must_be_there(&context, &plan)?;
     let dispatch_options = DispatchOptions {
         live: options.live,
         ..DispatchOptions::default()
@@ -181,6 +188,21 @@ async fn play<R: Results>(
         },
         memory: dispatcher.memory(),
     })
+}
+
+/// Refuses a run of bots whose archives are not on this machine.
+fn must_be_there(context: &LaunchContext, plan: &Plan) -> Result<(), TournamentError> {
+    let missing = context
+        .missing(plan.entries())
+        .map_err(|error| TournamentError::system("could not look for archives", error))?;
+    let Some(missing) = missing.first() else {
+        return Ok(());
+    };
+    let of = |bot: &&Entry| bot.launcher().archive() == Some(missing);
+    let name = plan.entries().find(of).map_or("a bot", |bot| &bot.name);
+    invalid(format!(
+        "{name}: its archive {missing} is not on this machine; bots that are packed are played          with from a store, by `arena bots` and `arena tournament`"
+    ))
 }
 
 /// Plays a stored tournament from where the store says that it is, until it is over or

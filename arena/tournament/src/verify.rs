@@ -11,7 +11,7 @@ use std::{
 use arena_events::tournament::{FaultKind, TournamentFault};
 use arena_ladder::{Entrant, Group, GroupScore, Lineup};
 use arena_store::{GameFilter, GameRow, Store, Tournament, TournamentState};
-use referee_core::{Record, Root, printable};
+use referee_core::{Header, Record, Root, printable};
 use referee_games::replay;
 use referee_worker::Summary;
 
@@ -265,6 +265,7 @@ impl Verifier<'_> {
                 });
             }
         }
+        self.identities(row, header)?;
         if record.result.verdict.outcome().is_none() {
             return Err(FaultKind::VoidGame);
         }
@@ -293,6 +294,27 @@ impl Verifier<'_> {
             })
         {
             return Err(FaultKind::WrongCounters);
+        }
+        Ok(())
+    }
+
+    /// The bots that played are those that entered, as far as that was known then.
+    fn identities(&self, row: &GameRow, header: &Header) -> Result<(), FaultKind> {
+        for (seat, place) in row.order.iter().enumerate() {
+            let Some(who) = row.lineup[*place] else {
+                continue;
+            };
+            let Some(entered) = &self.tournament.entrants[who.index()].identity else {
+                continue;
+            };
+            let played = header.identity.as_slice().get(seat).cloned().flatten();
+            if played.as_ref() != Some(entered) {
+                return Err(FaultKind::WrongIdentity {
+                    seat: seat as u8,
+                    entered: entered.clone(),
+                    played,
+                });
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::{
 
 use referee_core::GameInfo;
 use referee_games::game_name;
-use referee_worker::{Launcher, Reach, Scheme, Schemes, Trust};
+use referee_worker::{Launcher, Reach, Scheme, Schemes, Trust, needs_of_file, stays_in_folder};
 use strategy_adapter::Strategy;
 
 /// The kinds of bots that a worker starts for an arena on another machine. A command that such
@@ -18,7 +18,9 @@ use strategy_adapter::Strategy;
 ///
 /// The path of this program is not known.
 pub fn travelling_schemes() -> std::io::Result<Schemes> {
-    Ok(Schemes::only(vec![built_in(std::env::current_exe()?)]))
+    let program = std::env::current_exe()?;
+    let packed = vec![strategy(program.clone())];
+    Ok(Schemes::travelling(vec![built_in(program)], packed))
 }
 
 fn built_in(program: PathBuf) -> Scheme {
@@ -36,6 +38,21 @@ fn built_in(program: PathBuf) -> Scheme {
     }
 }
 
+fn strategy(program: PathBuf) -> Scheme {
+    Scheme {
+        prefixes: &["strategy:"],
+        form: "strategy:FILE.so",
+        names: Vec::new(),
+        read: Box::new(move |spec, rest| match rest.parse() {
+            Ok(strategy) => Ok(Arc::new(Compiled {
+                program: program.clone(),
+                strategy,
+            })),
+            Err(error) => Err(format!("{spec}: {error}; {}", strategy_adapter::EXPECTED)),
+        }),
+    }
+}
+
 /// Every kind of bot.
 ///
 /// # Errors
@@ -43,20 +60,10 @@ fn built_in(program: PathBuf) -> Scheme {
 /// The path of this program is not known.
 pub fn schemes() -> std::io::Result<Schemes> {
     let program = std::env::current_exe()?;
-    let adapter = program.clone();
-    let strategy = Scheme {
-        prefixes: &["strategy:"],
-        form: "strategy:FILE.so",
-        names: Vec::new(),
-        read: Box::new(move |spec, rest| match rest.parse() {
-            Ok(strategy) => Ok(Arc::new(Compiled {
-                program: adapter.clone(),
-                strategy,
-            })),
-            Err(error) => Err(format!("{spec}: {error}; {}", strategy_adapter::EXPECTED)),
-        }),
-    };
-    Ok(Schemes::with(vec![built_in(program), strategy]))
+    Ok(Schemes::with(vec![
+        built_in(program.clone()),
+        strategy(program),
+    ]))
 }
 
 /// One of our own bots: the program runs itself as it.
@@ -84,8 +91,12 @@ impl Launcher for BuiltIn {
         }
     }
 
-    fn needs(&self) -> Option<Vec<String>> {
+    fn travels_with(&self) -> Option<Vec<String>> {
         Some(Vec::new())
+    }
+
+    fn identity(&self, _directory: &Path) -> Result<Option<String>, String> {
+        Ok(Some(format!("built-in {}", env!("CARGO_PKG_VERSION"))))
     }
 
     fn check_game(&self, game: &GameInfo) -> Result<(), String> {
@@ -141,6 +152,19 @@ impl Launcher for Compiled {
         Err(format!(
             "a compiled strategy plays connect-four, not {game}"
         ))
+    }
+
+    fn program_file(&self, directory: &Path) -> Option<PathBuf> {
+        Some(directory.join(&self.strategy.path))
+    }
+
+    fn needs(&self, directory: &Path) -> Vec<String> {
+        let file = directory.join(&self.strategy.path);
+        needs_of_file(&file).into_iter().collect()
+    }
+
+    fn check_packed(&self) -> Result<(), String> {
+        stays_in_folder(&self.strategy.path)
     }
 
     fn needs_empty_board(&self) -> bool {

@@ -69,6 +69,10 @@ pub struct Header {
     /// the referee or is trusted. Empty if that is true of all.
     #[serde(default, skip_serializing_if = "no_seats")]
     pub sandbox: PerSeat<Option<String>>,
+    /// Which bot sat in each seat, beyond its name: `sha256:HASH` of its archive or of its
+    /// file, or `built-in VERSION`. Absent where it is not known. Empty if that is true of all.
+    #[serde(default, skip_serializing_if = "no_seats")]
+    pub identity: PerSeat<Option<String>>,
 }
 
 fn no_seats<T>(seats: &PerSeat<T>) -> bool {
@@ -170,6 +174,8 @@ impl Record {
         texts.extend(self.header.players.iter_mut().map(|(_, name)| name));
         let walls = self.header.sandbox.iter_mut();
         texts.extend(walls.filter_map(|(_, words)| words.as_mut()));
+        let identities = self.header.identity.iter_mut();
+        texts.extend(identities.filter_map(|(_, words)| words.as_mut()));
         texts.extend(self.events.iter_mut().filter_map(|event| match event {
             Event::Answered { notation, .. } => notation.as_mut(),
             Event::Fouled { foul, .. } => foul.text_mut(),

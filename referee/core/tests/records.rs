@@ -39,6 +39,7 @@ fn record() -> Record {
             },
             spent: vec![Duration::from_micros(1), Duration::ZERO].into(),
             sandbox: PerSeat::default(),
+            identity: PerSeat::default(),
         },
         events: vec![
             Event::Asked {

@@ -336,6 +336,7 @@ fn compare(expected: &Record, found: &Record) -> Result<(), Mismatch> {
     }
     let header = Header {
         sandbox: found.header.sandbox.clone(),
+        identity: found.header.identity.clone(),
         ..expected.header.clone()
     };
     if header != found.header {

@@ -546,6 +546,7 @@ impl Sitting {
                 spent: self.fixture.spent.clone(),
                 // What no rules depend on: whoever started the bots knows it.
                 sandbox: PerSeat::default(),
+                identity: PerSeat::default(),
             },
             events: std::mem::take(&mut self.transcript).into_events(),
             result: ResultLine {

@@ -39,6 +39,7 @@ pub struct Bot {
     /// What each runtime thread has spent on its connections.
     busy: Mutex<HashMap<ShardId, Arc<BusyTime>>>,
     excuses: Arc<Excuses>,
+    identity: Option<String>,
     number: u64,
 }
 
@@ -50,7 +51,7 @@ enum BotSource {
     Address(Address),
     /// Is started by us, as often as it is needed; its processes are watched
     /// on this runtime.
-    Launch(Launch, Handle),
+    Launch(Box<Launch>, Handle),
 }
 
 #[derive(Default)]
@@ -115,7 +116,7 @@ impl Bot {
     #[must_use]
     pub fn launched(launch: Launch, keeper: Handle) -> Self {
         let connect_limit = launch.start_limit;
-        Self::new(BotSource::Launch(launch, keeper), connect_limit)
+        Self::new(BotSource::Launch(Box::new(launch), keeper), connect_limit)
     }
 
     fn new(source: BotSource, connect_limit: Duration) -> Self {
@@ -127,6 +128,7 @@ impl Bot {
             changed: Notify::new(),
             busy: Mutex::default(),
             excuses: Arc::default(),
+            identity: None,
             number: BOTS.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -147,6 +149,18 @@ impl Bot {
     pub fn with_excuses(mut self, excuses: Arc<Excuses>) -> Self {
         self.excuses = excuses;
         self
+    }
+
+    /// The same bot, of which this is known: a hash of what decides how it plays, for records.
+    #[must_use]
+    pub fn with_identity(mut self, identity: Option<String>) -> Self {
+        self.identity = identity;
+        self
+    }
+
+    /// Which bot it is, as far as that is known.
+    pub(crate) fn identity(&self) -> Option<String> {
+        self.identity.clone()
     }
 
     /// Bots are taken in this order by all games, so that no two games wait for each other.
@@ -318,7 +332,7 @@ impl Bot {
             state.started += 1;
             state.started
         };
-        let mut launch = launch.clone();
+        let mut launch = (**launch).clone();
         launch.log = launch.log.map(|log| {
             let mut name = log.file_stem().expect("a log is a file").to_owned();
             name.push(format!("-{number}.log"));

@@ -34,7 +34,7 @@ pub use play::{CLOSE_GRACE, Game, Live, PlayError};
 pub use pool::{CutOff, Pool};
 pub use probe::{Health, Probe, ProbeReply, ProbeStream};
 pub use process::{
-    BotSandbox, LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process, STOP_GRACE,
+    BotSandbox, Kept, LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process, STOP_GRACE,
     StartError, StopReport, folder_for_a_socket,
 };
 pub use rerun::{Reanswer, RerunEnd, rerun};

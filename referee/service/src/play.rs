@@ -128,16 +128,17 @@ impl Game {
                         }
                     }
                     let mut record = finished.record;
-                    record.header.sandbox = self.sandboxes();
+                    record.header.sandbox = self.of_bots(Bot::walls);
+                    record.header.identity = self.of_bots(Bot::identity);
                     return Ok(Some(record));
                 }
             }
         }
     }
 
-    /// The walls around each bot in words, if there are any.
-    fn sandboxes(&self) -> PerSeat<Option<String>> {
-        let words: Vec<Option<String>> = self.bots.iter().map(|bot| bot.walls()).collect();
+    /// What is said of each bot, if anything is of any.
+    fn of_bots(&self, say: impl Fn(&Bot) -> Option<String>) -> PerSeat<Option<String>> {
+        let words: Vec<Option<String>> = self.bots.iter().map(|bot| say(bot)).collect();
         if words.iter().all(Option::is_none) {
             return PerSeat::default();
         }

@@ -79,7 +79,7 @@ impl Need {
     /// What must be there to start this bot.
     #[must_use]
     pub fn of(entry: &Entry) -> Vec<Self> {
-        match entry.launcher().needs() {
+        match entry.launcher().travels_with() {
             Some(labels) => labels
                 .into_iter()
                 .map(|label| Self::Provided { label })

@@ -1,8 +1,14 @@
 //! Bots that are commands: `exec:python3 my_bot.py`.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use crate::{Launcher, Reach, Scheme, Trust};
+use crate::{
+    Launcher, Reach, Scheme, Trust, identity::file_of_command, is_label, needs::needs_of_file,
+    stays_in_folder,
+};
 
 /// A program and its arguments; there is at least the program.
 #[derive(Debug)]
@@ -36,5 +42,24 @@ impl Launcher for Words {
             program: self.0[0].clone().into(),
             arguments: self.0[1..].iter().map(Into::into).collect(),
         }
+    }
+
+    fn program_file(&self, directory: &Path) -> Option<PathBuf> {
+        file_of_command(&self.0, directory)
+    }
+
+    fn needs(&self, directory: &Path) -> Vec<String> {
+        let program = &self.0[0];
+        let needed = match program.contains('/') {
+            true => needs_of_file(&directory.join(program)),
+            false => Some(program.clone()).filter(|program| is_label(program)),
+        };
+        needed.into_iter().collect()
+    }
+
+    fn check_packed(&self) -> Result<(), String> {
+        stays_in_folder(Path::new(&self.0[0])).map_err(|why| {
+            format!("{why}; a program of the machine is named without its folder, as in python3")
+        })
     }
 }

@@ -60,8 +60,8 @@ pub enum WorkError {
     /// There is no game of this name here.
     #[error("there is no game \"{0}\" here: the dispatcher is of another version")]
     Game(String),
-    /// A folder for a bot's socket can't be made.
-    #[error("could not make a folder among the temporary files (TMPDIR)")]
+    /// A folder for a bot's socket can't be made, or its archive is not here.
+    #[error("could not prepare to start a bot, whose socket is in TMPDIR")]
     Socket(#[source] io::Error),
     /// The system has no thread to give.
     #[error("could not start a thread")]

@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     ffi::OsString,
     fmt,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     process::Command,
     sync::{
@@ -19,7 +20,11 @@ use referee::{
 use referee_core::GameInfo;
 use tokio::runtime::Handle;
 
-use crate::{Entry, address, command};
+use crate::{
+    Entry, address,
+    archive::{ArchiveCache, ArchiveHash, CacheError, Held},
+    command, identity_of_file, packed,
+};
 
 /// One bot, as its SPEC says it: how it is started or reached. There is one
 /// implementation for each kind of bot.
@@ -56,7 +61,7 @@ pub trait Launcher: fmt::Debug + Send + Sync {
 
     /// What a machine must provide to start it, where it can be started on any machine that
     /// does; none where it can be started or reached from here only.
-    fn needs(&self) -> Option<Vec<String>> {
+    fn travels_with(&self) -> Option<Vec<String>> {
         None
     }
 
@@ -80,6 +85,49 @@ pub trait Launcher: fmt::Debug + Send + Sync {
     /// What its author may want to know where the bot thinks for a short time only.
     fn remark(&self) -> Option<&'static str> {
         None
+    }
+
+    /// The archive that its files are in. Its paths begin at the folder of that, then.
+    fn archive(&self) -> Option<&ArchiveHash> {
+        None
+    }
+
+    /// What a machine must have to play with it, as labels: `python3`, `linux-x86_64`. Relative
+    /// paths are those of `directory`.
+    fn needs(&self, directory: &Path) -> Vec<String> {
+        let _ = directory;
+        Vec::new()
+    }
+
+    /// Whether it can be started from a folder that is another one on each machine.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    fn check_packed(&self) -> Result<(), String> {
+        Err("it can't be in an archive: expected exec:COMMAND or strategy:FILE.so".to_owned())
+    }
+
+    /// The file that decides how it plays, where there is one such file. Relative paths are
+    /// those of `directory`.
+    fn program_file(&self, directory: &Path) -> Option<PathBuf> {
+        let _ = directory;
+        None
+    }
+
+    /// Which bot it is, as far as that can be known: `sha256:HASH` of its archive or of the
+    /// file that decides how it plays, `built-in VERSION`, or none.
+    ///
+    /// # Errors
+    ///
+    /// Its file can't be read.
+    fn identity(&self, directory: &Path) -> Result<Option<String>, String> {
+        let Some(file) = self.program_file(directory) else {
+            return Ok(None);
+        };
+        let identity = identity_of_file(&file);
+        let identity = identity.map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(Some(identity))
     }
 }
 
@@ -125,27 +173,50 @@ pub struct Scheme {
 pub type Reader = Box<dyn Fn(&str, &str) -> Result<Arc<dyn Launcher>, String> + Send + Sync>;
 
 /// Every kind of bot that can be started or reached here.
-pub struct Schemes(Vec<Scheme>);
+pub struct Schemes {
+    kinds: Arc<Vec<Scheme>>,
+    /// Bots in archives, whose SPECs have others in them.
+    packed: Option<Scheme>,
+}
 
 impl Schemes {
     /// The kinds that need nothing from elsewhere (`exec:`, `grpc://`, `grpcs://`, `tcp:`,
-    /// `unix:`), and others before them.
+    /// `unix:`, `packed:`), and others before them.
     #[must_use]
     pub fn with(mut others: Vec<Scheme>) -> Self {
         others.push(command::scheme());
         others.push(address::scheme());
-        Self(others)
+        let kinds = Arc::new(others);
+        let unpacked = Self {
+            kinds: kinds.clone(),
+            packed: None,
+        };
+        let packed = Some(packed::scheme(Arc::new(unpacked)));
+        Self { kinds, packed }
     }
 
-    /// These kinds and no others.
+    fn all(&self) -> impl Iterator<Item = &Scheme> {
+        self.kinds.iter().chain(&self.packed)
+    }
+
+    /// These kinds, and bots in archives that are started by commands or as `packed` says. A
+    /// command that is in no archive is none of them.
     #[must_use]
-    pub const fn only(kinds: Vec<Scheme>) -> Self {
-        Self(kinds)
+    pub fn travelling(kinds: Vec<Scheme>, mut packed: Vec<Scheme>) -> Self {
+        packed.push(command::scheme());
+        let inner = Self {
+            kinds: Arc::new(packed),
+            packed: None,
+        };
+        Self {
+            kinds: Arc::new(kinds),
+            packed: Some(packed::scheme(Arc::new(inner))),
+        }
     }
 
     /// The kind that a SPEC belongs to, and the SPEC without its prefix.
     pub(crate) fn find<'t>(&self, spec: &'t str) -> Option<(&Scheme, &'t str)> {
-        self.0.iter().find_map(|scheme| {
+        self.all().find_map(|scheme| {
             let mut prefixes = scheme.prefixes.iter();
             let rest = prefixes.find_map(|prefix| spec.strip_prefix(prefix))?;
             Some((scheme, rest))
@@ -155,7 +226,7 @@ impl Schemes {
     /// The SPEC of a text that lacks only its prefix.
     pub(crate) fn completed(&self, text: &str) -> Option<String> {
         let name = text.split('?').next()?;
-        let scheme = self.0.iter().find(|scheme| scheme.names.contains(&name))?;
+        let scheme = self.all().find(|scheme| scheme.names.contains(&name))?;
         Some(format!("{}{text}", scheme.prefixes[0]))
     }
 
@@ -163,7 +234,7 @@ impl Schemes {
     /// grpc://HOST:PORT`.
     #[must_use]
     pub fn forms(&self) -> String {
-        let forms: Vec<&str> = self.0.iter().map(|scheme| scheme.form).collect();
+        let forms: Vec<&str> = self.kinds.iter().map(|scheme| scheme.form).collect();
         match &forms[..] {
             [] => String::new(),
             [only] => (*only).to_owned(),
@@ -212,7 +283,17 @@ pub struct LaunchContext {
     dial: BotDial,
     /// How often the bots were excused for late answers, by name.
     excuses: Mutex<HashMap<String, Arc<Excuses>>>,
+    /// The archives that packed bots are started from.
+    archives: Option<Arc<ArchiveCache>>,
+    identities: Identities,
 }
+
+/// The identities of bots that were started, by SPEC, each with what its file was like then.
+type Identities = Mutex<HashMap<String, (FileState, Option<String>)>>;
+
+/// What is different when a file has changed: its device and number, its size, and when it was
+/// changed last.
+type FileState = Option<(u64, u64, u64, i64, i64)>;
 
 impl LaunchContext {
     /// Starts `supervisor`, which kills the bots if this process ends without doing
@@ -235,7 +316,15 @@ impl LaunchContext {
             cores: None,
             dial: BotDial::default(),
             excuses: Mutex::default(),
+            archives: None,
+            identities: Mutex::default(),
         })
+    }
+
+    /// The same where packed bots are started from the archives that are here.
+    #[must_use]
+    pub fn with_archives(self, archives: Option<Arc<ArchiveCache>>) -> Self {
+        Self { archives, ..self }
     }
 
     /// The same with these walls around bots that are somebody's programs.
@@ -297,7 +386,61 @@ impl LaunchContext {
         };
         let mut excuses = self.excuses.lock().unwrap_or_else(PoisonError::into_inner);
         let excuses = excuses.entry(entry.name.clone()).or_default();
-        Ok(bot.with_excuses(excuses.clone()))
+        let bot = bot.with_excuses(excuses.clone());
+        Ok(bot.with_identity(self.identity(entry)))
+    }
+
+    /// Which archives must be fetched before these can be started.
+    ///
+    /// # Errors
+    ///
+    /// The folder of archives fails, or somebody has changed an archive that is in use.
+    pub fn missing<'e>(
+        &self,
+        entries: impl IntoIterator<Item = &'e Entry>,
+    ) -> Result<Vec<ArchiveHash>, CacheError> {
+        let hashes = entries
+            .into_iter()
+            .filter_map(|entry| entry.launcher().archive().copied());
+        match &self.archives {
+            Some(archives) => archives.missing(hashes),
+            None => Ok(hashes.collect()),
+        }
+    }
+
+    /// Which bot an entry is now; none where that can't be known. A file that has not changed is
+    /// read once.
+    fn identity(&self, entry: &Entry) -> Option<String> {
+        let launcher = entry.launcher();
+        let file = launcher.program_file(&self.directory);
+        let state = file.and_then(|file| file_state(&file));
+        let mut known = self.identities.lock();
+        let known = known.as_mut().unwrap_or_else(|poisoned| poisoned.get_mut());
+        if let Some((before, identity)) = known.get(&entry.spec)
+            && *before == state
+        {
+            return identity.clone();
+        }
+        let identity = launcher.identity(&self.directory).ok().flatten();
+        known.insert(entry.spec.clone(), (state, identity.clone()));
+        identity
+    }
+
+    /// The unpacked archive of an entry that is in one.
+    fn archive(&self, entry: &Entry) -> std::io::Result<Option<Held>> {
+        let Some(hash) = entry.launcher().archive() else {
+            return Ok(None);
+        };
+        let held = match &self.archives {
+            Some(archives) => archives.get(hash).map_err(std::io::Error::other)?,
+            None => None,
+        };
+        held.map(Some).ok_or_else(|| {
+            std::io::Error::other(format!(
+                "{}: its archive {hash} is not on this machine; expected it to be fetched before                  the bot is started",
+                entry.name
+            ))
+        })
     }
 
     /// How to start an entry's process, or the address at which it runs already.
@@ -316,6 +459,7 @@ impl LaunchContext {
             Reach::Address(address) => return Ok(Source::Running(address)),
             Reach::Program { program, arguments } => (program, arguments),
         };
+        let archive = self.archive(entry)?;
         referee::folder_for_a_socket()?;
         let log = match set {
             0 => format!("{}.log", entry.name),
@@ -324,10 +468,14 @@ impl LaunchContext {
         Ok(Source::Process(Launch {
             program,
             arguments,
-            directory: Some(match &options.directory {
-                Some(directory) => directory.clone(),
-                None => self.directory.clone(),
+            directory: Some(match &archive {
+                Some(archive) => archive.files().to_owned(),
+                None => options
+                    .directory
+                    .clone()
+                    .unwrap_or_else(|| self.directory.clone()),
             }),
+            readable: archive.iter().map(|held| held.files().to_owned()).collect(),
             start_limit: options.start_limit,
             memory: Memory {
                 limit: options.memory_limit,
@@ -336,10 +484,28 @@ impl LaunchContext {
             log: self.logs.as_ref().map(|logs| logs.join(log)),
             supervisor: Some(self.supervisor.clone()),
             sandbox: match entry.launcher().trust() {
-                Trust::Process => self.sandbox.clone(),
+                Trust::Process => self.sandbox(),
                 Trust::BuiltIn | Trust::Remote => None,
             },
             cores: self.cores.clone(),
+            kept: archive.map(|held| Arc::new(held) as _),
         }))
     }
+
+    /// The walls around a bot, which sees of the archives its own at most.
+    fn sandbox(&self) -> Option<BotSandbox> {
+        let mut sandbox = self.sandbox.clone()?;
+        if let Some(archives) = &self.archives {
+            let hidden = sandbox.hidden.iter().cloned();
+            let archives = archives.folder().to_owned();
+            sandbox.hidden = hidden.chain([archives]).collect();
+        }
+        Some(sandbox)
+    }
+}
+
+fn file_state(file: &Path) -> FileState {
+    let data = file.metadata().ok()?;
+    let changed = (data.ctime(), data.ctime_nsec());
+    Some((data.dev(), data.ino(), data.len(), changed.0, changed.1))
 }

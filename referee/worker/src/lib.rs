@@ -6,6 +6,7 @@
 
 mod abilities;
 mod address;
+pub mod archive;
 mod bots;
 mod buckets;
 mod command;
@@ -13,9 +14,12 @@ mod dispatch;
 mod entry;
 mod games;
 mod hint;
+mod identity;
 mod input;
 mod launcher;
 pub mod lease;
+mod needs;
+mod packed;
 mod packer;
 mod records;
 pub mod remote;
@@ -31,10 +35,13 @@ pub use dispatch::{Dispatch, DispatchError};
 pub use entry::{Entry, SpecError, is_of_a_name};
 pub use games::{BotGames, ChunkGame, Games, Packed, WorkError};
 pub use hint::{Hint, hint_for};
+pub use identity::identity_of_file;
 pub use input::{open_input, read_input, read_input_text};
 pub use launcher::{
     BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
 };
+pub use needs::{is_label, lacking, machine_label, needs_of_file};
+pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};
 pub use packer::Packer;
 pub use records::{ReadError, RecordFolder, read_record, write_whole};
 pub use stop::Stop;

@@ -2,18 +2,24 @@
 
 use arena_events::{
     Event,
-    bot::{BotCheckedEvent, BotEvent},
+    bot::{BotArchive, BotCheckedEvent, BotEvent},
 };
 use arena_ladder::{Entrant, ScheduleShape, Seatings};
-use arena_store::{BotRow, NewBot, Store, StoreError};
+use arena_store::{ArchiveInfo, BotRow, NewBot, Store, StoreError};
 use arena_tournament::{RunEnd, Warning, events, find_game};
 use clap::{Args, Subcommand};
 use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::{Foul, FoulKind, GameKind};
 use referee_games::{GAMES, game_name};
-use referee_worker::{Entry, Stop};
+use referee_worker::{Entry, PackedSpec, Stop};
 
-use super::{Format, games_of, store::StoreAt};
+use super::{
+    Format,
+    archives::{self, Archives, CacheArgs, bytes},
+    games_of,
+    packing::PackArgs,
+    store::StoreAt,
+};
 use crate::{End, bots::schemes, play::Settings, report, reporter::Reporter, stop, usage};
 
 #[derive(Subcommand)]
@@ -32,10 +38,15 @@ pub(crate) enum Bots {
 pub(crate) struct Add {
     /// Its name.
     name: String,
-    /// How to start or reach it: house:NAME, exec:COMMAND, grpc://HOST:PORT (with TLS:
-    /// grpcs://) or unix:PATH.
-    #[arg(long, value_name = "SPEC")]
-    bot: String,
+    /// How to start or reach it: house:NAME, exec:COMMAND, grpc://HOST:PORT (with
+    /// TLS: grpcs://) or unix:PATH.
+    #[arg(long, value_name = "SPEC", required_unless_present = "run")]
+    bot: Option<String>,
+    /// The command that starts it in the folder of --dir, as in 'python3 my_bot.py'.
+    #[arg(long, value_name = "COMMAND", requires = "dir", conflicts_with = "bot")]
+    run: Option<String>,
+    #[command(flatten)]
+    pack: PackArgs,
     /// Its version; a name may have several, and by itself it means the newest.
     #[arg(long, default_value = "1")]
     version: String,
@@ -49,6 +60,8 @@ pub(crate) struct Add {
     /// Don't check whether it plays.
     #[arg(long, requires = "games")]
     no_check: bool,
+    #[command(flatten)]
+    cache: CacheArgs,
     #[command(flatten)]
     sandbox: SandboxArgs,
     #[command(flatten)]
@@ -70,6 +83,8 @@ pub(crate) struct List {
 pub(crate) struct Check {
     /// The bots to check [default: all].
     names: Vec<String>,
+    #[command(flatten)]
+    cache: CacheArgs,
     #[command(flatten)]
     sandbox: SandboxArgs,
     #[command(flatten)]
@@ -119,9 +134,27 @@ impl Bots {
 impl Add {
     async fn run(self) -> anyhow::Result<End> {
         let schemes = schemes()?;
-        let entry = Entry::read(&format!("{}={}", self.name, self.bot), &schemes)?;
+        let spec = match (&self.bot, &self.run) {
+            (Some(spec), _) => spec.clone(),
+            (None, Some(command)) => format!("exec:{command}"),
+            (None, None) => return usage("expected --bot SPEC, or --dir FOLDER --run COMMAND"),
+        };
+        let packed = self.pack.packed(&self.name, &spec, &schemes)?;
+        let spec = packed.as_ref().map_or(spec, |bot| bot.spec.to_string());
+        let entry = Entry::read(&format!("{}={spec}", self.name), &schemes)?;
         let here = std::env::current_dir()?;
         entry.check_files(&here)?;
+        let archives = match &packed {
+            Some(bot) => {
+                report::line(&bot.described())?;
+                // What is checked is what will be played with, not the folder.
+                let (archives, held) = self.cache.unpack(&bot.packed)?;
+                let inner = Entry::read(&format!("{}={}", self.name, bot.spec.inner), &schemes)?;
+                inner.check_files(held.files())?;
+                Some(archives)
+            }
+            None => self.fetched(&entry).await?,
+        };
         let mut kinds = games_of(&entry, &self.games, &here)?;
         if kinds.is_empty() {
             kinds = GAMES.to_vec();
@@ -137,7 +170,13 @@ impl Add {
                 games.push(game.to_owned());
                 continue;
             }
-            let settings = settings(kind, self.sandbox, &self.bots_tls, &self.store)?;
+            let settings = settings(
+                kind,
+                self.sandbox,
+                &self.bots_tls,
+                &self.store,
+                archives.as_ref(),
+            )?;
             match look(&entry, settings, &stop).await? {
                 Finding::Plays => games.push(game.to_owned()),
                 Finding::DoesNotPlay(_) if self.games.is_empty() && of > 1 => {}
@@ -159,11 +198,14 @@ impl Add {
         let bot = NewBot {
             name: self.name.clone(),
             version: self.version.clone(),
-            spec: self.bot.clone(),
+            spec,
             owner: self.owner.clone(),
             games,
         };
         let store = self.store.open().await?;
+        if let Some(bot) = &packed {
+            archives::keep(&store, &bot.packed).await?;
+        }
         match store.add_bot(&bot).await {
             Ok(()) => {}
             Err(error @ StoreError::Exists { .. }) => {
@@ -181,6 +223,15 @@ impl Add {
         ))?;
         Ok(End::Done)
     }
+
+    /// The archive of a bot that is in one already.
+    async fn fetched(&self, entry: &Entry) -> anyhow::Result<Option<Archives>> {
+        if entry.launcher().archive().is_none() {
+            return Ok(None);
+        }
+        let store = self.store.open_existing().await?;
+        self.cache.fetch(&store, [entry]).await
+    }
 }
 
 /// A bot that does not do what it is registered for is not registered.
@@ -193,6 +244,7 @@ impl List {
     async fn run(self) -> anyhow::Result<End> {
         let store = self.store.open_existing().await?;
         let bots = store.bots().await?;
+        let archives = store.archives().await?;
         if self.format == Format::Json {
             for BotRow {
                 bot,
@@ -200,6 +252,7 @@ impl List {
                 retired,
             } in bots
             {
+                let archive = archive_of(&bot.spec, &archives);
                 report::event(Event::Bot(BotEvent {
                     bot: bot.name,
                     bot_version: bot.version,
@@ -208,6 +261,13 @@ impl List {
                     games: bot.games.iter().map(|game| game_name(game)).collect(),
                     newest,
                     retired,
+                    archive: archive.map(|archive| BotArchive {
+                        hash: archive.hash.clone(),
+                        bytes: archive.size,
+                        packed_bytes: archive.packed_size,
+                        packed_by: archive.packed_by.clone(),
+                        packed_unix_ms: archive.packed_unix_ms,
+                    }),
                 }))?;
             }
             return Ok(End::Done);
@@ -227,13 +287,14 @@ impl List {
                     bot.version.clone(),
                     bot.owner.clone().unwrap_or_else(|| "-".to_owned()),
                     games.join(" "),
-                    bot.spec.clone(),
+                    shown(&bot.spec, &archives),
                 ]
             })
             .collect();
         // The SPEC takes what the other columns leave.
-        let rows = report::fitted(rows, &[16, 10, 10, 24], 16);
-        report::plain_table(&["name", "version", "owner", "games", "bot"], rows)?;
+        let header = ["name", "version", "owner", "games", "bot"];
+        let rows = report::fitted(&header, rows, &[16, 10, 10, 24], 16);
+        report::plain_table(&header, rows)?;
         Ok(End::Done)
     }
 }
@@ -249,9 +310,16 @@ impl Check {
         let mut end = End::Done;
         for bot in bots {
             let entry = Entry::read(&format!("{}={}", bot.name, bot.spec), &schemes()?)?;
+            let archives = self.cache.fetch(&store, [&entry]).await?;
             for game in &bot.games {
                 let kind = find_game(game)?;
-                let settings = settings(kind, self.sandbox, &self.bots_tls, &self.store)?;
+                let settings = settings(
+                    kind,
+                    self.sandbox,
+                    &self.bots_tls,
+                    &self.store,
+                    archives.as_ref(),
+                )?;
                 let found = look(&entry, settings, &stop).await?;
                 let (well, words) = match &found {
                     Finding::Plays => (true, "plays".to_owned()),
@@ -311,6 +379,7 @@ impl Remove {
             Err(StoreError::Missing { .. }) => return unknown(&self.name),
             removed => removed?,
         };
+        archives::remove_unused(&store).await?;
         report::text(&format!("{} is no longer registered\n", self.name))?;
         Ok(End::Done)
     }
@@ -322,16 +391,37 @@ fn unknown<T>(name: &str) -> anyhow::Result<T> {
     ))
 }
 
+/// The archive that a SPEC names.
+fn archive_of<'a>(spec: &str, archives: &'a [ArchiveInfo]) -> Option<&'a ArchiveInfo> {
+    let packed: PackedSpec = spec.parse().ok()?;
+    let hash = packed.hash.to_string();
+    archives.iter().find(|archive| archive.hash == hash)
+}
+
+/// A SPEC as a table has it: of an archive its size and the first digits of its hash.
+fn shown(spec: &str, archives: &[ArchiveInfo]) -> String {
+    let Ok(packed) = spec.parse::<PackedSpec>() else {
+        return spec.to_owned();
+    };
+    let size = match archive_of(spec, archives) {
+        Some(archive) => bytes(archive.size),
+        None => "not in the store".to_owned(),
+    };
+    format!("{} ({size}) {}", packed.hash.short(), packed.inner)
+}
+
 /// How a bot is tried.
 fn settings(
     kind: &'static dyn GameKind,
     sandbox: SandboxArgs,
     bots_tls: &BotsTlsArgs,
     store: &StoreAt,
+    archives: Option<&Archives>,
 ) -> anyhow::Result<Settings> {
     Ok(Settings {
         sandbox,
         bots_tls: bots_tls.clone(),
+        archives: archives.map(|archives| archives.cache.clone()),
         hidden: store.files(),
         ..Settings::unrecorded(kind)?
     })

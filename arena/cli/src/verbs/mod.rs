@@ -1,5 +1,6 @@
 //! What `arena` can do: one file a verb.
 
+mod archives;
 mod bots;
 mod certs;
 mod check;
@@ -7,6 +8,7 @@ mod check_referee;
 mod demo;
 mod exam;
 mod r#match;
+mod packing;
 mod replay;
 mod selftest;
 mod serve;

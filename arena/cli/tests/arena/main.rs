@@ -9,6 +9,7 @@ mod exams;
 mod games;
 mod inputs;
 mod languages;
+mod packed;
 mod registry;
 mod replays;
 mod runs;

@@ -4,6 +4,7 @@
     reason = "the functions that on_both! runs are tests as well"
 )]
 
+mod archives;
 mod bots;
 mod claims;
 mod crashes;

@@ -117,6 +117,7 @@ pub(crate) fn entrant(name: &str) -> NewEntrant {
         version: "1".to_owned(),
         spec: format!("house:{name}"),
         owner: None,
+        identity: None,
     }
 }
 

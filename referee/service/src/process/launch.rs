@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    io,
+    fmt, io,
     path::{Path, PathBuf},
     process::Stdio,
     sync::Arc,
@@ -57,7 +57,16 @@ pub struct Launch {
     pub sandbox: Option<BotSandbox>,
     /// It has one of these cores for its own. Absent: it may use all.
     pub cores: Option<Arc<BotCores>>,
+    /// What it may read in a sandbox beside what its program and its arguments name.
+    pub readable: Vec<PathBuf>,
+    /// What must stay as long as it may be started: the lock on its files, for instance.
+    pub kept: Option<Arc<dyn Kept>>,
 }
+
+/// Something that stays as long as a bot that needs it.
+pub trait Kept: fmt::Debug + Send + Sync {}
+
+impl<T: fmt::Debug + Send + Sync> Kept for T {}
 
 /// The walls around a bot.
 #[derive(Clone, Debug)]
@@ -212,7 +221,7 @@ impl Launch {
             environment: variables
                 .chain([(LISTEN.into(), listen(socket).into())])
                 .collect(),
-            readable: Vec::new(),
+            readable: self.readable.clone(),
             hidden: walls.hidden.to_vec(),
             limits: Limits {
                 memory: Some(self.memory_in_all()),

@@ -11,7 +11,7 @@ mod watch;
 
 pub(crate) use cleanup::remove_folder;
 pub use group::LeftBehind;
-pub use launch::{BotSandbox, Launch, StartError};
+pub use launch::{BotSandbox, Kept, Launch, StartError};
 pub use logs::LOG_LIMIT;
 pub use memory::{Memory, MemoryGauge};
 pub use socket::folder_for_a_socket;

@@ -115,8 +115,9 @@ impl Show {
                 Err(error) => unread.push(printable(&format!("{error:#}"))),
             }
         }
-        let rows = fitted(rows, &[27, 16, 10, 5], 12);
-        plain_table(&["game", "players", "won", "plies", "end"], rows)?;
+        let header = ["game", "players", "won", "plies", "end"];
+        let rows = fitted(&header, rows, &[27, 16, 10, 5], 12);
+        plain_table(&header, rows)?;
         for error in &unread {
             anstream::eprintln!("{}", wrapped(error));
         }

@@ -5,7 +5,10 @@ use std::io::{self, IsTerminal as _};
 use arena_store::StoreError;
 use clap::Args;
 
-use crate::{End, report, usage, verbs::store::StoreAt};
+use crate::{
+    End, report, usage,
+    verbs::{archives, store::StoreAt},
+};
 
 #[derive(Args)]
 pub(crate) struct Remove {
@@ -36,6 +39,7 @@ impl Remove {
             }
             removed => removed?,
         }
+        archives::remove_unused(&store).await?;
         store.close().await;
         report::text(&format!("{} is removed\n", tournament.name))?;
         Ok(End::Done)

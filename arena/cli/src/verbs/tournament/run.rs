@@ -13,10 +13,10 @@ use arena_events::{
     schedule::ScheduleEvent,
 };
 use arena_ladder::ScheduleShape;
-use arena_store::{NewTournament, Store, StoreError, Tournament};
+use arena_store::{NewEntrant, NewTournament, Store, StoreError, Tournament};
 use arena_tournament::{
-    Context, Definition, Plan, Planned, RunEnd, RunOptions, chance, events, parse_limit,
-    run_stored, secret_root, unix_ms,
+    ChangedBot, Context, Definition, Plan, Planned, RunEnd, RunOptions, chance, changed_bots,
+    events, parse_limit, run_stored, secret_root, unix_ms,
 };
 use clap::Args;
 use referee::BotSandbox;
@@ -34,7 +34,7 @@ use crate::{
     reporter::Reporter,
     secrets::SEED,
     show, stop, usage,
-    verbs::{Format, store::StoreAt},
+    verbs::{Format, archives::CacheArgs, store::StoreAt},
 };
 
 #[derive(Args)]
@@ -71,6 +71,8 @@ pub(crate) struct Resume {
 pub(crate) struct GoOn {
     #[command(flatten)]
     store: StoreAt,
+    #[command(flatten)]
+    cache: CacheArgs,
     #[command(flatten)]
     sandbox: SandboxArgs,
     #[command(flatten)]
@@ -196,7 +198,8 @@ impl Run {
 /// There is a tournament of this name: what to do.
 pub(super) fn exists(known: &Tournament, planned: &Planned, file: &Path) -> String {
     let same_definition = Definition::of(known).is_ok_and(|known| known == planned.definition);
-    let differs = match same_definition && known.entrants == planned.entrants {
+    let same_entrants = is_same(&known.entrants, &planned.entrants);
+    let differs = match same_definition && same_entrants {
         true => String::new(),
         false => format!(
             "; {} differs from it now, and the stored definition applies",
@@ -208,6 +211,15 @@ pub(super) fn exists(known: &Tournament, planned: &Planned, file: &Path) -> Stri
          with it, and --name gives this one another name",
         planned.name
     )
+}
+
+/// Whether the same bots are named, whatever their files are now.
+fn is_same(known: &[NewEntrant], planned: &[NewEntrant]) -> bool {
+    let named = |entrant: &NewEntrant| NewEntrant {
+        identity: None,
+        ..entrant.clone()
+    };
+    known.iter().map(named).eq(planned.iter().map(named))
 }
 
 /// Writes a tournament into the store. Nothing has been played.
@@ -232,6 +244,18 @@ pub(super) async fn create(
         // Somebody was quicker.
         Err(error @ StoreError::Exists { .. }) => usage(error.to_string()),
         created => Ok(created?),
+    }
+}
+
+/// Says which bots are no longer those that entered.
+fn warn_of_changes(tournament: &Tournament, plan: &Plan) {
+    for ChangedBot { name, was, now } in changed_bots(tournament, plan) {
+        let now = now.as_deref().unwrap_or("not there");
+        report::warning(&format!(
+            "{name} has changed since the tournament was made: it was {was} and is {now}; \
+             `arena tournament verify {}` names the games that it plays now",
+            tournament.name
+        ));
     }
 }
 
@@ -330,7 +354,9 @@ impl GoOn {
         let hidden = hidden.chain(secrets);
         let bots = plan.bots.iter().map(|bot| &bot.entry);
         let sandbox = self.sandbox.around(bots, hidden)?;
+        let archives = self.cache.fetch(store, plan.entries()).await?;
         note_isolation(&plan, sandbox.as_ref());
+        warn_of_changes(tournament, &plan);
         let json = self.format == Format::Json;
         let stop = stop::on_signals(Some(self.grace))?;
         if json {
@@ -346,6 +372,7 @@ impl GoOn {
         let options = RunOptions {
             sandbox,
             dial: self.bots_tls.load()?,
+            archives: archives.as_ref().map(|archives| archives.cache.clone()),
             cores: self.pin.cores()?,
             ..run_options(plan.kind, concurrency, Some(logs), self.live && json)?
         };

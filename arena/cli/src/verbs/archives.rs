@@ -1,0 +1,147 @@
+//! The archives of bots: where they are unpacked on this machine, and how they get there.
+
+use std::{path::PathBuf, sync::Arc, time::SystemTime};
+
+use anyhow::Context as _;
+use arena_store::{NewArchive, Store};
+use arena_tournament::unix_ms;
+use clap::Args;
+use etcetera::BaseStrategy as _;
+use referee_core::printable;
+use referee_worker::{
+    Entry,
+    archive::{ArchiveCache, ArchiveHash, Held, Packed},
+};
+
+use crate::usage;
+
+/// How long an archive stays in the store that no bot names, in milliseconds: who registers a
+/// bot adds its archive first.
+const UNUSED: i64 = 60 * 60 * 1000;
+
+/// Where archives are unpacked.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CacheArgs {
+    /// Where archives of bots are unpacked [default: bot-arena/archives in your folder of
+    /// caches, as in ~/.cache].
+    #[arg(long = "cache", env = "ARENA_CACHE", value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// How much space unpacked archives may take, in MiB. Those that were used least lately
+    /// are removed.
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 4096,
+        value_parser = clap::value_parser!(u64).range(1..=1 << 24)
+    )]
+    cache_limit: u64,
+}
+
+/// Archives that are here, and stay as long as this does.
+#[derive(Clone, Debug)]
+pub(crate) struct Archives {
+    pub(crate) cache: Arc<ArchiveCache>,
+    _held: Vec<Held>,
+}
+
+impl CacheArgs {
+    fn open(&self) -> anyhow::Result<ArchiveCache> {
+        let folder = match &self.folder {
+            Some(folder) => folder.clone(),
+            None => etcetera::choose_base_strategy()
+                .context("could not find your folder of caches; --cache DIR names another")?
+                .cache_dir()
+                .join("bot-arena/archives"),
+        };
+        ArchiveCache::open(&folder, self.cache_limit << 20)
+            .or_else(|error| usage(format!("--cache: {error}")))
+    }
+
+    /// Unpacks an archive that was just packed.
+    pub(crate) fn unpack(&self, packed: &Packed) -> anyhow::Result<(Archives, Held)> {
+        let cache = Arc::new(self.open()?);
+        let held = cache.insert(&packed.hash, &packed.bytes)?;
+        let archives = Archives {
+            cache,
+            _held: vec![held.clone()],
+        };
+        Ok((archives, held))
+    }
+
+    /// Gets the archives of these bots out of the store. None if no bot is in one.
+    pub(crate) async fn fetch<'e>(
+        &self,
+        store: &Store,
+        bots: impl IntoIterator<Item = &'e Entry>,
+    ) -> anyhow::Result<Option<Archives>> {
+        let packed = bots.into_iter().filter_map(|bot| {
+            let hash = bot.launcher().archive()?;
+            Some((bot, *hash))
+        });
+        let packed: Vec<(&Entry, ArchiveHash)> = packed.collect();
+        if packed.is_empty() {
+            return Ok(None);
+        }
+        let cache = Arc::new(self.open()?);
+        let mut held = Vec::new();
+        for (bot, hash) in packed {
+            if let Some(archive) = cache.get(&hash)? {
+                held.push(archive);
+                continue;
+            }
+            let Some(bytes) = store.archive_bytes(&hash.to_string()).await? else {
+                return usage(format!(
+                    "{}: archive {} is not in {}; register it again with `arena bots add NAME \
+                     --dir FOLDER`, from the same files",
+                    bot.name,
+                    hash.short(),
+                    store.location()
+                ));
+            };
+            let archive = cache.insert(&hash, &bytes);
+            held.push(archive.with_context(|| format!("could not unpack {}", bot.name))?);
+        }
+        Ok(Some(Archives { cache, _held: held }))
+    }
+}
+
+/// Puts an archive into the store.
+pub(crate) async fn keep(store: &Store, packed: &Packed) -> anyhow::Result<()> {
+    let new = NewArchive {
+        hash: packed.hash.to_string(),
+        size: packed.size,
+        packed_by: who(),
+        packed_unix_ms: unix_ms(SystemTime::now()),
+    };
+    store.add_archive(&new, &packed.bytes).await?;
+    Ok(())
+}
+
+/// Removes from the store what no bot and no tournament names any more.
+pub(crate) async fn remove_unused(store: &Store) -> anyhow::Result<()> {
+    let now = unix_ms(SystemTime::now());
+    store.remove_unused_archives(now - UNUSED).await?;
+    Ok(())
+}
+
+/// Who runs this, as user@host.
+fn who() -> String {
+    let of = |name: &str| std::env::var(name).ok().filter(|user| !user.is_empty());
+    let user = of("USER").or_else(|| of("LOGNAME"));
+    let user = user.unwrap_or_else(|| nix::unistd::Uid::effective().to_string());
+    let host = nix::unistd::gethostname().map_or_else(
+        |_| "localhost".to_owned(),
+        |host| host.to_string_lossy().into_owned(),
+    );
+    let most = |text: String| text.chars().take(150).collect::<String>();
+    printable(&format!("{}@{}", most(user), most(host)))
+}
+
+/// A number of bytes in words.
+pub(crate) fn bytes(count: u64) -> String {
+    match count {
+        0..10_240 => format!("{count} bytes"),
+        10_240..10_485_760 => format!("{} KiB", count >> 10),
+        _ => format!("{} MiB", count >> 20),
+    }
+}

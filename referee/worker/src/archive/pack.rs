@@ -1,0 +1,415 @@
+//! A bot's folder as an archive. The same folder gives the same bytes, on every machine: entries
+//! are sorted, and have no times, no owners and one of two modes.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Write},
+    os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use nix::libc::{O_CLOEXEC, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK};
+use referee_core::printable;
+use sha2::{Digest as _, Sha256};
+use tar::{Builder, EntryType, Header};
+
+use super::{
+    ArchiveHash, LONGEST_PATH, MOST_BYTES, MOST_ENTRIES, MOST_PACKED_BYTES,
+    links::{Links, stays_inside},
+};
+
+/// What is never packed, wherever it lies in the folder: what version control keeps, and what
+/// Python makes again.
+pub const LEFT_OUT: &[&str] = &[".git", ".hg", ".svn", "__pycache__"];
+
+/// Higher levels take several times as long for a few percent.
+const LEVEL: i32 = 3;
+
+/// A folder that has been packed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Packed {
+    /// What the archive is called.
+    pub hash: ArchiveHash,
+    /// The archive.
+    pub bytes: Vec<u8>,
+    /// How many bytes its tar file has.
+    pub size: u64,
+    /// How many files, folders and links are in it.
+    pub entries: usize,
+    /// The paths of what was left out, because of [`LEFT_OUT`].
+    pub left_out: Vec<String>,
+}
+
+/// Why a folder can't be packed.
+#[derive(Debug, thiserror::Error)]
+pub enum PackError {
+    /// Something in it can't be packed.
+    #[error("could not pack {}: {why}", path.display())]
+    Refused {
+        /// The file, printable.
+        path: PathBuf,
+        /// Why not, and what to do.
+        why: String,
+    },
+    /// All of it is too much.
+    #[error("could not pack {}: {why}", folder.display())]
+    TooLarge {
+        /// The folder.
+        folder: PathBuf,
+        /// What is too much.
+        why: String,
+    },
+}
+
+/// One thing in the folder.
+struct Item {
+    /// Its path from the folder on, with slashes.
+    path: String,
+    file: PathBuf,
+    kind: Kind,
+}
+
+enum Kind {
+    Folder,
+    File,
+    Link(String),
+}
+
+/// Packs a folder, without what [`LEFT_OUT`] names.
+///
+/// # Errors
+///
+/// [`PackError`] names what can't be packed.
+pub fn pack_folder(folder: &Path) -> Result<Packed, PackError> {
+    if !folder.is_dir() {
+        let why = "expected a folder that is there".to_owned();
+        return Err(refused(folder, why));
+    }
+    let mut found = Found {
+        folder,
+        items: Vec::new(),
+        left_out: Vec::new(),
+    };
+    found.look(folder, "")?;
+    let Found {
+        mut items,
+        mut left_out,
+        ..
+    } = found;
+    if items.is_empty() {
+        return Err(refused(folder, "there is nothing in it".to_owned()));
+    }
+    items.sort_by(|one, other| one.path.cmp(&other.path));
+    left_out.sort();
+    let links: Links = items
+        .iter()
+        .filter_map(|item| match &item.kind {
+            Kind::Link(target) => Some((item.path.clone(), target.clone())),
+            Kind::Folder | Kind::File => None,
+        })
+        .collect();
+    for item in &items {
+        if matches!(item.kind, Kind::Link(_))
+            && let Err(why) = stays_inside(&links, &item.path)
+        {
+            let why = format!("{why}; copy what it leads to into the folder");
+            return Err(refused(&item.file, why));
+        }
+    }
+    packed(folder, &items, left_out)
+}
+
+/// Packs one file, as a folder in which it is alone.
+///
+/// # Errors
+///
+/// [`PackError`]
+pub fn pack_file(file: &Path) -> Result<Packed, PackError> {
+    let Some(name) = file.file_name() else {
+        return Err(refused(file, "expected a file".to_owned()));
+    };
+    let path = text(file, name.to_str())?;
+    // A link to it is meant as the file.
+    let real = file
+        .canonicalize()
+        .map_err(|error| refused(file, error.to_string()))?;
+    let item = Item {
+        path,
+        file: real,
+        kind: Kind::File,
+    };
+    packed(file, &[item], Vec::new())
+}
+
+/// What is in a folder.
+struct Found<'f> {
+    folder: &'f Path,
+    items: Vec<Item>,
+    left_out: Vec<String>,
+}
+
+impl Found<'_> {
+    fn look(&mut self, folder: &Path, above: &str) -> Result<(), PackError> {
+        let unread = |error: io::Error| refused(folder, format!("it can't be read: {error}"));
+        for entry in fs::read_dir(folder).map_err(unread)? {
+            let entry = entry.map_err(unread)?;
+            let file = entry.path();
+            let name = text(&file, entry.file_name().to_str())?;
+            let path = match above {
+                "" => name.clone(),
+                above => format!("{above}/{name}"),
+            };
+            if LEFT_OUT.contains(&&*name) {
+                self.left_out.push(path);
+                continue;
+            }
+            if path.len() > LONGEST_PATH {
+                let why = format!("its path has more than {LONGEST_PATH} bytes");
+                return Err(refused(&file, why));
+            }
+            if self.items.len() == MOST_ENTRIES {
+                let folder = self.folder.to_owned();
+                let why = format!(
+                    "it has more than {MOST_ENTRIES} files and folders; name the folder that \
+                     has the bot's files only"
+                );
+                return Err(PackError::TooLarge { folder, why });
+            }
+            let kind = kind_of(&file, &entry)?;
+            let is_folder = matches!(kind, Kind::Folder);
+            self.items.push(Item {
+                path: path.clone(),
+                file: file.clone(),
+                kind,
+            });
+            if is_folder {
+                self.look(&file, &path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What kind of thing this is. It is not opened: opening a pipe waits.
+fn kind_of(file: &Path, entry: &fs::DirEntry) -> Result<Kind, PackError> {
+    let unread = |error: io::Error| refused(file, format!("it can't be read: {error}"));
+    let kind = entry.file_type().map_err(unread)?;
+    if kind.is_dir() {
+        return Ok(Kind::Folder);
+    }
+    if kind.is_file() {
+        return Ok(Kind::File);
+    }
+    if kind.is_symlink() {
+        let target = fs::read_link(file).map_err(unread)?;
+        let target = text(file, target.to_str())?;
+        if target.len() > LONGEST_PATH {
+            let why = format!("it is a link to a path of more than {LONGEST_PATH} bytes");
+            return Err(refused(file, why));
+        }
+        return Ok(Kind::Link(target));
+    }
+    let found = if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    };
+    let why = format!("expected files, folders and links, found {found}; remove it");
+    Err(refused(file, why))
+}
+
+/// Writes the archive of these, which are in order.
+fn packed(folder: &Path, items: &[Item], left_out: Vec<String>) -> Result<Packed, PackError> {
+    let whole = |error: &io::Error| PackError::TooLarge {
+        folder: folder.to_owned(),
+        why: error.to_string(),
+    };
+    let bytes = AtMost {
+        into: Vec::new(),
+        left: MOST_PACKED_BYTES,
+        what: "packed archive",
+    };
+    let encoder = zstd::Encoder::new(bytes, LEVEL).map_err(|error| whole(&error))?;
+    let hashing = Hashing {
+        into: AtMost {
+            into: encoder,
+            left: MOST_BYTES,
+            what: "archive",
+        },
+        hash: Sha256::new(),
+        size: 0,
+    };
+    let mut builder = Builder::new(hashing);
+    for item in items {
+        append(&mut builder, item).map_err(|error| {
+            // It is all files together that are too large.
+            match error.kind() {
+                io::ErrorKind::FileTooLarge => whole(&error),
+                _ => refused(&item.file, format!("it can't be read: {error}")),
+            }
+        })?;
+    }
+    let hashing = builder.into_inner().map_err(|error| whole(&error))?;
+    let Hashing { into, hash, size } = hashing;
+    let bytes = into.into.finish().map_err(|error| whole(&error))?;
+    Ok(Packed {
+        hash: ArchiveHash::new(hash.finalize().into()),
+        bytes: bytes.into,
+        size,
+        entries: items.len(),
+        left_out,
+    })
+}
+
+fn append<W: Write>(builder: &mut Builder<W>, item: &Item) -> io::Result<()> {
+    let mut header = Header::new_gnu();
+    header.set_mtime(0);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_size(0);
+    header.set_mode(0o755);
+    match &item.kind {
+        Kind::Folder => {
+            header.set_entry_type(EntryType::Directory);
+            builder.append_data(&mut header, &item.path, io::empty())
+        }
+        Kind::Link(target) => {
+            header.set_entry_type(EntryType::Symlink);
+            builder.append_link(&mut header, &item.path, target)
+        }
+        Kind::File => {
+            let (file, data) = open(&item.file)?;
+            let is_program = data.permissions().mode() & 0o111 != 0;
+            header.set_mode(if is_program { 0o755 } else { 0o644 });
+            header.set_entry_type(EntryType::Regular);
+            header.set_size(data.len());
+            let mut whole = Whole {
+                left: data.len(),
+                file,
+            };
+            builder.append_data(&mut header, &item.path, &mut whole)?;
+            whole.ends()
+        }
+    }
+}
+
+/// Opens a file, and only that: somebody may have put a pipe or a link in its place.
+fn open(file: &Path) -> io::Result<(File, fs::Metadata)> {
+    let file = File::options()
+        .read(true)
+        .custom_flags(O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        .open(file)?;
+    let data = file.metadata()?;
+    if !data.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    Ok((file, data))
+}
+
+/// A file that must be as long as it was when it was opened.
+struct Whole {
+    file: File,
+    left: u64,
+}
+
+impl Whole {
+    fn ends(&mut self) -> io::Result<()> {
+        match self.file.read(&mut [0])? {
+            0 => Ok(()),
+            _ => Err(changed()),
+        }
+    }
+}
+
+impl Read for Whole {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let most = most.min(bytes.len());
+        if most == 0 {
+            return Ok(0);
+        }
+        let read = self.file.read(&mut bytes[..most])?;
+        if read == 0 {
+            return Err(changed());
+        }
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+fn changed() -> io::Error {
+    io::Error::other("it changed while it was packed; try again when nothing writes to it")
+}
+
+/// Hashes what is written.
+struct Hashing<W> {
+    into: W,
+    hash: Sha256,
+    size: u64,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.into.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        self.size += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.into.flush()
+    }
+}
+
+/// Takes so many bytes and no more.
+struct AtMost<W> {
+    into: W,
+    left: u64,
+    what: &'static str,
+}
+
+impl<W: Write> Write for AtMost<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() as u64 > self.left {
+            let most = match self.what {
+                "archive" => MOST_BYTES,
+                _ => MOST_PACKED_BYTES,
+            };
+            let why = format!(
+                "it is too large: the {} would have more than {} MiB",
+                self.what,
+                most >> 20
+            );
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+        }
+        let written = self.into.write(bytes)?;
+        self.left -= written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.into.flush()
+    }
+}
+
+impl From<AtMost<Self>> for Vec<u8> {
+    fn from(written: AtMost<Self>) -> Self {
+        written.into
+    }
+}
+
+fn text(file: &Path, text: Option<&str>) -> Result<String, PackError> {
+    text.map(str::to_owned).ok_or_else(|| {
+        let why = "a name in it is not UTF-8, so it is another name elsewhere; rename it";
+        refused(file, why.to_owned())
+    })
+}
+
+fn refused(path: &Path, why: String) -> PackError {
+    PackError::Refused {
+        path: printable(&path.to_string_lossy()).into(),
+        why,
+    }
+}

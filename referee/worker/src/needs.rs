@@ -1,0 +1,155 @@
+//! What a machine must have so that a bot can play there: the programs that it is started
+//! with, and the kind of machine that a compiled file is for.
+
+use std::{env, io::Read as _, os::unix::fs::PermissionsExt as _, path::Path};
+
+use crate::open_input;
+
+/// The longest label.
+const LONGEST_LABEL: usize = 64;
+/// So much of a file says what it is.
+const HEAD: u64 = 256;
+
+/// Whether a text is a label: what a bot needs and a machine has, as in `python3` and
+/// `linux-x86_64`.
+#[must_use]
+pub fn is_label(text: &str) -> bool {
+    let is_of_a_label = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+    (1..=LONGEST_LABEL).contains(&text.len()) && text.chars().all(is_of_a_label)
+}
+
+/// The label of compiled files that run on this machine, as in `linux-x86_64`.
+#[must_use]
+pub fn machine_label() -> String {
+    format!("{}-{}", env::consts::OS, env::consts::ARCH)
+}
+
+/// Which of these labels this machine does not have: neither is it of that kind, nor has it a
+/// program of that name in PATH, nor is it among the labels that it was given.
+#[must_use]
+pub fn lacking(needs: &[String], given: &[String]) -> Vec<String> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let is_program = |file: &Path| {
+        file.metadata()
+            .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    };
+    let has = |label: &String| {
+        given.contains(label)
+            || *label == machine_label()
+            || env::split_paths(&path).any(|folder| is_program(&folder.join(label)))
+    };
+    needs.iter().filter(|label| !has(label)).cloned().collect()
+}
+
+/// What a machine needs to run this file: its kind where the file is compiled, the
+/// interpreter where it is a script.
+#[must_use]
+pub fn needs_of_file(file: &Path) -> Option<String> {
+    let mut head = Vec::new();
+    open_input(file)
+        .ok()?
+        .take(HEAD)
+        .read_to_end(&mut head)
+        .ok()?;
+    compiled_for(&head)
+        .or_else(|| interpreter(&head))
+        .filter(|label| is_label(label))
+}
+
+/// The kind of machine that an ELF file is for (System V ABI, chapter 4).
+fn compiled_for(head: &[u8]) -> Option<String> {
+    if head.len() < 20 || !head.starts_with(b"\x7fELF") {
+        return None;
+    }
+    let (is_64, is_big) = (head[4] == 2, head[5] == 2);
+    let machine = match is_big {
+        true => u16::from_be_bytes([head[18], head[19]]),
+        false => u16::from_le_bytes([head[18], head[19]]),
+    };
+    // As Rust calls them, so that they are what `machine_label` says.
+    let known = match (machine, is_64, is_big) {
+        (3, ..) => "x86",
+        (20, ..) => "powerpc",
+        (21, _, true) => "powerpc64",
+        (21, _, false) => "powerpc64le",
+        (22, true, _) => "s390x",
+        (40, ..) => "arm",
+        (62, ..) => "x86_64",
+        (183, ..) => "aarch64",
+        (243, true, _) => "riscv64",
+        (243, false, _) => "riscv32",
+        (258, true, _) => "loongarch64",
+        _ => return Some(format!("linux-elf-{machine}")),
+    };
+    Some(format!("linux-{known}"))
+}
+
+/// The program that the first line of a script names.
+fn interpreter(head: &[u8]) -> Option<String> {
+    let line = head
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let mut words = line.split_whitespace();
+    match name(words.next()?) {
+        env if env == "env" => words
+            .find(|word| !word.starts_with('-') && !word.contains('='))
+            .map(name),
+        program => Some(program),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs_of(text: &[u8]) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("bot");
+        std::fs::write(&file, text).unwrap();
+        needs_of_file(&file)
+    }
+
+    #[test]
+    fn a_compiled_file_needs_its_kind_of_machine() {
+        let this = needs_of_file(&env::current_exe().unwrap());
+        assert_eq!(this, Some(machine_label()));
+        let elf = |machine: u8| {
+            let mut elf = b"\x7fELF\x02\x01\x01".to_vec();
+            elf.resize(64, 0);
+            elf[18] = machine;
+            elf
+        };
+        assert_eq!(needs_of(&elf(183)).as_deref(), Some("linux-aarch64"));
+        assert_eq!(needs_of(&elf(199)).as_deref(), Some("linux-elf-199"));
+        assert_eq!(needs_of(&elf(62)[..19]), None);
+    }
+
+    #[test]
+    fn a_script_needs_its_interpreter() {
+        for (line, needs) in [
+            ("#!/usr/bin/env python3\nx", Some("python3")),
+            ("#! /usr/bin/env -S A=1 node --x\n", Some("node")),
+            ("#!/bin/sh", Some("sh")),
+            ("#!\n/bin/sh", None),
+            ("#!/usr/bin/env\n", None),
+            ("print(1)", None),
+            ("", None),
+        ] {
+            assert_eq!(needs_of(line.as_bytes()).as_deref(), needs, "{line}");
+        }
+        assert_eq!(needs_of_file(Path::new("/not/there")), None);
+    }
+
+    #[test]
+    fn a_machine_lacks_what_it_neither_is_nor_has() {
+        let needs = [&*machine_label(), "sh", "gpu", "no-such-program"].map(str::to_owned);
+        assert_eq!(lacking(&needs, &["gpu".to_owned()]), ["no-such-program"]);
+        assert!(is_label("g++") && is_label("linux-x86_64"));
+        for not in ["", "a b", "a,b", "a:b", "é", &"x".repeat(65)] {
+            assert!(!is_label(not), "{not}");
+        }
+    }
+}
