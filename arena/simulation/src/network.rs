@@ -5,6 +5,7 @@ use std::{
     io,
     net::{IpAddr, Ipv4Addr},
     pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     task::{Context, Poll},
     time::Duration,
 };
@@ -16,6 +17,7 @@ use tonic::transport::{
     Channel, Endpoint, Error, Server, Uri,
     server::{Connected, TcpConnectInfo},
 };
+use tower::Service;
 use turmoil::net::{TcpListener, TcpStream};
 
 /// How long a connection is silent before it is asked for a sign of life, and how long it
@@ -28,22 +30,6 @@ pub fn server() -> Server {
     Server::builder()
         .http2_keepalive_interval(Some(SIGN_OF_LIFE))
         .http2_keepalive_timeout(Some(SIGN_OF_LIFE))
-}
-
-/// The connections that come in at a port of this host, for
-/// [`serve_with_incoming`](tonic::transport::server::Router::serve_with_incoming).
-///
-/// # Errors
-///
-/// The port is taken.
-pub async fn incoming(
-    port: u16,
-) -> io::Result<impl Stream<Item = io::Result<Connection>> + Send + 'static> {
-    let listener = TcpListener::bind((IpAddr::from(Ipv4Addr::UNSPECIFIED), port)).await?;
-    Ok(stream::unfold(listener, |listener| async move {
-        let accepted = listener.accept().await;
-        Some((accepted.map(|(stream, _)| Connection(stream)), listener))
-    }))
 }
 
 /// An endpoint for a port of a host, which notices when the server is gone.
@@ -59,68 +45,153 @@ pub fn endpoint(host: &str, port: u16) -> Result<Endpoint, Error> {
         .keep_alive_while_idle(true))
 }
 
-/// Connects over the simulated network.
+/// The connections of one host, from its start to its end.
 ///
-/// # Errors
-///
-/// Nobody listens there, or the network is cut.
-pub async fn connect(endpoint: &Endpoint) -> Result<Channel, Error> {
-    endpoint
-        .connect_with_connector(tower::service_fn(dial))
-        .await
+/// They are listed so that they can be closed in order when the process is killed: the
+/// order in which tokio drops the tasks of a runtime differs from run to run, and each
+/// message that closes a connection draws how long it is under way.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    open: Arc<Mutex<Vec<Weak<Socket>>>>,
 }
 
-/// The same at the first call, and again after a connection has failed.
-#[must_use]
-pub fn connect_lazy(endpoint: &Endpoint) -> Channel {
-    endpoint.connect_with_connector_lazy(tower::service_fn(dial))
+/// None when it has been closed by [`Network::close`].
+type Socket = Mutex<Option<TcpStream>>;
+
+impl Network {
+    /// The connections that come in at a port of this host, for
+    /// [`serve_with_incoming`](tonic::transport::server::Router::serve_with_incoming).
+    ///
+    /// # Errors
+    ///
+    /// The port is taken.
+    pub async fn incoming(
+        &self,
+        port: u16,
+    ) -> io::Result<impl Stream<Item = io::Result<Connection>> + Send + 'static> {
+        let listener = TcpListener::bind((IpAddr::from(Ipv4Addr::UNSPECIFIED), port)).await?;
+        let start = (listener, self.clone());
+        Ok(stream::unfold(start, |(listener, network)| async move {
+            let accepted = listener.accept().await;
+            let connection = accepted.map(|(stream, _)| network.add(stream));
+            Some((connection, (listener, network)))
+        }))
+    }
+
+    /// Connects over the simulated network.
+    ///
+    /// # Errors
+    ///
+    /// Nobody listens there, or the network is cut.
+    pub async fn connect(&self, endpoint: &Endpoint) -> Result<Channel, Error> {
+        endpoint.connect_with_connector(self.connector()).await
+    }
+
+    /// The same at the first call, and again after a connection has failed.
+    #[must_use]
+    pub fn connect_lazy(&self, endpoint: &Endpoint) -> Channel {
+        endpoint.connect_with_connector_lazy(self.connector())
+    }
+
+    /// Closes all connections in the order in which they were opened. It must be called on
+    /// the host.
+    pub(crate) fn close(&self) {
+        let open = std::mem::take(&mut *lock(&self.open));
+        for socket in open.iter().filter_map(Weak::upgrade) {
+            drop(lock(&socket).take());
+        }
+    }
+
+    fn connector(
+        &self,
+    ) -> impl Service<
+        Uri,
+        Response = TokioIo<Connection>,
+        Error = io::Error,
+        Future = impl Future<Output = io::Result<TokioIo<Connection>>> + Send + 'static,
+    > + Send
+    + 'static {
+        let network = self.clone();
+        tower::service_fn(move |to: Uri| {
+            let network = network.clone();
+            async move {
+                let port = to.port_u16().unwrap_or(80);
+                let host = to.host().unwrap_or_default().to_owned();
+                let stream = TcpStream::connect((host, port)).await?;
+                Ok(TokioIo::new(network.add(stream)))
+            }
+        })
+    }
+
+    fn add(&self, stream: TcpStream) -> Connection {
+        let info = TcpConnectInfo {
+            local_addr: stream.local_addr().ok(),
+            remote_addr: stream.peer_addr().ok(),
+        };
+        let socket = Arc::new(Mutex::new(Some(stream)));
+        let mut open = lock(&self.open);
+        open.retain(|socket| socket.strong_count() > 0);
+        open.push(Arc::downgrade(&socket));
+        Connection { socket, info }
+    }
 }
 
-async fn dial(to: Uri) -> io::Result<TokioIo<TcpStream>> {
-    let port = to.port_u16().unwrap_or(80);
-    let host = to.host().unwrap_or_default().to_owned();
-    Ok(TokioIo::new(TcpStream::connect((host, port)).await?))
-}
-
-/// A connection that has come in.
+/// A connection, from either end.
 #[derive(Debug)]
-pub struct Connection(TcpStream);
+pub struct Connection {
+    socket: Arc<Socket>,
+    info: TcpConnectInfo,
+}
+
+impl Connection {
+    /// Hands it to `poll`, unless it has been closed.
+    fn with<T>(
+        &self,
+        poll: impl FnOnce(Pin<&mut TcpStream>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        match &mut *lock(&self.socket) {
+            Some(stream) => poll(Pin::new(stream)),
+            None => Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
+        }
+    }
+}
 
 impl Connected for Connection {
     type ConnectInfo = TcpConnectInfo;
 
     fn connect_info(&self) -> TcpConnectInfo {
-        TcpConnectInfo {
-            local_addr: self.0.local_addr().ok(),
-            remote_addr: self.0.peer_addr().ok(),
-        }
+        self.info.clone()
     }
 }
 
 impl AsyncRead for Connection {
     fn poll_read(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(context, buffer)
+        self.with(|stream| stream.poll_read(context, buffer))
     }
 }
 
 impl AsyncWrite for Connection {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(context, bytes)
+        self.with(|stream| stream.poll_write(context, bytes))
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.with(|stream| stream.poll_flush(context))
     }
 
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.with(|stream| stream.poll_shutdown(context))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,16 +1,18 @@
 //! One simulation: hosts, the network between them, what goes wrong, and the end.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng as _, SeedableRng as _},
 };
+use tokio::sync::Notify;
 use turmoil::Sim;
 
 use crate::{
     HostClock, Trace,
     faults::{FaultTable, Incident, Trouble},
+    network::Network,
 };
 
 /// The environment variable that names the seed of the one simulation to run.
@@ -52,6 +54,10 @@ pub struct Simulation<'a> {
     trace: Trace,
     hosts: Vec<String>,
     links: Vec<(String, String)>,
+    /// What tells the process of a host to close its connections.
+    kills: BTreeMap<String, Arc<Notify>>,
+    /// The hosts that have been told, and end after this step.
+    dying: Vec<String>,
     clocks: BTreeMap<String, HostClock>,
 }
 
@@ -94,6 +100,8 @@ impl<'a> Simulation<'a> {
             trace: Trace::default(),
             hosts: Vec::new(),
             links: Vec::new(),
+            kills: BTreeMap::new(),
+            dying: Vec::new(),
             clocks: BTreeMap::new(),
         }
     }
@@ -129,11 +137,26 @@ impl<'a> Simulation<'a> {
     /// host that ends with an error ends the simulation.
     pub fn host<F, S>(&mut self, name: &str, software: S)
     where
-        S: Fn() -> F + 'a,
+        S: Fn(Network) -> F + 'a,
         F: Future<Output = turmoil::Result> + 'static,
     {
-        self.sim.host(name, software);
+        let kill = Arc::new(Notify::new());
+        self.kills.insert(name.to_owned(), kill.clone());
         self.hosts.push(name.to_owned());
+        self.sim.host(name, move || {
+            let (kill, network) = (kill.clone(), Network::default());
+            let software = software(network.clone());
+            async move {
+                tokio::select! {
+                    biased;
+                    () = kill.notified() => {
+                        network.close();
+                        std::future::pending().await
+                    }
+                    ended = software => ended,
+                }
+            }
+        });
     }
 
     /// Says that two hosts talk with each other, so that the link between them may
@@ -176,6 +199,9 @@ impl<'a> Simulation<'a> {
                 self.apply(&incident.trouble, begins);
             }
             let stepped = self.sim.step().map_err(|error| error.to_string());
+            for host in std::mem::take(&mut self.dying) {
+                self.sim.crash(host.as_str());
+            }
             let outcome = stepped.and_then(|_| step(self.sim.elapsed()));
             match outcome {
                 Ok(true) => return Ok(self.trace),
@@ -224,7 +250,12 @@ impl<'a> Simulation<'a> {
                 // The last message may have broken it.
                 sim.repair(a.as_str(), b.as_str());
             }
-            (Trouble::Kill(host), true) => sim.crash(host.as_str()),
+            (Trouble::Kill(host), true) => {
+                if let Some(kill) = self.kills.get(host) {
+                    kill.notify_one();
+                }
+                self.dying.push(host.clone());
+            }
             (Trouble::Kill(host), false) => sim.bounce(host.as_str()),
             (Trouble::PowerCut(host), true) => {
                 // First, so that nobody hears of the crash.

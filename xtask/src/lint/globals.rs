@@ -13,6 +13,7 @@ const LIBRARIES: &[&str] = &[
     "arena/events/src",
     "arena/ladder/src",
     "arena/review/src",
+    "arena/simulation/src",
     "arena/store/src",
     "arena/tournament/src",
     "referee/core/src",

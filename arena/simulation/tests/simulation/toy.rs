@@ -19,7 +19,8 @@ use arena_proto::{
     },
 };
 use arena_simulation::{
-    Beside, BesideResults, Failure, FaultTable, HostClock, Options, Simulation, Trace, network,
+    Beside, BesideResults, Failure, FaultTable, HostClock, Options, Simulation, Trace,
+    network::{self, Network},
 };
 use arena_store::{
     ChunkKey, CommitPacing, FinishedGame, GameFilter, GameRow, NewEntrant, NewTournament, Store,
@@ -32,13 +33,16 @@ use referee_worker::lease::ChunkId;
 use tonic::{Request, Response, Status, Streaming, transport::Channel};
 
 const PORT: u16 = 80;
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Shorter than a connection takes to notice that the other end is gone, so that both happen.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What a toy tournament is.
 #[derive(Clone)]
 pub(crate) struct Toy {
     pub(crate) workers: u64,
     pub(crate) games_each: u64,
+    /// How long a worker waits before each game.
+    pub(crate) pause: Duration,
     pub(crate) faults: FaultTable,
 }
 
@@ -60,18 +64,19 @@ impl Toy {
             seed: simulation.draw_seed(),
             trace: trace.clone(),
         };
-        simulation.host("arena", move || disk.clone().serve());
+        simulation.host("arena", move |network| disk.clone().serve(network));
         let done: Rc<RefCell<BTreeSet<String>>> = Rc::default();
         for number in 0..self.workers {
             let worker = Worker {
                 name: format!("worker-{number}"),
+                pause: self.pause,
                 games: number * self.games_each..(number + 1) * self.games_each,
                 clock: simulation.clock(&format!("worker-{number}")),
                 trace: trace.clone(),
                 done: done.clone(),
             };
             let name = worker.name.clone();
-            simulation.host(&name, move || worker.clone().work());
+            simulation.host(&name, move |network| worker.clone().work(network));
             simulation.link("arena", &name);
         }
         let games = self.workers * self.games_each;
@@ -130,7 +135,7 @@ struct Disk {
 }
 
 impl Disk {
-    async fn serve(self) -> turmoil::Result {
+    async fn serve(self, network: Network) -> turmoil::Result {
         let (store, id) = (self.store.clone(), self.id);
         let pacing = CommitPacing {
             interval: Duration::ZERO,
@@ -151,7 +156,7 @@ impl Disk {
         network::server()
             .add_service(RefereeServer::new(arena.clone()))
             .add_service(ConnectFourBotServer::new(arena))
-            .serve_with_incoming(network::incoming(PORT).await?)
+            .serve_with_incoming(network.incoming(PORT).await?)
             .await?;
         Ok(())
     }
@@ -222,16 +227,18 @@ impl ConnectFourBot for Arena {
 struct Worker {
     name: String,
     games: std::ops::Range<u64>,
+    pause: Duration,
     clock: HostClock,
     trace: Trace,
     done: Rc<RefCell<BTreeSet<String>>>,
 }
 
 impl Worker {
-    async fn work(self) -> turmoil::Result {
+    async fn work(self, network: Network) -> turmoil::Result {
         let endpoint = network::endpoint("arena", PORT)?;
-        let channel = network::connect_lazy(&endpoint);
+        let channel = network.connect_lazy(&endpoint);
         for game in self.games.clone() {
+            tokio::time::sleep(self.pause).await;
             loop {
                 let told = match tokio::time::timeout(PATIENCE, play(&channel, game)).await {
                     Ok(Ok(())) => "stored".to_owned(),
