@@ -12,10 +12,12 @@ use std::{
 use arena_proto::arena::v1::{self as proto, dispatch_server::Dispatch as DispatchRpc};
 use arena_store::{StoreError, WorkerRow};
 use arena_tournament::unix_ms;
+use bytes::Bytes;
 use futures_util::Stream;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
 use referee_worker::{
     Abilities,
+    archive::ArchiveHash,
     lease::{LeaseReply, LeaseRequest, SessionId},
     remote::wire::{self, BadMessage},
 };
@@ -32,6 +34,8 @@ use crate::{
 /// How often what is known of workers is written into the store, and whether they may still
 /// work is looked up.
 const UPKEEP: Duration = Duration::from_secs(2);
+/// How many bytes of an archive are sent in a message.
+const ARCHIVE_PART: usize = 256 * 1024;
 /// The largest message that is read or written, in bytes.
 pub(crate) const LARGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
@@ -362,6 +366,27 @@ impl<S: Storage> DispatchRpc for DispatchService<S> {
     ) -> Result<Response<Self::FetchArchiveStream>, Status> {
         let shared = &self.shared;
         shared.session(&request, &request.get_ref().session)?;
-        Err(Status::not_found("there is no such archive"))
+        let hash = request.into_inner().hash;
+        let Ok(hash) = hash.parse::<ArchiveHash>() else {
+            return Err(Status::invalid_argument(
+                "hash: expected 64 hexadecimal digits",
+            ));
+        };
+        let found = shared
+            .tournaments
+            .storage()
+            .archive(&hash.to_string())
+            .await;
+        let Some(bytes) = found.map_err(|error| failed(&error))? else {
+            return Err(Status::permission_denied(format!(
+                "archive {hash} is not in the store of the arena"
+            )));
+        };
+        let bytes = Bytes::from(bytes);
+        let parts = (0..bytes.len()).step_by(ARCHIVE_PART).map(move |at| {
+            let part = bytes.slice(at..bytes.len().min(at + ARCHIVE_PART));
+            Ok(proto::FetchArchiveReply { part })
+        });
+        Ok(Response::new(Box::pin(futures_util::stream::iter(parts))))
     }
 }

@@ -65,6 +65,12 @@ pub trait Storage: Send + Sync + 'static {
         waits: Option<String>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// The packed bytes of a bot's archive, by its hash.
+    fn archive(
+        &self,
+        hash: &str,
+    ) -> impl Future<Output = Result<Option<Vec<u8>>, StoreError>> + Send;
+
     /// All workers.
     fn workers(&self) -> impl Future<Output = Result<Vec<WorkerRow>, StoreError>> + Send;
 
@@ -143,6 +149,10 @@ impl Storage for Store {
 
     async fn set_waits(&self, id: TournamentId, waits: Option<String>) -> Result<(), StoreError> {
         self.set_waits(id, waits.as_deref()).await
+    }
+
+    async fn archive(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.archive_bytes(hash).await
     }
 
     async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {

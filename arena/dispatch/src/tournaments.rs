@@ -18,6 +18,7 @@ use arena_tournament::{
 };
 use referee_worker::{
     Abilities, Dispatch, DispatchError, Need, Schemes,
+    archive::ArchiveHash,
     lease::{
         GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
         RunId,
@@ -521,6 +522,13 @@ impl<S: Storage> Dispatch for Tournaments<S> {
             Some(running) => running.dispatcher.give_back(give_back).await,
             None => Ok(()),
         }
+    }
+
+    async fn archive(&self, hash: ArchiveHash) -> Result<Vec<u8>, DispatchError> {
+        let bytes = self.storage.archive(&hash.to_string()).await;
+        bytes
+            .map_err(DispatchError::new)?
+            .ok_or_else(|| DispatchError::new(format!("archive {hash} is not in the store")))
     }
 
     async fn is_wanted(&self, lease: LeaseId, game: GameKey) -> Result<bool, DispatchError> {

@@ -3,6 +3,7 @@
 //! `referee` here and `arena`.
 
 pub mod bots;
+mod cache;
 mod end;
 pub mod files;
 mod hidden;
@@ -13,6 +14,7 @@ pub mod stop;
 pub mod text;
 mod work;
 
+pub use cache::CacheArgs;
 pub use end::{End, Usage, usage};
 pub use hidden::Hidden;
 pub use pin::PinArgs;

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    End, Hidden, PinArgs, bots,
+    CacheArgs, End, Hidden, PinArgs, bots,
     net::{TlsDialArgs, TokenDialArgs},
     sandbox::SandboxArgs,
     stop, usage,
@@ -54,6 +54,8 @@ pub struct WorkArgs {
     pin: PinArgs,
     #[command(flatten)]
     sandbox: SandboxArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
     /// Something that this machine has and packed bots may need, once for each. Usual
     /// languages are found without it.
     #[arg(long, value_name = "LABEL")]
@@ -99,6 +101,7 @@ impl WorkArgs {
         let context = LaunchContext::new(Hidden::supervisor()?, logs, env::current_dir()?)
             .context("could not start the supervisor")?
             .with_sandbox(Some(sandbox))
+            .with_archives(Some(Arc::new(self.cache.open()?)))
             .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
         let workers = Workers::start(context, cores.as_ref(), concurrency)?;
         let session = random_session()?;

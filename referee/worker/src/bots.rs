@@ -58,6 +58,12 @@ impl BotPool {
         }
     }
 
+    /// What bots are started with.
+    #[must_use]
+    pub const fn context(&self) -> &LaunchContext {
+        &self.context
+    }
+
     /// The bots of a chunk. No process is started before a game needs it.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use crate::archive::ArchiveHash;
 use crate::lease::{
     GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
 };
@@ -36,6 +37,15 @@ pub trait Dispatch: Send + Sync {
         &self,
         give_back: GiveBack,
     ) -> impl Future<Output = Result<(), DispatchError>> + Send;
+
+    /// The packed bytes of a bot's archive.
+    fn archive(
+        &self,
+        hash: ArchiveHash,
+    ) -> impl Future<Output = Result<Vec<u8>, DispatchError>> + Send {
+        let missing = format!("archive {hash} is not to be had here");
+        std::future::ready(Err(DispatchError::new(missing)))
+    }
 
     /// Whether a game of a lease still has to be played.
     fn is_wanted(

@@ -8,7 +8,11 @@ use referee_core::Record;
 use referee_games::Fixture;
 use tokio::sync::mpsc;
 
-use crate::{BotPool, ChunkBots, DispatchError, Packer, Summary, lease::Lease};
+use crate::{
+    BotPool, ChunkBots, DispatchError, Packer, Summary,
+    archive::{ArchiveHash, CacheError, Held},
+    lease::Lease,
+};
 
 /// A game's result, and its packed record where it is wanted.
 pub type Packed = (Summary, Option<Vec<u8>>);
@@ -28,7 +32,23 @@ pub trait Games: Send + Sync + 'static {
     /// The bots of one chunk.
     type Bots: Send + Sync + 'static;
 
-    /// The bots of a chunk.
+    /// The archives of a chunk's bots that are not on this machine.
+    fn missing(&self, lease: &Lease) -> Result<Vec<ArchiveHash>, WorkError> {
+        let _ = lease;
+        Ok(Vec::new())
+    }
+
+    /// Unpacks an archive. It stays on this machine as long as the guard lives.
+    fn unpack(
+        &self,
+        hash: ArchiveHash,
+        packed: Vec<u8>,
+    ) -> impl Future<Output = Result<Option<Held>, WorkError>> + Send {
+        let _ = (hash, packed);
+        std::future::ready(Ok(None))
+    }
+
+    /// The bots of a chunk, whose archives are there.
     fn take(&self, lease: &Lease) -> impl Future<Output = Result<Self::Bots, WorkError>> + Send;
 
     /// Plays one game. Dropping the future cuts the game off.
@@ -66,6 +86,9 @@ pub enum WorkError {
     /// The system has no thread to give.
     #[error("could not start a thread")]
     Threads(#[source] io::Error),
+    /// An archive can't be unpacked.
+    #[error("could not prepare the archive of a bot")]
+    Archive(#[source] CacheError),
     /// A game can't be played.
     #[error("could not play game {game_id}")]
     Play {
@@ -92,6 +115,24 @@ pub struct BotGames {
 
 impl Games for BotGames {
     type Bots = ChunkBots;
+
+    fn missing(&self, lease: &Lease) -> Result<Vec<ArchiveHash>, WorkError> {
+        let entries = lease.bots.iter().map(|bot| &bot.entry);
+        self.bots
+            .context()
+            .missing(entries)
+            .map_err(WorkError::Archive)
+    }
+
+    async fn unpack(&self, hash: ArchiveHash, packed: Vec<u8>) -> Result<Option<Held>, WorkError> {
+        let Some(cache) = self.bots.context().archives().cloned() else {
+            return Ok(None);
+        };
+        let unpack = move || cache.insert(&hash, &packed);
+        let unpacked = tokio::task::spawn_blocking(unpack).await;
+        let unpacked = unpacked.map_err(|_| WorkError::Pack)?;
+        unpacked.map(Some).map_err(WorkError::Archive)
+    }
 
     async fn take(&self, lease: &Lease) -> Result<ChunkBots, WorkError> {
         self.bots.take(lease).map_err(WorkError::Socket)

@@ -351,6 +351,12 @@ impl LaunchContext {
         &self.dial
     }
 
+    /// The archives that packed bots are started from.
+    #[must_use]
+    pub const fn archives(&self) -> Option<&Arc<ArchiveCache>> {
+        self.archives.as_ref()
+    }
+
     /// Where the bots' output goes.
     #[must_use]
     pub fn logs(&self) -> Option<&Path> {

@@ -110,6 +110,11 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
     /// Plays a chunk and says how many of its games were played.
     async fn play(self: Arc<Self>, lease: Lease) -> Result<u32, WorkError> {
         let kind = game(&lease.game).ok_or_else(|| WorkError::Game(lease.game.clone()))?;
+        let mut archives = Vec::new();
+        for hash in self.games.missing(&lease)? {
+            let packed = self.dispatch.archive(hash).await?;
+            archives.push(self.games.unpack(hash, packed).await?);
+        }
         let bots = self.games.take(&lease).await?;
         let at_once = match lease.series {
             true => 1,
@@ -151,6 +156,7 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
             unreachable!("the games that shared it have ended");
         };
         let memory = worker.games.give_back(bots).await;
+        drop(archives);
         let progress = progress
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);

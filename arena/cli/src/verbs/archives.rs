@@ -1,12 +1,11 @@
 //! The archives of bots: where they are unpacked on this machine, and how they get there.
 
-use std::{path::PathBuf, sync::Arc, time::SystemTime};
+use std::{sync::Arc, time::SystemTime};
 
 use anyhow::Context as _;
 use arena_store::{NewArchive, Store};
 use arena_tournament::unix_ms;
-use clap::Args;
-use etcetera::BaseStrategy as _;
+use referee_cli::CacheArgs;
 use referee_core::printable;
 use referee_worker::{
     Entry,
@@ -19,24 +18,6 @@ use crate::usage;
 /// bot adds its archive first.
 const UNUSED: i64 = 60 * 60 * 1000;
 
-/// Where archives are unpacked.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct CacheArgs {
-    /// Where archives of bots are unpacked [default: bot-arena/archives in your folder of
-    /// caches, as in ~/.cache].
-    #[arg(long = "cache", env = "ARENA_CACHE", value_name = "DIR")]
-    folder: Option<PathBuf>,
-    /// How much space unpacked archives may take, in MiB. Those that were used least lately
-    /// are removed.
-    #[arg(
-        long,
-        value_name = "MIB",
-        default_value_t = 4096,
-        value_parser = clap::value_parser!(u64).range(1..=1 << 24)
-    )]
-    cache_limit: u64,
-}
-
 /// Archives that are here, and stay as long as this does.
 #[derive(Clone, Debug)]
 pub(crate) struct Archives {
@@ -44,22 +25,10 @@ pub(crate) struct Archives {
     _held: Vec<Held>,
 }
 
-impl CacheArgs {
-    fn open(&self) -> anyhow::Result<ArchiveCache> {
-        let folder = match &self.folder {
-            Some(folder) => folder.clone(),
-            None => etcetera::choose_base_strategy()
-                .context("could not find your folder of caches; --cache DIR names another")?
-                .cache_dir()
-                .join("bot-arena/archives"),
-        };
-        ArchiveCache::open(&folder, self.cache_limit << 20)
-            .or_else(|error| usage(format!("--cache: {error}")))
-    }
-
+impl Archives {
     /// Unpacks an archive that was just packed.
-    pub(crate) fn unpack(&self, packed: &Packed) -> anyhow::Result<(Archives, Held)> {
-        let cache = Arc::new(self.open()?);
+    pub(crate) fn unpack(cache: &CacheArgs, packed: &Packed) -> anyhow::Result<(Archives, Held)> {
+        let cache = Arc::new(cache.open()?);
         let held = cache.insert(&packed.hash, &packed.bytes)?;
         let archives = Archives {
             cache,
@@ -70,7 +39,7 @@ impl CacheArgs {
 
     /// Gets the archives of these bots out of the store. None if no bot is in one.
     pub(crate) async fn fetch<'e>(
-        &self,
+        cache: &CacheArgs,
         store: &Store,
         bots: impl IntoIterator<Item = &'e Entry>,
     ) -> anyhow::Result<Option<Archives>> {
@@ -82,7 +51,7 @@ impl CacheArgs {
         if packed.is_empty() {
             return Ok(None);
         }
-        let cache = Arc::new(self.open()?);
+        let cache = Arc::new(cache.open()?);
         let mut held = Vec::new();
         for (bot, hash) in packed {
             if let Some(archive) = cache.get(&hash)? {

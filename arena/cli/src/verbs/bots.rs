@@ -8,14 +8,14 @@ use arena_ladder::{Entrant, ScheduleShape, Seatings};
 use arena_store::{ArchiveInfo, BotRow, NewBot, Store, StoreError};
 use arena_tournament::{RunEnd, Warning, events, find_game};
 use clap::{Args, Subcommand};
-use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
+use referee_cli::{CacheArgs, net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::{Foul, FoulKind, GameKind};
 use referee_games::{GAMES, game_name};
 use referee_worker::{Entry, PackedSpec, Stop};
 
 use super::{
     Format,
-    archives::{self, Archives, CacheArgs, bytes},
+    archives::{self, Archives, bytes},
     games_of,
     packing::PackArgs,
     store::StoreAt,
@@ -148,7 +148,7 @@ impl Add {
             Some(bot) => {
                 report::line(&bot.described())?;
                 // What is checked is what will be played with, not the folder.
-                let (archives, held) = self.cache.unpack(&bot.packed)?;
+                let (archives, held) = Archives::unpack(&self.cache, &bot.packed)?;
                 let inner = Entry::read(&format!("{}={}", self.name, bot.spec.inner), &schemes)?;
                 inner.check_files(held.files())?;
                 Some(archives)
@@ -230,7 +230,7 @@ impl Add {
             return Ok(None);
         }
         let store = self.store.open_existing().await?;
-        self.cache.fetch(&store, [entry]).await
+        Archives::fetch(&self.cache, &store, [entry]).await
     }
 }
 
@@ -310,7 +310,7 @@ impl Check {
         let mut end = End::Done;
         for bot in bots {
             let entry = Entry::read(&format!("{}={}", bot.name, bot.spec), &schemes()?)?;
-            let archives = self.cache.fetch(&store, [&entry]).await?;
+            let archives = Archives::fetch(&self.cache, &store, [&entry]).await?;
             for game in &bot.games {
                 let kind = find_game(game)?;
                 let settings = settings(

@@ -14,7 +14,7 @@ use arena_store::Store;
 use arena_tournament::{LEASE, parse_limit};
 use clap::Args;
 use referee::{BotSandbox, core_count};
-use referee_cli::{Hidden, PinArgs, files, net::TlsListenArgs, sandbox::SandboxArgs};
+use referee_cli::{CacheArgs, Hidden, PinArgs, files, net::TlsListenArgs, sandbox::SandboxArgs};
 use referee_games::{GAMES, game_name};
 use referee_net::Bounds;
 use referee_worker::{Abilities, LaunchContext, Stop, WorkerIdentity, Workers};
@@ -53,6 +53,8 @@ pub(crate) struct Serve {
     lease: Duration,
     #[command(flatten)]
     store: StoreAt,
+    #[command(flatten)]
+    cache: CacheArgs,
     #[command(flatten)]
     sandbox: SandboxArgs,
     #[command(flatten)]
@@ -220,6 +222,7 @@ impl Serve {
             LaunchContext::new(Hidden::supervisor()?, Some(logs), std::env::current_dir()?)
                 .context("could not start the supervisor")?
                 .with_sandbox(Some(sandbox))
+                .with_archives(Some(Arc::new(self.cache.open()?)))
                 .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
         Ok(Some(Workers::start(context, cores.as_ref(), concurrency)?))
     }

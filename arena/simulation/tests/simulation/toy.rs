@@ -108,6 +108,7 @@ async fn new_store() -> (Store, TournamentId) {
         version: "1".to_owned(),
         spec: format!("house:{name}"),
         owner: None,
+        identity: None,
     };
     let new = NewTournament {
         name: "toy".to_owned(),

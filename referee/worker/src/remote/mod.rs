@@ -21,6 +21,7 @@ use tonic::{Code, Request, Status, transport::Channel};
 
 use crate::{
     Dispatch, DispatchError, Machine, Schemes,
+    archive::{ArchiveHash, MOST_PACKED_BYTES},
     lease::{
         GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
         SessionId,
@@ -340,6 +341,27 @@ impl Dispatch for RemoteDispatch {
         }
         tracing::warn!("a chunk could not be given back; its lease will run out");
         Ok(())
+    }
+
+    async fn archive(&self, hash: ArchiveHash) -> Result<Vec<u8>, DispatchError> {
+        let shared = &self.shared;
+        let message = proto::FetchArchiveRequest {
+            session: shared.session().into(),
+            hash: hash.to_string(),
+        };
+        let fetch = || async {
+            let request = shared.request(message.clone());
+            let mut parts = shared.client().fetch_archive(request).await?.into_inner();
+            let mut bytes = Vec::new();
+            while let Some(part) = parts.message().await? {
+                bytes.extend_from_slice(&part.part);
+                if bytes.len() as u64 > MOST_PACKED_BYTES {
+                    return Err(Status::permission_denied("an archive is too large"));
+                }
+            }
+            Ok(bytes)
+        };
+        shared.persist(fetch).await.map_err(DispatchError::new)
     }
 
     async fn is_wanted(&self, lease: LeaseId, game: GameKey) -> Result<bool, DispatchError> {

@@ -20,7 +20,7 @@ use arena_tournament::{
 };
 use clap::Args;
 use referee::BotSandbox;
-use referee_cli::{PinArgs, net::BotsTlsArgs, sandbox::SandboxArgs};
+use referee_cli::{CacheArgs, PinArgs, net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::Root;
 use referee_games::game_name;
 
@@ -34,7 +34,7 @@ use crate::{
     reporter::Reporter,
     secrets::SEED,
     show, stop, usage,
-    verbs::{Format, archives::CacheArgs, store::StoreAt},
+    verbs::{Format, archives::Archives, store::StoreAt},
 };
 
 #[derive(Args)]
@@ -354,7 +354,7 @@ impl GoOn {
         let hidden = hidden.chain(secrets);
         let bots = plan.bots.iter().map(|bot| &bot.entry);
         let sandbox = self.sandbox.around(bots, hidden)?;
-        let archives = self.cache.fetch(store, plan.entries()).await?;
+        let archives = Archives::fetch(&self.cache, store, plan.entries()).await?;
         note_isolation(&plan, sandbox.as_ref());
         warn_of_changes(tournament, &plan);
         let json = self.format == Format::Json;
