@@ -115,9 +115,9 @@ impl Add {
             }
         }
         report::line(&format!(
-            "{name} may work for {}; bring {} to its machine and start `referee work --arena URL \
-             --token-file {}` there",
-            humantime::format_duration(self.expires),
+            "{name} may work until {}; bring {} to its machine and start `referee work --arena \
+             URL --token-file {}` there",
+            show::date(worker.expires_unix_ms.unwrap_or_default()),
             file.display(),
             file.display()
         ))?;

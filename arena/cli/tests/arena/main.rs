@@ -19,3 +19,4 @@ mod stops;
 mod strategies;
 mod tournaments;
 mod vocabulary;
+mod workers;

@@ -112,10 +112,15 @@ pub(crate) fn without_times(record: &str) -> String {
     lines.join("\n")
 }
 
-pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, holds: impl FnMut() -> bool) {
+    wait_until_or(what, String::new, holds);
+}
+
+/// The same; where it never holds, `why` is shown.
+pub(crate) fn wait_until_or(what: &str, why: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < FAR_TOO_LONG, "never: {what}");
+        assert!(began.elapsed() < FAR_TOO_LONG, "never: {what}\n{}", why());
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -134,6 +134,11 @@ impl Shown {
                 tournament.name
             ))?;
         }
+        if let Some(waits) = &tournament.waits {
+            report::line(&format!("it waits for {waits}"))?;
+        } else if state == State::Queued {
+            report::line("it waits for `arena serve` on this store")?;
+        }
         report::text(&format!(
             "begun {}\n\n",
             show::date(tournament.created_unix_ms)
