@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use arena_events::tournament::FaultKind;
 use arena_proto::arena::v1 as proto;
+use arena_tournament::TournamentError;
 use futures_util::future::join_all;
 use rand::RngExt as _;
 use referee_worker::{
@@ -56,25 +57,14 @@ pub(super) async fn report<S: Storage>(
             return Err(refused.into());
         }
     }
-    let taken = games
-        .into_iter()
-        .zip(examined)
-        .map(|(game, found)| async move {
-            let (Some(running), Ok(Some(summary))) = (game.running, found) else {
-                return Ok(ReportReply::Stale);
-            };
-            if running.dispatcher.is_anothers(game.lease, Some(session)) {
-                return Ok(ReportReply::Stale);
-            }
-            let report = GameReport {
-                lease: game.lease,
-                key: game.key,
-                summary,
-                record: Some(game.record),
-            };
-            running.dispatcher.take(report, Some(worker)).await
-        });
-    let replies = join_all(taken).await.into_iter();
+    // On a task of its own: a worker that is gone does not cut it off when a game is stored and
+    // the schedule has not heard of it.
+    let name = worker.to_owned();
+    let taking = tokio::spawn(async move {
+        let taken = games.into_iter().zip(examined);
+        join_all(taken.map(|(game, found)| take(session, &name, game, found))).await
+    });
+    let replies = taking.await.map_err(|error| failed(&error))?.into_iter();
     let replies: Vec<ReportReply> = replies
         .collect::<Result<_, _>>()
         .map_err(|error| failed(&error))?;
@@ -84,6 +74,27 @@ pub(super) async fn report<S: Storage>(
         }
     });
     Ok(replies)
+}
+
+async fn take<S: Storage>(
+    session: SessionId,
+    worker: &str,
+    game: Reported<S>,
+    found: Examined,
+) -> Result<ReportReply, TournamentError> {
+    let (Some(running), Ok(Some(summary))) = (game.running, found) else {
+        return Ok(ReportReply::Stale);
+    };
+    if running.dispatcher.is_anothers(game.lease, Some(session)) {
+        return Ok(ReportReply::Stale);
+    }
+    let report = GameReport {
+        lease: game.lease,
+        key: game.key,
+        summary,
+        record: Some(game.record),
+    };
+    running.dispatcher.take(report, Some(worker)).await
 }
 
 fn read<S: Storage>(

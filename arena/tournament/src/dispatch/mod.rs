@@ -441,11 +441,11 @@ impl<R: Results> Dispatcher<R> {
         };
         let reported = self.results.report(&game_id, finished).await?;
         tracing::debug!(game = game_id, ?reported, "a game is stored");
-        match reported {
-            Reported::Stale => return Ok(ReportReply::Stale),
-            Reported::Duplicate => return Ok(ReportReply::Duplicate),
-            Reported::Accepted => {}
+        if reported == Reported::Stale {
+            return Ok(ReportReply::Stale);
         }
+        // A duplicate may be new here: whoever took it the first time may have been cut off
+        // when it was stored.
         let progress = self.state().played(game);
         if progress == Progress::Complete {
             let scored = self.results.score(game.group).await?.ok_or_else(|| {
@@ -456,6 +456,9 @@ impl<R: Results> Dispatcher<R> {
             })?;
             self.state().score(&scored.score)?;
             self.options.changed.notify_waiters();
+        }
+        if reported == Reported::Duplicate {
+            return Ok(ReportReply::Duplicate);
         }
         let ended = EndedGame {
             players: self.players(&planned),
