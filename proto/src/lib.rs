@@ -13,6 +13,7 @@ pub mod opaque;
     unreachable_pub,
     clippy::allow_attributes,
     clippy::allow_attributes_without_reason,
+    clippy::large_enum_variant,
     reason = "generated; the .proto files document it"
 )]
 mod packages {

@@ -30,6 +30,9 @@ Verbs:
   soak fuzz [HOURS | --minutes N]
                     Run cargo-fuzz on every target of fuzz/, for so long in all
                     (default 1 hour)
+  soak kills [KILLS]
+                    Kill arena and workers at random moments, so many times
+                    [1000]: the table stays the same
   soak load [MOVES] Play 256 games at once on cores that are all taken, so many
                     moves (default 1000000); no bot may lose on time
   help              Print this
@@ -60,6 +63,8 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(None),
         ["soak"] => soak::run("20"),
         ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),
+        ["soak", "kills"] => soak::kills("1000"),
+        ["soak", "kills", kills] if kills.parse::<u32>().is_ok() => soak::kills(kills),
         ["soak", "load"] => soak::load("1000000"),
         ["soak", "load", moves] if moves.parse::<u64>().is_ok() => soak::load(moves),
         ["soak", "fuzz"] => soak::fuzz(minutes(60)),

@@ -1,5 +1,5 @@
 //! `cargo xtask soak`: what is too long for every commit: tournaments that are stopped
-//! ([`run`]), many games at once ([`load`]), and bytes that nobody wrote ([`fuzz`]).
+//! ([`run`]), arenas and workers that are killed ([`kills`]), many games at once ([`load`]), and bytes that nobody wrote ([`fuzz`]).
 
 use std::{fs, process::Stdio, time::Duration};
 
@@ -17,6 +17,18 @@ pub(crate) fn run(stops: &str) -> Result {
     stream(
         cargo("test --locked -p arena --test arena -- --ignored soak --nocapture")
             .env("ARENA_SOAK_STOPS", stops),
+    )
+}
+
+/// Kills the arena and its workers so many times while they play.
+///
+/// # Errors
+/// The tournament did not end in the table that it should have.
+pub(crate) fn kills(kills: &str) -> Result {
+    stream(&mut cargo("build --locked -p villains"))?;
+    stream(
+        cargo("test --locked -p arena --test arena -- workers::kills --nocapture")
+            .env("ARENA_TEST_KILLS", kills),
     )
 }
 

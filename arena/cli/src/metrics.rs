@@ -1,10 +1,10 @@
 //! What can be measured from outside while a tournament goes on, in Prometheus'
 //! words. The same figures lie in the store as counters, for people.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use anyhow::Context as _;
-use arena_store::Counter;
+use arena_store::{Counter, WorkerSession};
 use arena_tournament::EndedGame;
 use metrics::{
     Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
@@ -18,6 +18,11 @@ const EXCUSED: &str = "arena_answers_excused_total";
 const QUEUE: &str = "arena_queue_wait_seconds";
 const ASK: &str = "arena_ask_seconds";
 const LATENESS: &str = "arena_referee_lateness_seconds";
+const WORKERS: &str = "arena_workers_connected";
+const WORKER_RUNNING: &str = "arena_worker_games_running";
+const WORKER_GAMES: &str = "arena_worker_games_total";
+const WORKER_REFUSED: &str = "arena_worker_games_refused_total";
+const WORKER_LATENESS: &str = "arena_worker_lateness_seconds";
 const COMMIT: &str = "arena_store_commit_seconds";
 
 /// Bounds of the buckets that times are counted in, in seconds.
@@ -54,7 +59,41 @@ pub(crate) fn serve(address: SocketAddr) -> anyhow::Result<()> {
         Unit::Seconds,
         "How long a commit of the store took."
     );
+    describe_gauge!(WORKERS, "Processes of workers that are connected.");
+    describe_gauge!(WORKER_RUNNING, "Games that a worker is playing.");
+    describe_counter!(WORKER_GAMES, "Games of a worker that count.");
+    describe_counter!(
+        WORKER_REFUSED,
+        "Games of a worker that came too late or were refused."
+    );
+    describe_gauge!(
+        WORKER_LATENESS,
+        Unit::Seconds,
+        "The worst delay of a worker's referee in the last minute."
+    );
     Ok(())
+}
+
+/// What is known of workers.
+pub(crate) fn workers(sessions: &[WorkerSession]) {
+    let connected = sessions.iter().filter(|session| session.about.connected);
+    gauge!(WORKERS).set(connected.count() as f64);
+    let mut sums: BTreeMap<&str, (u64, u64, u64, u64)> = BTreeMap::new();
+    for session in sessions {
+        let about = &session.about;
+        let sum = sums.entry(&session.worker).or_default();
+        sum.0 += u64::from(about.running);
+        sum.1 += about.accepted;
+        sum.2 += about.stale + about.refused;
+        sum.3 = sum.3.max(about.worst_delay_us);
+    }
+    for (worker, (running, accepted, refused, delay_us)) in sums {
+        let worker = || worker.to_owned();
+        gauge!(WORKER_RUNNING, "worker" => worker()).set(running as f64);
+        counter!(WORKER_GAMES, "worker" => worker()).absolute(accepted);
+        counter!(WORKER_REFUSED, "worker" => worker()).absolute(refused);
+        gauge!(WORKER_LATENESS, "worker" => worker()).set(delay_us as f64 / 1e6);
+    }
 }
 
 /// A game has ended.

@@ -100,12 +100,17 @@ impl Proof {
 
 /// The worker with this token. Every worker is looked at, and each in the same time.
 pub(crate) fn worker_with<'w>(token: &Token, workers: &'w [WorkerRow]) -> Option<&'w WorkerRow> {
-    let is_theirs = |worker: &&WorkerRow| {
-        let hash = worker.token_hash.as_ref()?.parse::<TokenHash>().ok()?;
-        hash.is_of(token).then_some(())
-    };
-    let theirs = workers.iter().filter(|worker| is_theirs(worker).is_some());
-    theirs.last()
+    let mut found = None;
+    for worker in workers {
+        let hash = worker
+            .token_hash
+            .as_ref()
+            .and_then(|hash| hash.parse().ok());
+        if hash.is_some_and(|hash: TokenHash| hash.is_of(token)) {
+            found = Some(worker);
+        }
+    }
+    found
 }
 
 /// Whether a worker may work now.

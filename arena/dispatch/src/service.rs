@@ -267,6 +267,10 @@ impl<S: Storage> Shared<S> {
     }
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "map_err hands errors over by value"
+)]
 fn invalid(error: BadMessage) -> Status {
     Status::invalid_argument(error.to_string())
 }

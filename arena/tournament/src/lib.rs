@@ -22,6 +22,7 @@ mod setups;
 mod snapshot;
 mod suggest;
 mod verify;
+mod workers;
 
 use std::time::SystemTime;
 
@@ -42,6 +43,7 @@ pub use setups::{Setups, openings};
 pub use snapshot::{BotFigures, Figures, Snapshot, TestProgress, Warning};
 pub use suggest::{closest, hint};
 pub use verify::{Verification, verify};
+pub use workers::{Suspicion, suspicions};
 
 /// A moment in milliseconds since 1970; 0 before that.
 #[must_use]

@@ -102,5 +102,5 @@ fn is_whole(record: &Record, outcome: &Outcome, fouls: &[SeatFoul]) -> bool {
         && outcome.scores.as_slice().len() == seats
         && record.result.thought_us.as_slice().len() == seats
         && fouls.iter().all(|foul| is_seat(&foul.seat))
-        && answered.into_iter().all(|seat| is_seat(seat))
+        && answered.into_iter().all(is_seat)
 }

@@ -94,6 +94,14 @@ const FORBIDDEN: &[Arrow] = &[
     ("arena-review", "arena-tournament", "a record is handed in"),
     ("arena-review", "arena", "who reviews does not know who asks"),
 
+    ("arena-dispatch", "arena", "who serves does not know who asks"),
+    ("arena-dispatch", "clap", "the engine reads no arguments"),
+    ("arena-dispatch", "indicatif", "the engine never prints"),
+    ("arena-dispatch", "anstream", "the engine never prints"),
+    ("arena-dispatch", "referee-cli", "kinds of bots are handed in"),
+    ("arena-dispatch", "house-bots", "kinds of bots are handed in"),
+
+    ("arena-tournament", "arena-dispatch", "a run on one machine needs no network"),
     ("arena-tournament", "arena", "the engine does not know who asks"),
     ("arena-tournament", "clap", "the engine reads no arguments"),
     ("arena-tournament", "indicatif", "the engine never prints"),

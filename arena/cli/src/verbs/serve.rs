@@ -109,6 +109,7 @@ impl Serve {
         let store = self.store.open().await?;
         if let Some(address) = self.metrics {
             metrics::serve(address)?;
+            tokio::spawn(count_workers(store.clone()));
         }
         let stop = stop::on_signals(Some(self.grace))?;
         let tournaments = Arc::new(self.tournaments(store.clone(), &stop)?);
@@ -225,6 +226,17 @@ impl Serve {
                 .with_archives(Some(Arc::new(self.cache.open()?)))
                 .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
         Ok(Some(Workers::start(context, cores.as_ref(), concurrency)?))
+    }
+}
+
+/// Keeps the metrics of workers as the store has them.
+async fn count_workers(store: Store) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        match store.sessions().await {
+            Ok(sessions) => metrics::workers(&sessions),
+            Err(error) => tracing::debug!(%error, "could not read what is known of workers"),
+        }
     }
 }
 

@@ -8,10 +8,11 @@ use std::{
 
 use arena_events::{
     Event,
-    worker::{WorkerEvent, WorkerState},
+    worker::{WorkerEvent, WorkerFailure, WorkerState, WorkerSuspicion},
 };
+use arena_ladder::Failure;
 use arena_store::{Store, StoreError, WorkerRow, WorkerSession, WorkerStatus};
-use arena_tournament::unix_ms;
+use arena_tournament::{Suspicion, suspicions, unix_ms};
 use clap::{Args, Subcommand};
 use referee_net::Token;
 
@@ -186,13 +187,34 @@ async fn workers(store: &Store) -> anyhow::Result<Vec<WorkerEvent>> {
             .or_default()
             .push(session);
     }
+    let found = suspicions(store).await?;
     let workers = store.workers().await?.into_iter();
     Ok(workers
         .map(|worker| {
             let sessions = sessions.remove(&worker.name).unwrap_or_default();
-            event(worker, &sessions, now)
+            let name = worker.name.clone();
+            let of_it = found
+                .iter()
+                .filter(|one| one.worker.as_ref() == Some(&name));
+            WorkerEvent {
+                suspicions: of_it.filter_map(suspicion).collect(),
+                ..event(worker, &sessions, now)
+            }
         })
         .collect())
+}
+
+fn suspicion(found: &Suspicion) -> Option<WorkerSuspicion> {
+    let test = found.test.test.as_ref()?;
+    Some(WorkerSuspicion {
+        failure: match found.test.failure {
+            Failure::Late => WorkerFailure::Late,
+            Failure::Crashed => WorkerFailure::Crashed,
+        },
+        observed: test.observed,
+        expected: test.expected,
+        p_value: test.p_value,
+    })
 }
 
 /// How long after it was seen last a worker is believed to be connected, in milliseconds.
@@ -266,6 +288,17 @@ fn remarks(worker: &WorkerEvent) -> anyhow::Result<()> {
     let name = &worker.worker;
     if let Some(why) = &worker.shut_out {
         report::line(&format!("{name} was shut out: {why}"))?;
+    }
+    for found in &worker.suspicions {
+        let how = match found.failure {
+            WorkerFailure::Late => "lose on time",
+            WorkerFailure::Crashed => "crash or do not start",
+        };
+        report::line(&format!(
+            "bots {how} on {name} more often than elsewhere: {} games, where {:.1} were to be \
+             expected (p = {:.1e}); is the machine slower, or busy with something else?",
+            found.observed, found.expected, found.p_value
+        ))?;
     }
     if worker.state == WorkerState::Away
         && let Some(seen) = worker.seen_unix_ms

@@ -287,7 +287,7 @@ impl Dispatch for RemoteDispatch {
                 _ => LeaseReply::Wait,
             });
         };
-        let id = wire::lease_id(lease.id.clone()).map_err(DispatchError::new)?;
+        let id = wire::lease_id(lease.id).map_err(DispatchError::new)?;
         shared.held().insert(id, Held::default());
         match wire::lease(lease, &shared.schemes) {
             Ok(lease) => Ok(LeaseReply::Work(Box::new(lease))),
