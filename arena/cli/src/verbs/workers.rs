@@ -159,7 +159,7 @@ impl List {
                 }
             }
             Format::Text if workers.is_empty() => {
-                report::text("no worker yet; `arena workers add NAME` makes a token for one\n")?
+                report::text("no worker yet; `arena workers add NAME` makes a token for one\n")?;
             }
             Format::Text => {
                 let rows = workers.iter().map(row);

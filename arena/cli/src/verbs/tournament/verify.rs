@@ -56,7 +56,7 @@ impl Verify {
                     (Some(group), None) => format!("group {group}: "),
                     (None, _) => String::new(),
                 };
-                report::line(&format!("  {place}{}", fault.fault.to_string()))?;
+                report::line(&format!("  {place}{}", fault.fault))?;
             }
             if count > TOLD {
                 report::line(&format!("  and {} more", count - TOLD))?;
