@@ -18,6 +18,7 @@ const WITH_SEED: &[&[&str]] = &[
     &["match"],
     &["exam", "connect-four"],
     &["tournament", "run"],
+    &["tournament", "submit"],
 ];
 
 /// Starts this program again in place of itself if a secret is on its command line.
@@ -105,6 +106,7 @@ mod tests {
         for line in [
             "arena match othello --seed 17 --deals 2",
             "arena match othello --seed=17 --deals 2",
+            "arena tournament submit --seed 17 match othello --deals 2",
             "arena --log-format json match othello --deals 2 --seed 17",
         ] {
             let (left, variables) = hidden(line);
