@@ -9,6 +9,8 @@ mod exams;
 mod games;
 mod inputs;
 mod languages;
+mod namespaces;
+mod networks;
 mod packed;
 mod registry;
 mod replays;

@@ -21,15 +21,15 @@ use crate::vocabulary::*;
 const KILLS: &str = "ARENA_TEST_KILLS";
 
 /// An arena that serves, and its workers; all are killed when this is dropped.
-struct Site {
-    arena: Arena,
+pub(crate) struct Site {
+    pub(crate) arena: Arena,
     port: u16,
     /// The server and the workers, each with how it is started.
-    processes: Vec<(String, Child)>,
+    pub(crate) processes: Vec<(String, Child)>,
 }
 
 impl Site {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // A port that nobody has, which a restarted arena has again.
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         Self {
@@ -39,7 +39,7 @@ impl Site {
         }
     }
 
-    fn cup(&self, file: &str, game: &str, more: &str, bots: &[&str]) {
+    pub(crate) fn cup(&self, file: &str, game: &str, more: &str, bots: &[&str]) {
         let mut text = format!("game = \"{game}\"\nshape = \"round-robin\"\n{more}\n");
         for (name, spec) in ('a'..).zip(bots) {
             text += &format!("[[bots]]\nname = \"{name}\"\nbot = {}\n", json!(spec));
@@ -47,13 +47,13 @@ impl Site {
         fs::write(self.arena.path(file), text).unwrap();
     }
 
-    fn command(&self, line: &str) -> Command {
+    pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = self.arena.command(line);
         command.env("ARENA_CACHE", self.arena.path("cache"));
         command
     }
 
-    fn run(&self, line: &str) -> String {
+    pub(crate) fn run(&self, line: &str) -> String {
         done(&self.command(line).output().unwrap())
     }
 
@@ -64,11 +64,25 @@ impl Site {
     }
 
     fn spawn(&self, line: &str) -> Child {
+        self.launch(self.command(line))
+    }
+
+    /// Starts a command that writes into the log.
+    pub(crate) fn launch(&self, mut command: Command) -> Child {
         let mut log = fs::File::options();
         let log = log.create(true).append(true);
         let log = log.open(self.arena.path("log")).unwrap();
-        let mut command = self.command(line);
-        command.stdout(Stdio::null()).stderr(log).spawn().unwrap()
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap()
+    }
+
+    /// What the server and the workers have said.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.arena.path("log")).unwrap_or_default()
     }
 
     /// `arena serve` with these words.
@@ -92,21 +106,22 @@ impl Site {
         self.processes[at].1 = self.spawn(&line);
     }
 
-    fn state(&self, name: &str) -> String {
+    pub(crate) fn state(&self, name: &str) -> String {
         let list = events(&self.run("tournament list --format json"));
         let mut list = list.iter();
         let one = list.find(|one| one["tournament"] == *name).unwrap();
         one["state"].as_str().unwrap().to_owned()
     }
 
-    fn wait_for(&self, name: &str, state: &str) {
-        let log = || fs::read_to_string(self.arena.path("log")).unwrap_or_default();
-        wait_until_or(&format!("{name} is {state}"), log, || {
-            self.state(name) == state
-        });
+    pub(crate) fn wait_for(&self, name: &str, state: &str) {
+        wait_until_or(
+            &format!("{name} is {state}"),
+            || self.log(),
+            || self.state(name) == state,
+        );
     }
 
-    fn rows(&self, name: &str) -> Value {
+    pub(crate) fn rows(&self, name: &str) -> Value {
         let line = format!("tournament status {name} --format json");
         let output = self.command(&line).output().unwrap();
         let mut rows = of_type(&events(&out(&output)), "standings")[0]["rows"].clone();
@@ -118,7 +133,7 @@ impl Site {
         rows
     }
 
-    fn workers(&self) -> Vec<Value> {
+    pub(crate) fn workers(&self) -> Vec<Value> {
         of_type(&events(&self.run("workers --format json")), "worker")
     }
 }
