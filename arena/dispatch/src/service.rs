@@ -347,7 +347,12 @@ impl<S: Storage> DispatchRpc for DispatchService<S> {
     ) -> Result<Response<proto::ReportReply>, Status> {
         let shared = &self.shared;
         let (session, worker, _) = shared.session(&request, &request.get_ref().session)?;
-        let games = report::report(shared, session, &worker, request.into_inner().games).await?;
+        let (shared, games) = (shared.clone(), request.into_inner().games);
+        // A task of its own, which goes on when the worker is gone: what is stored must be taken
+        // down too.
+        let reporting =
+            tokio::spawn(async move { report::report(&shared, session, &worker, games).await });
+        let games = reporting.await.map_err(|error| failed(&error))??;
         Ok(Response::new(proto::ReportReply {
             games: games
                 .into_iter()

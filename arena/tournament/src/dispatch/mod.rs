@@ -441,11 +441,10 @@ impl<R: Results> Dispatcher<R> {
         };
         let reported = self.results.report(&game_id, finished).await?;
         tracing::debug!(game = game_id, ?reported, "a game is stored");
-        match reported {
-            Reported::Stale => return Ok(ReportReply::Stale),
-            Reported::Duplicate => return Ok(ReportReply::Duplicate),
-            Reported::Accepted => {}
+        if reported == Reported::Stale {
+            return Ok(ReportReply::Stale);
         }
+        // Also of a game that was stored before: what it brought may not have been read then.
         let progress = self.state().played(game);
         if progress == Progress::Complete {
             let scored = self.results.score(game.group).await?.ok_or_else(|| {
@@ -456,6 +455,9 @@ impl<R: Results> Dispatcher<R> {
             })?;
             self.state().score(&scored.score)?;
             self.options.changed.notify_waiters();
+        }
+        if reported == Reported::Duplicate {
+            return Ok(ReportReply::Duplicate);
         }
         let ended = EndedGame {
             players: self.players(&planned),
