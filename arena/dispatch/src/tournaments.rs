@@ -423,8 +423,12 @@ impl<S: Storage> Tournaments<S> {
                 }
             }
             // The lease of another worker may run out.
-            let running = self.all().into_iter();
-            let expiry = running.filter_map(|running| running.dispatcher.next_expiry());
+            let mut running = self.all();
+            if let Some(scope) = &request.scope {
+                running.retain(|running| running.name == scope.tournament);
+            }
+            let expiry = running.iter();
+            let expiry = expiry.filter_map(|running| running.dispatcher.next_expiry());
             let until = expiry.min().map_or(patience, |expiry| expiry.min(patience));
             tokio::select! {
                 biased;
