@@ -15,6 +15,6 @@ mod tournaments;
 
 pub use access::{Access, AccessError};
 pub use serve::serve;
-pub use service::{DispatchService, Replays, ServiceOptions};
+pub use service::{DispatchService, Examines, Replays, ServiceOptions};
 pub use storage::{OnCommit, Storage};
 pub use tournaments::{NewObserver, TournamentOptions, Tournaments};

@@ -41,6 +41,7 @@ pub async fn serve<S: Storage>(
         );
     let serving = async {
         tokio::select! {
+            biased;
             served = serving => served,
             () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => Ok(()),
         }

@@ -48,8 +48,8 @@ pub struct ServiceOptions {
     pub replays: Replays,
     /// What the sample of replayed games is drawn from. No worker may know it.
     pub sample_seed: [u8; 32],
-    /// How many records are examined at once.
-    pub examiners: usize,
+    /// Where records are examined.
+    pub examines: Examines,
     /// Whether the arena's own process plays too.
     pub plays_here: bool,
 }
@@ -61,6 +61,16 @@ pub enum Replays {
     All,
     /// The first ones of each process, and one in so many of the others, by chance.
     OneIn(u32),
+}
+
+/// Where records are examined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Examines {
+    /// On threads of their own, so many at once.
+    OnThreads(usize),
+    /// On the thread that serves. Nothing else is served meanwhile, so this is for
+    /// simulations, in which a thread would end at a time that no seed decides.
+    Inline,
 }
 
 /// The service.
@@ -103,7 +113,10 @@ impl<S: Storage> DispatchService<S> {
                 workers: Mutex::default(),
                 streams: AtomicU64::new(0),
                 sample: Mutex::new(ChaCha20Rng::from_seed(options.sample_seed)),
-                examiners: Arc::new(Semaphore::new(options.examiners.max(1))),
+                examiners: Arc::new(Semaphore::new(match options.examines {
+                    Examines::OnThreads(threads) => threads.max(1),
+                    Examines::Inline => 1,
+                })),
                 options,
                 stop,
             }),
@@ -125,9 +138,10 @@ impl<S: Storage> DispatchService<S> {
         let shared = &self.shared;
         loop {
             tokio::select! {
-                () = tokio::time::sleep(UPKEEP) => shared.look().await,
-                () = shared.tournaments.an_end() => {}
+                biased;
                 () = shared.stop.cancelled() => break,
+                () = shared.tournaments.an_end() => {}
+                () = tokio::time::sleep(UPKEEP) => shared.look().await,
             }
             let tournaments = &shared.tournaments;
             let is_running = |run| tournaments.running(run).is_some();
@@ -337,7 +351,12 @@ impl<S: Storage> DispatchRpc for DispatchService<S> {
     ) -> Result<Response<proto::ReportReply>, Status> {
         let shared = &self.shared;
         let (session, worker, _) = shared.session(&request, &request.get_ref().session)?;
-        let games = report::report(shared, session, &worker, request.into_inner().games).await?;
+        let (shared, games) = (shared.clone(), request.into_inner().games);
+        // A task of its own, which goes on when the worker is gone: what is stored must be taken
+        // down too.
+        let reporting =
+            tokio::spawn(async move { report::report(&shared, session, &worker, games).await });
+        let games = reporting.await.map_err(|error| failed(&error))??;
         Ok(Response::new(proto::ReportReply {
             games: games
                 .into_iter()

@@ -162,12 +162,13 @@ impl<S: Storage> Tournaments<S> {
         loop {
             self.look().await;
             tokio::select! {
-                () = tokio::time::sleep(GLANCE) => {}
+                biased;
+                () = stop.cancelled() => break,
                 () = self.changed.notified() => {
                     // Not for every game: a tournament's end is seen soon enough.
                     tokio::time::sleep(GLANCE / 10).await;
                 }
-                () = stop.cancelled() => break,
+                () = tokio::time::sleep(GLANCE) => {}
             }
         }
         for running in self.all() {
@@ -422,10 +423,15 @@ impl<S: Storage> Tournaments<S> {
                 }
             }
             // The lease of another worker may run out.
-            let running = self.all().into_iter();
-            let expiry = running.filter_map(|running| running.dispatcher.next_expiry());
+            let mut running = self.all();
+            if let Some(scope) = &request.scope {
+                running.retain(|running| running.name == scope.tournament);
+            }
+            let expiry = running.iter();
+            let expiry = expiry.filter_map(|running| running.dispatcher.next_expiry());
             let until = expiry.min().map_or(patience, |expiry| expiry.min(patience));
             tokio::select! {
+                biased;
                 () = changed => {}
                 () = tokio::time::sleep_until(until) => {
                     if Instant::now() >= patience {

@@ -82,6 +82,10 @@ impl<R: Results> Results for BesideResults<R> {
             .await
     }
 
+    async fn leases(&self) -> Answer<Vec<(ChunkId, u32, SessionId)>> {
+        self.call(|inner| async move { inner.leases().await }).await
+    }
+
     async fn renew(&self, lease: LeaseId, valid_for: Duration) -> Answer<bool> {
         self.call(move |inner| async move { inner.renew(lease, valid_for).await })
             .await

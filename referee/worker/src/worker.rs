@@ -87,6 +87,7 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
                 scope: worker.scope.clone(),
             };
             let leased = tokio::select! {
+                biased;
                 leased = worker.dispatch.lease(request) => leased?,
                 () = worker.stop.finishing() => return Ok(()),
             };
@@ -140,6 +141,7 @@ impl<D: Dispatch + 'static, G: Games> Worker<D, G> {
             // Beside the games, which nothing must keep waiting. Where the lease is lost they
             // are cut off: another worker plays them.
             tokio::select! {
+                biased;
                 played = games.try_for_each(async |()| Ok(())) => played,
                 () = chunk.keep() => Ok(()),
             }
@@ -180,8 +182,9 @@ impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
         let dispatch = &self.worker.dispatch;
         loop {
             tokio::select! {
-                () = tokio::time::sleep(self.lease.valid_for / 4) => {}
+                biased;
                 () = dispatch.lost(id) => break,
+                () = tokio::time::sleep(self.lease.valid_for / 4) => {}
             }
             match dispatch.renew(id).await {
                 Ok(true) => {}
@@ -209,6 +212,7 @@ impl<D: Dispatch + 'static, G: Games> Chunk<D, G> {
         let playing = self.worker.games.play(&self.bots, game);
         let watching = self.watch(assignment, watching);
         let played = tokio::select! {
+            biased;
             played = playing => played,
             never = watching => match never {},
             // Dropping it cuts it off. What has ended is still stored and told.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::Context as _;
-use arena_dispatch::{Access, Replays, ServiceOptions, TournamentOptions, Tournaments, serve};
+use arena_dispatch::{Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve};
 use arena_store::Store;
 use arena_tournament::{LEASE, parse_limit};
 use clap::Args;
@@ -122,7 +122,7 @@ impl Serve {
             },
             replays: self.replay,
             sample_seed: random()?,
-            examiners: core_count(),
+            examines: Examines::OnThreads(core_count()),
             plays_here: local.is_some(),
         };
         let scheme = if tls.is_some() { "https" } else { "http" };

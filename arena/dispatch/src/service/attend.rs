@@ -75,8 +75,9 @@ pub(super) async fn attend<S: Storage>(
     tracing::info!(worker = worker.name, session = %id, "a worker has joined");
     tokio::spawn(async move {
         let left = tokio::select! {
-            left = hear(&shared, id, up) => left,
+            biased;
             () = shared.stop.cancelled() => false,
+            left = hear(&shared, id, up) => left,
         };
         shared.sessions.stream_ended(id, number);
         if left {

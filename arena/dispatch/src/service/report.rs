@@ -15,7 +15,7 @@ use referee_worker::{
 };
 use tonic::Status;
 
-use super::{Replays, Shared, failed, invalid};
+use super::{Examines, Replays, Shared, failed, invalid};
 use crate::{AccessError, Storage, tournaments::Running};
 
 /// So many of the first games of a process are replayed, whatever the sample.
@@ -123,7 +123,7 @@ fn read<S: Storage>(
     })
 }
 
-/// Examines records on a thread that may compute for long.
+/// Examines records, where it may on a thread that may compute for long.
 async fn examine<S: Storage>(
     shared: &Shared<S>,
     games: Vec<Reported<S>>,
@@ -141,6 +141,9 @@ async fn examine<S: Storage>(
         let examined = examined.collect();
         (games, examined)
     };
+    if shared.options.examines == Examines::Inline {
+        return Ok(work());
+    }
     let examined = tokio::task::spawn_blocking(work).await;
     examined.map_err(|error| failed(&error))
 }

@@ -600,6 +600,7 @@ impl<R: Results> Dispatch for Dispatcher<R> {
             let expiry = self.next_expiry();
             let until = expiry.map_or(patience, |expiry| expiry.min(patience));
             tokio::select! {
+                biased;
                 () = changed => {}
                 () = tokio::time::sleep_until(until) => {
                     if Instant::now() >= patience {

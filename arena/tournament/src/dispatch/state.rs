@@ -325,22 +325,29 @@ impl State {
         })
     }
 
-    /// Takes down that a game has been played.
+    /// Takes down that a game has been played. The last one of a group stays open until the
+    /// group's score is taken down: where the score can't be read, the game is given out again,
+    /// and its second report, which counts for nothing, has the score read.
     pub(crate) fn played(&mut self, key: GameKey) -> Progress {
         let Some(open) = self.open.get_mut(&key.group) else {
             return Progress::Known;
         };
-        match (open.missing.remove(&key.seating), open.missing.is_empty()) {
+        match (open.missing.contains(&key.seating), open.missing.len()) {
             (false, _) => Progress::Known,
-            (true, true) => Progress::Complete,
-            (true, false) => Progress::Open,
+            (true, 1) => Progress::Complete,
+            (true, _) => {
+                open.missing.remove(&key.seating);
+                Progress::Open
+            }
         }
     }
 
-    /// Tells the schedule the score of a complete group.
+    /// Tells the schedule the score of a complete group, once.
     pub(crate) fn score(&mut self, score: &GroupScore) -> Result<(), TournamentError> {
-        self.open.remove(&score.number);
-        self.record(score)
+        match self.open.remove(&score.number) {
+            Some(_) => self.record(score),
+            None => Ok(()),
+        }
     }
 
     /// Ends a lease; games that were not played are ready for another worker. False

@@ -298,6 +298,23 @@ impl Outcome {
 }
 
 #[test]
+fn a_deal_whose_score_was_not_taken_down_is_given_out_again() {
+    let mut run = match_of(1);
+    let held = run.lease(2).unwrap();
+    assert_eq!(run.state.played(game("0.0")), Progress::Open);
+    assert_eq!(run.state.played(game("0.1")), Progress::Complete);
+    // The process that should have read the score was cut off here.
+    run.now = held.until;
+    assert_eq!(run.next(2), "0.1");
+    assert_eq!(run.state.played(game("0.1")), Progress::Complete);
+    let score = GroupScore::new(0, 2);
+    run.state.score(&score).unwrap();
+    // A second report at the same time reads it too.
+    run.state.score(&score).unwrap();
+    assert_eq!(run.state.progress().0, 1);
+}
+
+#[test]
 fn a_chunk_has_all_seatings_of_about_as_many_deals_as_were_asked_for() {
     assert_eq!(
         match_of(5).rest(4),

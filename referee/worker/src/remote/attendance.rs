@@ -47,8 +47,9 @@ pub(super) async fn attend(
             pauses = shared.pauses();
         }
         tokio::select! {
-            () = tokio::time::sleep(pauses.next().unwrap_or(STABLE)) => {}
+            biased;
             () = leave.cancelled() => return Ok(()),
+            () = tokio::time::sleep(pauses.next().unwrap_or(STABLE)) => {}
         }
     }
 }
@@ -74,8 +75,9 @@ async fn attend_once(
         Ok::<_, Status>((down, welcome))
     };
     let opened = tokio::select! {
-        opened = super::within(WELCOME_LIMIT, opening) => opened,
+        biased;
         () = leave.cancelled() => return Ok(()),
+        opened = super::within(WELCOME_LIMIT, opening) => opened,
     };
     let (mut down, welcome) = opened?;
     let lease = wire::duration(welcome.lease, "lease");
@@ -89,6 +91,7 @@ async fn attend_once(
     renewals.tick().await;
     loop {
         tokio::select! {
+            biased;
             // Dropping `up` ends the stream, which says that the worker leaves.
             () = leave.cancelled() => {
                 drop(up);
@@ -97,16 +100,17 @@ async fn attend_once(
                 return Ok(());
             }
             _ = renewals.tick() => send(&up, renewal(shared)).await?,
+            message = down.message() => match message? {
+                Some(message) => hear(shared, message)?,
+                None => return Err(Status::unavailable("the arena has closed the stream")),
+            },
+            // The last one: there may be moves without a pause.
             Some(update) = live.recv() => {
                 // A move may be lost: where the stream is full, renewals are worth more.
                 let update = wire::from_live(update);
                 let message = proto::AttendRequest { message: Some(Message::Live(update)) };
                 let _ = up.try_send(message);
             }
-            message = down.message() => match message? {
-                Some(message) => hear(shared, message)?,
-                None => return Err(Status::unavailable("the arena has closed the stream")),
-            },
         }
     }
 }

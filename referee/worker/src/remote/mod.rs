@@ -157,6 +157,7 @@ impl RemoteDispatch {
         let receivers = receivers.unwrap_or_else(PoisonError::into_inner).take();
         let Receivers { reports, live } = receivers.expect("a process attends once");
         tokio::select! {
+            biased;
             attended = attendance::attend(&self.shared, live, leave) => attended,
             refused = reporter::report(&self.shared, reports) => Err(refused),
         }
