@@ -148,9 +148,20 @@ impl Sessions {
     }
 
     /// A process has joined, or has opened its stream again; that one replaces the last.
-    pub(crate) fn join(&self, id: SessionId, mut session: Session, number: u64, down: Down) {
+    /// False where the session is another worker's.
+    pub(crate) fn join(
+        &self,
+        id: SessionId,
+        mut session: Session,
+        number: u64,
+        down: Down,
+    ) -> bool {
         session.stream = Some((number, down));
         let mut sessions = self.lock();
+        let before = sessions.get(&id);
+        if before.is_some_and(|before| before.worker != session.worker) {
+            return false;
+        }
         if let Some(before) = sessions.remove(&id) {
             session.leases = before.leases;
             session.joined_unix_ms = before.joined_unix_ms;
@@ -161,6 +172,7 @@ impl Sessions {
             session.status.refused = before.status.refused;
         }
         sessions.insert(id, session);
+        true
     }
 
     /// A stream has ended.

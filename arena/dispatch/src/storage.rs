@@ -32,6 +32,9 @@ pub trait Storage: Send + Sync + 'static {
         id: TournamentId,
     ) -> impl Future<Output = Result<Self::Claim, StoreError>> + Send;
 
+    /// Whether a claim still holds.
+    fn holds(&self, claim: &mut Self::Claim) -> impl Future<Output = bool> + Send;
+
     /// Gives it back, and returns when others can have it.
     fn release(&self, claim: Self::Claim) -> impl Future<Output = ()> + Send;
 
@@ -118,6 +121,10 @@ impl Storage for Store {
 
     async fn claim(&self, id: TournamentId) -> Result<Claim, StoreError> {
         self.claim(id).await
+    }
+
+    async fn holds(&self, claim: &mut Claim) -> bool {
+        claim.holds().await
     }
 
     async fn release(&self, claim: Claim) {

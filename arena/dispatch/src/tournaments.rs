@@ -190,6 +190,9 @@ impl<S: Storage> Tournaments<S> {
             self.look_at(queued).await;
         }
         self.failed().retain(|id, _| wanted.contains(id));
+        for running in self.all() {
+            self.keep_claim(&running).await;
+        }
         let now = Instant::now();
         for running in self.all() {
             if running.dispatcher.is_over() {
@@ -199,6 +202,36 @@ impl<S: Storage> Tournaments<S> {
             } else if running.ends.is_some_and(|ends| now >= ends) {
                 tracing::info!(tournament = running.name, "stop.time is up");
                 self.wish(running.id, Wish::Pause).await;
+            }
+        }
+    }
+
+    /// Claims a tournament again where the claim was lost with the database's server. Where
+    /// another arena was quicker, that one plays it.
+    async fn keep_claim(&self, running: &Arc<Running<S>>) {
+        let claim = running.claim.lock();
+        let claim = claim.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut claim) = claim
+            && self.storage.holds(&mut claim).await
+        {
+            let mut kept = running.claim.lock().unwrap_or_else(PoisonError::into_inner);
+            *kept = Some(claim);
+            return;
+        }
+        let kept = self.storage.claim(running.id).await;
+        match kept {
+            Ok(claim) => {
+                let mut kept = running.claim.lock().unwrap_or_else(PoisonError::into_inner);
+                *kept = Some(claim);
+            }
+            Err(StoreError::Claimed { who, .. }) => {
+                tracing::warn!(tournament = running.name, who, "another arena plays it now");
+                self.map().remove(&run_of(running.id));
+                running.ended.cancel();
+                self.ended.notify_waiters();
+            }
+            Err(error) => {
+                tracing::warn!(tournament = running.name, %error, "it could not be claimed again");
             }
         }
     }

@@ -189,6 +189,14 @@ impl Store {
 }
 
 impl Claim {
+    /// Whether it still holds: a session of a database ends with the database's server.
+    pub async fn holds(&mut self) -> bool {
+        match &mut self.lock {
+            Lock::Session(Some(session)) => session.ping().await.is_ok(),
+            _ => true,
+        }
+    }
+
     /// Releases the claim, and returns when others can have it. After a drop that may
     /// take a moment longer.
     pub async fn release(mut self) {

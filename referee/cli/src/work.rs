@@ -14,7 +14,7 @@ use referee::BotSandbox;
 use referee_games::GAMES;
 use referee_net::{DialOptions, Target, channel};
 use referee_worker::{
-    Abilities, LaunchContext, Machine, WorkError, WorkerIdentity, Workers,
+    Abilities, LaunchContext, Machine, Stop, WorkError, WorkerIdentity, Workers,
     lease::{Scope, SessionId},
     remote::{Refused, RemoteDispatch, RemoteOptions},
 };
@@ -188,11 +188,11 @@ async fn work(
     workers: &Workers,
     dispatch: &Arc<RemoteDispatch>,
     who: WorkerIdentity,
-    stop: &referee_worker::Stop,
+    stop: &Stop,
     arena: &Target,
 ) -> anyhow::Result<()> {
     let leave = CancellationToken::new();
-    let working = async {
+    let mut working = std::pin::pin!(async {
         let joined = async {
             let name = dispatch.joined().await?;
             tracing::info!(%arena, name, "joined");
@@ -202,17 +202,36 @@ async fn work(
             joined = joined => joined?,
             () = stop.finishing() => return Ok(()),
         }
-        Ok::<_, anyhow::Error>(workers.run(dispatch.clone(), who, stop).await?)
-    };
-    let working = async {
-        let worked = working.await;
-        // The stream outlives the games: it renews their leases.
-        leave.cancel();
-        worked
-    };
-    let (worked, attended) = tokio::join!(working, dispatch.attend(&leave));
-    attended?;
-    worked
+        tokio::select! {
+            worked = workers.run(dispatch.clone(), who, stop) => worked?,
+            () = too_long(stop) => {
+                tracing::warn!("results that the arena has not taken are lost; it has their games \
+                    played again");
+            }
+        }
+        Ok::<_, anyhow::Error>(())
+    });
+    let mut attending = std::pin::pin!(dispatch.attend(&leave));
+    tokio::select! {
+        worked = &mut working => {
+            // The stream outlives the games: it renews their leases.
+            leave.cancel();
+            attending.await?;
+            worked
+        }
+        refused = &mut attending => {
+            refused?;
+            working.await
+        }
+    }
+}
+
+/// Waits until running games are cut off, and a little longer, for their results.
+async fn too_long(stop: &Stop) {
+    /// How long results may take to be reported when everything else has ended.
+    const LAST_REPORTS: Duration = Duration::from_secs(3);
+    stop.cutting_off().await;
+    tokio::time::sleep(LAST_REPORTS).await;
 }
 
 /// Why the arena refuses this worker, where that is what happened.

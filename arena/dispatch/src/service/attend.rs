@@ -65,7 +65,11 @@ pub(super) async fn attend<S: Storage>(
         status,
         shared.now_ms(),
     );
-    shared.sessions.join(id, session, number, down);
+    if !shared.sessions.join(id, session, number, down) {
+        return Err(Status::permission_denied(
+            "this session belongs to another worker",
+        ));
+    }
     shared.sessions.with(id, |session| {
         session.send(Down::Welcome(proto::Welcome {
             name: worker.name.clone(),
