@@ -34,6 +34,10 @@ const PROGRAMS: &[&str] = &[
     "perl", "php", "pypy3", "python3", "ruby", "sbcl", "sh",
 ];
 
+/// After this time without a word the arena is asked whether it is there, and has the same time
+/// to answer: a dead connection is replaced before a lease of the usual 60 seconds runs out.
+const KEEPALIVE: Duration = Duration::from_secs(10);
+
 /// A worker.
 #[derive(Args, Clone, Debug)]
 pub struct WorkArgs {
@@ -84,7 +88,11 @@ impl WorkArgs {
         let stop = stop::on_signals(Some(self.grace))?;
         let tls = self.tls.load(&self.arena)?;
         let bearer = self.token.load(&self.arena)?;
-        let channel = channel(&self.arena, tls, &DialOptions::default());
+        let dial = DialOptions {
+            keepalive: KEEPALIVE,
+            ..DialOptions::default()
+        };
+        let channel = channel(&self.arena, tls, &dial);
         let channel = channel.or_else(|error| usage(error.to_string()))?;
         let sandbox = self.walls()?;
         let cores = self.pin.cores()?;

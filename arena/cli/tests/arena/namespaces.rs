@@ -89,6 +89,14 @@ impl Network {
         self.within("centre", &format!("link set dev {name} up"));
     }
 
+    /// A machine has another address, and nothing reaches it at the one that it had: what was
+    /// connected is dead, and neither side hears of it.
+    pub(crate) fn move_away(&self, name: &str) {
+        self.within(name, "address flush dev line");
+        let address = format!("10.77.0.{}", 100 + self.machines.len());
+        self.address(name, "line", &address);
+    }
+
     /// The same command on one of the machines; the child is the program itself.
     pub(crate) fn on(&self, machine: &str, command: &Command) -> Command {
         let mut on = Command::new("ip");

@@ -151,5 +151,35 @@ fn workers_that_are_cut_off_killed_late_and_far_leave_the_table_unchanged() {
         assert_eq!(about["refused"], 0, "{about}");
         assert_eq!(about["shut_out"], Value::Null, "{about}");
     }
+    // What came after a lease had run out has not counted a second time.
+    let accepted = ["cut", "killed", "late", "far"].map(|name| field.accepted(name));
+    assert!(accepted.iter().sum::<u64>() <= 1200, "{accepted:?}");
     assert!(field.accepted("late") > 0, "{}", field.about("late"));
+}
+
+#[test]
+fn a_worker_with_another_address_replaces_its_dead_connection() {
+    let mut field = Field::new(&["one"]);
+    field.network.add("one");
+    let bots = ["house:random", "house:ladder"];
+    field
+        .site
+        .cup("cup.toml", "connect-four", "deals = 1000", &bots);
+    field
+        .site
+        .run("tournament run cup.toml --name alone --seed 29");
+    field.site.run("tournament submit cup.toml --seed 29");
+    field.serve();
+    field.worker("one", "");
+    field.wait("it plays", || field.accepted("one") > 0);
+    field.network.move_away("one");
+    // What was under way to the arena has come.
+    field.wait("it is silent", || field.seen("one") + 2000 < now_ms());
+    assert_eq!(field.site.state("cup"), "running");
+    let before = field.accepted("one");
+    field.wait("it is back", || field.accepted("one") > before);
+    field.site.wait_for("cup", "over");
+    assert_eq!(field.site.rows("cup"), field.site.rows("alone"));
+    let verified = field.site.run("tournament verify cup");
+    assert!(verified.contains("proved, 2000 games"), "{verified}");
 }
