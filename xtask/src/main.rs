@@ -32,6 +32,10 @@ Verbs:
                     (default 1 hour)
   soak load [MOVES] Play 256 games at once on cores that are all taken, so many
                     moves (default 1000000); no bot may lose on time
+  soak simulate [SEEDS]
+                    Play so many simulated tournaments (default 1000) of an
+                    arena and its workers over a network that fails, each as
+                    its seed decides, and compare the tables
   help              Print this
 
 cargo-deny, buf and the Python packages that check the statistics are installed
@@ -60,6 +64,8 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(None),
         ["soak"] => soak::run("20"),
         ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),
+        ["soak", "simulate"] => soak::simulate("1000"),
+        ["soak", "simulate", seeds] if seeds.parse::<u64>().is_ok() => soak::simulate(seeds),
         ["soak", "load"] => soak::load("1000000"),
         ["soak", "load", moves] if moves.parse::<u64>().is_ok() => soak::load(moves),
         ["soak", "fuzz"] => soak::fuzz(minutes(60)),

@@ -1,5 +1,6 @@
 //! `cargo xtask soak`: what is too long for every commit: tournaments that are stopped
-//! ([`run`]), many games at once ([`load`]), and bytes that nobody wrote ([`fuzz`]).
+//! ([`run`]), simulated networks that fail ([`simulate`]), many games at once ([`load`]), and
+//! bytes that nobody wrote ([`fuzz`]).
 
 use std::{fs, process::Stdio, time::Duration};
 
@@ -17,6 +18,18 @@ pub(crate) fn run(stops: &str) -> Result {
     stream(
         cargo("test --locked -p arena --test arena -- --ignored soak --nocapture")
             .env("ARENA_SOAK_STOPS", stops),
+    )
+}
+
+/// Plays so many simulated tournaments over a network that fails.
+///
+/// # Errors
+/// A tournament did not end in the table that it should have; the seed is told.
+pub(crate) fn simulate(seeds: &str) -> Result {
+    stream(
+        cargo("test --locked --release -p arena-simulation --test simulation")
+            .args(["a_tournament_ends", "--", "--nocapture"])
+            .env("ARENA_SIMULATION_SEEDS", seeds),
     )
 }
 

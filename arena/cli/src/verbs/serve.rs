@@ -9,7 +9,9 @@ use std::{
 };
 
 use anyhow::Context as _;
-use arena_dispatch::{Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve};
+use arena_dispatch::{
+    Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve,
+};
 use arena_store::Store;
 use arena_tournament::{LEASE, parse_limit};
 use clap::Args;
