@@ -66,10 +66,13 @@ struct SimulatedWorker {
 /// What came of it, whoever played.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Table {
-    /// By group and seating: the play hash, places and scores.
-    games: BTreeMap<(u64, u32), (String, Vec<u8>, Vec<i32>)>,
+    /// By group and seating.
+    games: BTreeMap<(u64, u32), CameOut>,
     groups: BTreeMap<u64, ScoredGroup>,
 }
+
+/// How a game came out: its play hash, places and scores.
+type CameOut = (String, Vec<u8>, Vec<i32>);
 
 /// A simulation that has ended well.
 pub(crate) struct Ended {

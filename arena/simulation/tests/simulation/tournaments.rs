@@ -56,7 +56,7 @@ fn a_seed_decides_everything_that_happens_in_a_tournament() {
 
 /// The message of the first seed that shows it.
 fn caught(defect: Defect) -> String {
-    let beside = Beside::start().unwrap();
+    let beside = Beside::start().expect("a thread");
     for seed in 0..40 {
         let mut tournament = SimulatedTournament::of(seed);
         tournament.defect = defect;

@@ -49,8 +49,11 @@ struct Secrets {
     seeds: Vec<[u8; 32]>,
     /// The first four bytes of each secret as it is on the wire, and what it is: the deal, or
     /// none for the root.
-    begins: HashMap<[u8; 4], Vec<(Vec<u8>, Option<u64>)>>,
+    begins: HashMap<[u8; 4], Vec<Secret>>,
 }
+
+/// A secret as it is on the wire, and its deal; none for the root.
+type Secret = (Vec<u8>, Option<u64>);
 
 #[derive(Default)]
 struct Seen {
