@@ -35,6 +35,12 @@ Verbs:
                     [1000]: the table stays the same
   soak load [MOVES] Play 256 games at once on cores that are all taken, so many
                     moves (default 1000000); no bot may lose on time
+  soak networks     Play with workers in network namespaces whose lines are
+                    cut, slow and lossy; needs root, iproute2, /dev/net/tun
+  soak simulate [SEEDS]
+                    Play so many simulated tournaments (default 1000) of an
+                    arena and its workers over a network that fails, each as
+                    its seed decides, and compare the tables
   help              Print this
 
 cargo-deny, buf and the Python packages that check the statistics are installed
@@ -65,6 +71,9 @@ fn main() -> ExitCode {
         ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),
         ["soak", "kills"] => soak::kills("1000"),
         ["soak", "kills", kills] if kills.parse::<u32>().is_ok() => soak::kills(kills),
+        ["soak", "networks"] => soak::networks(),
+        ["soak", "simulate"] => soak::simulate("1000"),
+        ["soak", "simulate", seeds] if seeds.parse::<u64>().is_ok() => soak::simulate(seeds),
         ["soak", "load"] => soak::load("1000000"),
         ["soak", "load", moves] if moves.parse::<u64>().is_ok() => soak::load(moves),
         ["soak", "fuzz"] => soak::fuzz(minutes(60)),

@@ -1,5 +1,7 @@
 //! `cargo xtask soak`: what is too long for every commit: tournaments that are stopped
-//! ([`run`]), arenas and workers that are killed ([`kills`]), many games at once ([`load`]), and bytes that nobody wrote ([`fuzz`]).
+//! ([`run`]), arenas and workers that are killed ([`kills`]), simulated networks that fail
+//! ([`simulate`]), workers in networks that are cut ([`networks`]), many games at once ([`load`]),
+//! and bytes that nobody wrote ([`fuzz`]).
 
 use std::{fs, process::Stdio, time::Duration};
 
@@ -20,6 +22,18 @@ pub(crate) fn run(stops: &str) -> Result {
     )
 }
 
+/// Plays so many simulated tournaments over a network that fails.
+///
+/// # Errors
+/// A tournament did not end in the table that it should have; the seed is told.
+pub(crate) fn simulate(seeds: &str) -> Result {
+    stream(
+        cargo("test --locked --release -p arena-simulation --test simulation")
+            .args(["a_tournament_ends", "--", "--nocapture"])
+            .env("ARENA_SIMULATION_SEEDS", seeds),
+    )
+}
+
 /// Kills the arena and its workers so many times while they play.
 ///
 /// # Errors
@@ -30,6 +44,18 @@ pub(crate) fn kills(kills: &str) -> Result {
         cargo("test --locked -p arena --test arena -- workers::kills --nocapture")
             .env("ARENA_TEST_KILLS", kills),
     )
+}
+
+/// Plays tournaments with workers in network namespaces, whose lines are cut, slow and lossy. It
+/// needs root, iproute2 and /dev/net/tun.
+///
+/// # Errors
+/// A tournament did not end in the table that it should have.
+pub(crate) fn networks() -> Result {
+    stream(&mut cargo("build --locked -p villains"))?;
+    stream(&mut cargo(
+        "test --locked -p arena --test arena -- --ignored networks:: --nocapture",
+    ))
 }
 
 /// Plays so many moves in games at once, on cores that are all taken.

@@ -2,7 +2,7 @@
 //! client connects with.
 
 use std::{
-    io,
+    fmt, io,
     net::{IpAddr, Ipv4Addr},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
@@ -50,10 +50,21 @@ pub fn endpoint(host: &str, port: u16) -> Result<Endpoint, Error> {
 /// They are listed so that they can be closed in order when the process is killed: the
 /// order in which tokio drops the tasks of a runtime differs from run to run, and each
 /// message that closes a connection draws how long it is under way.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Network {
-    open: Arc<Mutex<Vec<Weak<Socket>>>>,
+    open: Arc<Mutex<Opened>>,
 }
+
+#[derive(Default)]
+struct Opened {
+    sockets: Vec<Weak<Socket>>,
+    /// How many connections there have been.
+    number: u64,
+    heard: Option<Heard>,
+}
+
+/// Is told of what arrives: the number of the connection, and the bytes.
+type Heard = Arc<dyn Fn(u64, &[u8]) + Send + Sync>;
 
 /// None when it has been closed by [`Network::close`].
 type Socket = Mutex<Option<TcpStream>>;
@@ -93,10 +104,16 @@ impl Network {
         endpoint.connect_with_connector_lazy(self.connector())
     }
 
+    /// Calls a function with everything that arrives over connections that are opened from
+    /// now on: the number of the connection, and the bytes.
+    pub fn listen_in(&self, heard: impl Fn(u64, &[u8]) + Send + Sync + 'static) {
+        lock(&self.open).heard = Some(Arc::new(heard));
+    }
+
     /// Closes all connections in the order in which they were opened. It must be called on
     /// the host.
     pub(crate) fn close(&self) {
-        let open = std::mem::take(&mut *lock(&self.open));
+        let open = std::mem::take(&mut lock(&self.open).sockets);
         for socket in open.iter().filter_map(Weak::upgrade) {
             drop(lock(&socket).take());
         }
@@ -130,17 +147,25 @@ impl Network {
         };
         let socket = Arc::new(Mutex::new(Some(stream)));
         let mut open = lock(&self.open);
-        open.retain(|socket| socket.strong_count() > 0);
-        open.push(Arc::downgrade(&socket));
-        Connection { socket, info }
+        open.sockets.retain(|socket| socket.strong_count() > 0);
+        open.sockets.push(Arc::downgrade(&socket));
+        open.number += 1;
+        let (number, heard) = (open.number, open.heard.clone());
+        Connection {
+            socket,
+            info,
+            number,
+            heard,
+        }
     }
 }
 
 /// A connection, from either end.
-#[derive(Debug)]
 pub struct Connection {
     socket: Arc<Socket>,
     info: TcpConnectInfo,
+    number: u64,
+    heard: Option<Heard>,
 }
 
 impl Connection {
@@ -170,7 +195,15 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.with(|stream| stream.poll_read(context, buffer))
+        let before = buffer.filled().len();
+        let read = self.with(|stream| stream.poll_read(context, buffer));
+        let new = &buffer.filled()[before..];
+        if let Some(heard) = &self.heard
+            && !new.is_empty()
+        {
+            heard(self.number, new);
+        }
+        read
     }
 }
 
@@ -189,6 +222,21 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.with(|stream| stream.poll_shutdown(context))
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let open = lock(&self.open).sockets.len();
+        f.debug_struct("Network").field("open", &open).finish()
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Options {
     pub faults: FaultTable,
     /// By how much the clocks of hosts differ at the beginning, at most, either way.
     pub clock_error: Duration,
+    /// The test that runs one seed, for the line that says how to run a failure again.
+    pub test: &'static str,
 }
 
 impl Default for Options {
@@ -41,6 +43,7 @@ impl Default for Options {
             latency: Duration::from_millis(50),
             faults: FaultTable::none(),
             clock_error: Duration::from_secs(30),
+            test: "",
         }
     }
 }
@@ -66,13 +69,15 @@ pub struct Simulation<'a> {
 #[derive(thiserror::Error)]
 #[error(
     "{trace}simulation {seed} failed: {why}\nto run it again: \
-     {SEED_VARIABLE}={seed} cargo test -p arena-simulation -- --ignored"
+     {SEED_VARIABLE}={seed} cargo test -p arena-simulation {test} -- --include-ignored --nocapture"
 )]
 pub struct Failure {
     /// The seed.
     pub seed: u64,
     /// What was wrong.
     pub why: String,
+    /// The test that runs one seed.
+    pub test: &'static str,
     /// What happened.
     pub trace: Trace,
 }
@@ -216,6 +221,7 @@ impl<'a> Simulation<'a> {
         Failure {
             seed: self.seed,
             why,
+            test: self.options.test,
             trace: self.trace,
         }
     }

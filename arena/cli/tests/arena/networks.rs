@@ -94,6 +94,7 @@ fn now_ms() -> u64 {
 }
 
 #[test]
+#[ignore = "it needs root, iproute2 and /dev/net/tun, and takes a minute: cargo xtask soak networks"]
 fn workers_that_are_cut_off_killed_late_and_far_leave_the_table_unchanged() {
     let mut field = Field::new(&["cut", "killed", "late", "far"]);
     for name in ["cut", "killed", "late"] {
@@ -158,6 +159,7 @@ fn workers_that_are_cut_off_killed_late_and_far_leave_the_table_unchanged() {
 }
 
 #[test]
+#[ignore = "it needs root, iproute2 and /dev/net/tun, and takes a minute: cargo xtask soak networks"]
 fn a_worker_with_another_address_replaces_its_dead_connection() {
     let mut field = Field::new(&["one"]);
     field.network.add("one");

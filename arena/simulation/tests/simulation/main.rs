@@ -1,6 +1,12 @@
-//! Simulations of a toy: one seed, one course of events.
+//! Simulations: of a toy, to show that one seed is one course of events; and of tournaments of
+//! the real arena with real workers.
 
+mod player;
+mod storage;
+mod tournament;
+mod tournaments;
 mod toy;
+mod watch;
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -62,7 +68,8 @@ fn a_simulation_without_an_end_fails_and_says_how_to_run_it_again() {
     assert!(failure.contains("worker-0: game 12: stored"), "{failure}");
     assert!(failure.ends_with(
         "simulation 77 failed: it is not over in time\nto run it again: \
-         ARENA_SIMULATION_SEED=77 cargo test -p arena-simulation -- --ignored"
+         ARENA_SIMULATION_SEED=77 cargo test -p arena-simulation every_seed_ends -- \
+         --include-ignored --nocapture"
     ));
 }
 

@@ -52,6 +52,7 @@ impl Toy {
         let (store, id) = beside.call(new_store());
         let options = Options {
             faults: self.faults.clone(),
+            test: "every_seed_ends",
             ..Options::default()
         };
         let mut simulation = Simulation::new(seed, options);
