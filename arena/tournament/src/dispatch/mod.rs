@@ -448,20 +448,12 @@ impl<R: Results> Dispatcher<R> {
         // when it was stored.
         let progress = self.state().played(game);
         if progress == Progress::Complete {
-            let scored = match self.results.score(game.group).await {
-                Ok(Some(scored)) => scored,
-                Ok(None) => {
-                    return Err(TournamentError::Inconsistent(format!(
-                        "the results have no score of group {}, which is complete",
-                        game.group
-                    )));
-                }
-                Err(error) => {
-                    // When it is reported again, the score is read again.
-                    self.state().unplayed(game);
-                    return Err(error);
-                }
-            };
+            let scored = self.results.score(game.group).await?.ok_or_else(|| {
+                TournamentError::Inconsistent(format!(
+                    "the results have no score of group {}, which is complete",
+                    game.group
+                ))
+            })?;
             self.state().score(&scored.score)?;
             self.options.changed.notify_waiters();
         }

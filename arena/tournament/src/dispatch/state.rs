@@ -342,13 +342,6 @@ impl State {
         }
     }
 
-    /// Takes back that a game has been played: what it brought could not be read.
-    pub(crate) fn unplayed(&mut self, key: GameKey) {
-        if let Some(open) = self.open.get_mut(&key.group) {
-            open.missing.insert(key.seating);
-        }
-    }
-
     /// Tells the schedule the score of a complete group, once.
     pub(crate) fn score(&mut self, score: &GroupScore) -> Result<(), TournamentError> {
         match self.open.remove(&score.number) {
