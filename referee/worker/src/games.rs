@@ -81,7 +81,7 @@ pub enum WorkError {
     #[error("there is no game \"{0}\" here: the dispatcher is of another version")]
     Game(String),
     /// A folder for a bot's socket can't be made, or its archive is not here.
-    #[error("could not prepare to start a bot, whose socket is in TMPDIR")]
+    #[error("could not prepare to start a bot, whose socket is among the temporary files (TMPDIR)")]
     Socket(#[source] io::Error),
     /// The system has no thread to give.
     #[error("could not start a thread")]
