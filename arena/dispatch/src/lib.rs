@@ -7,6 +7,7 @@
 //! tokens, and the proof that a reported game was played as its record says.
 
 mod access;
+mod running;
 mod serve;
 mod service;
 mod sessions;

@@ -4,35 +4,35 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use arena_store::{QueuedTournament, StoreError, TournamentId, TournamentState, Wish};
 use arena_tournament::{
-    DispatchOptions, Dispatcher, LEASE, Observer, Plan, TournamentError, Waiting, WallClock,
-    unix_ms,
+    DispatchOptions, Dispatcher, LEASE, Observer, Patience, Plan, TournamentError, Waiting,
+    WallClock, unix_ms,
 };
 use referee_worker::{
-    Abilities, Dispatch, DispatchError, Need, Schemes,
+    Dispatch, DispatchError, Schemes,
     archive::ArchiveHash,
     lease::{
         GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
         RunId,
     },
 };
-use tokio::{sync::Notify, time::Instant};
+use tokio::{
+    sync::Notify,
+    time::{Instant, MissedTickBehavior},
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::Storage;
+use crate::{Storage, running::Running};
 
-/// The most needs of a tournament that are told.
-const MOST_NEEDS: usize = 5;
 /// How often the store is asked what is to be played.
 const GLANCE: Duration = Duration::from_secs(1);
+/// After how long a tournament is tried again when the store or the system was at fault.
+const RETRY: Duration = Duration::from_secs(5);
 
 /// Makes what hears of a tournament that begins, or goes on.
 pub type NewObserver = Box<dyn Fn(&str, &Plan) -> Arc<dyn Observer> + Send + Sync>;
@@ -66,63 +66,13 @@ pub struct Tournaments<S: Storage> {
     options: TournamentOptions,
     new_observer: NewObserver,
     running: Mutex<BTreeMap<RunId, Arc<Running<S>>>>,
-    /// Tournaments that can't be played, and why; they are tried again when the wish changes.
-    failed: Mutex<BTreeMap<TournamentId, String>>,
+    /// Tournaments that could not be played, and when they are tried again: without a time,
+    /// when somebody asks for it.
+    failed: Mutex<BTreeMap<TournamentId, Option<Instant>>>,
     /// There may be new work.
     changed: Arc<Notify>,
     /// A tournament is no longer played.
     ended: Notify,
-}
-
-/// A tournament that is being played.
-pub(crate) struct Running<S: Storage> {
-    pub(crate) id: TournamentId,
-    pub(crate) name: String,
-    pub(crate) dispatcher: Dispatcher<S::Results>,
-    claim: Mutex<Option<S::Claim>>,
-    priority: AtomicI64,
-    /// When its time is up.
-    ends: Option<Instant>,
-    /// Cancelled when it is no longer played.
-    ended: CancellationToken,
-    /// What it waits for, as it was written last.
-    waits: Mutex<Option<String>>,
-}
-
-impl<S: Storage> Running<S> {
-    /// What it waits for, where nobody who works can play it: in words.
-    pub(crate) fn waits(&self, able: &[Arc<Abilities>], plays_here: bool) -> Option<String> {
-        if able.is_empty() && !plays_here {
-            return Some("a worker: none has joined".to_owned());
-        }
-        let can = |needs: &BTreeSet<Need>| {
-            let all = |worker: &Abilities| needs.iter().all(|need| worker.has(need));
-            plays_here || able.iter().any(|worker| all(worker))
-        };
-        let stuck = self.dispatcher.waiting().into_iter();
-        let stuck = stuck.filter(|waiting| !can(&waiting.needs));
-        let lacking = stuck.flat_map(|waiting| {
-            let nobody = |need: &Need| !able.iter().any(|worker| worker.has(need));
-            let lacking: Vec<Need> = waiting
-                .needs
-                .iter()
-                .filter(|need| nobody(need))
-                .cloned()
-                .collect();
-            match lacking.is_empty() {
-                // Each of them is somewhere, but not all in one place.
-                true => waiting.needs.into_iter().collect(),
-                false => lacking,
-            }
-        });
-        let lacking: BTreeSet<Need> = lacking.collect();
-        let words: Vec<String> = lacking
-            .iter()
-            .take(MOST_NEEDS)
-            .map(ToString::to_string)
-            .collect();
-        (!words.is_empty()).then(|| words.join("; "))
-    }
 }
 
 impl<S: Storage> Tournaments<S> {
@@ -159,16 +109,22 @@ impl<S: Storage> Tournaments<S> {
     /// Does what people ask for until it is stopped; then nothing is played any more. What
     /// can't be done is logged and tried again.
     pub async fn supervise(&self, stop: &CancellationToken) {
+        let mut glance = tokio::time::interval(GLANCE);
+        glance.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            self.look().await;
             tokio::select! {
                 biased;
                 () = stop.cancelled() => break,
+                _ = glance.tick() => self.look().await,
                 () = self.changed.notified() => {
                     // Not for every game: a tournament's end is seen soon enough.
                     tokio::time::sleep(GLANCE / 10).await;
                 }
-                () = tokio::time::sleep(GLANCE) => {}
+            }
+            for running in self.all() {
+                if running.dispatcher.is_over() {
+                    self.end(&running, TournamentState::Over).await;
+                }
             }
         }
         for running in self.all() {
@@ -192,14 +148,9 @@ impl<S: Storage> Tournaments<S> {
         self.failed().retain(|id, _| wanted.contains(id));
         for running in self.all() {
             self.keep_claim(&running).await;
-        }
-        let now = Instant::now();
-        for running in self.all() {
-            if running.dispatcher.is_over() {
-                self.end(&running, TournamentState::Over).await;
-            } else if !wanted.contains(&running.id) {
+            if !wanted.contains(&running.id) && !running.dispatcher.is_over() {
                 self.end(&running, TournamentState::Stopped).await;
-            } else if running.ends.is_some_and(|ends| now >= ends) {
+            } else if running.is_late() {
                 tracing::info!(tournament = running.name, "stop.time is up");
                 self.wish(running.id, Wish::Pause).await;
             }
@@ -209,26 +160,13 @@ impl<S: Storage> Tournaments<S> {
     /// Claims a tournament again where the claim was lost with the database's server. Where
     /// another arena was quicker, that one plays it.
     async fn keep_claim(&self, running: &Arc<Running<S>>) {
-        let claim = running.claim.lock();
-        let claim = claim.unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(mut claim) = claim
-            && self.storage.holds(&mut claim).await
-        {
-            let mut kept = running.claim.lock().unwrap_or_else(PoisonError::into_inner);
-            *kept = Some(claim);
-            return;
-        }
-        let kept = self.storage.claim(running.id).await;
-        match kept {
-            Ok(claim) => {
-                let mut kept = running.claim.lock().unwrap_or_else(PoisonError::into_inner);
-                *kept = Some(claim);
-            }
+        match running.keep_claim(&self.storage).await {
+            Ok(()) => {}
             Err(StoreError::Claimed { who, .. }) => {
                 tracing::warn!(tournament = running.name, who, "another arena plays it now");
-                self.map().remove(&run_of(running.id));
-                running.ended.cancel();
-                self.ended.notify_waiters();
+                if self.remove(running) {
+                    running.release(&self.storage).await;
+                }
             }
             Err(error) => {
                 tracing::warn!(tournament = running.name, %error, "it could not be claimed again");
@@ -240,16 +178,15 @@ impl<S: Storage> Tournaments<S> {
         let running = self.running(run_of(queued.id));
         match (queued.wish, running) {
             (Wish::Play, Some(running)) => {
-                running.priority.store(queued.priority, Ordering::Relaxed);
+                running.set_priority(queued.priority);
             }
             (Wish::Play, None) => {
-                if self.failed().contains_key(&queued.id) {
+                let again = self.failed().get(&queued.id).copied();
+                if again.is_some_and(|again| again.is_none_or(|again| Instant::now() < again)) {
                     return;
                 }
                 if let Err(error) = self.begin(queued).await {
-                    let why = error.to_string();
-                    tracing::error!(tournament = queued.name, why, "it can't be played");
-                    self.fail(queued.id, why).await;
+                    self.fail(queued.id, &queued.name, &error).await;
                 }
             }
             (Wish::Pause, Some(running)) => self.end(&running, TournamentState::Stopped).await,
@@ -275,36 +212,31 @@ impl<S: Storage> Tournaments<S> {
             }
             claim => claim?,
         };
-        let begun = self.open(queued).await;
-        match begun {
-            Ok(Some(mut running)) => {
-                *running
-                    .claim
-                    .get_mut()
-                    .unwrap_or_else(PoisonError::into_inner) = Some(claim);
-                let (done, planned) = running.dispatcher.progress();
-                tracing::info!(
-                    tournament = queued.name,
-                    done,
-                    ?planned,
-                    "it is being played"
-                );
-                self.map().insert(run_of(queued.id), Arc::new(running));
-                self.changed.notify_waiters();
-                Ok(())
-            }
-            Ok(None) => {
+        let dispatcher = match self.open(queued).await {
+            Ok(Some(dispatcher)) => dispatcher,
+            other => {
                 self.storage.release(claim).await;
-                Ok(())
+                return other.map(drop);
             }
-            Err(error) => {
-                self.storage.release(claim).await;
-                Err(error)
-            }
-        }
+        };
+        let (done, planned) = dispatcher.progress();
+        tracing::info!(
+            tournament = queued.name,
+            done,
+            ?planned,
+            "it is being played"
+        );
+        let running = Arc::new(Running::new(queued, dispatcher, claim));
+        self.map().insert(run_of(queued.id), running);
+        self.failed().remove(&queued.id);
+        self.changed.notify_waiters();
+        Ok(())
     }
 
-    async fn open(&self, queued: &QueuedTournament) -> Result<Option<Running<S>>, TournamentError> {
+    async fn open(
+        &self,
+        queued: &QueuedTournament,
+    ) -> Result<Option<Dispatcher<S::Results>>, TournamentError> {
         let tournament = self.storage.tournament(&queued.name).await?;
         let Some(tournament) = tournament.filter(|now| !now.state.is_final()) else {
             return Ok(None);
@@ -327,31 +259,19 @@ impl<S: Storage> Tournaments<S> {
             changed: self.changed.clone(),
             clock: clock.clone(),
         };
-        let ends = plan.definition.time.map(|time| Instant::now() + time);
         let dispatcher = Dispatcher::open(plan, results, options, observer, counters).await?;
         let at = unix_ms(clock.now());
         let state = TournamentState::Running;
         self.storage.set_state(queued.id, state, at).await?;
         dispatcher.tell_begun();
-        Ok(Some(Running {
-            id: queued.id,
-            name: queued.name.clone(),
-            dispatcher,
-            claim: Mutex::default(),
-            priority: AtomicI64::new(queued.priority),
-            ends,
-            ended: CancellationToken::new(),
-            waits: Mutex::new(None),
-        }))
+        Ok(Some(dispatcher))
     }
 
     /// Hands out no more work of a tournament, and writes down how it ended.
     async fn end(&self, running: &Arc<Running<S>>, state: TournamentState) {
-        if self.map().remove(&run_of(running.id)).is_none() {
+        if !self.remove(running) {
             return;
         }
-        running.ended.cancel();
-        self.ended.notify_waiters();
         let name = &running.name;
         if let Err(error) = running.dispatcher.close().await {
             tracing::error!(tournament = name, %error, "its results could not be written");
@@ -363,11 +283,18 @@ impl<S: Storage> Tournaments<S> {
             // It stays as running, and the next arena takes it up.
             Err(error) => tracing::error!(tournament = name, %error, "could not write its state"),
         }
-        let claim = running.claim.lock();
-        let claim = claim.unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(claim) = claim {
-            self.storage.release(claim).await;
+        running.release(&self.storage).await;
+    }
+
+    /// Takes a tournament from those that are played, and tells its workers. False where it
+    /// was not among them.
+    fn remove(&self, running: &Running<S>) -> bool {
+        let was_there = self.map().remove(&run_of(running.id)).is_some();
+        if was_there {
+            running.set_ended();
+            self.ended.notify_waiters();
         }
+        was_there
     }
 
     async fn cancel(&self, id: TournamentId) -> Result<(), StoreError> {
@@ -383,12 +310,22 @@ impl<S: Storage> Tournaments<S> {
         set
     }
 
-    /// A tournament can't be played: this is written down, and it is left alone until somebody
-    /// asks for it again.
-    async fn fail(&self, id: TournamentId, why: String) {
-        self.failed().insert(id, why.clone());
-        let why = format!("somebody to mend it: {why}");
-        if let Err(error) = self.storage.set_waits(id, Some(why)).await {
+    /// A tournament can't be played: this is written down. Where the store or the system is
+    /// at fault it is tried again soon; else it is left alone until somebody asks for it again.
+    async fn fail(&self, id: TournamentId, name: &str, error: &TournamentError) {
+        let again = error.may_pass().then(|| Instant::now() + RETRY);
+        self.failed().insert(id, again);
+        let waits = match again {
+            Some(_) => {
+                tracing::warn!(tournament = name, %error, "it can't be played; it is tried again");
+                format!("the arena, which tries again: {error}")
+            }
+            None => {
+                tracing::error!(tournament = name, %error, "it can't be played");
+                format!("somebody to mend it: {error}")
+            }
+        };
+        if let Err(error) = self.storage.set_waits(id, Some(waits)).await {
             tracing::warn!(%error, "could not write why a tournament can't be played");
         }
     }
@@ -411,9 +348,8 @@ impl<S: Storage> Tournaments<S> {
             running.retain(|running| running.name == scope.tournament);
         }
         running.sort_by_key(|running| {
-            let priority = running.priority.load(Ordering::Relaxed);
             (
-                std::cmp::Reverse(priority),
+                std::cmp::Reverse(running.priority()),
                 running.dispatcher.leased(),
                 running.id,
             )
@@ -422,11 +358,13 @@ impl<S: Storage> Tournaments<S> {
             match running.dispatcher.try_lease(request).await {
                 Ok(LeaseReply::Work(lease)) => return Ok(LeaseReply::Work(lease)),
                 Ok(LeaseReply::Wait | LeaseReply::Over) => {}
+                // The others go on.
+                Err(error) if error.may_pass() => {
+                    let name = &running.name;
+                    tracing::warn!(tournament = name, %error, "no work could be given; again soon");
+                }
                 Err(error) => {
-                    // The others go on.
-                    let why = error.to_string();
-                    tracing::error!(tournament = running.name, why, "it can't go on");
-                    self.fail(running.id, why).await;
+                    self.fail(running.id, &running.name, &error).await;
                     self.end(running, TournamentState::Stopped).await;
                 }
             }
@@ -439,7 +377,7 @@ impl<S: Storage> Tournaments<S> {
         &self,
         request: &LeaseRequest,
     ) -> Result<LeaseReply, TournamentError> {
-        let patience = Instant::now() + self.options.lease / 4;
+        let patience = Patience::new(self.options.lease);
         loop {
             let changed = self.changed.notified();
             let mut changed = std::pin::pin!(changed);
@@ -455,22 +393,14 @@ impl<S: Storage> Tournaments<S> {
                     return Ok(LeaseReply::Over);
                 }
             }
-            // The lease of another worker may run out.
             let mut running = self.all();
             if let Some(scope) = &request.scope {
                 running.retain(|running| running.name == scope.tournament);
             }
             let expiry = running.iter();
             let expiry = expiry.filter_map(|running| running.dispatcher.next_expiry());
-            let until = expiry.min().map_or(patience, |expiry| expiry.min(patience));
-            tokio::select! {
-                biased;
-                () = changed => {}
-                () = tokio::time::sleep_until(until) => {
-                    if Instant::now() >= patience {
-                        return Ok(LeaseReply::Wait);
-                    }
-                }
+            if !patience.wait(changed, expiry.min()).await {
+                return Ok(LeaseReply::Wait);
             }
         }
     }
@@ -490,12 +420,8 @@ impl<S: Storage> Tournaments<S> {
         running: &Running<S>,
         waits: Option<String>,
     ) -> Result<(), StoreError> {
-        {
-            let mut written = running.waits.lock().unwrap_or_else(PoisonError::into_inner);
-            if *written == waits {
-                return Ok(());
-            }
-            written.clone_from(&waits);
+        if !running.set_waits(&waits) {
+            return Ok(());
         }
         if let Some(waits) = &waits {
             tracing::warn!(tournament = running.name, waits, "a tournament waits");
@@ -520,7 +446,7 @@ impl<S: Storage> Tournaments<S> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn failed(&self) -> MutexGuard<'_, BTreeMap<TournamentId, String>> {
+    fn failed(&self) -> MutexGuard<'_, BTreeMap<TournamentId, Option<Instant>>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -545,7 +471,7 @@ impl<S: Storage> Dispatch for Tournaments<S> {
 
     async fn lost(&self, lease: LeaseId) {
         if let Some(running) = self.running(lease.run) {
-            running.ended.cancelled().await;
+            running.ended().await;
         }
     }
 

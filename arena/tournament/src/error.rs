@@ -65,6 +65,22 @@ impl TournamentError {
         matches!(self, Self::Invalid(_) | Self::Spec(_) | Self::Setup(_))
     }
 
+    /// Whether the same may succeed later: the store or the system has failed, and what was
+    /// asked for is possible.
+    #[must_use]
+    pub const fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Store(
+                StoreError::Open { .. }
+                    | StoreError::Closed
+                    | StoreError::Io(_)
+                    | StoreError::Database(_)
+            ) | Self::Output(_)
+                | Self::System { .. }
+        )
+    }
+
     pub(crate) fn system(
         what: &'static str,
         error: impl Into<Box<dyn Error + Send + Sync>>,

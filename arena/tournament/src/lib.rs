@@ -30,7 +30,7 @@ pub use clock::WallClock;
 pub use definition::{
     Context, Definition, Planned, chance, find_game, needs_own_deals, parse_limit, read_openings,
 };
-pub use dispatch::{DispatchOptions, Dispatcher, LEASE, RunCounters, Waiting};
+pub use dispatch::{DispatchOptions, Dispatcher, LEASE, Patience, RunCounters, Waiting};
 pub use error::TournamentError;
 pub use identity::{ChangedBot, changed_bots};
 pub use imported::check_imported;

@@ -16,7 +16,7 @@ use referee_worker::{
 use tonic::Status;
 
 use super::{Examines, Replays, Shared, failed, invalid};
-use crate::{AccessError, Storage, tournaments::Running};
+use crate::{AccessError, Storage, running::Running};
 
 /// So many of the first games of a process are replayed, whatever the sample.
 const FIRST: u64 = 20;

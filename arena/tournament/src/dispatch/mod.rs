@@ -3,6 +3,7 @@
 //! so that a run that was stopped in any way goes on from there.
 
 mod counters;
+mod patience;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use tokio::{sync::Notify, time::Instant};
 
 pub use counters::RunCounters;
 pub(crate) use counters::game_counters;
+pub use patience::Patience;
 
 pub(crate) use self::state::ChunkGame;
 use self::state::{Chunk, EarlierLease, Progress, State};
@@ -350,7 +352,13 @@ impl<R: Results> Dispatcher<R> {
         let id = LeaseId {
             run: self.options.run,
             chunk: chunk.id,
-            attempt: leased.await?,
+            attempt: match leased.await {
+                Ok(attempt) => attempt,
+                Err(error) => {
+                    self.state().unlease(chunk, now);
+                    return Err(error);
+                }
+            },
         };
         self.state().begin(id);
         let plan = &self.plan;
@@ -585,7 +593,7 @@ impl<R: Results> Dispatcher<R> {
 
 impl<R: Results> Dispatch for Dispatcher<R> {
     async fn lease(&self, request: LeaseRequest) -> Result<LeaseReply, DispatchError> {
-        let patience = Instant::now() + self.options.lease / 4;
+        let patience = Patience::new(self.options.lease);
         loop {
             let changed = self.options.changed.notified();
             let mut changed = std::pin::pin!(changed);
@@ -596,17 +604,8 @@ impl<R: Results> Dispatch for Dispatcher<R> {
             if !matches!(reply, LeaseReply::Wait) {
                 return Ok(reply);
             }
-            // The lease of another worker may run out.
-            let expiry = self.next_expiry();
-            let until = expiry.map_or(patience, |expiry| expiry.min(patience));
-            tokio::select! {
-                biased;
-                () = changed => {}
-                () = tokio::time::sleep_until(until) => {
-                    if Instant::now() >= patience {
-                        return Ok(LeaseReply::Wait);
-                    }
-                }
+            if !patience.wait(changed, self.next_expiry()).await {
+                return Ok(LeaseReply::Wait);
             }
         }
     }

@@ -242,6 +242,16 @@ impl State {
         }
     }
 
+    /// Takes back a chunk whose lease could not be written down.
+    pub(crate) fn unlease(&mut self, chunk: Chunk, now: Instant) {
+        if let Entry::Occupied(leased) = self.leased.entry(chunk.id)
+            && leased.get().attempt.is_none()
+        {
+            leased.remove();
+            self.put_back(chunk, now);
+        }
+    }
+
     /// Keeps a lease until then; false where it has been lost, or is another session's.
     pub(crate) fn renew(
         &mut self,

@@ -1,0 +1,145 @@
+//! A tournament that is being played: its dispatcher, the right to play it, and what it waits
+//! for.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+};
+
+use arena_store::{QueuedTournament, StoreError, TournamentId};
+use arena_tournament::Dispatcher;
+use referee_worker::{Abilities, Need};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::Storage;
+
+/// The most needs of a tournament that are told.
+const MOST_NEEDS: usize = 5;
+
+/// A tournament that is being played.
+pub(crate) struct Running<S: Storage> {
+    pub(crate) id: TournamentId,
+    pub(crate) name: String,
+    pub(crate) dispatcher: Dispatcher<S::Results>,
+    claim: tokio::sync::Mutex<Option<S::Claim>>,
+    priority: AtomicI64,
+    /// When its time is up.
+    ends: Option<Instant>,
+    /// Cancelled when it is no longer played.
+    ended: CancellationToken,
+    /// What it waits for, as it was written last.
+    waits: Mutex<Option<String>>,
+}
+
+impl<S: Storage> Running<S> {
+    pub(crate) fn new(
+        queued: &QueuedTournament,
+        dispatcher: Dispatcher<S::Results>,
+        claim: S::Claim,
+    ) -> Self {
+        let time = dispatcher.plan().definition.time;
+        Self {
+            id: queued.id,
+            name: queued.name.clone(),
+            dispatcher,
+            claim: tokio::sync::Mutex::new(Some(claim)),
+            priority: AtomicI64::new(queued.priority),
+            ends: time.map(|time| Instant::now() + time),
+            ended: CancellationToken::new(),
+            waits: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn priority(&self) -> i64 {
+        self.priority.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_priority(&self, to: i64) {
+        self.priority.store(to, Ordering::Relaxed);
+    }
+
+    /// Whether the time that it may take is up.
+    pub(crate) fn is_late(&self) -> bool {
+        self.ends.is_some_and(|ends| Instant::now() >= ends)
+    }
+
+    /// Tells whoever plays it that it is no longer played.
+    pub(crate) fn set_ended(&self) {
+        self.ended.cancel();
+    }
+
+    /// Waits until it is no longer played.
+    pub(crate) async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
+    /// Claims it again where the claim was lost with the database's server.
+    ///
+    /// # Errors
+    ///
+    /// Another arena was quicker; the store fails.
+    pub(crate) async fn keep_claim(&self, storage: &S) -> Result<(), StoreError> {
+        let mut claim = self.claim.lock().await;
+        if let Some(held) = claim.as_mut()
+            && storage.holds(held).await
+        {
+            return Ok(());
+        }
+        *claim = None;
+        *claim = Some(storage.claim(self.id).await?);
+        Ok(())
+    }
+
+    /// Gives the claim back.
+    pub(crate) async fn release(&self, storage: &S) {
+        if let Some(claim) = self.claim.lock().await.take() {
+            storage.release(claim).await;
+        }
+    }
+
+    /// Takes down what it waits for. False where that was known.
+    pub(crate) fn set_waits(&self, waits: &Option<String>) -> bool {
+        let mut written = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = *written != *waits;
+        written.clone_from(waits);
+        is_new
+    }
+
+    /// What it waits for, where nobody who works can play it: in words.
+    pub(crate) fn waits(&self, able: &[Arc<Abilities>], plays_here: bool) -> Option<String> {
+        if able.is_empty() && !plays_here {
+            return Some("a worker: none has joined".to_owned());
+        }
+        let can = |needs: &BTreeSet<Need>| {
+            let all = |worker: &Abilities| needs.iter().all(|need| worker.has(need));
+            plays_here || able.iter().any(|worker| all(worker))
+        };
+        let stuck = self.dispatcher.waiting().into_iter();
+        let stuck = stuck.filter(|waiting| !can(&waiting.needs));
+        let lacking = stuck.flat_map(|waiting| {
+            let nobody = |need: &Need| !able.iter().any(|worker| worker.has(need));
+            let lacking: Vec<Need> = waiting
+                .needs
+                .iter()
+                .filter(|need| nobody(need))
+                .cloned()
+                .collect();
+            match lacking.is_empty() {
+                // Each of them is somewhere, but not all in one place.
+                true => waiting.needs.into_iter().collect(),
+                false => lacking,
+            }
+        });
+        let lacking: BTreeSet<Need> = lacking.collect();
+        let words: Vec<String> = lacking
+            .iter()
+            .take(MOST_NEEDS)
+            .map(ToString::to_string)
+            .collect();
+        (!words.is_empty()).then(|| words.join("; "))
+    }
+}
