@@ -2,6 +2,7 @@
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use referee::core_count;
+use referee_games::GAMES;
 
 use crate::text;
 
@@ -34,6 +35,12 @@ pub fn games_at_once(wanted: usize, seats: u8) -> usize {
         ));
     }
     wanted.min(fit)
+}
+
+/// The same where any game may be played.
+pub fn games_of_any_kind_at_once(wanted: usize) -> usize {
+    let seats = GAMES.iter().map(|kind| kind.info().seats);
+    games_at_once(wanted, seats.max().unwrap_or(2))
 }
 
 /// At worst every seat has a process of its own, and each of our threads a connection to it.

@@ -11,9 +11,9 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use referee::{Access, Serve, referee_threads};
 use referee_cli::{
-    End, Hidden, Usage, WorkArgs, files,
+    End, Hidden, Usage, WorkArgs,
     net::{BotDialArgs, TlsListenArgs, TokenListenArgs},
-    usage,
+    on_runtime, usage,
 };
 use referee_net::{Bounds, ServerTls, Token, TokenError};
 use referee_worker::SpecError;
@@ -101,17 +101,6 @@ fn main() -> ExitCode {
             end.into()
         }
     }
-}
-
-/// The main thread looks after everything; games are played on threads of their own.
-fn on_runtime(work: impl Future<Output = anyhow::Result<End>>) -> anyhow::Result<End> {
-    // What decides the deals is in our memory, and bots may run as the same user.
-    nix::sys::prctl::set_dumpable(false)?;
-    files::raise_limit();
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?
-        .block_on(work)
 }
 
 impl ServeArgs {

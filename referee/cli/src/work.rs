@@ -14,16 +14,18 @@ use referee::BotSandbox;
 use referee_games::GAMES;
 use referee_net::{DialOptions, Target, channel};
 use referee_worker::{
-    Abilities, LaunchContext, Machine, Stop, WorkError, WorkerIdentity, Workers,
+    Abilities, LaunchContext, Machine, Stop, WorkError, WorkerIdentity, Workers, has_program,
     lease::{Scope, SessionId},
+    machine_label,
     remote::{Refused, RemoteDispatch, RemoteOptions},
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    CacheArgs, End, Hidden, PinArgs, bots,
+    CacheArgs, End, Hidden, PinArgs, bots, files,
     net::{TlsDialArgs, TokenDialArgs},
+    random_bytes,
     sandbox::SandboxArgs,
     stop, usage,
 };
@@ -97,7 +99,7 @@ impl WorkArgs {
         let sandbox = self.walls()?;
         let cores = self.pin.cores()?;
         let concurrency = match self.concurrency {
-            Some(games) => crate::files::games_at_once(games as usize, most_seats()),
+            Some(games) => files::games_of_any_kind_at_once(games as usize),
             None => Workers::default_concurrency(cores.as_ref()),
         };
         let machine = self.machine(concurrency, &sandbox);
@@ -112,7 +114,7 @@ impl WorkArgs {
             .with_archives(Some(Arc::new(self.cache.open()?)))
             .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
         let workers = Workers::start(context, cores.as_ref(), concurrency)?;
-        let session = random_session()?;
+        let session = SessionId(random_bytes()?);
         let name = self.name.clone().unwrap_or_else(|| machine.host.clone());
         let can = Arc::new(Abilities::Remote(machine.clone()));
         let pool = workers.pool().clone();
@@ -131,7 +133,7 @@ impl WorkArgs {
                 let running = u32::try_from(pool.running()).unwrap_or(u32::MAX);
                 (running, pool.worst_delay_since(since))
             }),
-            jitter_seed: u64::from_be_bytes(first_half(session)),
+            jitter_seed: u64::from_be_bytes(random_bytes()?),
         };
         let schemes = Arc::new(bots::travelling_schemes()?);
         let dispatch = Arc::new(RemoteDispatch::new(channel, options, schemes));
@@ -171,9 +173,12 @@ impl WorkArgs {
             || "worker".to_owned(),
             |host| host.to_string_lossy().into_owned(),
         );
-        let found = PROGRAMS.iter().copied().filter(|program| is_there(program));
+        let found = PROGRAMS
+            .iter()
+            .copied()
+            .filter(|program| has_program(program));
         let mut provides: BTreeSet<String> = found.map(str::to_owned).collect();
-        provides.insert(format!("{}-{}", env::consts::OS, env::consts::ARCH));
+        provides.insert(machine_label());
         provides.extend(self.provides.iter().cloned());
         Machine {
             host,
@@ -256,25 +261,6 @@ fn refused(error: &anyhow::Error) -> Option<Refused> {
     }
 }
 
-fn random_session() -> anyhow::Result<SessionId> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| anyhow::anyhow!("could not get random numbers: {error}"))?;
-    Ok(SessionId(bytes))
-}
-
-fn first_half(session: SessionId) -> [u8; 8] {
-    let mut half = [0; 8];
-    half.copy_from_slice(&session.0[..8]);
-    half
-}
-
-/// Whether a program is in one of the folders of PATH.
-fn is_there(program: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(program).is_file())
-}
-
 /// How much memory this machine has.
 fn memory_mib() -> Option<u64> {
     let about = std::fs::read_to_string("/proc/meminfo").ok()?;
@@ -283,9 +269,4 @@ fn memory_mib() -> Option<u64> {
         .find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib / 1024)
-}
-
-fn most_seats() -> u8 {
-    let seats = GAMES.iter().map(|kind| kind.info().seats);
-    seats.max().unwrap_or(2)
 }

@@ -40,7 +40,7 @@ pub use input::{open_input, read_input, read_input_text};
 pub use launcher::{
     BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
 };
-pub use needs::{is_label, lacking, machine_label, needs_of_file};
+pub use needs::{has_program, is_label, machine_label, needs_of_file};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};
 pub use packer::Packer;
 pub use records::{ReadError, RecordFolder, read_record, write_whole};

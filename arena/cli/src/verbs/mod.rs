@@ -24,7 +24,7 @@ use clap::{
     builder::PossibleValuesParser,
     error::{ContextKind, ErrorKind},
 };
-use referee_cli::{Hidden, WorkArgs, files};
+use referee_cli::{Hidden, WorkArgs, on_runtime};
 use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
 use referee_worker::Entry;
@@ -152,18 +152,6 @@ impl Cli {
             Verb::Hidden(verb) => verb.run(),
         }
     }
-}
-
-/// The main thread keeps the bots and shows how it goes; games are played on
-/// threads of their own.
-fn on_runtime(work: impl Future<Output = anyhow::Result<End>>) -> anyhow::Result<End> {
-    // What decides the deals is in our memory, and bots run as the same user.
-    nix::sys::prctl::set_dumpable(false)?;
-    files::raise_limit();
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?
-        .block_on(work)
 }
 
 /// Shows a manual page: through `man` on a terminal, else as it is.

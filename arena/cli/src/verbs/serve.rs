@@ -16,8 +16,10 @@ use arena_store::Store;
 use arena_tournament::{LEASE, parse_limit};
 use clap::Args;
 use referee::{BotSandbox, core_count};
-use referee_cli::{CacheArgs, Hidden, PinArgs, files, net::TlsListenArgs, sandbox::SandboxArgs};
-use referee_games::{GAMES, game_name};
+use referee_cli::{
+    CacheArgs, Hidden, PinArgs, files, net::TlsListenArgs, random_bytes, sandbox::SandboxArgs,
+};
+use referee_games::game_name;
 use referee_net::Bounds;
 use referee_worker::{Abilities, LaunchContext, Stop, WorkerIdentity, Workers};
 use tokio_util::sync::CancellationToken;
@@ -123,7 +125,7 @@ impl Serve {
                 Access::Known
             },
             replays: self.replay,
-            sample_seed: random()?,
+            sample_seed: random_bytes()?,
             examines: Examines::OnThreads(core_count()),
             plays_here: local.is_some(),
         };
@@ -198,10 +200,7 @@ impl Serve {
         let cores = self.pin.cores()?;
         let concurrency = match self.concurrency {
             Some(0) => return Ok(None),
-            Some(games) => {
-                let seats = GAMES.iter().map(|kind| kind.info().seats);
-                files::games_at_once(games as usize, seats.max().unwrap_or(2))
-            }
+            Some(games) => files::games_of_any_kind_at_once(games as usize),
             None => Workers::default_concurrency(cores.as_ref()),
         };
         let logs = match &self.logs {
@@ -240,11 +239,4 @@ async fn count_workers(store: Store) {
             Err(error) => tracing::debug!(%error, "could not read what is known of workers"),
         }
     }
-}
-
-fn random() -> anyhow::Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| anyhow::anyhow!("could not get random numbers: {error}"))?;
-    Ok(bytes)
 }
