@@ -10,6 +10,7 @@ mod definition;
 mod dispatch;
 mod error;
 pub mod events;
+mod expected;
 mod identity;
 mod imported;
 mod moves;

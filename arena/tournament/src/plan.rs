@@ -167,6 +167,16 @@ impl Plan {
         Ok(())
     }
 
+    /// What a bot is by its content, where it travels with it: whoever plays it has the same.
+    pub(crate) fn packed_identity(&self, who: Option<Entrant>) -> Option<String> {
+        let launcher = match who {
+            Some(who) => self.bots[who.index()].entry.launcher(),
+            None => self.filler.launcher(),
+        };
+        launcher.archive()?;
+        launcher.identity(&self.definition.directory).ok().flatten()
+    }
+
     /// The name of a game, which says nothing about its deal.
     #[must_use]
     pub fn game_id(&self, matchup: u32, at: u64, seating: u32) -> String {

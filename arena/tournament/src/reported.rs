@@ -6,7 +6,7 @@ use referee_core::{Event, Outcome, Record, Seat, SeatFoul, Verdict, pack, printa
 use referee_games::{BEHAVIOR_VERSION, replay};
 use referee_worker::{Summary, lease::GameKey};
 
-use crate::{Dispatcher, Plan, Results, dispatch::ChunkGame};
+use crate::{Dispatcher, Plan, Results, dispatch::ChunkGame, expected::Expected};
 
 impl<R: Results> Dispatcher<R> {
     /// What came of a game, as its packed record says. None where the game is not to be played
@@ -50,36 +50,25 @@ fn check(plan: &Plan, planned: &ChunkGame, record: &Record) -> Result<(), FaultK
     let assigned = plan.assignment(&planned.group, planned.seating, &planned.order);
     let info = plan.kind.info();
     let versions = (header.rules_version, header.behavior_version);
-    if header.game != plan.definition.game
-        || header.limits != plan.definition.limits
-        || versions != (info.rules_version, BEHAVIOR_VERSION)
-    {
+    if versions != (info.rules_version, BEHAVIOR_VERSION) {
         return Err(FaultKind::WrongGameOrLimits);
     }
-    if header.seed != assigned.seed {
-        return Err(FaultKind::WrongSeed);
-    }
-    if header.game_id != assigned.game_id {
-        return Err(FaultKind::WrongGameId {
-            game_id: header.game_id.clone(),
-        });
-    }
-    if header.setup != assigned.setup || header.spent.seats() != 0 {
+    if header.spent.seats() != 0 {
         return Err(FaultKind::WrongSetup);
     }
-    if usize::from(header.players.seats()) != planned.order.len() {
-        return Err(FaultKind::WrongSeating);
-    }
     let lineup = &planned.group.lineup;
-    for (seat, name) in header.players.iter() {
-        let place = planned.order[seat.index()];
-        if plan.player(lineup[place], place) != *name {
-            return Err(FaultKind::WrongPlayer {
-                seat: seat.index() as u8,
-                player: name.clone(),
-            });
-        }
-    }
+    let seats = || planned.order.iter().map(|&place| (lineup[place], place));
+    let expected = Expected {
+        game: &plan.definition.game,
+        limits: &plan.definition.limits,
+        seed: assigned.seed,
+        scheduled: Some((assigned.game_id, &assigned.setup)),
+        players: seats()
+            .map(|(who, place)| plan.player(who, place))
+            .collect(),
+        identities: seats().map(|(who, _)| plan.packed_identity(who)).collect(),
+    };
+    expected.check(header)?;
     match &record.result.verdict {
         Verdict::Finished { outcome, fouls } if is_whole(record, outcome, fouls) => Ok(()),
         Verdict::Finished { .. } => Err(FaultKind::WrongResult),

@@ -11,7 +11,7 @@ use std::{
 use arena_events::tournament::{FaultKind, TournamentFault};
 use arena_ladder::{Entrant, Group, GroupScore, Lineup};
 use arena_store::{GameFilter, GameRow, Store, Tournament, TournamentState};
-use referee_core::{Header, Record, Root, printable};
+use referee_core::{Record, Root, printable};
 use referee_games::replay;
 use referee_worker::Summary;
 
@@ -19,6 +19,7 @@ use crate::{
     Definition, Results as _, Setups, StoredResults, TournamentError, chance,
     dispatch::game_counters,
     error::invalid,
+    expected::Expected,
     filler_name, game_id,
     results::{GroupOutcome, add_to, places_by_lineup},
     snapshot::Ahead,
@@ -231,41 +232,31 @@ impl Verifier<'_> {
         replay(&record, |_| {}).map_err(|error| FaultKind::DoesNotReplay {
             error: printable(&error.to_string()),
         })?;
-        let header = &record.header;
-        if header.seed != self.root.seed(&self.definition.game, row.group) {
-            return Err(FaultKind::WrongSeed);
-        }
-        if header.game != self.definition.game || header.limits != self.definition.limits {
-            return Err(FaultKind::WrongGameOrLimits);
-        }
         if let Some(group) = asked {
-            if header.game_id != game_id(group.matchup.0, group.at, row.seating) {
-                return Err(FaultKind::WrongGameId {
-                    game_id: header.game_id.clone(),
-                });
-            }
-            if header.setup != *self.setups.of(group.at) {
-                return Err(FaultKind::WrongSetup);
-            }
             let orders = self.definition.seatings.of(group.lineup.len(), group.turn);
             if orders.get(row.seating as usize) != Some(&row.order) || row.lineup != group.lineup {
                 return Err(FaultKind::WrongSeating);
             }
         }
-        for (seat, name) in header.players.iter() {
-            let place = row.order[seat.index()];
-            let is_they = match row.lineup[place] {
-                Some(who) => self.tournament.entrants[who.index()].name == *name,
-                None => filler_name(place) == *name,
-            };
-            if !is_they {
-                return Err(FaultKind::WrongPlayer {
-                    seat: seat.index() as u8,
-                    player: name.clone(),
-                });
-            }
-        }
-        self.identities(row, header)?;
+        let entrants = &self.tournament.entrants;
+        let seats = || row.order.iter().map(|&place| (row.lineup[place], place));
+        let player = |(who, place): (Option<Entrant>, usize)| match who {
+            Some(who) => entrants[who.index()].name.clone(),
+            None => filler_name(place),
+        };
+        let identity = |(who, _): (Option<Entrant>, usize)| entrants[who?.index()].identity.clone();
+        let expected = Expected {
+            game: &self.definition.game,
+            limits: &self.definition.limits,
+            seed: self.root.seed(&self.definition.game, row.group),
+            scheduled: asked.map(|group| {
+                let game_id = game_id(group.matchup.0, group.at, row.seating);
+                (game_id, self.setups.of(group.at))
+            }),
+            players: seats().map(player).collect(),
+            identities: seats().map(identity).collect(),
+        };
+        expected.check(&record.header)?;
         if record.result.verdict.outcome().is_none() {
             return Err(FaultKind::VoidGame);
         }
@@ -294,27 +285,6 @@ impl Verifier<'_> {
             })
         {
             return Err(FaultKind::WrongCounters);
-        }
-        Ok(())
-    }
-
-    /// The bots that played are those that entered, as far as that was known then.
-    fn identities(&self, row: &GameRow, header: &Header) -> Result<(), FaultKind> {
-        for (seat, place) in row.order.iter().enumerate() {
-            let Some(who) = row.lineup[*place] else {
-                continue;
-            };
-            let Some(entered) = &self.tournament.entrants[who.index()].identity else {
-                continue;
-            };
-            let played = header.identity.as_slice().get(seat).cloned().flatten();
-            if played.as_ref() != Some(entered) {
-                return Err(FaultKind::WrongIdentity {
-                    seat: seat as u8,
-                    entered: entered.clone(),
-                    played,
-                });
-            }
         }
         Ok(())
     }
