@@ -9,9 +9,7 @@ use std::{
 };
 
 use arena_ladder::{Entrant, GroupCount};
-use arena_store::{
-    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
-};
+use arena_store::{Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup, Stored};
 use arena_tournament::{Answer, Results};
 use rand_chacha::{
     ChaCha8Rng,
@@ -96,7 +94,7 @@ impl<R: Results> Results for BesideResults<R> {
             .await
     }
 
-    async fn report(&self, game_id: &str, game: FinishedGame) -> Answer<Reported> {
+    async fn report(&self, game_id: &str, game: FinishedGame) -> Answer<Stored> {
         let game_id = game_id.to_owned();
         self.call(move |inner| async move { inner.report(&game_id, game).await })
             .await

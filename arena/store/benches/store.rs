@@ -101,11 +101,11 @@ async fn write(writer: &ResultWriter, games: std::ops::Range<u64>, texts: &Arc<V
         callers.spawn(async move {
             for number in games.skip(caller as usize).step_by(CALLERS as usize) {
                 let text = &texts[number as usize % texts.len()];
-                let reported = writer
+                let stored = writer
                     .write(game(number, text))
                     .await
                     .expect("it is stored");
-                assert_eq!(reported, Reported::Accepted);
+                assert_eq!(stored.reported, Reported::Accepted);
             }
         });
     }

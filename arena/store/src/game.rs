@@ -1,12 +1,14 @@
 //! One game as it is stored.
 
+use std::sync::Arc;
+
 use arena_ladder::{Entrant, Lineup, MatchId};
 use referee_core::SeatFoul;
 use serde::{Deserialize, Serialize};
 use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
-    ChunkKey, Counter, StoreError,
+    ChunkKey, Counter, ScoredGroup, StoreError,
     sql::{Statement, damaged, json, lineup, lineup_text, list, number, unlist},
 };
 
@@ -82,6 +84,16 @@ pub enum Reported {
     /// It is refused: its chunk has been leased to another worker since, or the
     /// tournament is over.
     Stale,
+}
+
+/// A report that has been dealt with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// What was done with it.
+    pub reported: Reported,
+    /// The score of its group, where it counts and its group is complete with what was stored
+    /// together with it.
+    pub scored: Option<Arc<ScoredGroup>>,
 }
 
 /// The condition, in a statement that reads games, that they may be told of. Every list of

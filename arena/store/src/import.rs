@@ -5,7 +5,8 @@ use std::io::{BufRead, Read as _};
 use referee_core::{JsonBounds, Root, printable};
 
 use crate::{
-    ChunkKey, FinishedGame, Reported, Store, StoreError, Tournament, TournamentId, TournamentState,
+    ChunkKey, FinishedGame, Reported, Store, StoreError, Stored, Tournament, TournamentId,
+    TournamentState,
     export::{ExportLine, ExportedGame, ExportedTournament, FORMAT, FORMAT_VERSION},
     pack, report,
 };
@@ -102,14 +103,14 @@ impl Store {
 
 /// The number of games written; a game that was refused is an error with its line.
 fn count(
-    reported: Result<Vec<Reported>, StoreError>,
+    reported: Result<Vec<Stored>, StoreError>,
     batch: &[FinishedGame],
     first: u64,
 ) -> Result<u64, StoreError> {
     match reported {
         Ok(reported) => match reported
             .iter()
-            .position(|&reported| reported != Reported::Accepted)
+            .position(|stored| stored.reported != Reported::Accepted)
         {
             None => Ok(reported.len() as u64),
             Some(at) => Err(StoreError::Import {

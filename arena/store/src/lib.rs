@@ -29,7 +29,7 @@ pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
 pub use counter::{BadCounter, Counter, Ending};
 pub use error::StoreError;
-pub use game::{FinishedGame, GameRow, Reported};
+pub use game::{FinishedGame, GameRow, Reported, Stored};
 pub use lease::{ChunkKey, Lease, LeaseHolder};
 use referee_core::pack;
 pub use referee_core::pack::{UnpackError, pack, unpack};

@@ -1,13 +1,17 @@
 //! Storing reported games: everything that a game changes, in one transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use arena_ladder::{GroupScore, Lineup, MatchId};
 use referee_core::SeatFoul;
 use sqlx::{Any, Row as _, Transaction, any::AnyRow};
 
 use crate::{
-    ChunkKey, Counter, FinishedGame, GameRow, Reported, Store, StoreError, TournamentId,
+    ChunkKey, Counter, FinishedGame, GameRow, Reported, ScoredGroup, Store, StoreError, Stored,
+    TournamentId,
     game::{TOLD, fouls},
     lease,
     sql::{Statement, json, lineup, lineup_text, list, number, unlist},
@@ -36,15 +40,17 @@ impl Store {
         id: TournamentId,
         games: Vec<FinishedGame>,
     ) -> Result<Vec<Reported>, StoreError> {
-        self.report_all(id, &games).await
+        let stored = self.report_all(id, &games).await?;
+        Ok(stored.into_iter().map(|stored| stored.reported).collect())
     }
 
-    /// As [`report`](Self::report), but the caller keeps the games and can retry.
+    /// As [`report`](Self::report), but the caller keeps the games and can retry, and gets the
+    /// scores of groups that are complete.
     pub(crate) async fn report_all(
         &self,
         id: TournamentId,
         games: &[FinishedGame],
-    ) -> Result<Vec<Reported>, StoreError> {
+    ) -> Result<Vec<Stored>, StoreError> {
         let mut tx = self.writing().await?;
         let (state, entrants) = self.lock_tournament(&mut tx, id).await?;
         for game in games {
@@ -53,7 +59,10 @@ impl Store {
         let mut reported = Vec::with_capacity(games.len());
         for games in games.chunks(AT_ONCE) {
             if state.is_final() {
-                reported.extend(games.iter().map(|_| Reported::Stale));
+                reported.extend(games.iter().map(|_| Stored {
+                    reported: Reported::Stale,
+                    scored: None,
+                }));
             } else {
                 reported.extend(write(&mut tx, id, games).await?);
             }
@@ -68,7 +77,7 @@ pub(crate) async fn write(
     tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[FinishedGame],
-) -> Result<Vec<Reported>, StoreError> {
+) -> Result<Vec<Stored>, StoreError> {
     let stale = stale(tx, id, games).await?;
     // Of reports of the same game the first one.
     let mut candidates: BTreeMap<GameKey, &FinishedGame> = BTreeMap::new();
@@ -76,6 +85,7 @@ pub(crate) async fn write(
         candidates.entry(key(game)).or_insert(game);
     }
     let taken = insert_games(tx, id, &candidates).await?;
+    let mut complete = BTreeMap::new();
     let accepted: Vec<&FinishedGame> = candidates
         .into_iter()
         .filter(|(key, _)| taken.contains(key))
@@ -88,9 +98,10 @@ pub(crate) async fn write(
         withhold(tx, id, &withheld).await?;
         let told: Vec<&GameRow> = told.iter().map(|game| &game.row).collect();
         count(tx, id, &told).await?;
-        let complete = complete_groups(tx, id, &accepted).await?;
+        complete = complete_groups(tx, id, &accepted).await?;
         if !withheld.is_empty() && !complete.is_empty() {
-            release(tx, id, Some(&complete)).await?;
+            let numbers: Vec<u64> = complete.keys().copied().collect();
+            release(tx, id, Some(&numbers)).await?;
         }
     }
     // Of reports of the same game only the first one is accepted.
@@ -98,13 +109,18 @@ pub(crate) async fn write(
     Ok(games
         .iter()
         .map(|game| {
-            if is_stale(&stale, game) {
+            let reported = if is_stale(&stale, game) {
                 Reported::Stale
             } else if left.remove(&key(game)) {
                 Reported::Accepted
             } else {
                 Reported::Duplicate
-            }
+            };
+            let scored = match reported {
+                Reported::Accepted => complete.get(&game.row.group).cloned(),
+                Reported::Duplicate | Reported::Stale => None,
+            };
+            Stored { reported, scored }
         })
         .collect())
 }
@@ -367,23 +383,22 @@ async fn stored_groups(
     Ok(groups)
 }
 
-/// Writes the scores of groups that are complete now, and gives their numbers.
+/// Writes the scores of groups that are complete now, and gives them, by number.
 async fn complete_groups(
     tx: &mut WriteTransaction,
     id: TournamentId,
     games: &[&FinishedGame],
-) -> Result<Vec<u64>, StoreError> {
+) -> Result<BTreeMap<u64, Arc<ScoredGroup>>, StoreError> {
     let mut groups = stored_groups(tx, id, games).await?;
     groups.retain(|_, group| group.places.len() == group.games_in_group as usize);
-    let complete: Vec<u64> = groups.keys().copied().collect();
     if groups.is_empty() {
-        return Ok(complete);
+        return Ok(BTreeMap::new());
     }
     let mut insert = Statement::new(
         "INSERT INTO groups (tournament, number, matchup, lineup, games, points, margins,
              starts, fouls, places) VALUES ",
     );
-    insert.rows(groups, |row, (number, group)| {
+    insert.rows(&groups, |row, (number, group)| {
         let GroupScore {
             games,
             points,
@@ -402,5 +417,13 @@ async fn complete_groups(
         row.bind(group.places.join(";"));
     });
     insert.query(tx)?.execute(&mut **tx).await?;
-    Ok(complete)
+    let complete = groups.into_iter().map(|(number, group)| {
+        let scored = ScoredGroup {
+            matchup: group.matchup,
+            lineup: group.lineup,
+            score: group.score,
+        };
+        (number, Arc::new(scored))
+    });
+    Ok(complete.collect())
 }

@@ -7,7 +7,7 @@ use tokio::{
     time::Instant,
 };
 
-use crate::{FinishedGame, Reported, Store, StoreError, TournamentId};
+use crate::{FinishedGame, Store, StoreError, Stored, TournamentId};
 
 /// How long a transaction is retried while the database is locked or unreachable.
 const RETRY_LIMIT: Duration = Duration::from_secs(60);
@@ -54,7 +54,7 @@ pub struct ResultWriter {
     entrants: usize,
 }
 
-type Reply = oneshot::Sender<Result<Reported, StoreError>>;
+type Reply = oneshot::Sender<Result<Stored, StoreError>>;
 
 enum Message {
     Game {
@@ -107,7 +107,7 @@ impl ResultWriter {
     ///
     /// As [`Store::report`], and [`StoreError::Closed`]. If a transaction fails, all
     /// callers with games in it get the error, and may report their games again.
-    pub async fn write(&self, game: FinishedGame) -> Result<Reported, StoreError> {
+    pub async fn write(&self, game: FinishedGame) -> Result<Stored, StoreError> {
         // A bad game would make the transaction fail for the others in it.
         game.row.check(self.entrants)?;
         let (answer, answered) = oneshot::channel();
@@ -182,7 +182,7 @@ impl WriterTask {
 
     /// Reports games, again and again while the database is busy or away: reporting
     /// a game twice changes nothing.
-    async fn report(&self, games: &[FinishedGame]) -> Result<Vec<Reported>, StoreError> {
+    async fn report(&self, games: &[FinishedGame]) -> Result<Vec<Stored>, StoreError> {
         let until = Instant::now() + RETRY_LIMIT;
         let mut pause = Duration::from_millis(100);
         loop {
@@ -232,8 +232,8 @@ impl WriterTask {
         // An error means that the caller has stopped waiting.
         match reported {
             Ok(reported) => {
-                for (answer, reported) in answers.into_iter().zip(reported) {
-                    let _ = answer.send(Ok(reported));
+                for (answer, stored) in answers.into_iter().zip(reported) {
+                    let _ = answer.send(Ok(stored));
                 }
             }
             Err(error) => {

@@ -2,7 +2,10 @@
 
 use std::{cell::RefCell, io::Read as _};
 
-use zstd::{bulk::Compressor, zstd_safe::CParameter};
+use zstd::{
+    bulk::Compressor,
+    zstd_safe::{CParameter, DCtx, DParameter, ResetDirective},
+};
 
 /// Beside it, level 3 takes 16 % more time and less than 1 % less space, level -1
 /// 10 to 25 % less time and 13 to 23 % more space (`cargo xtask bench records`).
@@ -14,12 +17,16 @@ const TABLE: CParameter = CParameter::HashLog(12);
 /// No text of a record has more bytes than this. The longest game with the largest answers
 /// has less than a third of it.
 pub const LARGEST: u64 = 64 * 1024 * 1024;
+/// A record beyond this is rare, in bytes.
+const USUAL: usize = 1024 * 1024;
 /// What unpacking may look back on, as a power of two: all of the largest record.
 const WINDOW: u32 = LARGEST.ilog2();
 
 thread_local! {
     /// Making one costs more than packing a record.
     static COMPRESSOR: RefCell<Compressor<'static>> = RefCell::new(compressor());
+    /// The same of unpacking.
+    static DECOMPRESSOR: RefCell<DCtx<'static>> = RefCell::new(decompressor());
 }
 
 /// Why bytes are no packed record.
@@ -44,9 +51,19 @@ pub fn pack(text: &str) -> Vec<u8> {
 /// The bytes are not a whole zstd frame, or not text, or of more than [`LARGEST`] bytes.
 pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
     let mut text = String::new();
-    let mut unpacking = zstd::Decoder::new(packed)?;
-    unpacking.window_log_max(WINDOW)?;
-    let read = unpacking.take(LARGEST + 1).read_to_string(&mut text)?;
+    let read = DECOMPRESSOR.with_borrow_mut(|context| {
+        // What it was told before stays; what a broken record has left goes.
+        context
+            .reset(ResetDirective::SessionOnly)
+            .expect("a session can be ended");
+        let unpacking = zstd::Decoder::with_context(packed, context);
+        let read = unpacking.take(LARGEST + 1).read_to_string(&mut text);
+        if text.len() > USUAL {
+            // It keeps as much memory as it has ever needed.
+            *context = decompressor();
+        }
+        read
+    })?;
     if read as u64 > LARGEST {
         return Err(UnpackError(std::io::Error::other(format!(
             "it unpacks to more than {} MiB",
@@ -54,6 +71,13 @@ pub fn unpack(packed: &[u8]) -> Result<String, UnpackError> {
         ))));
     }
     Ok(text)
+}
+
+fn decompressor() -> DCtx<'static> {
+    let mut context = DCtx::create();
+    let set = context.set_parameter(DParameter::WindowLogMax(WINDOW));
+    set.expect("zstd has windows of this size");
+    context
 }
 
 fn compressor() -> Compressor<'static> {

@@ -14,7 +14,7 @@ use arena_ladder::{Entrant, GroupCount};
 use arena_simulation::{Beside, BesideResults};
 use arena_store::{
     Claim, CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, GameFilter, GameRow,
-    QueuedTournament, Reported, ScoredGroup, Store, StoreError, Tournament, TournamentId,
+    QueuedTournament, ScoredGroup, Store, StoreError, Stored, Tournament, TournamentId,
     TournamentState, Wish, WorkerRow, WorkerSession,
 };
 use arena_tournament::{Answer, Results, StoredResults, TournamentError, WallClock};
@@ -221,17 +221,17 @@ impl Results for WatchedResults {
         self.stored.release(lease).await
     }
 
-    async fn report(&self, game_id: &str, mut game: FinishedGame) -> Answer<Reported> {
+    async fn report(&self, game_id: &str, mut game: FinishedGame) -> Answer<Stored> {
         let (chunk, attempt) = (game.chunk, game.attempt);
         let (row, worker) = (game.row.clone(), game.row.worker.clone());
         if self.watch.takes_stale_reports() {
             game.attempt = u32::MAX;
         }
-        let reported = self.stored.report(game_id, game).await?;
+        let stored = self.stored.report(game_id, game).await?;
         let worker = worker.unwrap_or_default();
         self.watch
-            .reported(&row, &worker, &chunk, attempt, reported);
-        Ok(reported)
+            .reported(&row, &worker, &chunk, attempt, stored.reported);
+        Ok(stored)
     }
 
     fn keeps_records(&self) -> bool {

@@ -132,7 +132,8 @@ async fn files_until_it_is_killed() {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let (group, seating) = (number / 2, (number % 2) as u32);
-                if writer.write(game(group, seating)).await.unwrap() == Reported::Accepted {
+                let written = writer.write(game(group, seating)).await.unwrap();
+                if written.reported == Reported::Accepted {
                     println!("stored {group}.{seating};");
                 }
             }

@@ -47,11 +47,12 @@ async fn games_that_come_together_share_a_transaction(home: &Home) {
         .await
         .unwrap();
     // The first goes alone, since nothing came before it.
-    assert_eq!(writer.write(game(99, 0)).await.unwrap(), Reported::Accepted);
+    let first = writer.write(game(99, 0)).await.unwrap();
+    assert_eq!((first.reported, first.scored), (Reported::Accepted, None));
     let mut writing = JoinSet::new();
     for game in games(0..20) {
         let writer = writer.clone();
-        writing.spawn(async move { writer.write(game).await.unwrap() });
+        writing.spawn(async move { writer.write(game).await.unwrap().reported });
     }
     assert_eq!(writing.join_all().await, [Reported::Accepted; 40]);
     let sizes: Vec<_> = commits
@@ -76,11 +77,11 @@ async fn a_game_after_a_silence_is_stored_at_once(home: &Home) {
     let writer = ResultWriter::start(&store, id, pace, see).await.unwrap();
     for group in 0..5 {
         assert_eq!(
-            writer.write(game(group, 0)).await.unwrap(),
+            writer.write(game(group, 0)).await.unwrap().reported,
             Reported::Accepted
         );
         assert_eq!(
-            writer.write(game(group, 0)).await.unwrap(),
+            writer.write(game(group, 0)).await.unwrap().reported,
             Reported::Duplicate
         );
     }
@@ -101,10 +102,15 @@ async fn a_bad_game_spoils_nothing_for_the_others(home: &Home) {
         writer.write(bad),
         writer.write(game(2, 1))
     );
+    // The second one completes the group, and has its score.
+    let (one, two) = (one.unwrap(), two.unwrap());
     assert_eq!(
-        (one.unwrap(), two.unwrap()),
+        (one.reported, two.reported),
         (Reported::Accepted, Reported::Accepted)
     );
+    let scores = store.scores(id, None, 10).await.unwrap();
+    assert_eq!(two.scored.as_deref(), Some(&scores[0]));
+    assert_eq!(two.scored.as_deref().unwrap().score.number, 2);
     assert!(matches!(refused.unwrap_err(), StoreError::BadGame { .. }));
 }
 
@@ -135,7 +141,7 @@ async fn an_error_reaches_all_who_wait(home: &Home) {
     let mut writing = JoinSet::new();
     for game in games(0..2) {
         let writer = writer.clone();
-        writing.spawn(async move { writer.write(game).await.unwrap() });
+        writing.spawn(async move { writer.write(game).await.unwrap().reported });
     }
     assert_eq!(writing.join_all().await, [Reported::Accepted; 4]);
 }
@@ -157,7 +163,7 @@ async fn closing_stores_what_was_handed_in(home: &Home) {
     writer.close().await;
     let mut stored = 0;
     for reported in writing.join_all().await {
-        match reported {
+        match reported.map(|stored| stored.reported) {
             Ok(Reported::Accepted) => stored += 1,
             Err(StoreError::Closed) => {}
             other => panic!("{other:?}"),

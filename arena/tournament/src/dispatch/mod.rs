@@ -16,7 +16,7 @@ use std::{
 
 use arena_ladder::Entrant;
 use arena_ladder::schedule::SetAside;
-use arena_store::{Counter, FinishedGame, GameRow, Reported};
+use arena_store::{Counter, FinishedGame, GameRow, Reported, Stored};
 use referee::Live;
 use referee_worker::{
     Dispatch, DispatchError, Need, Summary, bucket,
@@ -447,7 +447,7 @@ impl<R: Results> Dispatcher<R> {
             },
             withhold: self.plan.kind.has_secrets() && self.plan.games_in_group() > 1,
         };
-        let reported = self.results.report(&game_id, finished).await?;
+        let Stored { reported, scored } = self.results.report(&game_id, finished).await?;
         tracing::debug!(game = game_id, ?reported, "a game is stored");
         if reported == Reported::Stale {
             return Ok(ReportReply::Stale);
@@ -456,13 +456,18 @@ impl<R: Results> Dispatcher<R> {
         // when it was stored.
         let progress = self.state().played(game);
         if progress == Progress::Complete {
-            let scored = self.results.score(game.group).await?.ok_or_else(|| {
-                TournamentError::Inconsistent(format!(
-                    "the results have no score of group {}, which is complete",
-                    game.group
-                ))
-            })?;
-            self.state().score(&scored.score)?;
+            match scored {
+                Some(scored) => self.state().score(&scored.score)?,
+                None => {
+                    let scored = self.results.score(game.group).await?.ok_or_else(|| {
+                        TournamentError::Inconsistent(format!(
+                            "the results have no score of group {}, which is complete",
+                            game.group
+                        ))
+                    })?;
+                    self.state().score(&scored.score)?;
+                }
+            }
             self.options.changed.notify_waiters();
         }
         if reported == Reported::Duplicate {

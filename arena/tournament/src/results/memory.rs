@@ -11,6 +11,7 @@ use std::{
 use arena_ladder::{Entrant, GroupCount, GroupScore};
 use arena_store::{
     ChunkKey, Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
+    Stored,
 };
 use referee_worker::{
     RecordFolder,
@@ -124,7 +125,7 @@ impl Results for MemoryResults {
         Ok(())
     }
 
-    async fn report(&self, game_id: &str, game: FinishedGame) -> Answer<Reported> {
+    async fn report(&self, game_id: &str, game: FinishedGame) -> Answer<Stored> {
         let FinishedGame {
             row,
             chunk,
@@ -136,11 +137,11 @@ impl Results for MemoryResults {
         let ready = {
             let mut kept = self.lock();
             if (kept.attempts.get(&chunk)).is_some_and(|newest| attempt < *newest) {
-                return Ok(Reported::Stale);
+                return Ok(unscored(Reported::Stale));
             }
             let (group, all) = (row.group, row.games_in_group);
             if kept.games.contains_key(&(group, row.seating)) {
-                return Ok(Reported::Duplicate);
+                return Ok(unscored(Reported::Duplicate));
             }
             kept.games.insert((group, row.seating), row);
             let complete = kept.score(group, all);
@@ -161,7 +162,7 @@ impl Results for MemoryResults {
             }
         };
         self.write(ready).await?;
-        Ok(Reported::Accepted)
+        Ok(unscored(Reported::Accepted))
     }
 
     fn keeps_records(&self) -> bool {
@@ -321,5 +322,13 @@ impl Kept {
         };
         self.scores.insert(group, scored);
         true
+    }
+}
+
+/// The score is asked for: it costs nothing here.
+const fn unscored(reported: Reported) -> Stored {
+    Stored {
+        reported,
+        scored: None,
     }
 }

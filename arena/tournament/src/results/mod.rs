@@ -8,9 +8,7 @@ mod stored;
 use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 
 use arena_ladder::{Entrant, GroupCount, GroupScore, Lineup};
-use arena_store::{
-    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup,
-};
+use arena_store::{Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup, Stored};
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
 use crate::TournamentError;
@@ -53,12 +51,13 @@ pub trait Results: Send + Sync + 'static {
     fn release(&self, lease: LeaseId) -> impl Future<Output = Answer<()>> + Send;
 
     /// Takes a finished game, with the id that its record has. A game that completes
-    /// its group is taken together with the group's score.
+    /// its group is taken together with the group's score, which is in the answer where it is at
+    /// hand.
     fn report(
         &self,
         game_id: &str,
         game: FinishedGame,
-    ) -> impl Future<Output = Answer<Reported>> + Send;
+    ) -> impl Future<Output = Answer<Stored>> + Send;
 
     /// Whether records are kept.
     fn keeps_records(&self) -> bool;

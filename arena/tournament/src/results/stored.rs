@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
 use arena_ladder::{Entrant, GroupCount, MatchId};
 use arena_store::{
     ChunkKey, Commit, CommitPacing, Counter, DistinctGames, FinishedGame, FirstFoul, GameFilter,
-    GameRow, LeaseHolder, Reported, ResultWriter, ScoredGroup, Store, TournamentId,
+    GameRow, LeaseHolder, ResultWriter, ScoredGroup, Store, Stored, TournamentId,
 };
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
@@ -115,7 +115,7 @@ impl Results for StoredResults {
         Ok(())
     }
 
-    async fn report(&self, _: &str, game: FinishedGame) -> Answer<Reported> {
+    async fn report(&self, _: &str, game: FinishedGame) -> Answer<Stored> {
         let writer = self.writer.as_ref();
         let writer = writer.expect("results that are only read are given no games");
         Ok(writer.write(game).await?)
