@@ -28,6 +28,7 @@ const BENCHES: &[Bench] = &[
     ("records", "arena-store", Needs::Nothing),
     ("store", "arena-store", Needs::Nothing),
     ("tournament", "arena", Needs::Nothing),
+    ("workers", "arena", Needs::Nothing),
 ];
 
 /// Runs the benchmark that is named, or all.

@@ -1,0 +1,83 @@
+//! What it costs to have games played by workers elsewhere: a real arena and real workers over
+//! loopback.
+//!
+//! - `cost`: a tournament that a worker plays over gRPC beside the same one in one process, in
+//!   CPU of all processes.
+//! - `rates`: leases and results a second that one arena takes from workers that don't play
+//!   (their games are known beforehand), on SQLite, and on PostgreSQL where
+//!   `ARENA_TEST_POSTGRES` names an empty database.
+//! - `memory`: what a worker costs that has joined and waits.
+//!
+//! Without a name all three are run.
+
+#[path = "workers/idle.rs"]
+mod idle;
+#[path = "workers/known.rs"]
+mod known;
+#[path = "workers/rates.rs"]
+mod rates;
+#[path = "workers/site.rs"]
+mod site;
+
+use std::time::Duration;
+
+use self::site::{Site, children};
+
+/// How many games each run of `cost` has.
+const GAMES: u64 = 20_000;
+/// How often each is run; the one with the least CPU counts.
+const TURNS: usize = 3;
+const AT_ONCE: [u64; 2] = [2, 128];
+
+fn main() {
+    site::allow_many_files();
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let runs = |name: &str| wanted.iter().any(|word| word == name);
+    let all = !["cost", "rates", "memory"].into_iter().any(runs);
+    if all || runs("cost") {
+        for at_once in AT_ONCE {
+            cost(at_once);
+        }
+    }
+    if all || runs("rates") {
+        rates::measure();
+    }
+    if all || runs("memory") {
+        idle::measure();
+    }
+}
+
+/// The same tournament in one process, and by a worker over gRPC.
+fn cost(at_once: u64) {
+    let mut site = Site::new(None);
+    site.file("cup", GAMES);
+    let mut least = [Duration::MAX; 2];
+    // In turns, so that what else the machine does is the same for both.
+    for turn in 0..TURNS {
+        let before = children();
+        site.run(&format!(
+            "tournament run cup.toml --name here-{turn} --seed 1 --concurrency {at_once}"
+        ));
+        least[0] = least[0].min(children() - before);
+
+        site.run(&format!(
+            "tournament submit cup.toml --name far-{turn} --seed 1"
+        ));
+        let before = children();
+        let arena = site.serve("");
+        let url = arena.url();
+        site.run(&format!(
+            "worker --arena {url} --name w --concurrency {at_once} --tournament far-{turn}"
+        ));
+        arena.stop();
+        least[1] = least[1].min(children() - before);
+    }
+    let each = |cpu: Duration| cpu.as_secs_f64() * 1e6 / GAMES as f64;
+    println!(
+        "cost     {at_once} games at once: {:.0} us of CPU a game in one process, {:.0} with a \
+         worker over gRPC ({:.2} x), all processes",
+        each(least[0]),
+        each(least[1]),
+        each(least[1]) / each(least[0])
+    );
+}
