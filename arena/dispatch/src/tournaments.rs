@@ -284,6 +284,8 @@ impl<S: Storage> Tournaments<S> {
             Err(error) => tracing::error!(tournament = name, %error, "could not write its state"),
         }
         running.release(&self.storage).await;
+        // Who waits for work of it hears that there is none.
+        self.changed.notify_waiters();
     }
 
     /// Takes a tournament from those that are played, and tells its workers. False where it
