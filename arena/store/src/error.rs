@@ -133,7 +133,8 @@ pub(crate) fn is_taken(error: &sqlx::Error) -> bool {
 impl StoreError {
     /// Whether a retry may succeed: the database is locked, or the server can't be
     /// reached at the moment.
-    pub(crate) fn may_pass(&self) -> bool {
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
         let Self::Database(error) = self else {
             return false;
         };

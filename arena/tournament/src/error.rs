@@ -65,6 +65,12 @@ impl TournamentError {
         matches!(self, Self::Invalid(_) | Self::Spec(_) | Self::Setup(_))
     }
 
+    /// Whether a retry may succeed: the store can't be reached at the moment.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Store(error) if error.may_pass())
+    }
+
     pub(crate) fn system(
         what: &'static str,
         error: impl Into<Box<dyn Error + Send + Sync>>,

@@ -242,6 +242,16 @@ impl State {
         }
     }
 
+    /// Takes back a chunk whose lease could not be written down.
+    pub(crate) fn forgo(&mut self, chunk: ChunkId, now: Instant) {
+        let unwritten = |_: &ChunkId, leased: &mut Leased| leased.attempt.is_none();
+        let range = chunk..=chunk;
+        let unwritten: Vec<_> = self.leased.extract_if(range, unwritten).collect();
+        for (_, leased) in unwritten {
+            self.put_back(leased.chunk, now);
+        }
+    }
+
     /// Keeps a lease until then; false where it has been lost, or is another session's.
     pub(crate) fn renew(
         &mut self,
