@@ -575,7 +575,7 @@ impl<S: Storage> Dispatch for Tournaments<S> {
 
     async fn report(&self, report: GameReport) -> Result<ReportReply, DispatchError> {
         let Some(running) = self.running(report.lease.run) else {
-            return Ok(ReportReply::Stale);
+            return Ok(ReportReply::Ended);
         };
         let report = || running.dispatcher.take(report.clone(), None);
         let reported = persist(report).await;
