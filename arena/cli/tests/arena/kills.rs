@@ -3,13 +3,9 @@
 
 use std::{env, fs, time::Duration};
 
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
-use crate::{postgres::Postgres, site::Site, vocabulary::*};
+use crate::{postgres::Postgres, processes::bots_of, site::Site, vocabulary::*};
 
 /// How many kills there are in all of these tests; `cargo xtask soak kills` sets more.
 const KILLS: &str = "ARENA_TEST_KILLS";
@@ -155,68 +151,14 @@ impl Targets {
     /// Kills a bot of each worker. None of them plays, since there is no tournament.
     fn kill_idle_bots(&mut self) {
         for worker in &self.site.processes[1..] {
-            let below = descendants(worker.child.id() as i32);
-            let mut bots = below.iter().filter(|process| process.is_a_bot());
+            let bots = bots_of(&worker.child);
             let at = self.random.random_range(0..4);
-            let Some(bot) = bots.clone().nth(at).or_else(|| bots.next()) else {
-                continue;
-            };
-            kill(Pid::from_raw(bot.id), Signal::SIGKILL).unwrap();
-            self.killed.bots += 1;
-            // Its worker has seen it when nothing between the two is there any more.
-            let between = bot.path.iter().chain([&bot.id]);
-            let is_there = |id: &i32| fs::exists(format!("/proc/{id}")).unwrap();
-            wait_until("a bot that was killed is gone", || {
-                !between.clone().any(is_there)
-            });
+            if let Some(bot) = bots.get(at).or(bots.first()) {
+                bot.kill();
+                self.killed.bots += 1;
+            }
         }
     }
-}
-
-/// A process below a worker.
-struct Descendant {
-    id: i32,
-    /// What is between it and the worker.
-    path: Vec<i32>,
-    words: Vec<String>,
-}
-
-impl Descendant {
-    /// Whether it is a built-in bot, or the one that travels.
-    fn is_a_bot(&self) -> bool {
-        let verb = self.words.get(1).map(String::as_str);
-        matches!(verb, Some("bot" | "slow"))
-    }
-}
-
-fn descendants(of: i32) -> Vec<Descendant> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let parents: Vec<(i32, i32)> = entries
-        .filter_map(|entry| {
-            let id = entry.file_name().to_str()?.parse().ok()?;
-            let about = fs::read_to_string(entry.path().join("stat")).ok()?;
-            // After the name, which is in brackets, come the state and the parent.
-            let (_, rest) = about.rsplit_once(')')?;
-            Some((id, rest.split_whitespace().nth(1)?.parse().ok()?))
-        })
-        .collect();
-    let mut found = Vec::new();
-    let mut paths = vec![(of, Vec::new())];
-    while let Some((parent, path)) = paths.pop() {
-        for (id, _) in parents.iter().filter(|(_, of)| *of == parent) {
-            let mut below = path.clone();
-            below.push(*id);
-            paths.push((*id, below));
-            let words = fs::read_to_string(format!("/proc/{id}/cmdline"));
-            let words = words.unwrap_or_default();
-            found.push(Descendant {
-                id: *id,
-                path: path.clone(),
-                words: words.split('\0').map(str::to_owned).collect(),
-            });
-        }
-    }
-    found
 }
 
 #[test]

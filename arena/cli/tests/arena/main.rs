@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod bot_deaths;
 mod certs;
 mod check_referee;
 mod checks;
@@ -14,6 +15,7 @@ mod namespaces;
 mod networks;
 mod packed;
 mod postgres;
+mod processes;
 mod registry;
 mod replays;
 mod runs;

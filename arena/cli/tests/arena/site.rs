@@ -17,6 +17,8 @@ pub(crate) struct Site {
     port: u16,
     /// Where its store is, if it is not a file in its folder.
     store: Option<String>,
+    /// Where its programs look for others, if not where we do.
+    pub(crate) path: Option<String>,
     /// The server and the workers, each with how it is started.
     pub(crate) processes: Vec<Process>,
 }
@@ -50,6 +52,7 @@ impl Site {
             arena,
             port: free.local_addr().unwrap().port(),
             store,
+            path: None,
             processes: Vec::new(),
         }
     }
@@ -71,11 +74,15 @@ impl Site {
         self.command_of(Path::new(env!("CARGO_BIN_EXE_arena")), line)
     }
 
-    fn command_of(&self, program: &Path, line: &str) -> Command {
+    /// The same of another program.
+    pub(crate) fn command_of(&self, program: &Path, line: &str) -> Command {
         let mut command = self.arena.command_of(program, line);
         command.env("ARENA_CACHE", self.arena.path("cache"));
         if let Some(store) = &self.store {
             command.env("ARENA_STORE", store);
+        }
+        if let Some(path) = &self.path {
+            command.env("PATH", path);
         }
         command
     }
@@ -118,16 +125,26 @@ impl Site {
         fs::read_to_string(self.arena.path("log")).unwrap_or_default()
     }
 
-    /// `arena serve` with these words.
+    /// `arena serve` with these words, and leases that run out soon.
     pub(crate) fn serve(&mut self, more: &str) -> usize {
+        self.serve_leases("2s", more)
+    }
+
+    /// `arena serve` with leases of this time.
+    pub(crate) fn serve_leases(&mut self, lease: &str, more: &str) -> usize {
         let port = self.port;
-        let line = format!("serve --listen 127.0.0.1:{port} --lease 2s {more}");
+        let line = format!("serve --listen 127.0.0.1:{port} --lease {lease} {more}");
         self.start(Path::new(env!("CARGO_BIN_EXE_arena")), line)
     }
 
     /// A worker with these words.
     pub(crate) fn worker(&mut self, more: &str) -> usize {
-        let line = format!("worker --arena {} {more}", self.url());
+        self.worker_at(&self.url(), more)
+    }
+
+    /// A worker of the arena at this URL.
+    pub(crate) fn worker_at(&mut self, url: &str, more: &str) -> usize {
+        let line = format!("worker --arena {url} {more}");
         self.start(Path::new(env!("CARGO_BIN_EXE_arena")), line)
     }
 

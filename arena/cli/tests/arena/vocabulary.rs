@@ -172,7 +172,7 @@ fn built_beside(program: &str, package: &str) -> PathBuf {
 
 /// It ended well; what it printed.
 pub(crate) fn done(output: &Output) -> String {
-    assert!(output.status.success(), "{}", err(output));
+    assert!(output.status.success(), "{}{}", err(output), out(output));
     out(output)
 }
 
