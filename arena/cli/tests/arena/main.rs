@@ -7,6 +7,7 @@ mod certs;
 mod check_referee;
 mod checks;
 mod exams;
+mod foreign_workers;
 mod games;
 mod inputs;
 mod kills;

@@ -152,3 +152,27 @@ fn a_cancelled_tournament_keeps_its_results_and_is_played_no_more() {
     assert_eq!(games(&site), now);
     assert!(site.run("tournament verify cup").contains("proved, "));
 }
+
+#[test]
+fn http_for_https_and_https_for_http_are_told() {
+    let mut with_tls = Site::new();
+    with_tls.run("certs init tls");
+    with_tls.run("certs server tls --name 127.0.0.1");
+    with_tls
+        .serve("--open --concurrency 0 --tls-cert tls/127.0.0.1.pem --tls-key tls/127.0.0.1.key");
+    with_tls.worker("--name plain");
+    let says = "the server speaks TLS: write https:// instead of http://";
+    wait_until_or(says, || with_tls.log(), || with_tls.log().contains(says));
+
+    let mut plain = Site::new();
+    plain.run("certs init tls");
+    plain.serve("--open --concurrency 0");
+    let url = plain.url().replace("http:", "https:");
+    plain.worker_at(&url, "--name with-tls --ca tls/ca.pem");
+    for says in [
+        "if the server has no TLS, write http:// instead of https://",
+        "expected HTTP/2 without TLS, found TLS: connect to http://, not https://",
+    ] {
+        wait_until_or(says, || plain.log(), || plain.log().contains(says));
+    }
+}
