@@ -132,17 +132,17 @@ impl Targets {
 
     fn kill(&mut self) {
         let postgres = self.postgres.as_mut();
-        match (self.random.random_range(0..5), postgres) {
-            (4, Some(postgres)) => {
+        match (self.random.random_range(0..6), postgres) {
+            (4 | 5, Some(postgres)) => {
                 postgres.restart();
                 self.killed.postgres += 1;
             }
-            (0, _) => {
+            (0 | 1, _) => {
                 self.site.restart(0);
                 self.killed.arena += 1;
             }
-            (number, _) => {
-                self.site.restart(1 + number % 3);
+            _ => {
+                self.site.restart(self.random.random_range(1..4));
                 self.killed.workers += 1;
             }
         }
