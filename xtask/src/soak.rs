@@ -34,14 +34,14 @@ pub(crate) fn simulate(seeds: &str) -> Result {
     )
 }
 
-/// Kills the arena and its workers so many times while they play.
+/// Kills the arena, its workers, their bots and the database so many times while they play.
 ///
 /// # Errors
-/// The tournament did not end in the table that it should have.
+/// A tournament did not end in the table that it should have.
 pub(crate) fn kills(kills: &str) -> Result {
-    stream(&mut cargo("build --locked -p villains"))?;
+    stream(&mut cargo("build --locked -p villains -p referee-cli"))?;
     stream(
-        cargo("test --locked -p arena --test arena -- workers::kills --nocapture")
+        cargo("test --locked -p arena --test arena -- kills:: --nocapture")
             .env("ARENA_TEST_KILLS", kills),
     )
 }

@@ -95,6 +95,8 @@ impl Session {
             }
             ReportReply::Duplicate => self.status.duplicate += 1,
             ReportReply::Stale => self.status.stale += 1,
+            // That is no fault of the worker.
+            ReportReply::Ended => {}
         }
     }
 

@@ -360,11 +360,8 @@ impl<S: Storage> Tournaments<S> {
             match running.dispatcher.try_lease(request).await {
                 Ok(LeaseReply::Work(lease)) => return Ok(LeaseReply::Work(lease)),
                 Ok(LeaseReply::Wait | LeaseReply::Over) => {}
-                // The others go on.
-                Err(error) if error.may_pass() => {
-                    let name = &running.name;
-                    tracing::warn!(tournament = name, %error, "no work could be given; again soon");
-                }
+                // The others are in the same store.
+                Err(error) if error.may_pass() => return Err(error),
                 Err(error) => {
                     self.fail(running.id, &running.name, &error).await;
                     self.end(running, TournamentState::Stopped).await;
@@ -385,15 +382,18 @@ impl<S: Storage> Tournaments<S> {
             let mut changed = std::pin::pin!(changed);
             // So that what changes from here on is not missed.
             changed.as_mut().enable();
-            let reply = self.try_lease(request).await?;
-            if !matches!(reply, LeaseReply::Wait) {
-                return Ok(reply);
-            }
-            if let Some(scope) = &request.scope {
-                let tournament = self.storage.tournament(&scope.tournament).await?;
-                if tournament.is_none_or(|tournament| tournament.state.is_final()) {
-                    return Ok(LeaseReply::Over);
+            match self.lease_now(request).await {
+                Ok(LeaseReply::Wait) => {}
+                // The database's server is away: whoever waits for work waits for it too.
+                Err(error) if error.may_pass() => {
+                    tracing::debug!(%error, "no work can be given now");
+                    tokio::time::sleep(GLANCE).await;
+                    if patience.is_over() {
+                        return Ok(LeaseReply::Wait);
+                    }
+                    continue;
                 }
+                reply => return reply,
             }
             let mut running = self.all();
             if let Some(scope) = &request.scope {
@@ -405,6 +405,17 @@ impl<S: Storage> Tournaments<S> {
                 return Ok(LeaseReply::Wait);
             }
         }
+    }
+
+    async fn lease_now(&self, request: &LeaseRequest) -> Result<LeaseReply, TournamentError> {
+        let reply = self.try_lease(request).await?;
+        if let (LeaseReply::Wait, Some(scope)) = (&reply, &request.scope) {
+            let tournament = self.storage.tournament(&scope.tournament).await?;
+            if tournament.is_none_or(|tournament| tournament.state.is_final()) {
+                return Ok(LeaseReply::Over);
+            }
+        }
+        Ok(reply)
     }
 
     /// What waits for a worker that can play it, by tournament.
@@ -478,10 +489,12 @@ impl<S: Storage> Dispatch for Tournaments<S> {
     }
 
     async fn report(&self, report: GameReport) -> Result<ReportReply, DispatchError> {
-        match self.running(report.lease.run) {
-            Some(running) => running.dispatcher.report(report).await,
-            None => Ok(ReportReply::Stale),
-        }
+        let Some(running) = self.running(report.lease.run) else {
+            return Ok(ReportReply::Ended);
+        };
+        let report = || running.dispatcher.take(report.clone(), None);
+        let reported = persist(report).await;
+        reported.map_err(DispatchError::new)
     }
 
     async fn give_back(&self, give_back: GiveBack) -> Result<(), DispatchError> {
@@ -492,7 +505,9 @@ impl<S: Storage> Dispatch for Tournaments<S> {
     }
 
     async fn archive(&self, hash: ArchiveHash) -> Result<Vec<u8>, DispatchError> {
-        let bytes = self.storage.archive(&hash.to_string()).await;
+        let hash = hash.to_string();
+        let read = || async { Ok(self.storage.archive(&hash).await?) };
+        let bytes = persist(read).await;
         bytes
             .map_err(DispatchError::new)?
             .ok_or_else(|| DispatchError::new(format!("archive {hash} is not in the store")))
@@ -508,6 +523,23 @@ impl<S: Storage> Dispatch for Tournaments<S> {
     fn live(&self, update: LiveUpdate) {
         if let Some(running) = self.running(update.lease.run) {
             running.dispatcher.live(update);
+        }
+    }
+}
+
+/// Does something with the store until it is there: workers in this process have nobody else who
+/// would try again. A worker whose tournament has ended drops it.
+async fn persist<T, F>(mut call: impl FnMut() -> F) -> Result<T, TournamentError>
+where
+    F: Future<Output = Result<T, TournamentError>>,
+{
+    loop {
+        match call().await {
+            Err(error) if error.may_pass() => {
+                tracing::warn!(%error, "the store is tried again");
+                tokio::time::sleep(GLANCE).await;
+            }
+            result => return result,
         }
     }
 }

@@ -111,6 +111,10 @@ impl CallbackVillain {
 
     /// Is asked: misbehaves, if it is due.
     fn asked(&mut self) {
+        if let Some(hold) = self.hold.as_ref().filter(|hold| hold.exists()) {
+            let game = hold.file_name().unwrap_or_default().display();
+            println!("process {} waits in {game}", std::process::id());
+        }
         while self.hold.as_ref().is_some_and(|hold| hold.exists()) {
             std::thread::sleep(GLANCE);
         }

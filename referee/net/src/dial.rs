@@ -11,7 +11,10 @@ use tokio::{
 use tonic::transport::{Channel, Endpoint};
 use tower::service_fn;
 
-use crate::tls::{ClientTls, bare};
+use crate::{
+    plain::Plain,
+    tls::{ClientTls, bare},
+};
 
 /// The largest header list of a server, in bytes: headers and trailers of gRPC are small.
 const HEADERS_LIMIT: u32 = 16 * 1024;
@@ -184,13 +187,30 @@ where
         async move {
             let stream = connecting.await?;
             let stream: Box<dyn Duplex> = match tls {
-                None => Box::new(stream),
-                Some(tls) => Box::new(tls.connect(&host, stream).await?),
+                None => Box::new(Plain::new(stream)),
+                Some(tls) => {
+                    let connected = tls.connect(&host, stream).await;
+                    Box::new(connected.map_err(without_tls)?)
+                }
             };
             Ok::<_, io::Error>(TokioIo::new(stream))
         }
     });
     Ok(endpoint.connect_with_connector_lazy(connector))
+}
+
+/// A handshake that ended without a word of TLS: then the server may have none.
+fn without_tls(error: io::Error) -> io::Error {
+    let is_silent = matches!(
+        error.kind(),
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
+    );
+    let is_no_tls = error.to_string().contains("InvalidContentType");
+    if is_silent || is_no_tls {
+        let words = format!("{error}; if the server has no TLS, write http:// instead of https://");
+        return io::Error::new(error.kind(), words);
+    }
+    error
 }
 
 trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}

@@ -6,6 +6,7 @@ pub mod allow;
 pub mod dial;
 mod file;
 pub mod listen;
+mod plain;
 mod reload;
 pub mod tls;
 pub mod token;

@@ -19,9 +19,11 @@ pub struct RunId(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub [u8; 16]);
 
+/// Its first 8 digits, which are enough for a person to tell sessions apart.
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", u128::from_be_bytes(self.0))
+        let [a, b, c, d, ..] = self.0;
+        write!(f, "{:08x}", u32::from_be_bytes([a, b, c, d]))
     }
 }
 
@@ -184,8 +186,10 @@ pub enum ReportReply {
     Accepted,
     /// It had been reported before; nothing has changed.
     Duplicate,
-    /// It is not taken: the chunk has been leased again since, or the run is over.
+    /// It is not taken: the chunk has been leased again since.
     Stale,
+    /// It is not taken: its run is not being played, because it is paused, cancelled or over.
+    Ended,
 }
 
 /// A lease that a worker has done with.

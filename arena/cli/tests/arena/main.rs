@@ -2,23 +2,30 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod bot_deaths;
 mod certs;
 mod check_referee;
 mod checks;
 mod exams;
+mod foreign_workers;
 mod games;
 mod inputs;
+mod kills;
 mod languages;
 mod namespaces;
 mod networks;
 mod packed;
+mod postgres;
+mod processes;
 mod registry;
 mod replays;
 mod runs;
 mod secrets;
 mod selftest;
+mod site;
 mod stops;
 mod strategies;
 mod tournaments;
+mod travel;
 mod vocabulary;
 mod workers;

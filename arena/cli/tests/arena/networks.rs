@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    path::Path,
     time::{Duration, SystemTime},
 };
 
@@ -10,8 +11,8 @@ use serde_json::Value;
 
 use crate::{
     namespaces::{CENTRE, Network},
+    site::Site,
     vocabulary::*,
-    workers::Site,
 };
 
 /// How long a worker may be silent before its games are given to others.
@@ -63,8 +64,8 @@ impl Field {
     fn start(&mut self, machine: &str, line: String) -> usize {
         let command = self.network.on(machine, &self.site.command(&line));
         let child = self.site.launch(command);
-        self.site.processes.push((line, child));
-        self.site.processes.len() - 1
+        let program = Path::new(env!("CARGO_BIN_EXE_arena"));
+        self.site.keep(program, line, child)
     }
 
     /// What is known of a worker.
@@ -127,9 +128,7 @@ fn workers_that_are_cut_off_killed_late_and_far_leave_the_table_unchanged() {
     let killed = field.worker("killed", "");
     field.worker("far", "");
     field.wait("the second worker plays", || field.accepted("killed") > 0);
-    let process = &mut field.site.processes[killed].1;
-    process.kill().unwrap();
-    process.wait().unwrap();
+    field.site.kill(killed);
     field.wait("the far worker plays", || field.accepted("far") > 0);
 
     let long = 2 * LEASE.as_millis() as u64;

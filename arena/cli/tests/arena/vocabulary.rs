@@ -42,7 +42,12 @@ impl Arena {
 
     /// `arena` with the words of this line, split as a shell would.
     pub(crate) fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_arena"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_arena")), line)
+    }
+
+    /// The same of another program.
+    pub(crate) fn command_of(&self, program: &Path, line: &str) -> Command {
+        let mut command = Command::new(program);
         command
             .args(shlex::split(line).unwrap())
             .current_dir(self.folder.path())
@@ -147,19 +152,27 @@ pub(crate) fn villain(name: &str, line: &str) -> String {
     )
 }
 
-/// It is built beside the arena with the rest of the workspace.
 pub(crate) fn villain_program() -> PathBuf {
-    let program = Path::new(env!("CARGO_BIN_EXE_arena")).with_file_name("villain");
+    built_beside("villain", "villains")
+}
+
+pub(crate) fn referee_program() -> PathBuf {
+    built_beside("referee", "referee-cli")
+}
+
+/// It is built beside the arena with the rest of the workspace.
+fn built_beside(program: &str, package: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_arena")).with_file_name(program);
     assert!(
-        program.exists(),
-        "these tests need the villains: cargo build --package villains"
+        path.exists(),
+        "these tests need the program {program}: cargo build --package {package}"
     );
-    program
+    path
 }
 
 /// It ended well; what it printed.
 pub(crate) fn done(output: &Output) -> String {
-    assert!(output.status.success(), "{}", err(output));
+    assert!(output.status.success(), "{}{}", err(output), out(output));
     out(output)
 }
 

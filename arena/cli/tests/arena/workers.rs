@@ -1,151 +1,14 @@
-//! Workers that are processes of their own: they join, leave, are killed, and the table is
-//! that of a run without them.
+//! Workers that are processes of their own: they join and leave, and the table is that of a run
+//! without them.
 
-use std::{
-    fs,
-    net::TcpListener,
-    process::{Child, Command, Stdio},
-    time::Duration,
-};
+use std::{fs, process::Stdio};
 
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
-use serde_json::{Value, json};
 
-use crate::vocabulary::*;
-
-/// How many kills a usual run of the tests has; `cargo xtask soak kills` sets more.
-const KILLS: &str = "ARENA_TEST_KILLS";
-
-/// An arena that serves, and its workers; all are killed when this is dropped.
-pub(crate) struct Site {
-    pub(crate) arena: Arena,
-    port: u16,
-    /// The server and the workers, each with how it is started.
-    pub(crate) processes: Vec<(String, Child)>,
-}
-
-impl Site {
-    pub(crate) fn new() -> Self {
-        // A port that nobody has, which a restarted arena has again.
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        Self {
-            arena: Arena::new(),
-            port: free.local_addr().unwrap().port(),
-            processes: Vec::new(),
-        }
-    }
-
-    pub(crate) fn cup(&self, file: &str, game: &str, more: &str, bots: &[&str]) {
-        let mut text = format!("game = \"{game}\"\nshape = \"round-robin\"\n{more}\n");
-        for (name, spec) in ('a'..).zip(bots) {
-            text += &format!("[[bots]]\nname = \"{name}\"\nbot = {}\n", json!(spec));
-        }
-        fs::write(self.arena.path(file), text).unwrap();
-    }
-
-    pub(crate) fn command(&self, line: &str) -> Command {
-        let mut command = self.arena.command(line);
-        command.env("ARENA_CACHE", self.arena.path("cache"));
-        command
-    }
-
-    pub(crate) fn run(&self, line: &str) -> String {
-        done(&self.command(line).output().unwrap())
-    }
-
-    fn start(&mut self, line: String) -> usize {
-        let child = self.spawn(&line);
-        self.processes.push((line, child));
-        self.processes.len() - 1
-    }
-
-    fn spawn(&self, line: &str) -> Child {
-        self.launch(self.command(line))
-    }
-
-    /// Starts a command that writes into the log.
-    pub(crate) fn launch(&self, mut command: Command) -> Child {
-        let mut log = fs::File::options();
-        let log = log.create(true).append(true);
-        let log = log.open(self.arena.path("log")).unwrap();
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .unwrap()
-    }
-
-    /// What the server and the workers have said.
-    pub(crate) fn log(&self) -> String {
-        fs::read_to_string(self.arena.path("log")).unwrap_or_default()
-    }
-
-    /// `arena serve` with these words.
-    fn serve(&mut self, more: &str) -> usize {
-        let port = self.port;
-        self.start(format!("serve --listen 127.0.0.1:{port} --lease 2s {more}"))
-    }
-
-    /// A worker with these words.
-    fn worker(&mut self, more: &str) -> usize {
-        let port = self.port;
-        self.start(format!("worker --arena http://127.0.0.1:{port} {more}"))
-    }
-
-    /// Kills a process and starts it again.
-    fn restart(&mut self, at: usize) {
-        let (line, child) = &mut self.processes[at];
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let line = line.clone();
-        self.processes[at].1 = self.spawn(&line);
-    }
-
-    pub(crate) fn state(&self, name: &str) -> String {
-        let list = events(&self.run("tournament list --format json"));
-        let mut list = list.iter();
-        let one = list.find(|one| one["tournament"] == *name).unwrap();
-        one["state"].as_str().unwrap().to_owned()
-    }
-
-    pub(crate) fn wait_for(&self, name: &str, state: &str) {
-        wait_until_or(
-            &format!("{name} is {state}"),
-            || self.log(),
-            || self.state(name) == state,
-        );
-    }
-
-    pub(crate) fn rows(&self, name: &str) -> Value {
-        let line = format!("tournament status {name} --format json");
-        let output = self.command(&line).output().unwrap();
-        let mut rows = of_type(&events(&out(&output)), "standings")[0]["rows"].clone();
-        for row in rows.as_array_mut().unwrap() {
-            // How long they thought is another time in every run.
-            row.as_object_mut().unwrap().remove("thinking");
-            row.as_object_mut().unwrap().remove("thinking_us");
-        }
-        rows
-    }
-
-    pub(crate) fn workers(&self) -> Vec<Value> {
-        of_type(&events(&self.run("workers --format json")), "worker")
-    }
-}
-
-impl Drop for Site {
-    fn drop(&mut self) {
-        for (_, child) in &mut self.processes {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
+use crate::{site::Site, vocabulary::*};
 
 #[test]
 fn a_tournament_that_workers_play_has_the_table_of_one_that_is_played_alone() {
@@ -159,8 +22,7 @@ fn a_tournament_that_workers_play_has_the_table_of_one_that_is_played_alone() {
         site.worker(&format!("--name {name}"));
     }
     site.wait_for("cup", "over");
-    assert_eq!(site.rows("cup"), site.rows("alone"));
-    assert!(site.run("tournament verify cup").contains("proved, "));
+    site.is_as("cup", "alone");
     let workers = site.workers();
     let played: Vec<u64> = workers
         .iter()
@@ -169,30 +31,6 @@ fn a_tournament_that_workers_play_has_the_table_of_one_that_is_played_alone() {
     // What is known of workers is written down every two seconds.
     assert_eq!(workers.len(), 2, "{workers:?}");
     assert!(played.iter().sum::<u64>() <= 80, "{workers:?}");
-}
-
-#[test]
-fn kills_of_the_arena_and_of_workers_leave_the_table_unchanged() {
-    let kills: u32 = std::env::var(KILLS).map_or(12, |kills| kills.parse().unwrap());
-    let mut site = Site::new();
-    let bots = ["house:random", "house:ladder", "house:random"];
-    let more = format!("deals = {}", 20 * kills);
-    site.cup("cup.toml", "connect-four", &more, &bots);
-    site.run("tournament run cup.toml --name alone --seed 11");
-    site.run("tournament submit cup.toml --seed 11");
-    site.serve("--open --concurrency 0");
-    for name in ["one", "two", "three"] {
-        site.worker(&format!("--name {name}"));
-    }
-    let mut random = StdRng::seed_from_u64(17);
-    for _ in 0..kills {
-        std::thread::sleep(Duration::from_millis(random.random_range(50..700)));
-        // Most often a worker: it begins anew with a session of its own.
-        site.restart(random.random_range(0..4));
-    }
-    site.wait_for("cup", "over");
-    assert_eq!(site.rows("cup"), site.rows("alone"));
-    assert!(site.run("tournament verify cup").contains("proved, "));
 }
 
 #[test]
@@ -206,8 +44,7 @@ fn a_worker_needs_a_token_and_one_that_is_revoked_has_to_leave() {
     );
     site.run("tournament submit cup.toml");
     site.serve("--concurrency 0");
-    let port = site.port;
-    let url = format!("http://127.0.0.1:{port}");
+    let url = site.url();
     site.run("workers add one");
     let mut stranger = site.command(&format!("worker --arena {url} --name one"));
     refused(&stranger.output().unwrap(), "there is no token");
@@ -255,48 +92,6 @@ fn a_worker_needs_a_token_and_one_that_is_revoked_has_to_leave() {
 }
 
 #[test]
-fn a_bot_travels_to_a_worker_that_has_never_seen_it() {
-    let mut site = Site::new();
-    let bots = site.arena.path("bots");
-    fs::create_dir(&bots).unwrap();
-    fs::copy(villain_program(), bots.join("bot")).unwrap();
-    let line = "bots add traveller --dir bots --run './bot slow --delay 0ms' --game connect-four";
-    site.run(line);
-    fs::remove_dir_all(&bots).unwrap();
-    site.cup(
-        "cup.toml",
-        "connect-four",
-        "deals = 3",
-        &["traveller", "house:random"],
-    );
-    site.run("tournament submit cup.toml --seed 2");
-    site.serve("--open --concurrency 0");
-    let far = tempfile::tempdir().unwrap();
-    site.worker(&format!("--name far --cache '{}'", far.path().display()));
-    site.wait_for("cup", "over");
-    assert!(
-        site.run("tournament verify cup")
-            .contains("proved, 6 games")
-    );
-    let row = site.rows("cup");
-    let games: Vec<u64> = row
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row["games"].as_u64().unwrap())
-        .collect();
-    assert_eq!(games, [6, 6]);
-    let _ = Command::new("chmod")
-        .args(["-R", "u+w"])
-        .arg(far.path())
-        .status();
-    let _ = Command::new("chmod")
-        .args(["-R", "u+w"])
-        .arg(site.arena.path("cache"))
-        .status();
-}
-
-#[test]
 fn what_nobody_can_play_waits_and_says_for_what() {
     let mut site = Site::new();
     let slow = format!("exec:'{}' slow --delay 1ms", villain_program().display());
@@ -324,7 +119,7 @@ fn what_nobody_can_play_waits_and_says_for_what() {
     // It is paused, goes on where it can be played, and is over.
     site.run("tournament pause cup");
     site.wait_for("cup", "paused");
-    let server = &mut site.processes[0].1;
+    let server = &mut site.processes[0].child;
     kill(Pid::from_raw(server.id() as i32), Signal::SIGTERM).unwrap();
     server.wait().unwrap();
     site.run("tournament submit cup --priority 3");
@@ -356,4 +151,28 @@ fn a_cancelled_tournament_keeps_its_results_and_is_played_no_more() {
     refused(&resumed, "cup is cancelled");
     assert_eq!(games(&site), now);
     assert!(site.run("tournament verify cup").contains("proved, "));
+}
+
+#[test]
+fn http_for_https_and_https_for_http_are_told() {
+    let mut with_tls = Site::new();
+    with_tls.run("certs init tls");
+    with_tls.run("certs server tls --name 127.0.0.1");
+    with_tls
+        .serve("--open --concurrency 0 --tls-cert tls/127.0.0.1.pem --tls-key tls/127.0.0.1.key");
+    with_tls.worker("--name plain");
+    let says = "the server speaks TLS: write https:// instead of http://";
+    wait_until_or(says, || with_tls.log(), || with_tls.log().contains(says));
+
+    let mut plain = Site::new();
+    plain.run("certs init tls");
+    plain.serve("--open --concurrency 0");
+    let url = plain.url().replace("http:", "https:");
+    plain.worker_at(&url, "--name with-tls --ca tls/ca.pem");
+    for says in [
+        "if the server has no TLS, write http:// instead of https://",
+        "expected HTTP/2 without TLS, found TLS: connect to http://, not https://",
+    ] {
+        wait_until_or(says, || plain.log(), || plain.log().contains(says));
+    }
 }

@@ -82,7 +82,10 @@ async fn take<S: Storage>(
     game: Reported<S>,
     found: Examined,
 ) -> Result<ReportReply, TournamentError> {
-    let (Some(running), Ok(Some(summary))) = (game.running, found) else {
+    let Some(running) = game.running else {
+        return Ok(ReportReply::Ended);
+    };
+    let Ok(Some(summary)) = found else {
         return Ok(ReportReply::Stale);
     };
     if running.dispatcher.is_anothers(game.lease, Some(session)) {

@@ -349,16 +349,19 @@ impl<R: Results> Dispatcher<R> {
             request.session,
             self.options.lease,
         );
+        let attempt = match leased.await {
+            Ok(attempt) => attempt,
+            Err(error) => {
+                // Nobody has it: it does not wait until a lease runs out.
+                self.state().forgo(chunk.id, now);
+                self.options.changed.notify_waiters();
+                return Err(error);
+            }
+        };
         let id = LeaseId {
             run: self.options.run,
             chunk: chunk.id,
-            attempt: match leased.await {
-                Ok(attempt) => attempt,
-                Err(error) => {
-                    self.state().unlease(chunk, now);
-                    return Err(error);
-                }
-            },
+            attempt,
         };
         self.state().begin(id);
         let plan = &self.plan;

@@ -16,6 +16,12 @@ impl Patience {
         Self(Instant::now() + lease / 4)
     }
 
+    /// Whether the request has been held for long enough.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        Instant::now() >= self.0
+    }
+
     /// Waits until there may be new work: for a change, or until the first of the leases runs
     /// out. False when the request has been held for long enough.
     pub async fn wait(&self, changed: Pin<&mut Notified<'_>>, expiry: Option<Instant>) -> bool {
@@ -23,7 +29,7 @@ impl Patience {
         tokio::select! {
             biased;
             () = changed => true,
-            () = tokio::time::sleep_until(until) => Instant::now() < self.0,
+            () = tokio::time::sleep_until(until) => !self.is_over(),
         }
     }
 }

@@ -243,12 +243,12 @@ impl State {
     }
 
     /// Takes back a chunk whose lease could not be written down.
-    pub(crate) fn unlease(&mut self, chunk: Chunk, now: Instant) {
-        if let Entry::Occupied(leased) = self.leased.entry(chunk.id)
-            && leased.get().attempt.is_none()
-        {
-            leased.remove();
-            self.put_back(chunk, now);
+    pub(crate) fn forgo(&mut self, chunk: ChunkId, now: Instant) {
+        let unwritten = |_: &ChunkId, leased: &mut Leased| leased.attempt.is_none();
+        let range = chunk..=chunk;
+        let unwritten: Vec<_> = self.leased.extract_if(range, unwritten).collect();
+        for (_, leased) in unwritten {
+            self.put_back(leased.chunk, now);
         }
     }
 

@@ -298,6 +298,21 @@ impl Outcome {
 }
 
 #[test]
+fn a_chunk_whose_lease_could_not_be_written_down_is_ready_at_once() {
+    let mut run = match_of(1);
+    let until = run.now + LEASE;
+    let chunk = run.state.lease(2, &|_| true, None, run.now, until);
+    let chunk = chunk.unwrap().unwrap();
+    assert_eq!(run.next(2), "nothing");
+    run.state.forgo(chunk.id, run.now);
+    let held = run.lease(2).unwrap();
+    assert_eq!(held.table(), "0.0 0.1");
+    // One that is written down stays.
+    run.state.forgo(held.id.chunk, run.now);
+    assert_eq!(run.next(2), "nothing");
+}
+
+#[test]
 fn a_deal_whose_score_was_not_taken_down_is_given_out_again() {
     let mut run = match_of(1);
     let held = run.lease(2).unwrap();

@@ -39,7 +39,7 @@ pub(super) async fn attend(
             return Err(refused);
         }
         tracing::warn!(
-            reason = status.message(),
+            reason = reason(&status),
             "no connection to the arena; it is tried again"
         );
         shared.joined.send_replace(Joined::NotYet);
@@ -52,6 +52,21 @@ pub(super) async fn attend(
             () = tokio::time::sleep(pauses.next().unwrap_or(STABLE)) => {}
         }
     }
+}
+
+/// Why there is no connection: what the status says, and what is at the bottom of it, as "the
+/// server speaks TLS".
+fn reason(status: &Status) -> String {
+    let mut words = status.message().to_owned();
+    let mut source = std::error::Error::source(status);
+    while let Some(error) = source {
+        source = error.source();
+        let cause = error.to_string();
+        if source.is_none() && !words.contains(&cause) {
+            words = format!("{words}: {cause}");
+        }
+    }
+    referee_core::printable(&words)
 }
 
 /// One stream, from Join to its end. Ok where the worker leaves.

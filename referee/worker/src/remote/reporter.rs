@@ -64,8 +64,14 @@ async fn send(shared: &Shared, batch: Vec<Unsent>) -> Result<(), Refused> {
     }
     for (answer, reply) in answers.into_iter().zip(replies) {
         let reply = wire::reply(reply).map_err(|error| shared.refuse(&error.to_string()))?;
-        if reply == ReportReply::Stale {
-            tracing::info!("a game came too late: its chunk was given to another worker");
+        match reply {
+            ReportReply::Accepted | ReportReply::Duplicate => {}
+            ReportReply::Stale => {
+                tracing::info!("a game came too late: its chunk was given to another worker");
+            }
+            ReportReply::Ended => {
+                tracing::info!("a game does not count: its tournament was paused or has ended");
+            }
         }
         // An error means that the game was cut off.
         let _ = answer.send(reply);

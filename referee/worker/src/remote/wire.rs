@@ -350,6 +350,7 @@ pub const fn from_reply(reply: ReportReply) -> proto::Reported {
         ReportReply::Accepted => proto::Reported::Accepted,
         ReportReply::Duplicate => proto::Reported::Duplicate,
         ReportReply::Stale => proto::Reported::Stale,
+        ReportReply::Ended => proto::Reported::Ended,
     }
 }
 
@@ -363,6 +364,7 @@ pub fn reply(reply: i32) -> Result<ReportReply, BadMessage> {
         Ok(proto::Reported::Accepted) => Ok(ReportReply::Accepted),
         Ok(proto::Reported::Duplicate) => Ok(ReportReply::Duplicate),
         Ok(proto::Reported::Stale) => Ok(ReportReply::Stale),
+        Ok(proto::Reported::Ended) => Ok(ReportReply::Ended),
         Ok(proto::Reported::Unspecified) | Err(_) => {
             bad(format!("games: there is no reply number {reply}"))
         }

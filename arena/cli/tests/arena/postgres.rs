@@ -1,0 +1,149 @@
+//! A PostgreSQL server of a test's own, which may be killed. The one that `cargo xtask test`
+//! starts is shared by all tests.
+
+use std::{
+    env, fs,
+    os::unix::{
+        fs::{MetadataExt as _, chown},
+        process::CommandExt as _,
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::{Pid, User},
+};
+use sqlx::{Connection as _, Executor as _};
+use tempfile::TempDir;
+
+use crate::vocabulary::*;
+
+/// A server that listens on a socket in its own folder, and is gone when this is dropped.
+pub(crate) struct Postgres {
+    programs: PathBuf,
+    folder: TempDir,
+    /// Who it runs as if we are root: it refuses to run as root.
+    owner: Option<(u32, u32)>,
+    server: Child,
+}
+
+impl Postgres {
+    pub(crate) fn start() -> Self {
+        let programs = programs().expect(
+            "this test needs PostgreSQL (Debian: apt-get install postgresql; nothing needs to be \
+             set up or running); `--skip on_postgres` leaves it out",
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let owner = other_user(folder.path());
+        if let Some((user, group)) = owner {
+            chown(folder.path(), Some(user), Some(group)).unwrap();
+        }
+        let mut initdb = command(&programs, "initdb", folder.path(), owner);
+        initdb.args(["-D", "data", "-U", "arena", "-A", "trust", "-E", "UTF8"]);
+        initdb.args(["--locale=C", "--no-sync"]);
+        done(&initdb.output().unwrap());
+        let server = serve(&programs, folder.path(), owner);
+        let mut postgres = Self {
+            programs,
+            folder,
+            owner,
+            server,
+        };
+        postgres.wait();
+        postgres
+    }
+
+    pub(crate) fn url(&self) -> String {
+        let folder = self.folder.path().display();
+        format!("postgres://arena@localhost/postgres?host={folder}")
+    }
+
+    /// Kills the server with all of its sessions, and starts it again.
+    pub(crate) fn restart(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+        self.server = self.serve();
+        self.wait();
+    }
+
+    fn serve(&self) -> Child {
+        serve(&self.programs, self.folder.path(), self.owner)
+    }
+
+    /// Waits until it answers.
+    fn wait(&mut self) {
+        sqlx::any::install_default_drivers();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let url = self.url();
+        wait_until("PostgreSQL answers", || {
+            if self.server.try_wait().unwrap().is_some() {
+                // It does not start while processes of the one that was killed are still there.
+                self.server = self.serve();
+            }
+            let asked = runtime.block_on(async {
+                let mut session = sqlx::AnyConnection::connect(&url).await?;
+                session.execute("SELECT 1").await?;
+                session.close().await
+            });
+            asked.is_ok()
+        });
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        // It ends at once, and its processes with it.
+        let _ = kill(Pid::from_raw(self.server.id() as i32), Signal::SIGQUIT);
+        let _ = self.server.wait();
+    }
+}
+
+fn serve(programs: &Path, folder: &Path, owner: Option<(u32, u32)>) -> Child {
+    let mut postgres = command(programs, "postgres", folder, owner);
+    postgres
+        .args(["-D", "data", "-c", "listen_addresses=", "-c", "fsync=off"])
+        .arg("-k")
+        .arg(folder);
+    postgres.spawn().unwrap()
+}
+
+/// A program of PostgreSQL, in the folder of the server.
+fn command(programs: &Path, name: &str, folder: &Path, owner: Option<(u32, u32)>) -> Command {
+    let mut log = fs::File::options();
+    let log = log.create(true).append(true).open(folder.join("log"));
+    let mut command = Command::new(programs.join(name));
+    command
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log.unwrap());
+    if let Some((user, group)) = owner {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+/// The folder with `initdb` and `postgres`. Debian has it outside of the path, a folder a version.
+fn programs() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    folders.extend(versions.flatten().map(|version| version.path().join("bin")));
+    let has_both = |folder: &PathBuf| {
+        let mut programs = ["initdb", "postgres"].iter();
+        programs.all(|program| folder.join(program).is_file())
+    };
+    folders.into_iter().find(has_both)
+}
+
+/// The user and group to run as if we are root, as the owner of the folder shows.
+fn other_user(folder: &Path) -> Option<(u32, u32)> {
+    if fs::metadata(folder).unwrap().uid() != 0 {
+        return None;
+    }
+    let user = ["postgres", "nobody"].map(|name| User::from_name(name).unwrap());
+    let user = user.into_iter().flatten().next().expect("a user for it");
+    Some((user.uid.as_raw(), user.gid.as_raw()))
+}

@@ -1,0 +1,234 @@
+//! An arena that serves and its workers, as processes of their own.
+
+use std::{
+    fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::vocabulary::*;
+
+/// An arena that serves, and its workers; all are killed when this is dropped.
+pub(crate) struct Site {
+    pub(crate) arena: Arena,
+    port: u16,
+    /// Where its store is, if it is not a file in its folder.
+    store: Option<String>,
+    /// Where its programs look for others, if not where we do.
+    pub(crate) path: Option<String>,
+    /// The server and the workers, each with how it is started.
+    pub(crate) processes: Vec<Process>,
+}
+
+/// A process, and how it is started.
+pub(crate) struct Process {
+    program: PathBuf,
+    line: String,
+    pub(crate) child: Child,
+}
+
+impl Site {
+    pub(crate) fn new() -> Self {
+        Self::with(Arena::new(), None)
+    }
+
+    /// Without walls around bots, for those that write down what the test wants to know.
+    pub(crate) fn without_walls() -> Self {
+        Self::with(Arena::new().without_walls(), None)
+    }
+
+    /// With a store on a server.
+    pub(crate) fn with_store(url: &str) -> Self {
+        Self::with(Arena::new(), Some(url.to_owned()))
+    }
+
+    fn with(arena: Arena, store: Option<String>) -> Self {
+        // A port that nobody has, which a restarted arena has again.
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self {
+            arena,
+            port: free.local_addr().unwrap().port(),
+            store,
+            path: None,
+            processes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn cup(&self, file: &str, game: &str, more: &str, bots: &[&str]) {
+        let mut text = format!("game = \"{game}\"\nshape = \"round-robin\"\n{more}\n");
+        for (name, spec) in ('a'..).zip(bots) {
+            text += &format!("[[bots]]\nname = \"{name}\"\nbot = {}\n", json!(spec));
+        }
+        fs::write(self.arena.path(file), text).unwrap();
+    }
+
+    /// Where the arena listens.
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn command(&self, line: &str) -> Command {
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_arena")), line)
+    }
+
+    /// The same of another program.
+    pub(crate) fn command_of(&self, program: &Path, line: &str) -> Command {
+        let mut command = self.arena.command_of(program, line);
+        command.env("ARENA_CACHE", self.arena.path("cache"));
+        if let Some(store) = &self.store {
+            command.env("ARENA_STORE", store);
+        }
+        if let Some(path) = &self.path {
+            command.env("PATH", path);
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, line: &str) -> String {
+        done(&self.command(line).output().unwrap())
+    }
+
+    fn start(&mut self, program: &Path, line: String) -> usize {
+        let child = self.launch(self.command_of(program, &line));
+        self.keep(program, line, child)
+    }
+
+    /// Kills this process too when this is dropped.
+    pub(crate) fn keep(&mut self, program: &Path, line: String, child: Child) -> usize {
+        let program = program.to_owned();
+        self.processes.push(Process {
+            program,
+            line,
+            child,
+        });
+        self.processes.len() - 1
+    }
+
+    /// Starts a command that writes into the log.
+    pub(crate) fn launch(&self, mut command: Command) -> Child {
+        let mut log = fs::File::options();
+        let log = log.create(true).append(true);
+        let log = log.open(self.arena.path("log")).unwrap();
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap()
+    }
+
+    /// What the server and the workers have said.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.arena.path("log")).unwrap_or_default()
+    }
+
+    /// `arena serve` with these words, and leases that run out soon.
+    pub(crate) fn serve(&mut self, more: &str) -> usize {
+        self.serve_leases("2s", more)
+    }
+
+    /// `arena serve` with leases of this time.
+    pub(crate) fn serve_leases(&mut self, lease: &str, more: &str) -> usize {
+        let port = self.port;
+        let line = format!("serve --listen 127.0.0.1:{port} --lease {lease} {more}");
+        self.start(Path::new(env!("CARGO_BIN_EXE_arena")), line)
+    }
+
+    /// A worker with these words.
+    pub(crate) fn worker(&mut self, more: &str) -> usize {
+        self.worker_at(&self.url(), more)
+    }
+
+    /// A worker of the arena at this URL.
+    pub(crate) fn worker_at(&mut self, url: &str, more: &str) -> usize {
+        let line = format!("worker --arena {url} {more}");
+        self.start(Path::new(env!("CARGO_BIN_EXE_arena")), line)
+    }
+
+    /// A worker that is the referee's own program.
+    pub(crate) fn referee(&mut self, more: &str) -> usize {
+        let line = format!("work --arena {} {more}", self.url());
+        self.start(&referee_program(), line)
+    }
+
+    /// Kills a process with all that has not been sent.
+    pub(crate) fn kill(&mut self, at: usize) {
+        let child = &mut self.processes[at].child;
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Kills a process and starts it again.
+    pub(crate) fn restart(&mut self, at: usize) {
+        self.kill(at);
+        let Process { program, line, .. } = &self.processes[at];
+        let command = self.command_of(program, line);
+        self.processes[at].child = self.launch(command);
+    }
+
+    /// How many games of a tournament are stored, and whether it is still played.
+    pub(crate) fn progress(&self, name: &str) -> (u64, bool) {
+        let one = self.about(name);
+        (one["games"].as_u64().unwrap(), one["state"] != "over")
+    }
+
+    pub(crate) fn state(&self, name: &str) -> String {
+        self.about(name)["state"].as_str().unwrap().to_owned()
+    }
+
+    /// What the list of tournaments says of one.
+    fn about(&self, name: &str) -> Value {
+        let list = events(&self.run("tournament list --format json"));
+        let one = list.into_iter().find(|one| one["tournament"] == *name);
+        one.unwrap()
+    }
+
+    pub(crate) fn wait_for(&self, name: &str, state: &str) {
+        wait_until_or(
+            &format!("{name} is {state}"),
+            || self.log(),
+            || self.state(name) == state,
+        );
+    }
+
+    pub(crate) fn rows(&self, name: &str) -> Value {
+        let line = format!("tournament status {name} --format json");
+        let output = self.command(&line).output().unwrap();
+        let mut rows = of_type(&events(&out(&output)), "standings")[0]["rows"].clone();
+        for row in rows.as_array_mut().unwrap() {
+            // How long they thought is another time in every run.
+            row.as_object_mut().unwrap().remove("thinking");
+            row.as_object_mut().unwrap().remove("thinking_us");
+        }
+        rows
+    }
+
+    /// The table of a tournament is that of this other one, which was played alone, and its games
+    /// are proved.
+    pub(crate) fn is_as(&self, name: &str, alone: &str) {
+        assert_eq!(self.rows(name), self.rows(alone));
+        let verified = self.run(&format!("tournament verify {name}"));
+        assert!(verified.contains("proved, "), "{verified}");
+    }
+
+    pub(crate) fn workers(&self) -> Vec<Value> {
+        of_type(&events(&self.run("workers --format json")), "worker")
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        for Process { child, .. } in &mut self.processes {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        // What was unpacked is read-only.
+        let _ = Command::new("chmod")
+            .args(["-R", "u+w"])
+            .arg(self.arena.path("."))
+            .status();
+    }
+}

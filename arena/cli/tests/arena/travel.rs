@@ -1,0 +1,149 @@
+//! Bots that travel: their files go to workers that have never seen them.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::{site::Site, vocabulary::*};
+
+#[test]
+fn a_bot_travels_to_a_worker_that_has_never_seen_it() {
+    let mut site = Site::new();
+    let bots = site.arena.path("bots");
+    fs::create_dir(&bots).unwrap();
+    fs::copy(villain_program(), bots.join("bot")).unwrap();
+    let line = "bots add traveller --dir bots --run './bot slow --delay 0ms' --game connect-four";
+    site.run(line);
+    fs::remove_dir_all(&bots).unwrap();
+    site.cup(
+        "cup.toml",
+        "connect-four",
+        "deals = 3",
+        &["traveller", "house:random"],
+    );
+    site.run("tournament submit cup.toml --seed 2");
+    site.serve("--open --concurrency 0");
+    let far = tempfile::tempdir().unwrap();
+    site.worker(&format!("--name far --cache '{}'", far.path().display()));
+    site.wait_for("cup", "over");
+    assert!(
+        site.run("tournament verify cup")
+            .contains("proved, 6 games")
+    );
+    let row = site.rows("cup");
+    let games: Vec<u64> = row
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["games"].as_u64().unwrap())
+        .collect();
+    assert_eq!(games, [6, 6]);
+    make_removable(far.path());
+}
+
+/// What was unpacked is read-only.
+fn make_removable(folder: &Path) {
+    let mut chmod = Command::new("chmod");
+    let _ = chmod.args(["-R", "u+w"]).arg(folder).status();
+}
+
+/// With the kits that `cargo xtask test` builds.
+mod languages {
+    use std::{collections::BTreeSet, env, path::PathBuf};
+
+    use serde_json::Value;
+
+    use super::*;
+
+    fn built() -> PathBuf {
+        let folder = env::var_os("ARENA_TEST_LANGUAGES").expect(
+            "ARENA_TEST_LANGUAGES names the folder where the kits were built; run `cargo xtask \
+             test`, or leave this test out with `--skip languages::`",
+        );
+        folder.into()
+    }
+
+    fn copy(from: &Path, to: PathBuf) {
+        let copied = fs::copy(from, to);
+        copied.unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    }
+
+    /// Registers the sample that thinks, in every language, and removes all of its files.
+    fn register_samples(site: &Site) {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let bots = site.arena.path("bots");
+        let folder = |name: &str| {
+            let folder = bots.join(name);
+            fs::create_dir_all(&folder).unwrap();
+            folder
+        };
+        let rust = Path::new(env!("CARGO_BIN_EXE_arena")).with_file_name("examples");
+        copy(&rust.join("careful"), folder("rust").join("bot"));
+        copy(&built().join("cpp/cpp/careful"), folder("cpp").join("bot"));
+        for file in ["careful.py", "thinking.py"] {
+            let samples = root.join("bots/python/samples");
+            copy(&samples.join(file), folder("python").join(file));
+        }
+        let compiled = Command::new("g++")
+            .args(["-shared", "-fPIC", "-O2", "-o"])
+            .arg(folder("strategy").join("careful.so"))
+            .arg(root.join("bots/adapters/strategy/examples/careful.cpp"))
+            .status()
+            .expect("g++ is installed");
+        assert!(compiled.success());
+        for (name, words) in [
+            ("rust", "--dir bots/rust --run ./bot"),
+            ("cpp", "--dir bots/cpp --run ./bot"),
+            ("python", "--dir bots/python --run 'python3 careful.py'"),
+            ("strategy", "--pack --bot strategy:bots/strategy/careful.so"),
+        ] {
+            site.run(&format!("bots add {name} {words} --game connect-four"));
+        }
+        fs::remove_dir_all(&bots).unwrap();
+        make_removable(&site.arena.path("cache"));
+        let _ = fs::remove_dir_all(site.arena.path("cache"));
+    }
+
+    #[test]
+    fn bots_of_every_language_travel_to_a_worker_that_has_never_seen_them() {
+        let mut site = Site::new();
+        let python = built().join("python/bin");
+        let path = env::var("PATH").unwrap();
+        site.path = Some(format!("{}:{path}", python.display()));
+        register_samples(&site);
+        let names = ["rust", "cpp", "python", "strategy"];
+        site.cup("cup.toml", "connect-four", "deals = 1", &names);
+        site.run("tournament submit cup.toml --seed 2");
+        site.serve("--open --concurrency 0 --replay all");
+        // In a folder of its own, and with an empty cache: nothing else is of the arena's machine.
+        let far = tempfile::tempdir().unwrap();
+        let line = format!("work --arena {} --name far --cache cache", site.url());
+        let mut worker = site.command_of(&referee_program(), &line);
+        worker.current_dir(far.path());
+        let worker = site.launch(worker);
+        site.keep(&referee_program(), line, worker);
+        site.wait_for("cup", "over");
+
+        let verified = site.run("tournament verify cup");
+        assert!(verified.contains("proved, 12 games"), "{verified}");
+        let export = events(&site.run("tournament export cup"));
+        for game in of_type(&export, "game") {
+            assert_eq!(game["fouls"], serde_json::json!([]), "{game}");
+            assert_eq!(game["worker"], "far", "{game}");
+        }
+        // Each record says which archives have played.
+        let bots = events(&site.run("bots list --format json"));
+        let hash = |bot: &Value| bot["archive"]["hash"].as_str().unwrap().to_owned();
+        let hashes: BTreeSet<String> = bots.iter().map(hash).collect();
+        assert_eq!(hashes.len(), 4);
+        let text = site.run("tournament export cup");
+        for hash in &hashes {
+            // Six games each.
+            assert!(
+                text.matches(&format!("sha256:{hash}")).count() >= 6,
+                "{hash}"
+            );
+            assert!(far.path().join("cache").join(hash).exists(), "{hash}");
+            assert!(site.run("bots list").contains(&hash[..12]), "{hash}");
+        }
+        make_removable(far.path());
+    }
+}
