@@ -2,6 +2,8 @@
 //! the real arena with real workers.
 
 mod player;
+mod reference;
+mod seeds;
 mod storage;
 mod tournament;
 mod tournaments;

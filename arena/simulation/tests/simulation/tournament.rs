@@ -30,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     player::{Forgery, PORT, Player, schemes},
+    reference,
     storage::BesideStorage,
     watch::{Defect, Watch, Watched},
 };
@@ -38,6 +39,9 @@ use crate::{
 const LEASE: Duration = Duration::from_secs(8);
 /// When the last incident ends.
 const FAULTS: Duration = Duration::from_secs(30);
+/// How long a step of the simulation is. A shorter one takes longer in real time, also where
+/// nothing happens.
+const TICK: Duration = Duration::from_millis(20);
 /// How long a tournament may then take to its end.
 const RECOVERY: Duration = Duration::from_secs(120);
 
@@ -76,7 +80,6 @@ type CameOut = (String, Vec<u8>, Vec<i32>);
 
 /// A simulation that has ended well.
 pub(crate) struct Ended {
-    pub(crate) table: Table,
     pub(crate) trace: Trace,
     pub(crate) counts: BTreeMap<&'static str, u64>,
     pub(crate) refused: BTreeSet<String>,
@@ -134,25 +137,12 @@ impl SimulatedTournament {
         }
     }
 
-    /// The same where nothing goes wrong and nobody cheats.
-    pub(crate) fn undisturbed(&self) -> Self {
-        let mut workers = self.workers.clone();
-        workers.retain(|worker| worker.forgery.is_none());
-        for worker in &mut workers {
-            worker.joins_after = Duration::ZERO;
-            worker.leaves_after = None;
-        }
-        Self {
-            faults: FaultTable::none(),
-            workers,
-            defect: Defect::None,
-            ..self.clone()
-        }
-    }
-
-    /// Runs it, and again without trouble, and looks whether both came out the same.
+    /// Runs it, and looks whether it came out as where nothing goes wrong.
     pub(crate) fn check(&self, beside: &Beside) -> Result<Ended, Failure> {
-        let expected = self.undisturbed().run(beside, None)?.table;
+        let bots: Vec<String> = (0..self.entrants)
+            .map(|number| format!("bot-{number}=sim:bot-{number}"))
+            .collect();
+        let expected = reference::table(self.definition(), &bots, Root::new(self.root));
         self.run(beside, Some(&expected))
     }
 
@@ -163,6 +153,7 @@ impl SimulatedTournament {
             faults: self.faults.clone(),
             limit: FAULTS + RECOVERY,
             test: "a_tournament_ends",
+            tick: TICK,
             ..Options::default()
         };
         let mut simulation = Simulation::new(self.seed, options);
@@ -197,7 +188,6 @@ impl SimulatedTournament {
             simulation.host(&name, move |network| player.clone().work(network));
             simulation.link("arena", &name);
         }
-        let mut table = None;
         let trace = simulation.run(|_| {
             if let Some(broken) = watch.broken() {
                 return Err(broken);
@@ -210,11 +200,9 @@ impl SimulatedTournament {
             if let Some(expected) = expected {
                 compare(&found, expected)?;
             }
-            table = Some(found);
             Ok(true)
         })?;
         let ended = Ended {
-            table: table.expect("it has ended"),
             trace,
             counts: watch.counts(),
             refused: watch.refused(),
@@ -239,18 +227,7 @@ impl SimulatedTournament {
                 row.worker
             ));
         }
-        let rows = games.iter().map(|row| {
-            let came_out = (
-                row.play_hash.clone(),
-                row.places.clone(),
-                row.scores.clone(),
-            );
-            ((row.group, row.seating), came_out)
-        });
-        let by_key: BTreeMap<_, _> = rows.collect();
-        if by_key.len() != games.len() {
-            return Err("a game counts twice".to_owned());
-        }
+        let table = Table::new(games, groups)?;
         if let (ScheduleShape::RoundRobin {}, false) = (&self.shape, self.game == "big_two") {
             let n = self.entrants as u64;
             let planned = n * (n - 1) / 2 * self.deals * 2;
@@ -261,17 +238,13 @@ impl SimulatedTournament {
                 ));
             }
         }
-        Ok(Table {
-            games: by_key,
-            groups,
-        })
+        Ok(table)
     }
 
-    async fn store(self) -> (Store, TournamentId) {
-        let store = Store::open_in_memory().await.expect("a store");
+    fn definition(&self) -> Definition {
         let kind = referee_games::game(self.game).expect("a game");
         let setup = kind.setup(&serde_json::Value::Null);
-        let definition = Definition {
+        Definition {
             game: self.game.to_owned(),
             shape: self.shape.clone(),
             deals: self.deals,
@@ -284,7 +257,12 @@ impl SimulatedTournament {
             filler: "sim:filler".to_owned(),
             time: None,
             directory: PathBuf::new(),
-        };
+        }
+    }
+
+    async fn store(self) -> (Store, TournamentId) {
+        let store = Store::open_in_memory().await.expect("a store");
+        let kind = referee_games::game(self.game).expect("a game");
         let entrant = |number| NewEntrant {
             name: format!("bot-{number}"),
             version: "1".to_owned(),
@@ -296,7 +274,7 @@ impl SimulatedTournament {
             name: "simulated".to_owned(),
             game: self.game.to_owned(),
             rules_version: kind.info().rules_version,
-            definition: serde_json::to_value(&definition).expect("a definition"),
+            definition: serde_json::to_value(self.definition()).expect("a definition"),
             root: Root::new(self.root),
             reproduction: false,
             entrants: (0..self.entrants).map(entrant).collect(),
@@ -306,6 +284,31 @@ impl SimulatedTournament {
         let wished = store.set_wish(id, Some(Wish::Play)).await;
         wished.expect("a wish");
         (store, id)
+    }
+}
+
+impl Table {
+    /// The table of these games.
+    pub(crate) fn new(
+        games: &[GameRow],
+        groups: BTreeMap<u64, ScoredGroup>,
+    ) -> Result<Self, String> {
+        let rows = games.iter().map(|row| {
+            let came_out = (
+                row.play_hash.clone(),
+                row.places.clone(),
+                row.scores.clone(),
+            );
+            ((row.group, row.seating), came_out)
+        });
+        let by_key: BTreeMap<_, _> = rows.collect();
+        if by_key.len() != games.len() {
+            return Err("a game counts twice".to_owned());
+        }
+        Ok(Self {
+            games: by_key,
+            groups,
+        })
     }
 }
 

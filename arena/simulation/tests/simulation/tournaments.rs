@@ -4,17 +4,17 @@ use std::time::Instant;
 
 use arena_simulation::{Beside, SEED_VARIABLE};
 
-use crate::{first_difference, tournament::SimulatedTournament, watch::Defect};
+use crate::{first_difference, seeds, tournament::SimulatedTournament, watch::Defect};
 
 /// How many seeds are run.
 const SEEDS_VARIABLE: &str = "ARENA_SIMULATION_SEEDS";
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 1000;
 
 #[test]
 fn a_tournament_ends_in_the_table_of_an_undisturbed_run() {
-    let beside = Beside::start().unwrap();
     if let Ok(seed) = std::env::var(SEED_VARIABLE) {
         let seed = seed.parse().expect("a number as the seed");
+        let beside = Beside::start().unwrap();
         let ended = SimulatedTournament::of(seed).check(&beside).unwrap();
         println!("{}{:?}", ended.trace, ended.counts);
         return;
@@ -22,21 +22,19 @@ fn a_tournament_ends_in_the_table_of_an_undisturbed_run() {
     let seeds = std::env::var(SEEDS_VARIABLE);
     let seeds = seeds.map_or(SEEDS, |seeds| seeds.parse().expect("a number of seeds"));
     let begin = Instant::now();
-    let mut total = std::collections::BTreeMap::new();
-    for seed in 0..seeds {
-        let ended = SimulatedTournament::of(seed).check(&beside).unwrap();
-        for (what, count) in ended.counts {
-            *total.entry(what).or_insert(0) += count;
-        }
-        *total.entry("refused").or_insert(0) += ended.refused.len() as u64;
+    let total = seeds::run_all(0..seeds, |beside, seed| {
+        let ended = SimulatedTournament::of(seed).check(beside).unwrap();
         assert!(
             ended.refused.iter().all(|name| name.starts_with("forger")),
             "seed {seed}: {:?} were refused",
             ended.refused
         );
-    }
+        let mut counts = ended.counts;
+        counts.insert("refused", ended.refused.len() as u64);
+        counts
+    });
     println!("{seeds} seeds in {:?}: {total:?}", begin.elapsed());
-    if seeds >= SEEDS {
+    if seeds >= 60 {
         // Without trouble it would prove little.
         for what in ["accepted", "duplicate", "stale", "leased again", "refused"] {
             assert!(total.contains_key(what), "never: {what}");
