@@ -9,10 +9,7 @@ use arena_tournament::{
 use referee_core::Root;
 use referee_worker::{Abilities, Entry, Stop, Worker};
 
-use crate::{
-    player::{Functions, schemes},
-    tournament::Table,
-};
+use crate::{games::Functions, player::schemes, table::Table};
 
 /// Plays a tournament of these bots.
 pub(crate) fn table(definition: Definition, bots: &[String], root: Root) -> Table {
