@@ -192,13 +192,13 @@ impl<S: Storage> Tournaments<S> {
             (Wish::Pause, Some(running)) => self.end(&running, TournamentState::Stopped).await,
             (Wish::Pause, None) => {
                 self.failed().remove(&queued.id);
-            }
-            (Wish::Cancel, Some(running)) => self.end(&running, TournamentState::Cancelled).await,
-            (Wish::Cancel, None) => {
-                if let Err(error) = self.cancel(queued.id).await {
-                    tracing::warn!(tournament = queued.name, %error, "it could not be cancelled");
+                // An arena was killed while it played it, or could not write that it stopped.
+                if queued.state == TournamentState::Running {
+                    self.end_unplayed(queued, TournamentState::Stopped).await;
                 }
             }
+            (Wish::Cancel, Some(running)) => self.end(&running, TournamentState::Cancelled).await,
+            (Wish::Cancel, None) => self.end_unplayed(queued, TournamentState::Cancelled).await,
         }
     }
 
@@ -299,17 +299,23 @@ impl<S: Storage> Tournaments<S> {
         was_there
     }
 
-    async fn cancel(&self, id: TournamentId) -> Result<(), StoreError> {
-        let claim = match self.storage.claim(id).await {
-            // Whoever plays it ends it.
-            Err(StoreError::Claimed { .. }) => return Ok(()),
-            claim => claim?,
+    /// Writes down how a tournament ended that is not played here. Where another arena plays it,
+    /// that one ends it.
+    async fn end_unplayed(&self, queued: &QueuedTournament, state: TournamentState) {
+        let claim = match self.storage.claim(queued.id).await {
+            Ok(claim) => claim,
+            Err(StoreError::Claimed { .. }) => return,
+            Err(error) => {
+                tracing::warn!(tournament = queued.name, %error, "it could not be claimed");
+                return;
+            }
         };
         let at = unix_ms(self.options.clock.now());
-        let set = self.storage.set_state(id, TournamentState::Cancelled, at);
-        let set = set.await;
+        let set = self.storage.set_state(queued.id, state, at);
+        if let Err(error) = set.await {
+            tracing::warn!(tournament = queued.name, %error, "could not write its state");
+        }
         self.storage.release(claim).await;
-        set
     }
 
     /// A tournament can't be played: this is written down. Where the store or the system is

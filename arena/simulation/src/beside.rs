@@ -3,9 +3,13 @@
 use std::{
     io,
     sync::{Arc, mpsc},
+    thread,
 };
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::{
+    runtime::{Builder, Handle},
+    sync::oneshot,
+};
 
 /// Runs futures in real time on another thread, while the simulation stands still. All
 /// clones share the thread.
@@ -15,7 +19,11 @@ pub struct Beside {
 }
 
 #[derive(Debug)]
-struct Running(Option<Runtime>);
+struct Running {
+    runtime: Handle,
+    /// Ends the thread when it is dropped.
+    _stop: oneshot::Sender<()>,
+}
 
 impl Beside {
     /// Starts the thread.
@@ -24,13 +32,22 @@ impl Beside {
     ///
     /// The system can't start it.
     pub fn start() -> io::Result<Self> {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("beside")
-            .enable_all()
-            .build()?;
+        // Without a driver of files and sockets: a thread that waits for one takes longer to
+        // wake up, and a call waits for the thread some hundred times in a simulation.
+        let runtime = Builder::new_current_thread().enable_time().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel();
+        thread::Builder::new()
+            .name("beside".to_owned())
+            .spawn(move || {
+                // An error says that the sender is gone, which is the message.
+                let _ = runtime.block_on(stopped);
+            })?;
         Ok(Self {
-            running: Arc::new(Running(Some(runtime))),
+            running: Arc::new(Running {
+                runtime: handle,
+                _stop: stop,
+            }),
         })
     }
 
@@ -46,23 +63,12 @@ impl Beside {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let Running(runtime) = &*self.running;
-        let runtime = runtime.as_ref().expect("it runs until it is dropped");
         let (done, result) = mpsc::sync_channel(1);
-        runtime.spawn(async move {
+        self.running.runtime.spawn(async move {
             // An error would mean that this thread has stopped waiting, which it does not.
             let _ = done.send(future.await);
         });
         result.recv().expect("what ran beside has panicked")
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Waiting for its end is not allowed where another runtime is running.
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

@@ -1,23 +1,13 @@
 //! Results that are kept in a real database while everything else is simulated.
 
-use std::{
-    collections::BTreeMap,
-    ops::Range,
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, ops::Range, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_ladder::{Entrant, GroupCount};
 use arena_store::{Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, ScoredGroup, Stored};
 use arena_tournament::{Answer, Results};
-use rand_chacha::{
-    ChaCha8Rng,
-    rand_core::{Rng as _, SeedableRng as _},
-};
 use referee_worker::lease::{ChunkId, LeaseId, SessionId};
 
-use crate::Beside;
+use crate::{Beside, Pace};
 
 /// Hands every call to results that run [`Beside`] the simulation. It takes some
 /// simulated time before the call and after it. So a host can crash before anything was
@@ -28,19 +18,17 @@ use crate::Beside;
 pub struct BesideResults<R> {
     inner: Arc<R>,
     beside: Beside,
-    longest: Duration,
-    chance: Mutex<ChaCha8Rng>,
+    pace: Pace,
 }
 
 impl<R: Results> BesideResults<R> {
-    /// Results whose calls take up to twice `longest` of simulated time, by chance.
+    /// Results whose calls take twice the time that `pace` draws.
     #[must_use]
-    pub fn new(inner: R, beside: Beside, longest: Duration, seed: u64) -> Self {
+    pub fn new(inner: R, beside: Beside, pace: Pace) -> Self {
         Self {
             inner: Arc::new(inner),
             beside,
-            longest,
-            chance: Mutex::new(ChaCha8Rng::seed_from_u64(seed)),
+            pace,
         }
     }
 
@@ -49,21 +37,10 @@ impl<R: Results> BesideResults<R> {
         F: Future<Output = T> + Send + 'static,
         T: Send + 'static,
     {
-        self.pass_time().await;
+        self.pace.pass().await;
         let result = self.beside.call(call(self.inner.clone()));
-        self.pass_time().await;
+        self.pace.pass().await;
         result
-    }
-
-    async fn pass_time(&self) {
-        let longest = u64::try_from(self.longest.as_millis()).unwrap_or(u64::MAX);
-        if longest > 0 {
-            let drawn = {
-                let mut chance = self.chance.lock().unwrap_or_else(PoisonError::into_inner);
-                chance.next_u64() % longest.saturating_add(1)
-            };
-            tokio::time::sleep(Duration::from_millis(drawn)).await;
-        }
     }
 }
 

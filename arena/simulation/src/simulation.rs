@@ -184,11 +184,15 @@ impl<'a> Simulation<'a> {
             .options
             .faults
             .draw(&mut self.chance, &self.hosts, &self.links);
+        // Within one step nothing can begin and end: a process that is killed closes its
+        // connections in one step, and is started again in a later one.
+        let shortest = 2 * self.options.tick;
         // What ends comes before what begins at the same time.
         let mut changes: Vec<(Duration, bool, Incident)> = incidents
             .into_iter()
             .flat_map(|incident| {
-                let (begin, end) = (incident.begin, incident.end);
+                let begin = incident.begin;
+                let end = incident.end.max(begin + shortest);
                 [(begin, true, incident.clone()), (end, false, incident)]
             })
             .collect();

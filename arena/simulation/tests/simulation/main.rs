@@ -1,11 +1,26 @@
 //! Simulations: of a toy, to show that one seed is one course of events; and of tournaments of
 //! the real arena with real workers.
 
+mod archive;
+mod arena;
+mod chance;
+mod defect;
+mod games;
+mod observer;
 mod player;
+mod reference;
+mod results;
+mod run;
+mod scenario;
+mod secrets;
+mod seeds;
+mod service;
 mod storage;
+mod table;
 mod tournament;
 mod tournaments;
 mod toy;
+mod trouble;
 mod watch;
 
 use std::{collections::BTreeSet, time::Duration};

@@ -4,41 +4,63 @@ use std::time::Instant;
 
 use arena_simulation::{Beside, SEED_VARIABLE};
 
-use crate::{first_difference, tournament::SimulatedTournament, watch::Defect};
+use crate::{defect::Defect, first_difference, scenario::Scenario, seeds};
 
 /// How many seeds are run.
 const SEEDS_VARIABLE: &str = "ARENA_SIMULATION_SEEDS";
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 1000;
+/// The first of them.
+const FIRST_VARIABLE: &str = "ARENA_SIMULATION_FIRST_SEED";
+
+/// What must happen in so many seeds as count. Without trouble they would prove little.
+const ENOUGH: u64 = 200;
+const HAPPENS: [&str; 13] = [
+    "accepted",
+    "archive fetched",
+    "archive refused",
+    "cancelled",
+    "duplicate",
+    "given back",
+    "leased again",
+    "move told",
+    "paused",
+    "proved",
+    "refused",
+    "stale",
+    "store failed",
+];
 
 #[test]
 fn a_tournament_ends_in_the_table_of_an_undisturbed_run() {
-    let beside = Beside::start().unwrap();
     if let Ok(seed) = std::env::var(SEED_VARIABLE) {
         let seed = seed.parse().expect("a number as the seed");
-        let ended = SimulatedTournament::of(seed).check(&beside).unwrap();
+        let beside = Beside::start().unwrap();
+        let ended = Scenario::of(seed).check(&beside).unwrap();
         println!("{}{:?}", ended.trace, ended.counts);
         return;
     }
     let seeds = std::env::var(SEEDS_VARIABLE);
     let seeds = seeds.map_or(SEEDS, |seeds| seeds.parse().expect("a number of seeds"));
+    let first = std::env::var(FIRST_VARIABLE);
+    let first = first.map_or(0, |first| {
+        first.parse().expect("a number as the first seed")
+    });
     let begin = Instant::now();
-    let mut total = std::collections::BTreeMap::new();
-    for seed in 0..seeds {
-        let ended = SimulatedTournament::of(seed).check(&beside).unwrap();
-        for (what, count) in ended.counts {
-            *total.entry(what).or_insert(0) += count;
-        }
-        *total.entry("refused").or_insert(0) += ended.refused.len() as u64;
+    let total = seeds::run_all(first..first + seeds, |beside, seed| {
+        let ended = Scenario::of(seed).check(beside).unwrap();
+        let is_allowed = |name: &str| name.starts_with("forger") || ended.revoked.contains(name);
         assert!(
-            ended.refused.iter().all(|name| name.starts_with("forger")),
+            ended.refused.iter().all(|name| is_allowed(name)),
             "seed {seed}: {:?} were refused",
             ended.refused
         );
-    }
+        let mut counts = ended.counts;
+        counts.insert("refused", ended.refused.len() as u64);
+        counts
+    });
     println!("{seeds} seeds in {:?}: {total:?}", begin.elapsed());
-    if seeds >= SEEDS {
-        // Without trouble it would prove little.
-        for what in ["accepted", "duplicate", "stale", "leased again", "refused"] {
+    if seeds >= ENOUGH {
+        for what in HAPPENS {
             assert!(total.contains_key(what), "never: {what}");
         }
     }
@@ -47,40 +69,52 @@ fn a_tournament_ends_in_the_table_of_an_undisturbed_run() {
 #[test]
 fn a_seed_decides_everything_that_happens_in_a_tournament() {
     let beside = Beside::start().unwrap();
-    for seed in 0..6 {
-        let run = || SimulatedTournament::of(seed).run(&beside, None).unwrap();
+    for seed in 0..20 {
+        let run = || Scenario::of(seed).run(&beside, None).unwrap();
         let [one, two] = [run().trace, run().trace];
         assert!(one.hash() == two.hash(), "{}", first_difference(&one, &two));
     }
 }
 
 /// The message of the first seed that shows it.
-fn caught(defect: Defect) -> String {
-    let beside = Beside::start().expect("a thread");
-    for seed in 0..40 {
-        let mut tournament = SimulatedTournament::of(seed);
-        tournament.defect = defect;
-        if let Err(failure) = tournament.run(&beside, None) {
+fn caught(beside: &Beside, defect: Defect) -> String {
+    for seed in 0..60 {
+        let mut scenario = Scenario::of(seed);
+        scenario.defect = defect;
+        if let Err(failure) = scenario.check(beside) {
             return failure.why;
         }
     }
     panic!("{defect:?} was not caught");
 }
 
-#[test]
-fn an_arena_that_takes_reports_of_lost_leases_is_caught() {
-    let why = caught(Defect::TakesStaleReports);
-    assert!(why.contains("a stale report was taken"), "{why}");
-}
+/// Each planted defect, and what is said of it.
+const CAUGHT: [(Defect, &str); 14] = [
+    (Defect::TakesStaleReports, "a stale report was taken"),
+    (Defect::TellsSeeds, "the seed of deal"),
+    (Defect::TellsRoot, "the root came to "),
+    (Defect::AsksForMoves, "public moves are asked for"),
+    (Defect::LosesGames, "is told before its time"),
+    (
+        Defect::ConfirmsEverything,
+        "is confirmed, and is not stored",
+    ),
+    (Defect::AltersResults, ", undisturbed "),
+    (Defect::LosesCounters, "the counters do not add up"),
+    (Defect::IgnoresCancel, "is not cancelled"),
+    (Defect::IgnoresPause, "is not paused"),
+    (Defect::StopsInNameOnly, "of a tournament that is stopped"),
+    (Defect::IgnoresRevoke, "a worker that was revoked"),
+    (Defect::StopsForGood, "waits for somebody to mend it"),
+    (Defect::NeverEnds, "it is not over in time"),
+];
 
 #[test]
-fn an_arena_that_tells_a_worker_the_seed_of_another_deal_is_caught() {
-    let why = caught(Defect::TellsSeeds);
-    assert!(why.contains("the seed of deal"), "{why}");
-}
-
-#[test]
-fn an_arena_that_tells_a_worker_the_root_is_caught() {
-    let why = caught(Defect::TellsRoot);
-    assert!(why.contains("the root came to worker"), "{why}");
+fn every_planted_defect_is_caught() {
+    seeds::run_all(0..CAUGHT.len() as u64, |beside, number| {
+        let (defect, says) = CAUGHT[number as usize];
+        let why = caught(beside, defect);
+        assert!(why.contains(says), "{defect:?}: {why}");
+        seeds::Counts::new()
+    });
 }

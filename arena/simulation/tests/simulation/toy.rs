@@ -19,7 +19,7 @@ use arena_proto::{
     },
 };
 use arena_simulation::{
-    Beside, BesideResults, Failure, FaultTable, HostClock, Options, Simulation, Trace,
+    Beside, BesideResults, Failure, FaultTable, HostClock, Options, Pace, Simulation, Trace,
     network::{self, Network},
 };
 use arena_store::{
@@ -147,8 +147,8 @@ impl Disk {
             .beside
             .call(async move { StoredResults::writing_paced(&store, id, pacing, |_| {}).await })?;
         let stored = stored.with_clock(self.clock.wall_clock());
-        let longest = Duration::from_millis(20);
-        let results = BesideResults::new(stored, self.beside.clone(), longest, self.seed);
+        let pace = Pace::new(Duration::from_millis(20), self.seed);
+        let results = BesideResults::new(stored, self.beside.clone(), pace);
         self.trace.tell("arena", "starts");
         let arena = Arena {
             results: Arc::new(results),

@@ -1,96 +1,93 @@
-//! What must hold at every moment of a simulated tournament, and what is known of it beside
-//! the arena: it sees each lease and report when it is written, and every byte that goes down
-//! to a worker.
+//! What must hold at every moment of a simulation, and what is known of it beside the arena: it
+//! sees each state, lease and report at the moment at which it is written, every byte that goes
+//! down to a worker, and every reply to a report.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use arena_dispatch::{DispatchService, Storage};
-use arena_proto::arena::v1::{self as proto, dispatch_server::Dispatch, lease_reply::Reply};
+use arena_proto::arena::v1 as proto;
 use arena_simulation::Trace;
-use arena_store::{ChunkKey, GameRow, Reported, TournamentState};
-use referee_core::Root;
+use arena_store::{ChunkKey, GameRow, Reported, TournamentId, TournamentState};
 use referee_worker::lease::{ChunkId, SessionId};
-use tonic::{Request, Response, Status, Streaming};
 
-/// How long a secret is in hexadecimal digits, and so the most bytes that it has on the wire.
-const LONGEST: usize = 64;
-/// The seeds of so many deals are looked for.
-const DEALS: u64 = 512;
+use crate::{
+    defect::Defect,
+    scenario::Scenario,
+    secrets::{LONGEST, Secrets},
+    seeds::Counts,
+};
 
-/// What is wrong with a simulated arena on purpose, to show that the checks can fail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Defect {
-    /// Nothing is.
-    #[default]
-    None,
-    /// Reports of lost leases count.
-    TakesStaleReports,
-    /// With a lease comes the seed of a deal that is not in it.
-    TellsSeeds,
-    /// With a lease comes the root.
-    TellsRoot,
-}
+/// How long an arena may take to hear that a worker has been revoked, where calls of its store
+/// are slow.
+const REVOKED_AFTER: Duration = Duration::from_secs(20);
 
 /// Watches one simulation. All clones are the same.
 #[derive(Clone)]
 pub(crate) struct Watch {
     trace: Trace,
-    defect: Defect,
+    pub(crate) defect: Defect,
     secrets: Arc<Secrets>,
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What no worker may be told before its time.
-struct Secrets {
-    root: [u8; 32],
-    seeds: Vec<[u8; 32]>,
-    /// The first four bytes of each secret as it is on the wire, and what it is: the deal, or
-    /// none for the root.
-    begins: HashMap<[u8; 4], Vec<Secret>>,
-}
-
-/// A secret as it is on the wire, and its deal; none for the root.
-type Secret = (Vec<u8>, Option<u64>);
-
 #[derive(Default)]
 struct Seen {
-    /// The newest attempt at each chunk.
-    attempts: BTreeMap<ChunkId, u32>,
-    /// The deals of which each worker has been given a game.
-    deals: BTreeMap<String, BTreeSet<u64>>,
+    now: Duration,
+    /// By the number of the tournament.
+    runs: BTreeMap<u64, Run>,
+    /// The deals of which each worker has been given a game, by tournament.
+    deals: BTreeMap<String, BTreeSet<(usize, u64)>>,
     sessions: BTreeMap<SessionId, String>,
     refused: BTreeSet<String>,
+    revoked: BTreeMap<String, Duration>,
     /// The last bytes of each connection.
     tails: BTreeMap<(SessionId, u64), Vec<u8>>,
-    counts: BTreeMap<&'static str, u64>,
-    is_over: bool,
+    counts: Counts,
     broken: Option<String>,
 }
 
+/// What is known of a tournament.
+struct Run {
+    name: String,
+    /// Its place among the tournaments of the simulation.
+    number: usize,
+    has_secrets: bool,
+    state: TournamentState,
+    /// The newest attempt at each chunk.
+    attempts: BTreeMap<ChunkId, u32>,
+    /// The games that count, and who played them.
+    accepted: BTreeMap<(u64, u32), String>,
+}
+
 impl Watch {
-    pub(crate) fn new(trace: Trace, defect: Defect, game: &str, root: &Root) -> Self {
-        let seed = |deal| *root.seed(game, deal).bytes();
-        let seeds: Vec<[u8; 32]> = (0..DEALS).map(seed).collect();
-        let mut secrets = Secrets {
-            root: bytes_of(root),
-            seeds,
-            begins: HashMap::new(),
+    pub(crate) fn new(trace: Trace, scenario: &Scenario, ids: &[TournamentId]) -> Self {
+        let tournaments = &scenario.tournaments;
+        let secrets = tournaments.iter().map(|one| (one.game, one.root()));
+        let runs = ids.iter().zip(tournaments).enumerate();
+        let runs = runs.map(|(number, (id, tournament))| {
+            let kind = referee_games::game(tournament.game).expect("a game");
+            let run = Run {
+                name: tournament.name.clone(),
+                number,
+                has_secrets: kind.has_secrets(),
+                state: TournamentState::Created,
+                attempts: BTreeMap::new(),
+                accepted: BTreeMap::new(),
+            };
+            (id.number(), run)
+        });
+        let seen = Seen {
+            runs: runs.collect(),
+            ..Seen::default()
         };
-        let deals = secrets.seeds.clone().into_iter().zip((0..).map(Some));
-        for (secret, deal) in deals.chain([(secrets.root, None)]) {
-            for form in [secret.to_vec(), hex::encode(secret).into_bytes()] {
-                let begin = [form[0], form[1], form[2], form[3]];
-                secrets.begins.entry(begin).or_default().push((form, deal));
-            }
-        }
         Self {
             trace,
-            defect,
-            secrets: Arc::new(secrets),
-            seen: Arc::default(),
+            defect: scenario.defect,
+            secrets: Arc::new(Secrets::new(secrets)),
+            seen: Arc::new(Mutex::new(seen)),
         }
     }
 
@@ -99,8 +96,18 @@ impl Watch {
         self.seen().broken.clone()
     }
 
+    /// Whether every tournament has ended for good.
     pub(crate) fn is_over(&self) -> bool {
-        self.seen().is_over
+        self.seen().runs.values().all(|run| run.state.is_final())
+    }
+
+    pub(crate) fn state_of(&self, id: TournamentId) -> TournamentState {
+        self.seen().runs[&id.number()].state
+    }
+
+    /// Who played the games of a tournament that count.
+    pub(crate) fn accepted(&self, id: TournamentId) -> BTreeMap<(u64, u32), String> {
+        self.seen().runs[&id.number()].accepted.clone()
     }
 
     /// The workers that the arena does not let in any more.
@@ -108,26 +115,47 @@ impl Watch {
         self.seen().refused.clone()
     }
 
-    /// How often something has happened.
-    pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
+    pub(crate) fn revoked(&self) -> BTreeSet<String> {
+        self.seen().revoked.keys().cloned().collect()
+    }
+
+    /// How often each thing has happened.
+    pub(crate) fn counts(&self) -> Counts {
         self.seen().counts.clone()
     }
 
-    pub(crate) fn takes_stale_reports(&self) -> bool {
-        self.defect == Defect::TakesStaleReports
+    pub(crate) fn now(&self) -> Duration {
+        self.seen().now
+    }
+
+    pub(crate) fn set_now(&self, now: Duration) {
+        self.seen().now = now;
+    }
+
+    pub(crate) fn count(&self, what: &'static str) {
+        *self.seen().counts.entry(what).or_default() += 1;
+    }
+
+    pub(crate) fn tell(&self, who: &str, what: &str) {
+        self.trace.tell(who, what);
     }
 
     /// A process of a worker begins.
     pub(crate) fn begins(&self, worker: &str, session: SessionId) {
         self.trace.tell(worker, format_args!("begins as {session}"));
-        let mut seen = self.seen();
-        seen.sessions.insert(session, worker.to_owned());
-        *seen.counts.entry("begun").or_default() += 1;
+        self.seen().sessions.insert(session, worker.to_owned());
+        self.count("begun");
     }
 
     pub(crate) fn refuses(&self, worker: &str, why: &str) {
         self.trace.tell(worker, why);
         self.seen().refused.insert(worker.to_owned());
+    }
+
+    pub(crate) fn revokes(&self, worker: &str) {
+        let mut seen = self.seen();
+        let now = seen.now;
+        seen.revoked.insert(worker.to_owned(), now);
     }
 
     /// Says what is broken. What was first is kept.
@@ -136,18 +164,28 @@ impl Watch {
         self.seen().broken.get_or_insert(what);
     }
 
-    pub(crate) fn state(&self, to: TournamentState) {
+    /// The state of a tournament has been written.
+    pub(crate) fn state(&self, id: TournamentId, to: TournamentState) {
+        let name = {
+            let mut seen = self.seen();
+            let run = seen.runs.get_mut(&id.number()).expect("a tournament");
+            run.state = to;
+            run.name.clone()
+        };
         self.trace
-            .tell("arena", format_args!("it is {}", to.word()));
-        self.seen().is_over = to == TournamentState::Over;
+            .tell("store", format_args!("{name} is {}", to.word()));
     }
 
     /// A lease has been written.
-    pub(crate) fn leased(&self, chunk: ChunkId, attempt: u32, worker: &str) {
-        let what = format!("{} leased to {worker}, attempt {attempt}", named(&chunk));
+    pub(crate) fn leased(&self, id: TournamentId, chunk: ChunkId, attempt: u32, worker: &str) {
+        let what = format!(
+            "{} of {id} leased to {worker}, attempt {attempt}",
+            named(&chunk)
+        );
         self.trace.tell("store", what);
         let mut seen = self.seen();
-        seen.attempts.insert(chunk, attempt);
+        let run = seen.runs.get_mut(&id.number()).expect("a tournament");
+        run.attempts.insert(chunk, attempt);
         if attempt > 1 {
             *seen.counts.entry("leased again").or_default() += 1;
         }
@@ -156,55 +194,99 @@ impl Watch {
     /// A report has been written, or not.
     pub(crate) fn reported(
         &self,
+        id: TournamentId,
         row: &GameRow,
-        worker: &str,
         chunk: &ChunkKey,
         attempt: u32,
         reported: Reported,
     ) {
+        let worker = row.worker.clone().unwrap_or_default();
         let chunk = ChunkId {
             matchup: chunk.matchup.0,
             first_group: chunk.first_group,
             groups: chunk.groups,
             seating: chunk.seating,
         };
-        let game = format!("{}.{}", row.group, row.seating);
         let what = format!(
-            "game {game} of {}, attempt {attempt}, by {worker}: {reported:?}",
+            "game {}.{} of {} of {id}, attempt {attempt}, by {worker}: {reported:?}",
+            row.group,
+            row.seating,
             named(&chunk)
         );
         self.trace.tell("store", &what);
-        let newest = {
-            let mut seen = self.seen();
-            let count = match reported {
-                Reported::Accepted => "accepted",
-                Reported::Duplicate => "duplicate",
-                Reported::Stale => "stale",
-            };
-            *seen.counts.entry(count).or_default() += 1;
-            seen.attempts.get(&chunk).copied().unwrap_or_default()
-        };
-        if attempt < newest && reported != Reported::Stale {
-            self.breaks(format!(
-                "a stale report was taken: {what}, although there is attempt {newest}"
-            ));
+        self.count(match reported {
+            Reported::Accepted => "accepted",
+            Reported::Duplicate => "duplicate",
+            Reported::Stale => "stale",
+        });
+        let wrong = (self.seen()).wrong_report(id, row, &chunk, attempt, reported);
+        if let Some(wrong) = wrong {
+            self.breaks(format!("{wrong}: {what}"));
         }
     }
 
     /// A worker's process is about to be told of a lease.
-    fn gives(&self, session: &[u8], lease: &proto::Lease) {
+    pub(crate) fn gives(&self, session: &[u8], lease: &proto::Lease) {
         let Some(worker) = self.worker(session) else {
             return;
         };
-        let keys = lease.games.iter().filter_map(|game| game.key.as_ref());
-        let deals = keys.map(|key| key.group);
-        let mut seen = self.seen();
-        seen.deals.entry(worker).or_default().extend(deals);
+        let wrong = {
+            let mut seen = self.seen();
+            let run = lease.id.as_ref().and_then(|id| seen.runs.get(&id.run));
+            let Some(run) = run else {
+                return;
+            };
+            let (number, asks_for_moves) = (run.number, lease.live && run.has_secrets);
+            let keys = lease.games.iter().filter_map(|game| game.key.as_ref());
+            let deals = keys.map(|key| (number, key.group));
+            seen.deals.entry(worker.clone()).or_default().extend(deals);
+            match (asks_for_moves, seen.is_revoked(&worker)) {
+                (true, _) => Some("public moves are asked for in a game with secrets"),
+                (_, true) => Some("a worker that was revoked is given work"),
+                _ => None,
+            }
+        };
+        if let Some(wrong) = wrong {
+            self.breaks(format!("{wrong}: {worker}"));
+        }
     }
 
-    fn worker(&self, session: &[u8]) -> Option<String> {
-        let session = SessionId(session.try_into().ok()?);
-        self.seen().sessions.get(&session).cloned()
+    /// A worker's process is about to be told what became of its games.
+    pub(crate) fn answers(&self, games: &[Option<(u64, (u64, u32))>], replies: &[proto::Reported]) {
+        for (game, reply) in games.iter().zip(replies) {
+            let (Some((run, key)), proto::Reported::Accepted | proto::Reported::Duplicate) =
+                (game, reply)
+            else {
+                continue;
+            };
+            let is_stored = {
+                let seen = self.seen();
+                let run = seen.runs.get(run);
+                run.is_some_and(|run| run.accepted.contains_key(key))
+            };
+            if !is_stored {
+                let (group, seating) = key;
+                self.breaks(format!(
+                    "game {group}.{seating} is confirmed, and is not stored"
+                ));
+            }
+        }
+    }
+
+    /// Whether a game of a tournament may be told of: in a game with secrets all seatings of its
+    /// deal must be over.
+    pub(crate) fn may_be_told(&self, name: &str, row: &GameRow) -> bool {
+        let seen = self.seen();
+        let Some(run) = seen.runs.values().find(|run| run.name == name) else {
+            return false;
+        };
+        let of_group = run.accepted.range((row.group, 0)..=(row.group, u32::MAX));
+        let needed = if run.has_secrets {
+            row.games_in_group
+        } else {
+            1
+        };
+        of_group.count() >= needed as usize && run.accepted.contains_key(&(row.group, row.seating))
     }
 
     /// Bytes have come to a worker. None of them may be a secret.
@@ -212,12 +294,11 @@ impl Watch {
         let at = (session, connection);
         let mut bytes = self.seen().tails.remove(&at).unwrap_or_default();
         bytes.extend_from_slice(new);
-        for (found, deal) in self.secrets.within(&bytes) {
+        for (found, (tournament, deal)) in self.secrets.within(&bytes) {
             let known = deal.is_some_and(|deal| {
                 let seen = self.seen();
-                seen.deals
-                    .get(worker)
-                    .is_some_and(|deals| deals.contains(&deal))
+                let deals = seen.deals.get(worker);
+                deals.is_some_and(|deals| deals.contains(&(tournament, deal)))
             });
             if !known {
                 let what = deal.map_or_else(
@@ -232,93 +313,78 @@ impl Watch {
         self.seen().tails.insert(at, bytes);
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds to a lease what its defect says.
-    fn spoil(&self, lease: &mut proto::Lease) {
+    pub(crate) fn spoil(&self, lease: &mut proto::Lease) {
+        let run = lease.id.as_ref().map_or(0, |id| id.run);
+        let number = self.seen().runs.get(&run).map_or(0, |run| run.number);
         let secret = match self.defect {
-            Defect::TellsRoot => hex::encode(self.secrets.root),
+            Defect::TellsRoot => hex::encode(self.secrets.root(number)),
             Defect::TellsSeeds => {
                 let keys = lease.games.iter().filter_map(|game| game.key.as_ref());
                 let last = keys.map(|key| key.group).max().unwrap_or_default();
-                hex::encode(self.secrets.seeds[last as usize + 100])
+                hex::encode(self.secrets.seed(number, last + 100))
             }
-            Defect::None | Defect::TakesStaleReports => return,
+            Defect::AsksForMoves => {
+                lease.live = true;
+                return;
+            }
+            _ => return,
         };
         lease.bots[0].spec.push_str(&secret);
     }
+
+    fn worker(&self, session: &[u8]) -> Option<String> {
+        let session = SessionId(session.try_into().ok()?);
+        self.seen().sessions.get(&session).cloned()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-impl Secrets {
-    /// The secrets in these bytes: where, and which.
-    fn within(&self, bytes: &[u8]) -> Vec<(usize, Option<u64>)> {
-        let mut found = Vec::new();
-        for (at, window) in bytes.windows(4).enumerate() {
-            let Some(begin) = window.first_chunk() else {
-                continue;
-            };
-            for (secret, deal) in self.begins.get(begin).into_iter().flatten() {
-                if bytes[at..].starts_with(secret) {
-                    found.push((at, *deal));
-                }
+impl Seen {
+    /// What is wrong with the answer to a report.
+    fn wrong_report(
+        &mut self,
+        id: TournamentId,
+        row: &GameRow,
+        chunk: &ChunkId,
+        attempt: u32,
+        reported: Reported,
+    ) -> Option<String> {
+        let worker = row.worker.clone().unwrap_or_default();
+        let is_revoked = self.is_revoked(&worker);
+        let run = self.runs.get_mut(&id.number()).expect("a tournament");
+        let newest = run.attempts.get(chunk).copied().unwrap_or_default();
+        let key = (row.group, row.seating);
+        match reported {
+            Reported::Stale => None,
+            _ if attempt < newest => Some(format!(
+                "a stale report was taken, although there is attempt {newest}"
+            )),
+            Reported::Duplicate if !run.accepted.contains_key(&key) => {
+                Some("a game that is not stored is called a duplicate".to_owned())
+            }
+            Reported::Duplicate => None,
+            Reported::Accepted if run.state != TournamentState::Running => Some(format!(
+                "a game was taken of a tournament that is {}",
+                run.state.word()
+            )),
+            Reported::Accepted if is_revoked => {
+                Some("a game of a worker that was revoked was taken".to_owned())
+            }
+            Reported::Accepted => {
+                let before = run.accepted.insert(key, worker);
+                before.map(|before| format!("a game of {before} was taken twice"))
             }
         }
-        found
-    }
-}
-
-/// The service, with a look at what it says.
-pub(crate) struct Watched<S: Storage> {
-    pub(crate) service: DispatchService<S>,
-    pub(crate) watch: Watch,
-}
-
-#[tonic::async_trait]
-impl<S: Storage> Dispatch for Watched<S> {
-    type AttendStream = <DispatchService<S> as Dispatch>::AttendStream;
-    type FetchArchiveStream = <DispatchService<S> as Dispatch>::FetchArchiveStream;
-
-    async fn attend(
-        &self,
-        request: Request<Streaming<proto::AttendRequest>>,
-    ) -> Result<Response<Self::AttendStream>, Status> {
-        self.service.attend(request).await
     }
 
-    async fn lease(
-        &self,
-        request: Request<proto::LeaseRequest>,
-    ) -> Result<Response<proto::LeaseReply>, Status> {
-        let session = request.get_ref().session.clone();
-        let mut response = self.service.lease(request).await?;
-        if let Some(Reply::Work(lease)) = &mut response.get_mut().reply {
-            self.watch.gives(&session, lease);
-            self.watch.spoil(lease);
-        }
-        Ok(response)
-    }
-
-    async fn report(
-        &self,
-        request: Request<proto::ReportRequest>,
-    ) -> Result<Response<proto::ReportReply>, Status> {
-        self.service.report(request).await
-    }
-
-    async fn give_back(
-        &self,
-        request: Request<proto::GiveBackRequest>,
-    ) -> Result<Response<proto::GiveBackReply>, Status> {
-        self.service.give_back(request).await
-    }
-
-    async fn fetch_archive(
-        &self,
-        request: Request<proto::FetchArchiveRequest>,
-    ) -> Result<Response<Self::FetchArchiveStream>, Status> {
-        self.service.fetch_archive(request).await
+    /// Whether a worker was revoked so long ago that the arena must know it.
+    fn is_revoked(&self, worker: &str) -> bool {
+        let revoked = self.revoked.get(worker);
+        revoked.is_some_and(|since| self.now > *since + REVOKED_AFTER)
     }
 }
 
@@ -328,9 +394,4 @@ fn named(chunk: &ChunkId) -> String {
         Some(seating) => format!("chunk {first}+{groups}.{seating}"),
         None => format!("chunk {first}+{groups}"),
     }
-}
-
-fn bytes_of(root: &Root) -> [u8; 32] {
-    let bytes = hex::decode(root.reveal()).expect("hexadecimal digits");
-    bytes.try_into().expect("a root has 32 bytes")
 }

@@ -294,8 +294,7 @@ impl<R: Results> Dispatcher<R> {
     pub async fn take_back(&self, session: SessionId) {
         let leases = self.state().leases_of(session);
         for lease in leases {
-            let unplayed = self.state().games_of(lease);
-            self.end_lease(Some(session), lease, &unplayed).await;
+            self.end_lease(Some(session), lease).await;
         }
     }
 
@@ -305,8 +304,8 @@ impl<R: Results> Dispatcher<R> {
         self.state().is_anothers(lease, session)
     }
 
-    async fn end_lease(&self, session: Option<SessionId>, lease: LeaseId, unplayed: &[GameKey]) {
-        if !(self.state()).give_back(lease, session, unplayed, now()) {
+    async fn end_lease(&self, session: Option<SessionId>, lease: LeaseId) {
+        if !self.state().give_back(lease, session, now()) {
             return;
         }
         self.options.changed.notify_waiters();
@@ -389,7 +388,8 @@ impl<R: Results> Dispatcher<R> {
     pub async fn give_back_for(&self, session: Option<SessionId>, give_back: GiveBack) {
         let GiveBack {
             lease,
-            unplayed,
+            // What is not stored is known here.
+            unplayed: _,
             memory,
         } = give_back;
         {
@@ -402,7 +402,7 @@ impl<R: Results> Dispatcher<R> {
                 }
             }
         }
-        self.end_lease(session, lease, &unplayed).await;
+        self.end_lease(session, lease).await;
     }
 
     /// When the first of the leases runs out.

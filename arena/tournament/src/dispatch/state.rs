@@ -47,15 +47,6 @@ pub(crate) struct ChunkGame {
     pub(crate) order: Vec<usize>,
 }
 
-impl ChunkGame {
-    pub(crate) fn key(&self) -> GameKey {
-        GameKey {
-            group: self.group.number,
-            seating: self.seating,
-        }
-    }
-}
-
 /// A group that the schedule has named and that is not complete.
 #[derive(Debug)]
 struct OpenGroup {
@@ -301,13 +292,6 @@ impl State {
             .collect()
     }
 
-    /// The games of a lease.
-    pub(crate) fn games_of(&self, lease: LeaseId) -> Vec<GameKey> {
-        let leased = self.leased.get(&lease.chunk);
-        let games = leased.into_iter().flat_map(|leased| &leased.chunk.games);
-        games.map(ChunkGame::key).collect()
-    }
-
     /// How many chunks are leased.
     pub(crate) fn leased(&self) -> usize {
         self.leased.len()
@@ -360,13 +344,14 @@ impl State {
         }
     }
 
-    /// Ends a lease; games that were not played are ready for another worker. False
-    /// where the lease had been lost.
+    /// Ends a lease; games of it that are not stored are ready for another worker, whatever the
+    /// worker says of them: the reply to a report can say that it came too late, as when the
+    /// arena was just starting, and the lease can be kept all the same. False where the lease
+    /// had been lost.
     pub(crate) fn give_back(
         &mut self,
         lease: LeaseId,
         session: Option<SessionId>,
-        unplayed: &[GameKey],
         now: Instant,
     ) -> bool {
         let Entry::Occupied(leased) = self.leased.entry(lease.chunk) else {
@@ -376,9 +361,13 @@ impl State {
             return false;
         }
         let mut chunk = leased.remove().chunk;
-        let unplayed: BTreeSet<&GameKey> = unplayed.iter().collect();
-        chunk.games.retain(|game| unplayed.contains(&game.key()));
-        self.put_back(chunk, now);
+        chunk.games.retain(|game| {
+            let open = self.open.get(&game.group.number);
+            open.is_some_and(|open| open.missing.contains(&game.seating))
+        });
+        if !chunk.games.is_empty() {
+            self.put_back(chunk, now);
+        }
         true
     }
 

@@ -1,0 +1,136 @@
+//! Results whose leases and reports are watched at the moment at which they are written, and of
+//! which a call may fail.
+
+use std::{collections::BTreeMap, ops::Range, path::PathBuf, time::Duration};
+
+use arena_ladder::{Entrant, GroupCount};
+use arena_store::{
+    Counter, DistinctGames, FinishedGame, FirstFoul, GameRow, Reported, ScoredGroup, Stored,
+    TournamentId,
+};
+use arena_tournament::{Answer, Results, StoredResults, TournamentError};
+use referee_worker::lease::{ChunkId, LeaseId, SessionId};
+
+use crate::{defect::Defect, trouble::Trouble, watch::Watch};
+
+/// When an arena stops that [`StopsForGood`](Defect::StopsForGood).
+const STOPS_AT: Duration = Duration::from_secs(1);
+
+/// Results that are watched.
+pub(crate) struct WatchedResults {
+    pub(crate) stored: StoredResults,
+    pub(crate) id: TournamentId,
+    pub(crate) watch: Watch,
+    pub(crate) trouble: Trouble,
+}
+
+impl Results for WatchedResults {
+    async fn lease(
+        &self,
+        chunk: ChunkId,
+        worker: &str,
+        session: Option<SessionId>,
+        valid_for: Duration,
+    ) -> Answer<u32> {
+        self.trouble.strike("a lease")?;
+        if self.watch.defect == Defect::StopsForGood && self.watch.now() > STOPS_AT {
+            let why = "simulated: it is wrong, and only now".to_owned();
+            return Err(TournamentError::Inconsistent(why));
+        }
+        let attempt = self.stored.lease(chunk, worker, session, valid_for).await?;
+        self.watch.leased(self.id, chunk, attempt, worker);
+        self.trouble.strike("a lease that is written")?;
+        Ok(attempt)
+    }
+
+    async fn leases(&self) -> Answer<Vec<(ChunkId, u32, SessionId)>> {
+        self.trouble.strike("leases")?;
+        self.stored.leases().await
+    }
+
+    async fn renew(&self, lease: LeaseId, valid_for: Duration) -> Answer<bool> {
+        self.trouble.strike("a renewal")?;
+        self.stored.renew(lease, valid_for).await
+    }
+
+    async fn release(&self, lease: LeaseId) -> Answer<()> {
+        self.trouble.strike("a release")?;
+        self.stored.release(lease).await
+    }
+
+    async fn report(&self, game_id: &str, mut game: FinishedGame) -> Answer<Stored> {
+        self.trouble.strike("a report")?;
+        let (chunk, attempt) = (game.chunk, game.attempt);
+        match self.watch.defect {
+            Defect::TakesStaleReports => game.attempt = u32::MAX,
+            Defect::LosesGames if game.row.group > 0 => {
+                return Ok(Stored {
+                    reported: Reported::Accepted,
+                    scored: None,
+                });
+            }
+            Defect::AltersResults if game.row.group > 0 => game.row.scores.reverse(),
+            Defect::LosesCounters => game.row.counters.clear(),
+            _ => {}
+        }
+        let row = game.row.clone();
+        let stored = self.stored.report(game_id, game).await?;
+        self.watch
+            .reported(self.id, &row, &chunk, attempt, stored.reported);
+        self.trouble.strike("a report that is written")?;
+        Ok(stored)
+    }
+
+    fn keeps_records(&self) -> bool {
+        self.stored.keeps_records()
+    }
+
+    fn record_file(&self, game_id: &str) -> Option<PathBuf> {
+        self.stored.record_file(game_id)
+    }
+
+    async fn score(&self, group: u64) -> Answer<Option<ScoredGroup>> {
+        self.trouble.strike("a score")?;
+        self.stored.score(group).await
+    }
+
+    async fn scores(&self) -> Answer<BTreeMap<u64, ScoredGroup>> {
+        self.trouble.strike("scores")?;
+        self.stored.scores().await
+    }
+
+    async fn begun(&self) -> Answer<BTreeMap<u64, Vec<u32>>> {
+        self.trouble.strike("begun")?;
+        self.stored.begun().await
+    }
+
+    async fn group_counts(&self, without: &[Range<u64>]) -> Answer<Vec<GroupCount>> {
+        self.stored.group_counts(without).await
+    }
+
+    async fn counters(&self) -> Answer<Vec<(Option<Entrant>, Counter, i64)>> {
+        self.stored.counters().await
+    }
+
+    async fn distinct_games(&self) -> Answer<DistinctGames> {
+        self.stored.distinct_games().await
+    }
+
+    async fn first_fouls(&self) -> Answer<Vec<FirstFoul>> {
+        self.trouble.strike("first_fouls")?;
+        self.stored.first_fouls().await
+    }
+
+    async fn earlier_games(&self, group: u64) -> Answer<Vec<GameRow>> {
+        self.trouble.strike("earlier games")?;
+        self.stored.earlier_games(group).await
+    }
+
+    fn can_go_on(&self) -> bool {
+        self.stored.can_go_on()
+    }
+
+    async fn close(&self) -> Answer<()> {
+        self.stored.close().await
+    }
+}
