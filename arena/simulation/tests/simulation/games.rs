@@ -3,12 +3,13 @@
 
 use std::{
     collections::BTreeSet,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use referee::{Live, PlayError};
-use referee_core::{Record, Seat, Seed, Verdict, pack};
+use referee_core::{PerSeat, Record, Seat, Seed, Verdict, pack};
 use referee_games::{Next, SeatReply, Sitting, answer, ready};
 use referee_worker::{
     ChunkGame, Games, Packed, Summary, WorkError,
@@ -55,7 +56,8 @@ impl Functions {
 }
 
 impl Games for Functions {
-    type Bots = ();
+    /// What each bot of the lineup is by its content, where that is known.
+    type Bots = Vec<Option<String>>;
 
     fn missing(&self, lease: &Lease) -> Result<Vec<ArchiveHash>, WorkError> {
         let needed = lease.bots.iter();
@@ -79,11 +81,14 @@ impl Games for Functions {
         Ok(None)
     }
 
-    async fn take(&self, _: &Lease) -> Result<(), WorkError> {
-        Ok(())
+    async fn take(&self, lease: &Lease) -> Result<Self::Bots, WorkError> {
+        let identities = lease.bots.iter();
+        Ok(identities
+            .map(|bot| bot.entry.launcher().identity(Path::new(".")).ok().flatten())
+            .collect())
     }
 
-    async fn play(&self, (): &(), game: ChunkGame<'_>) -> Result<Record, PlayError> {
+    async fn play(&self, bots: &Self::Bots, game: ChunkGame<'_>) -> Result<Record, PlayError> {
         let time = {
             let mut chance = self.chance.lock().unwrap_or_else(PoisonError::into_inner);
             Duration::from_millis(chance.below(self.longest.as_millis() as u64 + 1))
@@ -106,6 +111,8 @@ impl Games for Functions {
             fixture.seed = Seed::new([7; 32]);
         }
         let mut record = played(Sitting::new(fixture)?);
+        let seated = game.order.iter().map(|&place| bots[place].clone());
+        record.header.identity = PerSeat::from(seated.collect::<Vec<_>>());
         if self.forgery == Some(Forgery::Result)
             && let Verdict::Finished { outcome, .. } = &mut record.result.verdict
         {
@@ -120,7 +127,7 @@ impl Games for Functions {
         Some((Summary::of(&record, play_hash), packed))
     }
 
-    async fn give_back(&self, (): ()) -> Vec<Option<u64>> {
+    async fn give_back(&self, _: Self::Bots) -> Vec<Option<u64>> {
         Vec::new()
     }
 }
