@@ -4,7 +4,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -66,6 +69,8 @@ pub struct Tournaments<S: Storage> {
     options: TournamentOptions,
     new_observer: NewObserver,
     running: Mutex<BTreeMap<RunId, Arc<Running<S>>>>,
+    /// Whether it is known what is to be played.
+    has_looked: AtomicBool,
     /// Tournaments that could not be played, and when they are tried again: without a time,
     /// when somebody asks for it.
     failed: Mutex<BTreeMap<TournamentId, Option<Instant>>>,
@@ -90,6 +95,7 @@ impl<S: Storage> Tournaments<S> {
             options,
             new_observer,
             running: Mutex::default(),
+            has_looked: AtomicBool::new(false),
             failed: Mutex::default(),
             changed: Arc::default(),
             ended: Notify::new(),
@@ -145,6 +151,7 @@ impl<S: Storage> Tournaments<S> {
         for queued in &queue {
             self.look_at(queued).await;
         }
+        self.has_looked.store(true, Ordering::Release);
         self.failed().retain(|id, _| wanted.contains(id));
         for running in self.all() {
             self.keep_claim(&running).await;
@@ -451,6 +458,12 @@ impl<S: Storage> Tournaments<S> {
     /// Waits until a tournament is no longer played.
     pub(crate) async fn an_end(&self) {
         self.ended.notified().await;
+    }
+
+    /// Whether it is known what is to be played. Before that a worker that has a lease of an
+    /// earlier process can't be told whether it has lost it.
+    pub(crate) fn has_looked(&self) -> bool {
+        self.has_looked.load(Ordering::Acquire)
     }
 
     pub(crate) fn running(&self, run: RunId) -> Option<Arc<Running<S>>> {

@@ -209,9 +209,35 @@ impl Site {
     /// The table of a tournament is that of this other one, which was played alone, and its games
     /// are proved.
     pub(crate) fn is_as(&self, name: &str, alone: &str) {
+        // These say more than a table where they differ.
+        let (games, expected) = (self.results(name), self.results(alone));
+        for (game, expected) in games.iter().zip(&expected) {
+            assert_eq!(game, expected, "{name}\n{}", self.log());
+        }
+        assert_eq!(games.len(), expected.len());
         assert_eq!(self.rows(name), self.rows(alone));
         let verified = self.run(&format!("tournament verify {name}"));
         assert!(verified.contains("proved, "), "{verified}");
+    }
+
+    /// What came of each game of a tournament.
+    fn results(&self, name: &str) -> Vec<Value> {
+        let export = self.run(&format!("tournament export {name}"));
+        let mut games = of_type(&events(&export), "game");
+        for game in &mut games {
+            let game = game.as_object_mut().unwrap();
+            // What is measured, who played it, and the record, whose hash is there too.
+            for other in [
+                "thought_us",
+                "finished_unix_ms",
+                "counters",
+                "worker",
+                "record",
+            ] {
+                game.remove(other);
+            }
+        }
+        games
     }
 
     pub(crate) fn workers(&self) -> Vec<Value> {

@@ -34,6 +34,9 @@ pub(super) async fn attend<S: Storage>(
     shared: Arc<Shared<S>>,
     request: Request<Streaming<proto::AttendRequest>>,
 ) -> Result<Replies<proto::AttendReply>, Status> {
+    if !shared.tournaments.has_looked() {
+        return Err(Status::unavailable("the arena is starting; try again"));
+    }
     let shown = Credentials::of(&request)?;
     let mut up = request.into_inner();
     let first = tokio::time::timeout(JOIN_LIMIT, up.message()).await;
