@@ -23,7 +23,6 @@ pub(crate) fn measure() {
 
 async fn wait(count: u64) {
     let site = Site::new(None);
-    site.run("workers list");
     let arena = site.serve("");
     let empty = arena.memory();
     let leave = CancellationToken::new();
