@@ -2,13 +2,26 @@
 //! --example corpus`. What was found by fuzzing lies beside it and stays.
 #![expect(clippy::unwrap_used, reason = "it is run by hand")]
 
-use std::{fs, path::Path};
+use std::{fs, os::unix::fs::symlink, path::Path, time::Duration};
 
+use arena_proto::arena::v1 as proto;
 use fuzz_targets::{Mutator, frames_of, played};
-use referee_core::{Record, pack};
+use prost::Message as _;
+use referee::Live;
+use referee_core::{Limits, Record, Seed, pack};
 use referee_games::GAMES;
+use referee_worker::{
+    BotOptions, Entry, Machine, Schemes,
+    archive::pack_folder,
+    lease::{
+        Assignment, ChunkId, GameKey, GiveBack, Lease, LeaseId, LeasedBot, LiveUpdate, RunId,
+        SessionId,
+    },
+    remote::wire,
+};
 
 fn main() {
+    workers();
     let mut random = Mutator::new(2026);
     for (number, game) in (0_u8..).zip(GAMES) {
         let name = game.info().name;
@@ -42,6 +55,104 @@ fn main() {
             write("setups", &file, &input);
         }
     }
+}
+
+/// A message of each kind, and a bot's archive.
+fn workers() {
+    let id = LeaseId {
+        run: RunId(3),
+        chunk: ChunkId {
+            matchup: 1,
+            first_group: 4,
+            groups: 2,
+            seating: Some(1),
+        },
+        attempt: 2,
+    };
+    let key = GameKey {
+        group: 4,
+        seating: 1,
+    };
+    let bot = |name: &str| LeasedBot {
+        name: name.to_owned(),
+        entry: Entry::read(&format!("{name}=exec:./bot --x"), &Schemes::with(vec![])).unwrap(),
+        options: BotOptions {
+            start_limit: Limits::default().start,
+            memory_limit: Some(1 << 30),
+            directory: None,
+            measure_memory: false,
+        },
+        budget: true,
+    };
+    let lease = Lease {
+        id,
+        valid_for: Duration::from_secs(60),
+        game: "connect_four".to_owned(),
+        limits: Limits::default(),
+        bots: vec![bot("a"), bot("b")],
+        fresh_processes: false,
+        series: false,
+        records: true,
+        live: false,
+        games: vec![Assignment {
+            key,
+            game_id: "match-0001-deal-0002-game-1".to_owned(),
+            setup: serde_json::json!({"columns": 9}),
+            seed: Seed::new([7; 32]),
+            order: vec![1, 0],
+        }],
+    };
+    let session = SessionId([9; 16]);
+    let give_back = GiveBack {
+        lease: id,
+        unplayed: vec![key],
+        memory: vec![Some(1 << 20), None],
+    };
+    let live = LiveUpdate {
+        lease: id,
+        key,
+        game_id: String::new(),
+        players: Vec::new(),
+        live: Live::Started,
+    };
+    let renew = proto::Renew {
+        leases: vec![wire::from_lease_id(id)],
+        running: 2,
+        delay: Some(wire::from_duration(Duration::from_millis(3))),
+    };
+    let machine = Machine {
+        host: "lab".to_owned(),
+        provides: ["python3".to_owned()].into(),
+        ..Machine::default()
+    };
+    let join = proto::Join {
+        session: session.0.to_vec().into(),
+        name: "lab".to_owned(),
+        version: Some(wire::own_version()),
+        machine: Some(wire::from_machine(&machine)),
+    };
+    let messages: [(&str, Vec<u8>); 5] = [
+        ("lease", wire::from_lease(&lease).encode_to_vec()),
+        (
+            "give-back",
+            wire::from_give_back(session, &give_back).encode_to_vec(),
+        ),
+        ("live", wire::from_live(live).encode_to_vec()),
+        ("renew", renew.encode_to_vec()),
+        ("join", join.encode_to_vec()),
+    ];
+    for (number, (name, message)) in (0_u8..).zip(messages) {
+        write("messages", name, &[&[number][..], &message].concat());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let bot = folder.path().join("bot");
+    fs::create_dir_all(bot.join("data")).unwrap();
+    fs::write(bot.join("my_bot.py"), "print('ready')\n").unwrap();
+    fs::write(bot.join("data").join("x".repeat(120)), "long").unwrap();
+    symlink("../my_bot.py", bot.join("data/again.py")).unwrap();
+    let packed = pack_folder(&bot).unwrap();
+    let tar = zstd::decode_all(&packed.bytes[..]).unwrap();
+    write("archives", "folder", &tar);
 }
 
 /// A game in which bots send other frames besides their answers.

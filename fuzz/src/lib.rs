@@ -7,6 +7,7 @@ mod answers;
 mod frames;
 mod mutate;
 mod readers;
+mod workers;
 
 pub use answers::played;
 pub use frames::frames_of;
@@ -35,6 +36,8 @@ pub const TARGETS: &[Target] = &[
     target("openings", readers::openings, 40_000),
     target("specs", readers::specs, 40_000),
     target("addresses", readers::addresses, 100_000),
+    target("messages", workers::messages, 40_000),
+    target("archives", workers::archives, 2_000),
 ];
 
 /// Hands bytes to the target of this name.
