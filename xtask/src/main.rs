@@ -38,7 +38,7 @@ Verbs:
   soak networks     Play with workers in network namespaces whose lines are
                     cut, slow and lossy; needs root, iproute2, /dev/net/tun
   soak simulate [SEEDS]
-                    Play so many simulated tournaments (default 1000) of an
+                    Play so many simulated tournaments (default 100000) of an
                     arena and its workers over a network that fails, each as
                     its seed decides, and compare the tables
   help              Print this
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         ["soak", "kills"] => soak::kills("1000"),
         ["soak", "kills", kills] if kills.parse::<u32>().is_ok() => soak::kills(kills),
         ["soak", "networks"] => soak::networks(),
-        ["soak", "simulate"] => soak::simulate("1000"),
+        ["soak", "simulate"] => soak::simulate("100000"),
         ["soak", "simulate", seeds] if seeds.parse::<u64>().is_ok() => soak::simulate(seeds),
         ["soak", "load"] => soak::load("1000000"),
         ["soak", "load", moves] if moves.parse::<u64>().is_ok() => soak::load(moves),
