@@ -259,6 +259,36 @@ impl Sitting {
         self.table.open_scene()
     }
 
+    /// Plays to the end without bots. `choose` is given a seat, the number of its question and
+    /// how many legal answers there are, and says which of them it is, from 0. Every seat is
+    /// ready, and takes a millisecond for each answer.
+    ///
+    /// # Panics
+    ///
+    /// `choose` says one that there is not.
+    #[must_use]
+    pub fn play_out(mut self, mut choose: impl FnMut(Seat, u32, usize) -> usize) -> Record {
+        loop {
+            let questions = match self.advance() {
+                Next::Tell(_) => continue,
+                Next::Ask(questions) => questions,
+                Next::Over(finished) => return finished.record,
+            };
+            for question in questions {
+                let said = match question.number {
+                    0 => envelope::ready(),
+                    number => {
+                        let legal = self.legal(question.seat);
+                        let chosen = choose(question.seat, number, legal.len());
+                        envelope::answer(number, &legal[chosen].1)
+                    }
+                };
+                let thought = Duration::from_millis(1);
+                self.hear(question.seat, SeatReply::Answer(said), thought);
+            }
+        }
+    }
+
     /// Every legal answer of a seat to its question: notation and message.
     #[must_use]
     pub fn legal(&self, seat: Seat) -> Vec<(String, Vec<u8>)> {

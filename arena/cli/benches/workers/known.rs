@@ -10,7 +10,7 @@ use std::{
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee::PlayError;
 use referee_core::{Record, pack};
-use referee_games::{GAMES, Next, SeatReply, Sitting, answer, ready};
+use referee_games::{GAMES, Sitting};
 use referee_net::{DialOptions, channel};
 use referee_worker::{
     Abilities, ChunkGame, Dispatch, DispatchError, Games, Machine, Packed, Stop, Summary,
@@ -136,7 +136,9 @@ impl Games for KnownGames {
         if let Some(record) = known {
             return Ok(record);
         }
-        let record = played(Sitting::new(game.fixture)?);
+        let mut chance = StdRng::from_seed(*game.fixture.seed.bytes());
+        let sitting = Sitting::new(game.fixture)?;
+        let record = sitting.play_out(|_, _, legal| chance.random_range(0..legal));
         let (text, play_hash) = record.sealed();
         let packed = (Summary::of(&record, play_hash), Some(pack::pack(&text)));
         self.known
@@ -155,30 +157,6 @@ impl Games for KnownGames {
 
     async fn give_back(&self, (): ()) -> Vec<Option<u64>> {
         Vec::new()
-    }
-}
-
-/// Plays to the end, by chance.
-fn played(mut sitting: Sitting) -> Record {
-    let mut chance = StdRng::from_seed(*sitting.fixture().seed.bytes());
-    loop {
-        let questions = match sitting.advance() {
-            Next::Tell(_) => continue,
-            Next::Ask(questions) => questions,
-            Next::Over(finished) => return finished.record,
-        };
-        for question in questions {
-            let said = match question.number {
-                0 => ready(),
-                number => {
-                    let legal = sitting.legal(question.seat);
-                    let drawn = chance.random_range(0..legal.len());
-                    answer(number, &legal[drawn].1)
-                }
-            };
-            let thought = Duration::from_millis(1);
-            sitting.hear(question.seat, SeatReply::Answer(said), thought);
-        }
     }
 }
 

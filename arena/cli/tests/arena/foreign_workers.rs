@@ -8,7 +8,7 @@ use arena_proto::arena::v1::{
 };
 use referee::PlayError;
 use referee_core::{PerSeat, Record, Seat, Verdict, pack};
-use referee_games::{Fixture, Next, SeatReply, Sitting, answer, game, ready};
+use referee_games::{Fixture, Sitting, game};
 use referee_net::{DialOptions, Target, channel};
 use referee_worker::{
     Abilities, ChunkGame, Dispatch as _, Games, Machine, Packed, Stop, Summary, WorkError, Worker,
@@ -314,7 +314,7 @@ fn reported(lease: &Lease, at: usize) -> GameReport {
     let players: Vec<String> = players
         .map(|&place| lease.bots[place].name.clone())
         .collect();
-    let record = played(Fixture {
+    let fixture = Fixture {
         kind: game(&lease.game).unwrap(),
         game_id: assignment.game_id.clone(),
         setup: assignment.setup.clone(),
@@ -322,7 +322,8 @@ fn reported(lease: &Lease, at: usize) -> GameReport {
         players: PerSeat::from(players),
         limits: lease.limits,
         spent: PerSeat::default(),
-    });
+    };
+    let record = Sitting::new(fixture).unwrap().play_out(|_, _, _| 0);
     let (text, play_hash) = record.sealed();
     GameReport {
         lease: lease.id,
@@ -343,7 +344,8 @@ impl Games for Forged {
     }
 
     async fn play(&self, (): &(), game: ChunkGame<'_>) -> Result<Record, PlayError> {
-        let mut record = played(game.fixture);
+        // The first legal move, again and again.
+        let mut record = Sitting::new(game.fixture)?.play_out(|_, _, _| 0);
         if let Verdict::Finished { outcome, .. } = &mut record.result.verdict {
             outcome.scores[Seat::new(0)] += 1;
         }
@@ -357,25 +359,5 @@ impl Games for Forged {
 
     async fn give_back(&self, (): ()) -> Vec<Option<u64>> {
         Vec::new()
-    }
-}
-
-/// Plays the first legal move until the game is over.
-fn played(fixture: Fixture) -> Record {
-    let mut sitting = Sitting::new(fixture).unwrap();
-    loop {
-        let questions = match sitting.advance() {
-            Next::Tell(_) => continue,
-            Next::Ask(questions) => questions,
-            Next::Over(finished) => return finished.record,
-        };
-        for question in questions {
-            let said = match question.number {
-                0 => ready(),
-                number => answer(number, &sitting.legal(question.seat)[0].1),
-            };
-            let thought = Duration::from_millis(1);
-            sitting.hear(question.seat, SeatReply::Answer(said), thought);
-        }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use referee::{Live, PlayError};
 use referee_core::{PerSeat, Record, Seat, Seed, Verdict, pack};
-use referee_games::{Next, SeatReply, Sitting, answer, ready};
+use referee_games::Sitting;
 use referee_worker::{
     ChunkGame, Games, Packed, Summary, WorkError,
     archive::{ArchiveHash, CacheError, Held, UnpackError},
@@ -110,7 +110,9 @@ impl Games for Functions {
         if self.forgery == Some(Forgery::Seed) {
             fixture.seed = Seed::new([7; 32]);
         }
-        let mut record = played(Sitting::new(fixture)?);
+        let seed = fixture.seed;
+        let mut record = Sitting::new(fixture)?
+            .play_out(|seat, number, legal| (drawn(&seed, seat, number) % legal as u64) as usize);
         let seated = game.order.iter().map(|&place| bots[place].clone());
         record.header.identity = PerSeat::from(seated.collect::<Vec<_>>());
         if self.forgery == Some(Forgery::Result)
@@ -132,30 +134,7 @@ impl Games for Functions {
     }
 }
 
-/// Plays to the end. A move depends on the seed, the seat and the number of the question.
-fn played(mut sitting: Sitting) -> Record {
-    let seed = sitting.fixture().seed;
-    loop {
-        let questions = match sitting.advance() {
-            Next::Tell(_) => continue,
-            Next::Ask(questions) => questions,
-            Next::Over(finished) => return finished.record,
-        };
-        for question in questions {
-            let said = match question.number {
-                0 => ready(),
-                number => {
-                    let legal = sitting.legal(question.seat);
-                    let drawn = drawn(&seed, question.seat, number) % legal.len() as u64;
-                    answer(number, &legal[drawn as usize].1)
-                }
-            };
-            let thought = Duration::from_millis(1);
-            sitting.hear(question.seat, SeatReply::Answer(said), thought);
-        }
-    }
-}
-
+/// A move depends on the seed, the seat and the number of the question.
 fn drawn(seed: &Seed, seat: Seat, number: u32) -> u64 {
     let hash = Sha256::new()
         .chain_update(seed.bytes())
