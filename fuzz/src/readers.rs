@@ -11,7 +11,7 @@ use arena_tournament::{Context, Planned, Setups, check_imported};
 use futures_util::FutureExt as _;
 use referee::Address;
 use referee_core::{GameKind, Record, RecordError, Seed, pack};
-use referee_games::{GAMES, replay, retrace};
+use referee_games::{GAMES, replay, retrace, verify};
 use referee_worker::{Entry, Schemes};
 use tokio::runtime::Runtime;
 
@@ -43,7 +43,8 @@ fn record(text: &str) {
         match Record::parse(&text) {
             Ok(record) => {
                 // What it says may be impossible; then it is an error.
-                let _ = replay(&record, |_| {});
+                let replayed = replay(&record, |_| {}).err();
+                assert_eq!(replayed, verify(&record).err(), "with scenes and without");
                 let _ = retrace(&record, |_| {});
                 let again = Record::parse(&record.to_json_lines());
                 let again = again.expect("a record that we wrote reads back");

@@ -3,7 +3,7 @@
 
 use arena_events::tournament::FaultKind;
 use referee_core::{Event, Outcome, Record, Seat, SeatFoul, Verdict, pack, printable};
-use referee_games::{BEHAVIOR_VERSION, replay};
+use referee_games::{BEHAVIOR_VERSION, verify};
 use referee_worker::{Summary, lease::GameKey};
 
 use crate::{Dispatcher, Plan, Results, dispatch::ChunkGame, expected::Expected};
@@ -25,15 +25,15 @@ impl<R: Results> Dispatcher<R> {
             return Ok(None);
         };
         let text = pack::unpack(packed).map_err(|error| unreadable(&error))?;
-        let record = Record::parse(&text).map_err(|error| unreadable(&error))?;
+        let parsed = Record::parse_sealed(&text);
+        let (record, play_hash) = parsed.map_err(|error| unreadable(&error))?;
         let record = record.printable();
         check(self.plan(), &planned, &record)?;
         if replays {
-            replay(&record, |_| {}).map_err(|error| FaultKind::DoesNotReplay {
+            verify(&record).map_err(|error| FaultKind::DoesNotReplay {
                 error: printable(&error.to_string()),
             })?;
         }
-        let play_hash = record.play_hash();
         Ok(Some(Summary::of(&record, play_hash)))
     }
 }
@@ -66,7 +66,7 @@ fn check(plan: &Plan, planned: &ChunkGame, record: &Record) -> Result<(), FaultK
         players: seats()
             .map(|(who, place)| plan.player(who, place))
             .collect(),
-        identities: seats().map(|(who, _)| plan.packed_identity(who)).collect(),
+        identities: seats().map(|(who, _)| plan.lasting_identity(who)).collect(),
     };
     expected.check(header)?;
     match &record.result.verdict {

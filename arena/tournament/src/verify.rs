@@ -12,7 +12,6 @@ use arena_events::tournament::{FaultKind, TournamentFault};
 use arena_ladder::{Entrant, Group, GroupScore, Lineup};
 use arena_store::{GameFilter, GameRow, Store, Tournament, TournamentState};
 use referee_core::{Record, Root, printable};
-use referee_games::replay;
 use referee_worker::Summary;
 
 use crate::{
@@ -224,12 +223,13 @@ impl Verifier<'_> {
     /// One game: its record is whole, plays again, is the one that the schedule
     /// asked for, and says what the store counts.
     fn game(&self, row: &GameRow, record: &str, asked: Option<&Group>) -> Result<(), FaultKind> {
-        let record = Record::parse(record).map_err(|error| FaultKind::UnreadableRecord {
+        let parsed = Record::parse_sealed(record);
+        let (record, play_hash) = parsed.map_err(|error| FaultKind::UnreadableRecord {
             error: error.to_string(),
         })?;
         // As the store has its texts.
         let record = record.printable();
-        replay(&record, |_| {}).map_err(|error| FaultKind::DoesNotReplay {
+        referee_games::verify(&record).map_err(|error| FaultKind::DoesNotReplay {
             error: printable(&error.to_string()),
         })?;
         if let Some(group) = asked {
@@ -260,7 +260,6 @@ impl Verifier<'_> {
         if record.result.verdict.outcome().is_none() {
             return Err(FaultKind::VoidGame);
         }
-        let play_hash = record.play_hash();
         let summary = Summary::of(&record, play_hash);
         let same = summary.places == row.places
             && summary.scores == row.scores

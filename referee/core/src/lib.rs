@@ -6,6 +6,7 @@
 
 mod clock;
 mod dice;
+mod event_line;
 mod foul;
 mod game;
 mod json;

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Event, JsonBounds, Limits, PerSeat, Seat, Seed, Verdict, is_printable, printable,
-    transcript::push,
+    Event, JsonBounds, Limits, PerSeat, Seat, Seed, Verdict, event_line::push, is_printable,
+    printable,
 };
 
 /// The name of this format in the header.
@@ -17,7 +17,7 @@ pub const FORMAT: &str = "bot-arena record";
 pub const FORMAT_VERSION: u32 = 1;
 
 /// How much a line may hold: the set-up, or the largest answer.
-const LINE: JsonBounds = JsonBounds {
+pub(crate) const LINE: JsonBounds = JsonBounds {
     bytes: 1024 * 1024,
     depth: 2 * JsonBounds::SETUP.depth,
     values: 2 * JsonBounds::SETUP.values,
@@ -94,6 +94,12 @@ enum Line<H, R> {
     Header(H),
     Result(R),
     Seal { play: String, file: String },
+}
+
+/// A line between the header and the seal.
+enum Middle {
+    Event(Event),
+    Result(ResultLine),
 }
 
 /// Why a text is not a valid record.
@@ -196,6 +202,17 @@ impl Record {
     ///
     /// [`RecordError`] names the invalid line, or the hash that does not match.
     pub fn parse(text: &str) -> Result<Self, RecordError> {
+        let (record, _) = Self::parse_sealed(text)?;
+        Ok(record)
+    }
+
+    /// Reads a record and checks its seal. Gives also the [`play_hash`](Self::play_hash),
+    /// which was computed for that.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn parse_sealed(text: &str) -> Result<(Self, String), RecordError> {
         let mut lines = text.split_inclusive('\n').enumerate().peekable();
         let Some((_, first)) = lines.next() else {
             return Err(wrong(1, "expected a header, found the end of the file"));
@@ -231,37 +248,26 @@ impl Record {
                 ));
             };
             sealed += line.len();
-            bounded(at, line)?;
-            match serde_json::from_str::<Event>(line) {
-                Ok(event) => {
-                    if seat_of(&event).index() >= header.players.as_slice().len() {
-                        return Err(wrong(at + 1, "no such seat in this game"));
-                    }
-                    if events.len() == MOST_EVENTS {
-                        return Err(wrong(
-                            at + 1,
-                            &format!("expected at most {MOST_EVENTS} events"),
-                        ));
-                    }
-                    events.push(event);
+            let event = match middle(at, line)? {
+                Middle::Event(event) => event,
+                Middle::Result(result) if is_of_seats(&result, seats) => break (at, result),
+                Middle::Result(_) => {
+                    return Err(wrong(
+                        at + 1,
+                        "expected times, places and scores for each player",
+                    ));
                 }
-                Err(event_error) => match read(at, line) {
-                    Ok(Line::Result(result)) => {
-                        if !is_of_seats(&result, header.players.as_slice().len()) {
-                            return Err(wrong(
-                                at + 1,
-                                "expected times, places and scores for each player",
-                            ));
-                        }
-                        break (at, result);
-                    }
-                    Ok(_) => return Err(wrong(at + 1, "expected an event or the result")),
-                    // It is neither an event nor a result: report the error of what it
-                    // looks like.
-                    Err(error) if line.contains(r#""type":"result""#) => return Err(error),
-                    Err(_) => return Err(wrong(at + 1, &event_error.to_string())),
-                },
+            };
+            if seat_of(&event).index() >= seats {
+                return Err(wrong(at + 1, "no such seat in this game"));
             }
+            if events.len() == MOST_EVENTS {
+                return Err(wrong(
+                    at + 1,
+                    &format!("expected at most {MOST_EVENTS} events"),
+                ));
+            }
+            events.push(event);
         };
         let Some((_, last)) = lines.next() else {
             return Err(wrong(
@@ -280,19 +286,18 @@ impl Record {
             events,
             result,
         };
-        for (part, expected, found) in [
-            ("file", hex::encode(Sha256::digest(&text[..sealed])), file),
-            ("play", record.play_hash(), play),
-        ] {
-            if expected != found {
+        let played = record.play_hash();
+        let text_hash = hex::encode(Sha256::digest(&text[..sealed]));
+        for (part, expected, found) in [("file", &text_hash, file), ("play", &played, play)] {
+            if *expected != found {
                 return Err(RecordError::Seal {
                     part,
-                    expected,
+                    expected: expected.clone(),
                     found: printable(&found),
                 });
             }
         }
-        Ok(record)
+        Ok((record, played))
     }
 }
 
@@ -371,7 +376,32 @@ fn bounded(at: usize, line: &str) -> Result<(), RecordError> {
 
 fn read(at: usize, line: &str) -> Result<Line<Header, ResultLine>, RecordError> {
     bounded(at, line)?;
+    read_bounded(at, line)
+}
+
+fn read_bounded(at: usize, line: &str) -> Result<Line<Header, ResultLine>, RecordError> {
     serde_json::from_str(line).map_err(|error| wrong(at + 1, &error.to_string()))
+}
+
+/// Reads a line that is an event or the result.
+fn middle(at: usize, line: &str) -> Result<Middle, RecordError> {
+    if line.len() <= LINE.bytes
+        && let Some(event) = Event::read_line(line)
+    {
+        return Ok(Middle::Event(event));
+    }
+    bounded(at, line)?;
+    let event_error = match serde_json::from_str::<Event>(line) {
+        Ok(event) => return Ok(Middle::Event(event)),
+        Err(error) => error,
+    };
+    match read_bounded(at, line) {
+        Ok(Line::Result(result)) => Ok(Middle::Result(result)),
+        Ok(_) => Err(wrong(at + 1, "expected an event or the result")),
+        // It is neither an event nor a result: report the error of what it looks like.
+        Err(error) if line.contains(r#""type":"result""#) => Err(error),
+        Err(_) => Err(wrong(at + 1, &event_error.to_string())),
+    }
 }
 
 fn wrong(line: usize, message: &str) -> RecordError {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
@@ -117,68 +117,6 @@ impl Event {
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(bytes);
     }
-
-    /// Appends this event as one line of JSON: the line that serde writes, in less
-    /// than half of the time.
-    pub(crate) fn write_line(&self, out: &mut Vec<u8>) {
-        match self {
-            Self::Told { seat, call } => {
-                push(out, r#"{"type":"told","seat":"#, seat);
-                push_bytes(out, r#","call":""#, call);
-            }
-            Self::Asked { seat, number, call } => {
-                push(out, r#"{"type":"asked","seat":"#, seat);
-                push(out, r#","number":"#, number);
-                push_bytes(out, r#","call":""#, call);
-            }
-            Self::Answered {
-                seat,
-                number,
-                answer,
-                notation,
-                thought,
-                excused,
-            } => {
-                push(out, r#"{"type":"answered","seat":"#, seat);
-                push(out, r#","number":"#, number);
-                push_bytes(out, r#","answer":""#, answer);
-                if let Some(notation) = notation {
-                    push(out, r#","move":"#, notation);
-                }
-                push(out, r#","thought_us":"#, &micros::whole(*thought));
-                if !excused.is_zero() {
-                    push(out, r#","excused_us":"#, &micros::whole(*excused));
-                }
-            }
-            Self::Fouled {
-                seat,
-                foul,
-                thought,
-            } => {
-                push(out, r#"{"type":"fouled","seat":"#, seat);
-                push(out, r#","foul":"#, foul);
-                push(out, r#","thought_us":"#, &micros::whole(*thought));
-            }
-        }
-        out.extend_from_slice(b"}\n");
-    }
-}
-
-/// Appends this text, then the value as JSON.
-pub(crate) fn push(out: &mut Vec<u8>, before: &str, value: &impl Serialize) {
-    out.extend_from_slice(before.as_bytes());
-    serde_json::to_writer(out, value).expect("memory takes it, and all keys of maps are text");
-}
-
-/// Appends this text, which ends with a quotation mark, then the bytes as base64.
-fn push_bytes(out: &mut Vec<u8>, before: &str, bytes: &[u8]) {
-    out.extend_from_slice(before.as_bytes());
-    let begin = out.len();
-    out.resize(begin + bytes.len().div_ceil(3) * 4, b'"');
-    STANDARD
-        .encode_slice(bytes, &mut out[begin..])
-        .expect("it is as long as that");
-    out.push(b'"');
 }
 
 /// Bytes as base64 (RFC 4648, with padding).
@@ -197,71 +135,5 @@ mod text {
             .decode(text)
             .map(Bytes::from)
             .map_err(serde::de::Error::custom)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lines_written_by_hand_are_those_of_serde() {
-        let seat = Seat::new(1);
-        for event in [
-            Event::Told {
-                seat,
-                call: Bytes::from_static(b"\xff\x00"),
-            },
-            Event::Fouled {
-                seat,
-                foul: Foul::HungUp,
-                thought: Duration::from_micros(5),
-            },
-            Event::Asked {
-                seat,
-                number: 7,
-                call: Bytes::from_static(b"\x08\x01?"),
-            },
-            Event::Answered {
-                seat,
-                number: 7,
-                answer: Bytes::from_static(b"\x08"),
-                notation: Some("say \"a\"".to_owned()),
-                thought: Duration::from_micros(12),
-                excused: Duration::ZERO,
-            },
-            Event::Answered {
-                seat,
-                number: 7,
-                answer: Bytes::new(),
-                notation: Some("d4 → ♣3".to_owned()),
-                thought: Duration::from_secs(1),
-                excused: Duration::from_millis(3),
-            },
-            Event::Answered {
-                seat,
-                number: 7,
-                answer: Bytes::new(),
-                notation: Some("(3, 4)".to_owned()),
-                thought: Duration::from_secs(1),
-                excused: Duration::ZERO,
-            },
-            Event::Answered {
-                seat,
-                number: 7,
-                answer: Bytes::new(),
-                notation: None,
-                thought: Duration::ZERO,
-                excused: Duration::ZERO,
-            },
-        ] {
-            let mut line = Vec::new();
-            event.write_line(&mut line);
-            assert_eq!(
-                line,
-                (serde_json::to_string(&event).unwrap() + "\n").into_bytes()
-            );
-            assert_eq!(serde_json::from_slice::<Event>(&line).unwrap(), event);
-        }
     }
 }

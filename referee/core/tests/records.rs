@@ -118,6 +118,8 @@ fn a_record_is_the_same_text_with_the_same_hashes_for_ever() {
     assert_eq!(record.to_json_lines(), TEXT);
     assert_eq!((play.as_str(), record.play_hash().as_str()), (PLAY, PLAY));
     assert_eq!(Record::parse(TEXT).unwrap(), record);
+    let sealed = Record::parse_sealed(TEXT).unwrap();
+    assert_eq!(sealed, (record, PLAY.to_owned()));
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub use calls::Calls;
 pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results};
 pub use part::{Asked, Cue, Part};
 pub use replay::{
-    Mismatch, Moment, RecordedReply, Retraced, known_to, replay, retrace, retrace_within,
+    Mismatch, Moment, RecordedReply, Retraced, known_to, replay, retrace, retrace_within, verify,
 };
 pub use sitting::{
     BEHAVIOR_VERSION, Finished, Fixture, Judgement, Next, Question, SeatReply, Sitting,

@@ -8,7 +8,7 @@ use referee_core::{Foul, GameKind, Limits, Record, Seat, ThinkingTime};
 
 use crate::{
     Judgement, Mismatch, Question, RecordedReply, Retraced, SeatReply, Sitting, envelope, game,
-    replay,
+    verify,
 };
 
 /// What a seat was sent in a finished game, and nothing else about the other seats.
@@ -77,7 +77,7 @@ impl Part {
                 crate::retrace(record, collect)?;
             }
             Some(per_move) => {
-                replay(record, |_| {})?;
+                verify(record)?;
                 crate::retrace_within(record, per_move, collect)?;
                 limits.per_move = per_move;
                 limits.budget = None;

@@ -126,6 +126,15 @@ pub enum Retraced<'a> {
     },
 }
 
+/// Plays a record again and draws nothing, so it takes a fraction of the time of [`replay`].
+///
+/// # Errors
+///
+/// [`Mismatch`] at the first difference, the same as in [`replay`].
+pub fn verify(record: &Record) -> Result<(), Mismatch> {
+    played_again(record, |_| {}).map(drop)
+}
+
 /// Plays a record again, passes every move to `watch`, and returns the last scene.
 ///
 /// # Errors
@@ -169,10 +178,7 @@ pub fn replay(record: &Record, mut watch: impl FnMut(Moment)) -> Result<Scene, M
 ///
 /// [`Mismatch`] at the first difference.
 pub fn retrace(record: &Record, watch: impl FnMut(Retraced<'_>)) -> Result<Scene, Mismatch> {
-    let mut sitting = seated(record, record.header.limits)?;
-    let finished = conduct(&mut sitting, record, |said| said.thought, watch)?;
-    compare(&finished, record)?;
-    Ok(sitting.scene())
+    Ok(played_again(record, watch)?.scene())
 }
 
 /// Plays a record again with another move limit and without a budget. Every answer
@@ -195,6 +201,14 @@ pub fn retrace_within(
     let mut sitting = seated(record, limits)?;
     conduct(&mut sitting, record, |_| ThinkingTime::default(), watch)?;
     Ok(())
+}
+
+/// The game of a record at its end, after it was played again and nothing was different.
+fn played_again(record: &Record, watch: impl FnMut(Retraced<'_>)) -> Result<Sitting, Mismatch> {
+    let mut sitting = seated(record, record.header.limits)?;
+    let finished = conduct(&mut sitting, record, |said| said.thought, watch)?;
+    compare(&finished, record)?;
+    Ok(sitting)
 }
 
 /// The game of a record, before its first question.

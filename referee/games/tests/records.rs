@@ -7,7 +7,9 @@ use arena_proto::arena::v1::{AnswerEnvelope, Ready};
 use prost::Message as _;
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee_core::{Foul, Limits, PerSeat, Record, Seat, Seed, Verdict};
-use referee_games::{Fixture, GAMES, Judgement, Next, Question, SeatReply, Sitting, replay};
+use referee_games::{
+    Fixture, GAMES, Judgement, Next, Question, SeatReply, Sitting, replay, verify,
+};
 
 /// Plays a random game; `spoil` may put something else in an answer's place.
 fn play(number: u8, mut spoil: impl FnMut(&Question, SeatReply) -> SeatReply) -> Record {
@@ -60,8 +62,14 @@ fn proved(record: &Record) -> Result<(), String> {
     let read = Record::parse(&text).map_err(|error| error.to_string())?;
     assert_eq!(&read, record);
     assert_eq!(read.to_json_lines(), text);
-    replay(&read, |_| {}).map_err(|error| error.to_string())?;
-    Ok(())
+    proved_both_ways(&read)
+}
+
+/// With scenes and without the same is found.
+fn proved_both_ways(record: &Record) -> Result<(), String> {
+    let replayed = replay(record, |_| {}).map(drop);
+    assert_eq!(replayed, verify(record));
+    replayed.map_err(|error| error.to_string())
 }
 
 #[test]
@@ -190,7 +198,7 @@ fn whatever_is_done_to_a_record_nothing_panics_and_no_change_is_proved() {
         }
         let proved = Record::parse(&changed)
             .map_err(|error| error.to_string())
-            .and_then(|record| replay(&record, |_| {}).map_err(|error| error.to_string()));
+            .and_then(|record| proved_both_ways(&record));
         // The end of the last line alone is covered by nothing.
         if changed.trim_end() != text.trim_end() {
             assert!(proved.is_err(), "proved after a change at {at}");

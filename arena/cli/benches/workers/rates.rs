@@ -69,7 +69,7 @@ pub(crate) fn measure() {
     }
     println!(
         "sqlite   {} bytes of file a game",
-        bytes(&site.path("arena-runs")) / (GAMES * (LOADS.len() as u64 + 1))
+        bytes(&site.path("")) / (GAMES * (LOADS.len() as u64 + 1))
     );
     if let Ok(url) = std::env::var("ARENA_TEST_POSTGRES") {
         let mut site = Site::new(Some(url));

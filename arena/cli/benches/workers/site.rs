@@ -155,10 +155,13 @@ pub(crate) fn allow_many_files() {
     }
 }
 
-/// How many bytes the files of a store have.
+/// How many bytes the store in this folder has, with the files beside it.
 pub(crate) fn bytes(folder: &Path) -> u64 {
     let files = fs::read_dir(folder).expect("the folder").flatten();
-    let stored = files.filter(|file| file.file_name().to_string_lossy().starts_with("arena.db"));
+    let stored = files.filter(|file| {
+        let name = file.file_name();
+        name.to_string_lossy().starts_with("arena.sqlite")
+    });
     stored
         .filter_map(|file| file.metadata().ok())
         .map(|about| about.len())

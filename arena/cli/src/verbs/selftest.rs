@@ -25,7 +25,7 @@ use nix::{sys::signal::Signal, unistd::Pid};
 use referee::{Pool, Supervisor};
 use referee_cli::sandbox::SandboxArgs;
 use referee_core::{GameKind, Record, Root, Verdict, pack};
-use referee_games::{GAMES, game_name, replay};
+use referee_games::{GAMES, game_name, verify};
 use referee_sandbox::Walls;
 use referee_worker::{Entry, Stop};
 
@@ -293,7 +293,7 @@ fn proved(packed: &[u8]) -> Result<(), WrongRecord> {
         game_id: Some(read.header.game_id.clone()),
         why,
     };
-    replay(&read, |_| {}).map_err(|why| wrong(broken(why.to_string())))?;
+    verify(&read).map_err(|why| wrong(broken(why.to_string())))?;
     match &read.result.verdict {
         Verdict::Finished { fouls, .. } => match fouls.first() {
             Some(foul) => Err(wrong(format!("seat {}: {}", foul.seat, foul.foul))),

@@ -57,15 +57,10 @@ pub(super) async fn report<S: Storage>(
             return Err(refused.into());
         }
     }
-    // On a task of its own: a worker that is gone does not cut it off when a game is stored and
-    // the schedule has not heard of it.
-    let name = worker.to_owned();
-    let taking = tokio::spawn(async move {
-        let taken = games.into_iter().zip(examined);
-        join_all(taken.map(|(game, found)| take(session, &name, game, found))).await
-    });
-    let replies = taking.await.map_err(|error| failed(&error))?.into_iter();
-    let replies: Vec<ReportReply> = replies
+    let taken = games.into_iter().zip(examined);
+    let taken = join_all(taken.map(|(game, found)| take(session, worker, game, found))).await;
+    let replies: Vec<ReportReply> = taken
+        .into_iter()
         .collect::<Result<_, _>>()
         .map_err(|error| failed(&error))?;
     shared.sessions.with(session, |session| {

@@ -4,7 +4,7 @@
 use arena_events::{Event, replay::ReplayedEvent};
 use clap::Args;
 use referee_core::{Record, printable};
-use referee_games::{game, game_name, replay};
+use referee_games::{game, game_name, verify};
 
 use super::{
     games::{Found, FoundGame, GameArgs},
@@ -35,7 +35,7 @@ impl Verify {
         let mut proved = 0_u64;
         for game in &games {
             let outcome = game.read().and_then(|record| {
-                replay(&record, |_| {})?;
+                verify(&record)?;
                 Ok(record)
             });
             match &outcome {
