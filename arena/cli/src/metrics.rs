@@ -1,16 +1,17 @@
 //! What can be measured from outside while a tournament goes on, in Prometheus'
 //! words. The same figures lie in the store as counters, for people.
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
-use anyhow::Context as _;
 use arena_store::{Counter, WorkerSession};
 use arena_tournament::EndedGame;
 use metrics::{
     Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
 };
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use referee_net::{PageBounds, ServerTls, serve_page};
 use referee_worker::Buckets;
+use tokio::net::TcpListener;
 
 const GAMES: &str = "arena_games_total";
 const RUNNING: &str = "arena_games_running";
@@ -30,17 +31,28 @@ const BOUNDS: &[f64] = &[
     0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0,
 ];
 
-/// Serves the metrics at `http://ADDRESS/metrics` from now on.
+/// How often what was measured is put into its buckets, also while nobody asks.
+const UPKEEP: Duration = Duration::from_secs(5);
+
+/// Serves the metrics at `/metrics` of this listener from now on.
 ///
 /// # Errors
 ///
-/// Nothing can listen there.
-pub(crate) fn serve(address: SocketAddr) -> anyhow::Result<()> {
-    PrometheusBuilder::new()
-        .with_http_listener(address)
+/// They are served already.
+pub(crate) fn serve(listener: TcpListener, tls: Option<ServerTls>) -> anyhow::Result<()> {
+    let figures = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BOUNDS)?
-        .install()
-        .with_context(|| format!("could not serve metrics at {address}"))?;
+        .install_recorder()?;
+    let kept = figures.clone();
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(UPKEEP).await;
+            kept.run_upkeep();
+        }
+    });
+    let bounds = PageBounds::default();
+    let render = move || figures.render();
+    tokio::spawn(serve_page(listener, tls, bounds, "/metrics", render));
     describe_counter!(GAMES, "Games played, by game and by how they ended.");
     describe_gauge!(RUNNING, "Games that are being played.");
     describe_counter!(

@@ -19,6 +19,7 @@ mod lease;
 mod report;
 mod result_writer;
 mod results;
+mod server;
 mod sql;
 mod store;
 mod tournament;
@@ -35,6 +36,7 @@ use referee_core::pack;
 pub use referee_core::pack::{UnpackError, pack, unpack};
 pub use result_writer::{Commit, CommitPacing, ResultWriter};
 pub use results::{DistinctGames, FirstFoul, GameFilter, ScoredGroup};
+pub use server::StoreTlsFiles;
 pub use store::Store;
 pub use tournament::{
     NewEntrant, NewTournament, QueuedTournament, Tournament, TournamentId, TournamentState,

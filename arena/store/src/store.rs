@@ -17,7 +17,10 @@ use sqlx::{
     migrate::{MigrateError, Migrator},
 };
 
-use crate::{StoreError, TournamentId};
+use crate::{
+    StoreError, TournamentId,
+    server::{ServerUrl, without_secrets},
+};
 
 static MIGRATIONS: Migrator = sqlx::migrate!();
 /// The migrator's table. A database with this table is one of ours.
@@ -60,7 +63,7 @@ pub(crate) struct Base {
 #[derive(Debug)]
 pub(crate) enum Location {
     File(PathBuf),
-    Server { url: String },
+    Server(ServerUrl),
     Memory,
 }
 
@@ -164,15 +167,13 @@ impl Store {
 
 impl Location {
     fn parse(url: &str) -> Result<Self, StoreError> {
-        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Ok(Self::Server {
-                url: url.to_owned(),
-            });
+        if ServerUrl::is_one(url) {
+            return ServerUrl::parse(url).map(Self::Server);
         }
         let path = url.strip_prefix("sqlite:").unwrap_or(url);
         let path = path.strip_prefix("//").unwrap_or(path);
         let refused = |why: &str| StoreError::Open {
-            location: without_password(url),
+            location: without_secrets(url),
             why: why.to_owned(),
         };
         if path.is_empty() || path.ends_with('/') {
@@ -192,7 +193,7 @@ impl Location {
     fn shown(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
-            Self::Server { url } => without_password(url),
+            Self::Server(server) => server.shown().to_owned(),
             Self::Memory => "memory".to_owned(),
         }
     }
@@ -263,7 +264,7 @@ impl Location {
     pub(crate) fn options(&self) -> Result<AnyConnectOptions, StoreError> {
         let url = match self {
             Self::File(path) => format!("sqlite://{}?mode=rwc", escaped(path)),
-            Self::Server { url } => url.clone(),
+            Self::Server(server) => return Ok(server.options().clone()),
             Self::Memory => "sqlite::memory:".to_owned(),
         };
         AnyConnectOptions::from_str(&url).map_err(|error| self.closed(&error))
@@ -271,17 +272,13 @@ impl Location {
 
     /// The error, with a hint for the person who gave the URL.
     fn advice(&self, error: &sqlx::Error) -> String {
+        if let Self::Server(server) = self {
+            return server.advice(error);
+        }
         let code = error.as_database_error().and_then(|error| error.code());
-        match (error, code.as_deref()) {
-            (_, Some("28P01" | "28000")) => {
-                format!("{error}; is the user or the password in the URL wrong?")
-            }
-            (_, Some("3D000")) => format!("{error}; make it first, with `createdb`"),
+        match code.as_deref() {
             // SQLITE_NOTADB
-            (_, Some("26")) => "the file is no SQLite database; name another".to_owned(),
-            (sqlx::Error::Io(_), _) => {
-                format!("no server answers ({error}); is it running, and are host and port right?")
-            }
+            Some("26") => "the file is no SQLite database; name another".to_owned(),
             _ => error.to_string(),
         }
     }
@@ -382,41 +379,9 @@ fn escaped(path: &Path) -> String {
     url
 }
 
-/// A URL without its password and its parameters.
-fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let end = rest.find('/').unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let path = path.split_once('?').map_or(path, |(path, _)| path);
-    match authority.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split_once(':').map_or(user, |(user, _)| user);
-            format!("{scheme}://{user}@{host}{path}")
-        }
-        None => format!("{scheme}://{authority}{path}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_password_is_not_shown() {
-        for (url, shown) in [
-            (
-                "postgres://me:se@cret@host:5/db?password=x",
-                "postgres://me@host:5/db",
-            ),
-            ("postgres://me@host/db", "postgres://me@host/db"),
-            ("postgres://host", "postgres://host"),
-            ("arena.db", "arena.db"),
-        ] {
-            assert_eq!(without_password(url), shown);
-        }
-    }
 
     #[tokio::test]
     async fn foreign_keys_hold_in_memory() {

@@ -1,5 +1,5 @@
 //! A listener within bounds: TLS, the number of connections, and the time that each has to
-//! begin to speak HTTP/2.
+//! begin. `page.rs` serves HTTP/1.1 on it, everything else speaks HTTP/2.
 
 use std::{
     fmt, io,
@@ -98,7 +98,7 @@ pub struct Peer {
     pub certificate: Option<PeerCertificate>,
 }
 
-/// A connection that speaks HTTP/2, over TLS where the listener has it.
+/// A connection that has begun, over TLS where the listener has it.
 pub struct Incoming<S> {
     stream: Transport<S>,
     /// How much of the preface is still to be handed on: it was read to see that it comes.
@@ -119,15 +119,19 @@ pub fn incoming(
     tls: Option<ServerTls>,
     bounds: &Bounds,
 ) -> impl Stream<Item = io::Result<Incoming<TcpStream>>> + Send + use<> {
-    let accepted = TcpListenerStream::new(listener).map(|accepted| {
-        let stream = accepted?;
-        // Else small messages wait for each other. A connection that broke already has no
-        // address any more, and its handshake will say so.
-        let _ = stream.set_nodelay(true);
-        let address = stream.peer_addr().ok();
-        Ok((stream, address))
-    });
-    incoming_from(accepted, tls, bounds)
+    incoming_from(accepted(listener), tls, bounds)
+}
+
+/// The connections to a listener of HTTP/1.1: at most so many at once, each with so much time
+/// for the TLS handshake. What they say first is not looked at.
+pub(crate) fn incoming_http_1(
+    listener: TcpListener,
+    tls: Option<ServerTls>,
+    connections: usize,
+    handshake: Duration,
+) -> impl Stream<Item = Incoming<TcpStream>> + Send + use<> {
+    let accepted = accepted(listener);
+    Accepting::new(accepted, Protocol::Http1, tls, connections, handshake).stream()
 }
 
 /// Those connections of any kind that begin to speak HTTP/2 in time, with TLS where that is
@@ -142,22 +146,16 @@ where
     A: Stream<Item = io::Result<(S, Option<SocketAddr>)>> + Send,
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let accepting = Accepting {
-        accepted: Some(Box::pin(accepted)),
-        handshakes: FuturesUnordered::new(),
-        room: Arc::new(Semaphore::new(
-            bounds.connections.min(Semaphore::MAX_PERMITS),
-        )),
-        tls,
-        connections: bounds.connections,
-        within: bounds.handshake,
-        paused_until: None,
-        remarks: Remarks::default(),
-    };
-    stream::unfold(accepting, |mut accepting| async move {
-        let next = accepting.next().await?;
-        Some((Ok(next), accepting))
-    })
+    let (connections, handshake) = (bounds.connections, bounds.handshake);
+    let accepting = Accepting::new(accepted, Protocol::Http2, tls, connections, handshake);
+    accepting.stream().map(Ok)
+}
+
+/// What a listener speaks.
+#[derive(Clone, Copy)]
+enum Protocol {
+    Http1,
+    Http2,
 }
 
 struct Accepting<A, S> {
@@ -165,6 +163,7 @@ struct Accepting<A, S> {
     accepted: Option<Pin<Box<A>>>,
     handshakes: FuturesUnordered<BoxFuture<'static, Handshake<S>>>,
     room: Arc<Semaphore>,
+    protocol: Protocol,
     tls: Option<ServerTls>,
     connections: usize,
     within: Duration,
@@ -195,6 +194,34 @@ where
     A: Stream<Item = io::Result<(S, Option<SocketAddr>)>> + Send,
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
+    fn new(
+        accepted: A,
+        protocol: Protocol,
+        tls: Option<ServerTls>,
+        connections: usize,
+        within: Duration,
+    ) -> Self {
+        Self {
+            accepted: Some(Box::pin(accepted)),
+            handshakes: FuturesUnordered::new(),
+            room: Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS))),
+            protocol,
+            tls,
+            connections,
+            within,
+            paused_until: None,
+            remarks: Remarks::default(),
+        }
+    }
+
+    /// All connections that get ready.
+    fn stream(self) -> impl Stream<Item = Incoming<S>> + Send {
+        stream::unfold(self, |mut accepting| async move {
+            let next = accepting.next().await?;
+            Some((next, accepting))
+        })
+    }
+
     /// The next connection that is ready.
     async fn next(&mut self) -> Option<Incoming<S>> {
         loop {
@@ -216,7 +243,7 @@ where
                     Err((from, error)) => self.remarks.handshake.make(|left_out| {
                         tracing::warn!(
                             from = %shown(from), %error, left_out,
-                            "a connection did not begin to speak HTTP/2, or was not let in"
+                            "a connection did not begin as it should, or was not let in"
                         );
                     }),
                 },
@@ -249,9 +276,9 @@ where
             });
             return;
         };
-        let (tls, within) = (self.tls.clone(), self.within);
+        let (protocol, tls, within) = (self.protocol, self.tls.clone(), self.within);
         self.handshakes.push(Box::pin(async move {
-            let begun = timeout(within, begun(stream, tls)).await;
+            let begun = timeout(within, begun(stream, protocol, tls)).await;
             let begun = begun.unwrap_or_else(|_| {
                 let words = format!("it took more than {within:?} to begin");
                 Err(io::Error::new(io::ErrorKind::TimedOut, words))
@@ -259,7 +286,10 @@ where
             let (stream, certificate) = begun.map_err(|error| (address, error))?;
             Ok(Incoming {
                 stream,
-                preface: PREFACE,
+                preface: match protocol {
+                    Protocol::Http1 => &[],
+                    Protocol::Http2 => PREFACE,
+                },
                 peer: Peer {
                     address,
                     certificate,
@@ -270,9 +300,23 @@ where
     }
 }
 
+fn accepted(
+    listener: TcpListener,
+) -> impl Stream<Item = io::Result<(TcpStream, Option<SocketAddr>)>> + Send {
+    TcpListenerStream::new(listener).map(|accepted| {
+        let stream = accepted?;
+        // Else small messages wait for each other. A connection that broke already has no
+        // address any more, and its handshake will say so.
+        let _ = stream.set_nodelay(true);
+        let address = stream.peer_addr().ok();
+        Ok((stream, address))
+    })
+}
+
 /// Does the TLS handshake, if there is one, and reads the preface of HTTP/2.
 async fn begun<S>(
     stream: S,
+    protocol: Protocol,
     tls: Option<ServerTls>,
 ) -> io::Result<(Transport<S>, Option<PeerCertificate>)>
 where
@@ -281,11 +325,17 @@ where
     let (mut stream, certificate) = match tls {
         None => (Transport::Plain(stream), None),
         Some(tls) => {
-            let stream = tls.accept(stream).await?;
+            let stream = match protocol {
+                Protocol::Http1 => tls.accept_http_1(stream).await?,
+                Protocol::Http2 => tls.accept(stream).await?,
+            };
             let certificate = PeerCertificate::of(&stream);
             (Transport::Tls(Box::new(stream)), certificate)
         }
     };
+    if let Protocol::Http1 = protocol {
+        return Ok((stream, certificate));
+    }
     let mut said = [0; PREFACE.len()];
     stream.read_exact(&mut said).await?;
     if said == *PREFACE {

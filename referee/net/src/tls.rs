@@ -32,6 +32,7 @@ use crate::{file, reload::Reloaded};
 
 /// The protocol that gRPC is spoken over.
 const HTTP_2: &[u8] = b"h2";
+const HTTP_1: &[u8] = b"http/1.1";
 const NO_ROOTS: &str = "install the package ca-certificates, or name a file with certificates \
                         of a certificate authority";
 
@@ -116,6 +117,23 @@ pub enum TlsError {
     Setup(#[from] rustls::Error),
 }
 
+impl ClientFiles {
+    /// Reads the files that are named, for a client that is not ours.
+    ///
+    /// # Errors
+    ///
+    /// [`TlsError`]: which file is wrong, what was expected and what to do.
+    pub fn check(&self) -> Result<(), TlsError> {
+        if let Some(ca) = &self.ca {
+            authorities(ca)?;
+        }
+        if let Some((certificate, key)) = &self.identity {
+            identity(certificate, key)?;
+        }
+        Ok(())
+    }
+}
+
 impl ServerTls {
     /// Reads the files.
     ///
@@ -151,6 +169,16 @@ impl ServerTls {
         TlsAcceptor::from(self.config.present())
             .accept(stream)
             .await
+    }
+
+    /// The same, to speak HTTP/1.1.
+    pub(crate) async fn accept_http_1<S>(&self, stream: S) -> io::Result<server::TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let mut config = ServerConfig::clone(&self.config.present());
+        config.alpn_protocols = vec![HTTP_1.to_vec()];
+        TlsAcceptor::from(Arc::new(config)).accept(stream).await
     }
 }
 

@@ -8,6 +8,7 @@ mod check_referee;
 mod demo;
 mod exam;
 mod r#match;
+mod metrics;
 mod packing;
 mod replay;
 mod selftest;

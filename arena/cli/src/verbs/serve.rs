@@ -1,12 +1,7 @@
 //! `arena serve`: plays every tournament that is queued in a store, with workers on any
 //! machine and with this one.
 
-use std::{
-    net::{SocketAddr, TcpListener as Listener},
-    path::PathBuf,
-    sync::Arc,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use arena_dispatch::{
@@ -24,7 +19,7 @@ use referee_net::Bounds;
 use referee_worker::{Abilities, LaunchContext, Stop, WorkerIdentity, Workers};
 use tokio_util::sync::CancellationToken;
 
-use super::{Format, store::StoreAt};
+use super::{Format, metrics::MetricsAt, store::StoreAt};
 use crate::{
     End, bots::schemes, metrics, play::worker_name, report, reporter::Reporter, stop, usage,
 };
@@ -69,9 +64,8 @@ pub(crate) struct Serve {
     /// How long games on this machine may go on after SIGTERM before they are cut off.
     #[arg(long, default_value = "10s", value_parser = parse_limit)]
     grace: Duration,
-    /// Serve metrics for Prometheus at http://ADDRESS/metrics.
-    #[arg(long, value_name = "ADDRESS")]
-    metrics: Option<SocketAddr>,
+    #[command(flatten)]
+    metrics: MetricsAt,
     /// With --format json: print the public moves of running games too, where no hands are
     /// hidden.
     #[arg(long)]
@@ -94,11 +88,7 @@ fn parse_replays(text: &str) -> Result<Replays, String> {
 
 impl Serve {
     pub(crate) async fn run(self) -> anyhow::Result<End> {
-        if let Some(address) = self.metrics
-            && let Err(error) = Listener::bind(address)
-        {
-            return usage(format!("--metrics {address}: {error}"));
-        }
+        let metrics = self.metrics.listen().await?;
         let tls = self.tls.load()?;
         if tls.is_none() && !self.open && !self.listen.ip().is_loopback() {
             report::warning(
@@ -111,8 +101,8 @@ impl Serve {
             listener.or_else(|error| usage(format!("--listen {}: {error}", self.listen)))?;
         let address = listener.local_addr()?;
         let store = self.store.open().await?;
-        if let Some(address) = self.metrics {
-            metrics::serve(address)?;
+        if let Some(metrics) = metrics {
+            metrics.serve()?;
             tokio::spawn(count_workers(store.clone()));
         }
         let stop = stop::on_signals(Some(self.grace))?;

@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use arena_store::{Store, Tournament};
+use arena_store::{Store, StoreTlsFiles, Tournament};
 use clap::Args;
+use referee_net::ClientFiles;
 
 use crate::{secrets::STORE, usage};
 
 /// Which store.
 #[derive(Args)]
 pub(crate) struct StoreAt {
-    /// Where results are kept: a file for SQLite, or postgres://USER@HOST/NAME.
+    /// Where results are kept: a file for SQLite, or postgres://USER@HOST/NAME. For TLS add
+    /// ?sslmode=verify-full&sslrootcert=FILE, and &sslcert=FILE&sslkey=FILE to show a certificate.
     #[arg(
         long = "store",
         env = STORE,
@@ -31,6 +33,7 @@ impl StoreAt {
                 Path::new(&self.url).join("arena.sqlite").display()
             ));
         }
+        self.check_tls_files()?;
         Store::open(&self.url)
             .await
             .or_else(|error| usage(format!("--store: {error}")))
@@ -58,10 +61,21 @@ impl StoreAt {
         self.open().await.map(Some)
     }
 
+    /// Says which file of its URL is wrong before a server is asked.
+    fn check_tls_files(&self) -> anyhow::Result<()> {
+        let StoreTlsFiles { ca, identity } =
+            StoreTlsFiles::of_url(&self.url).or_else(|error| usage(format!("--store: {error}")))?;
+        let checked = ClientFiles { ca, identity }.check();
+        checked.or_else(|error| usage(format!("--store: {error}")))
+    }
+
     /// The files that it has on this machine, whether they are there or not.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         if self.url.starts_with("postgres://") || self.url.starts_with("postgresql://") {
-            return Vec::new();
+            // Whoever has the key may open the store.
+            let files = StoreTlsFiles::of_url(&self.url).ok();
+            let identity = files.and_then(|files| files.identity);
+            return identity.map(|(_, key)| key).into_iter().collect();
         }
         let path = self.url.strip_prefix("sqlite:").unwrap_or(&self.url);
         let path = path.strip_prefix("//").unwrap_or(path);

@@ -3,6 +3,7 @@
 
 use std::{
     env, fs,
+    net::TcpListener,
     os::unix::{
         fs::{MetadataExt as _, chown},
         process::CommandExt as _,
@@ -26,11 +27,42 @@ pub(crate) struct Postgres {
     folder: TempDir,
     /// Who it runs as if we are root: it refuses to run as root.
     owner: Option<(u32, u32)>,
+    /// Its own, also in the name of its socket.
+    port: u16,
+    settings: Vec<String>,
     server: Child,
 }
 
 impl Postgres {
     pub(crate) fn start() -> Self {
+        Self::start_with(|_, _| vec!["listen_addresses=".to_owned()])
+    }
+
+    /// One that also listens on 127.0.0.1: with the certificate `localhost` of this folder, for
+    /// clients whose certificate names the user and is signed by the folder's authority.
+    pub(crate) fn start_with_tls(certificates: &Path) -> Self {
+        Self::start_with(|folder, owner| {
+            for file in ["ca.pem", "localhost.pem", "localhost.key"] {
+                fs::copy(certificates.join(file), folder.join(file)).unwrap();
+                if let Some((user, group)) = owner {
+                    chown(folder.join(file), Some(user), Some(group)).unwrap();
+                }
+            }
+            let rules = "local all all trust\nhostssl all all 127.0.0.1/32 cert\n";
+            fs::write(folder.join("data/pg_hba.conf"), rules).unwrap();
+            let path = |file: &str| folder.join(file).display().to_string();
+            vec![
+                "listen_addresses=127.0.0.1".to_owned(),
+                "ssl=on".to_owned(),
+                format!("ssl_ca_file={}", path("ca.pem")),
+                format!("ssl_cert_file={}", path("localhost.pem")),
+                format!("ssl_key_file={}", path("localhost.key")),
+            ]
+        })
+    }
+
+    /// With the settings that this finds right for the folder and its owner.
+    fn start_with(settings: impl FnOnce(&Path, Option<(u32, u32)>) -> Vec<String>) -> Self {
         let programs = programs().expect(
             "this test needs PostgreSQL (Debian: apt-get install postgresql; nothing needs to be \
              set up or running); `--skip on_postgres` leaves it out",
@@ -44,11 +76,17 @@ impl Postgres {
         initdb.args(["-D", "data", "-U", "arena", "-A", "trust", "-E", "UTF8"]);
         initdb.args(["--locale=C", "--no-sync"]);
         done(&initdb.output().unwrap());
-        let server = serve(&programs, folder.path(), owner);
+        let settings = settings(folder.path(), owner);
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let server = serve(&programs, folder.path(), owner, port, &settings);
         let mut postgres = Self {
             programs,
             folder,
             owner,
+            port,
+            settings,
             server,
         };
         postgres.wait();
@@ -56,8 +94,13 @@ impl Postgres {
     }
 
     pub(crate) fn url(&self) -> String {
-        let folder = self.folder.path().display();
-        format!("postgres://arena@localhost/postgres?host={folder}")
+        let (port, folder) = (self.port, self.folder.path().display());
+        format!("postgres://arena@localhost:{port}/postgres?host={folder}")
+    }
+
+    /// Where it listens on 127.0.0.1 if it does.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
     }
 
     /// Kills the server with all of its sessions, and starts it again.
@@ -69,7 +112,13 @@ impl Postgres {
     }
 
     fn serve(&self) -> Child {
-        serve(&self.programs, self.folder.path(), self.owner)
+        serve(
+            &self.programs,
+            self.folder.path(),
+            self.owner,
+            self.port,
+            &self.settings,
+        )
     }
 
     /// Waits until it answers.
@@ -100,10 +149,17 @@ impl Drop for Postgres {
     }
 }
 
-fn serve(programs: &Path, folder: &Path, owner: Option<(u32, u32)>) -> Child {
+fn serve(
+    programs: &Path,
+    folder: &Path,
+    owner: Option<(u32, u32)>,
+    port: u16,
+    settings: &[String],
+) -> Child {
     let mut postgres = command(programs, "postgres", folder, owner);
     postgres
-        .args(["-D", "data", "-c", "listen_addresses=", "-c", "fsync=off"])
+        .args(["-D", "data", "-c", "fsync=off", "-p", &port.to_string()])
+        .args(settings.iter().flat_map(|setting| ["-c", setting]))
         .arg("-k")
         .arg(folder);
     postgres.spawn().unwrap()

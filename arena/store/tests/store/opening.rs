@@ -128,3 +128,43 @@ async fn a_server_that_is_not_there_is_told_at_once_and_without_the_password() {
     );
     assert!(!error.contains("geheim"), "{error}");
 }
+
+#[tokio::test]
+async fn a_wrong_parameter_of_a_server_is_refused_without_a_secret() {
+    for (url, expected) in [
+        (
+            "me@host/db?sslmode=full",
+            "expected sslmode=disable, allow,",
+        ),
+        (
+            "me@host/db?sslpassword=geheim",
+            "unknown parameter sslpassword; expected sslmode, ",
+        ),
+        ("me:1?geheim@host/db", "/ as %2F, ? as %3F"),
+        ("me:1#geheim@host/db", "unexpected # or @ in the URL"),
+        ("me:geheim/@host/db", "/ as %2F, ? as %3F"),
+        ("me:1/geheim@host/db", "unexpected # or @ in the URL"),
+        (
+            "me@host/db?sslmode=require&sslcert=a.pem",
+            "sslcert needs sslkey=FILE",
+        ),
+        (
+            "me@host/db?sslmode=require&sslkey=a.key",
+            "sslkey needs sslcert=FILE",
+        ),
+        ("me@host/db?sslmode=require&sslkey=", "expected sslkey=FILE"),
+        (
+            "me@host/db?sslmode=require&sslkey=-----BEGIN%20PRIVATE%20KEY-----geheim",
+            "expected sslkey=FILE",
+        ),
+        (
+            "me@host/db?sslcert=a.pem&sslkey=a.key",
+            "add sslmode=verify-full",
+        ),
+    ] {
+        let error = Store::open(&format!("postgres://{url}")).await.unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains(expected), "{url}: {error}");
+        assert!(!error.contains("geheim"), "{url}: {error}");
+    }
+}

@@ -15,6 +15,7 @@ use referee_net::{
     incoming,
 };
 use tokio::net::TcpListener;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
 use tonic::{
     Request, Status,
     service::interceptor::InterceptedService,
@@ -51,6 +52,10 @@ impl Authority {
         path
     }
 
+    pub(crate) fn certificate(&self) -> CertificateDer<'static> {
+        CertificateDer::from_pem_slice(self.0.pem().as_bytes()).unwrap()
+    }
+
     /// A certificate for `localhost` and 127.0.0.1 with this name.
     pub(crate) fn signs(&self, folder: &Path, name: &str) -> Identity {
         self.signs_until(folder, name, 4000)
@@ -82,6 +87,14 @@ impl Identity {
             client_ca: client_ca.map(ToOwned::to_owned),
         })
         .unwrap()
+    }
+
+    pub(crate) fn read(&self) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+        let certificate = CertificateDer::from_pem_file(&self.certificate).unwrap();
+        (
+            vec![certificate],
+            PrivateKeyDer::from_pem_file(&self.key).unwrap(),
+        )
     }
 
     /// Puts this identity where another one is.

@@ -4,5 +4,6 @@
 mod bounds;
 mod common;
 mod handshakes;
+mod pages;
 mod reloads;
 mod tokens;

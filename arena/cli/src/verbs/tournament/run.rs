@@ -1,7 +1,6 @@
 //! `arena tournament run` and `resume`: play a tournament, from its file or from the store.
 
 use std::{
-    net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
@@ -28,13 +27,17 @@ use super::status::Shown;
 use crate::{
     End,
     bots::schemes,
-    metrics,
     play::{note_isolation, run_options, show_root, started, typed_root},
     report::{self, plural},
     reporter::Reporter,
     secrets::SEED,
     show, stop, usage,
-    verbs::{Format, archives::Archives, store::StoreAt},
+    verbs::{
+        Format,
+        archives::Archives,
+        metrics::{MetricsAt, MetricsListener},
+        store::StoreAt,
+    },
 };
 
 #[derive(Args)]
@@ -92,9 +95,8 @@ pub(crate) struct GoOn {
     /// hidden.
     #[arg(long)]
     live: bool,
-    /// Serve metrics for Prometheus at http://ADDRESS/metrics while it runs.
-    #[arg(long, value_name = "ADDRESS")]
-    metrics: Option<SocketAddr>,
+    #[command(flatten)]
+    metrics: MetricsAt,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -165,7 +167,7 @@ impl Run {
         if self.dry_run {
             return dry_run(&planned, typed.as_ref(), self.go_on.format);
         }
-        self.go_on.can_serve()?;
+        let metrics = self.go_on.metrics.listen().await?;
         let store = match known {
             Some(store) => store,
             None => self.go_on.store.open().await?,
@@ -178,7 +180,7 @@ impl Run {
         let created = create(&store, &planned, root, reproduction).await?;
         let end = self
             .go_on
-            .go_on(&store, &created, self.secrets(&planned))
+            .go_on(&store, &created, self.secrets(&planned), metrics)
             .await;
         // Of SQLite's files one is left then.
         store.close().await;
@@ -311,7 +313,7 @@ fn dry_run(planned: &Planned, root: Option<&Root>, format: Format) -> anyhow::Re
 
 impl Resume {
     pub(super) async fn run(self) -> anyhow::Result<End> {
-        self.go_on.can_serve()?;
+        let metrics = self.go_on.metrics.listen().await?;
         let (store, tournament) = self.go_on.store.find(&self.name).await?;
         if tournament.state.is_final() {
             report::note(&format!(
@@ -322,29 +324,21 @@ impl Resume {
             shown.show(self.go_on.format)?;
             return Ok(shown.exit_code());
         }
-        let end = self.go_on.go_on(&store, &tournament, Vec::new()).await;
+        let go_on = &self.go_on;
+        let end = go_on.go_on(&store, &tournament, Vec::new(), metrics).await;
         store.close().await;
         end
     }
 }
 
 impl GoOn {
-    /// Refuses an address where nothing can listen, before a tournament is made.
-    fn can_serve(&self) -> anyhow::Result<()> {
-        if let Some(address) = self.metrics
-            && let Err(error) = TcpListener::bind(address)
-        {
-            return usage(format!("--metrics {address}: {error}"));
-        }
-        Ok(())
-    }
-
     /// Plays on; the bots do not see these files, either.
     async fn go_on(
         &self,
         store: &Store,
         tournament: &Tournament,
         secrets: Vec<PathBuf>,
+        metrics: Option<MetricsListener>,
     ) -> anyhow::Result<End> {
         let name = &tournament.name;
         let plan = Plan::of(tournament, &schemes()?)?;
@@ -365,12 +359,13 @@ impl GoOn {
                     .await?,
             ))?;
         }
-        if let Some(address) = self.metrics {
-            metrics::serve(address)?;
+        if let Some(metrics) = metrics {
+            metrics.serve()?;
         }
         let concurrency = self.concurrency.map(|games| games as usize);
         let options = RunOptions {
             sandbox,
+            pondering: self.sandbox.allows_pondering(),
             dial: self.bots_tls.load()?,
             archives: archives.as_ref().map(|archives| archives.cache.clone()),
             cores: self.pin.cores()?,
