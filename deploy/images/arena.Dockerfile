@@ -1,23 +1,19 @@
-# The command line, with the bots of the house in it. Build and run:
-# ../README.md.
+# The command line, with the built-in bots in it. Built by `cargo xtask images`: ../README.md.
 
-FROM rust:1.95.0-slim-bookworm AS build
-# The version of rust-toolchain.toml, but not the components that it asks for:
-# nothing here needs clippy or rustfmt.
-ENV RUSTUP_TOOLCHAIN=1.95.0
-WORKDIR /src
-COPY . .
-RUN cargo build --locked --profile dist -p arena --bin arena
-
-FROM debian:bookworm-slim
+FROM scratch
+ARG VERSION
+ARG REVISION
 LABEL org.opencontainers.image.title="arena" \
       org.opencontainers.image.description="Runs bots against each other and shows how it went" \
-      org.opencontainers.image.licenses="Apache-2.0"
-# Records go to ./arena-runs.
-RUN install --directory --owner=10001 --group=10001 /data
-COPY --from=build /src/target/dist/arena /usr/local/bin/arena
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
+# All files, with their owners; a list of the packages is in
+# /usr/share/bot-arena/sbom.cdx.json.
+ADD rootfs.tar /
 USER 10001:10001
+# Records go to ./arena-runs.
 WORKDIR /data
 # SIGTERM: what runs is finished; a second one cuts it off.
-ENTRYPOINT ["arena"]
+ENTRYPOINT ["/usr/local/bin/arena"]
 CMD ["--help"]

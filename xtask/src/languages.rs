@@ -14,7 +14,7 @@ pub(crate) const VARIABLE: &str = "ARENA_TEST_LANGUAGES";
 const ARENA: &str = "ARENA";
 
 /// The versions of what the Python kit is built and tested with, in its folder.
-const CONSTRAINTS: &str = "constraints.txt";
+pub(crate) const CONSTRAINTS: &str = "constraints.txt";
 
 const ABSENT_CPP: &str = "\
 The C++ kit needs a C++ compiler, CMake and gRPC (Debian: apt-get install g++ cmake
@@ -95,11 +95,11 @@ pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     ))
 }
 
-/// The Python that has the kit and pytest, installed if need be.
+/// The Python of an environment of its own, which has pip and is made if need be.
 ///
 /// # Errors
-/// It can't be installed.
-fn python() -> Result<PathBuf> {
+/// It can't be made.
+pub(crate) fn venv() -> Result<PathBuf> {
     let venv = folder().join("python");
     let python = venv.join("bin/python3");
     if !succeeds(command(&python).args(["-m", "pip", "--version"])) {
@@ -110,6 +110,15 @@ fn python() -> Result<PathBuf> {
         )
         .map_err(|error| format!("{error}\n{ABSENT_PYTHON}"))?;
     }
+    Ok(python)
+}
+
+/// The Python that has the kit and pytest, installed if need be.
+///
+/// # Errors
+/// It can't be installed.
+fn python() -> Result<PathBuf> {
+    let python = venv()?;
     // The kit is built anew each time; what it needs is found where it is there. Pip
     // splits this variable at spaces, so its path is seen from the kit's folder; the
     // second one is for the versions of pip that build by it.
@@ -126,7 +135,10 @@ fn python() -> Result<PathBuf> {
 
 /// Builds what is written in C++ in a folder of this name, with its tests if it is told
 /// the arena and the referee's example `hands`.
-fn cpp(name: &str, build_type: &str, tests: Option<(&Path, &Path)>) -> Result<PathBuf> {
+///
+/// # Errors
+/// Something is missing, or does not build.
+pub(crate) fn cpp(name: &str, build_type: &str, tests: Option<(&Path, &Path)>) -> Result<PathBuf> {
     let build = folder().join(name);
     let mut configure = command("cmake");
     configure

@@ -1,7 +1,8 @@
-//! What a developer runs: `cargo xtask test`, `lint`, `bench`, `soak`. One file a verb;
+//! What a developer runs: `cargo xtask test`, `lint`, `bench`, `images`, `soak`. One file a verb;
 //! nothing here is part of what is shipped.
 
 mod bench;
+mod images;
 mod languages;
 mod lint;
 mod postgres;
@@ -20,10 +21,21 @@ Usage: cargo xtask <VERB>
 Verbs:
   test [--no-lint]  Lint, build and test everything; the one command for a
                     fresh machine with Rust, Python 3, C++ with CMake and
-                    gRPC, git and PostgreSQL
+                    gRPC, Node with npm, git, PostgreSQL, Docker and mmdebstrap
   lint              Format, clippy, forbidden dependencies, licences, .proto
                     files and repository hygiene; goes on after a failure
   bench [NAME]      Measure; all benchmarks, or the one that is named
+  images [--base IMAGE] [--engine-host unix://PATH] [--profile NAME]
+         [--prepared] [NAME…]
+                    Build images of containers: all, or those that are named.
+                    --base is what stands below those that need an interpreter;
+                    --prepared takes programs that an earlier run has built
+  images contexts [--profile NAME] [NAME…]
+                    Write only what an engine needs to build them, below
+                    target/images/contexts
+  images base [--engine-host unix://PATH] [--prepared]
+                    Make the image bot-arena/base of Debian's packages, where
+                    no registry can be reached
   soak [STOPS]      Stop tournaments of every shape at random moments, each
                     shape STOPS times (default 20), and compare the tables;
                     ARENA_SOAK_SEED sets the seed
@@ -31,8 +43,8 @@ Verbs:
                     Run cargo-fuzz on every target of fuzz/, for so long in all
                     (default 1 hour)
   soak kills [KILLS]
-                    Kill arena and workers at random moments, so many times
-                    [1000]: the table stays the same
+                    Kill arena, workers, bots and PostgreSQL at random moments,
+                    so many times (default 1000): the table stays the same
   soak load [MOVES] Play 256 games at once on cores that are all taken, so many
                     moves (default 1000000); no bot may lose on time
   soak networks     Play with workers in network namespaces whose lines are
@@ -45,7 +57,7 @@ Verbs:
 
 cargo-deny, buf and the Python packages that check the statistics are installed
 into target/tools when they are first needed; the kits of other languages are
-built below target/languages.
+built below target/languages, and what images hold below target/images.
 
 Exit status: 0 when all is well, 1 when something failed, 2 when the command
 line can't be understood.
@@ -66,6 +78,7 @@ fn main() -> ExitCode {
         ["test"] => test::run(test::Lint::First),
         ["test", "--no-lint"] => test::run(test::Lint::Skip),
         ["lint"] => lint::run(),
+        ["images", words @ ..] => images::run(words),
         ["bench"] => bench::run(None),
         ["soak"] => soak::run("20"),
         ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),

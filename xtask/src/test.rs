@@ -4,6 +4,7 @@
 use std::{fs, time::Instant};
 
 use crate::{
+    images::{self, Base},
     languages, lint,
     postgres::Postgres,
     shell::{Result, capture, cargo, stream, target_dir},
@@ -25,6 +26,8 @@ pub(crate) enum Lint {
 /// The stage that failed.
 pub(crate) fn run(lint: Lint) -> Result {
     let postgres = stage("postgres", Postgres::start)?;
+    // Mostly it waits for the network, so it is made beside all else.
+    let base = Base::begin_for_tests()?;
     if lint == Lint::First {
         stage("tools", tools::install)?;
         // Clippy finds what does not compile in a fraction of a build's time,
@@ -40,6 +43,7 @@ pub(crate) fn run(lint: Lint) -> Result {
     stage("languages", || {
         languages::test(&target_dir().join("debug/arena"))
     })?;
+    stage("images", || images::for_tests(base))?;
     // The examples in the documentation first: they are few, and what comes
     // last should be what the tests say.
     stage("doc", || {

@@ -69,7 +69,11 @@ impl<'a> Host<'a> {
         if let Some(process) = process
             && process.has_ended()
         {
-            self.bury(process.post_mortem(String::new()).await).await;
+            let foul = process.post_mortem(String::new()).await;
+            let foul = foul.unwrap_or_else(|| Foul::Crashed {
+                detail: "it was lost with the engine of its container".to_owned(),
+            });
+            self.bury(foul).await;
         }
         if self.running.is_none() {
             self.running = Some(self.start().await?);

@@ -352,6 +352,7 @@ impl Settings {
         let options = RunOptions {
             checks_files: self.checks_files,
             sandbox: self.sandbox(&plan, folder)?,
+            pondering: self.sandbox.allows_pondering(),
             dial: self.bots_tls.load()?,
             archives: self.archives.clone(),
             cores: self.cores.clone(),
@@ -448,6 +449,7 @@ pub(crate) fn run_options(
         logs: logs.map(std::path::absolute).transpose()?,
         supervisor: Hidden::supervisor()?,
         sandbox: None,
+        pondering: false,
         dial: BotDial::default(),
         archives: None,
         cores: None,

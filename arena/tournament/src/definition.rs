@@ -388,6 +388,7 @@ impl File {
         for (entry, entrant) in entries.iter().zip(&mut entrants) {
             entry.check_game(kind.info(), context.directory)?;
             entrant.name.clone_from(&entry.name);
+            entrant.spec.clone_from(&entry.spec);
             let identity = entry.launcher().identity(context.directory);
             entrant.identity = identity.or_else(|error| usage(format!("bots: {error}")))?;
         }

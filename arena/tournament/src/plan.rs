@@ -167,13 +167,15 @@ impl Plan {
         Ok(())
     }
 
-    /// What a bot is by its content, where it travels with it: whoever plays it has the same.
-    pub(crate) fn packed_identity(&self, who: Option<Entrant>) -> Option<String> {
+    /// What a bot is by its content, where its SPEC says so: whoever plays it has the same.
+    pub(crate) fn lasting_identity(&self, who: Option<Entrant>) -> Option<String> {
         let launcher = match who {
             Some(who) => self.bots[who.index()].entry.launcher(),
             None => self.filler.launcher(),
         };
-        launcher.archive()?;
+        if launcher.archive().is_none() && launcher.lasting_spec().is_none() {
+            return None;
+        }
         launcher.identity(&self.definition.directory).ok().flatten()
     }
 

@@ -42,6 +42,8 @@ pub struct RunOptions {
     pub cores: Option<Cores>,
     /// The walls around bots that are somebody's programs.
     pub sandbox: Option<BotSandbox>,
+    /// Whether bots in containers may think while others move.
+    pub pondering: bool,
     /// How bots that run somewhere are dialled.
     pub dial: BotDial,
     /// The archives that packed bots are started from. They must be there already.
@@ -66,6 +68,7 @@ impl RunOptions {
             supervisor,
             cores: None,
             sandbox: None,
+            pondering: false,
             dial: BotDial::default(),
             archives: None,
             worker: "worker".to_owned(),
@@ -131,6 +134,7 @@ async fn play<R: Results>(
     let context = LaunchContext::new(options.supervisor, options.logs, folder)
         .map_err(|error| TournamentError::system("could not start the supervisor", error))?
         .with_sandbox(options.sandbox)
+        .with_pondering(options.pondering)
         .with_dial(options.dial)
         .with_archives(options.archives)
         .with_cores(options.cores.as_ref().map(|cores| cores.bots.clone()));

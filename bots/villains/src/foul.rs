@@ -282,6 +282,9 @@ impl VillainSeat<'_> {
             },
             _ => self.chance.point(ask),
         };
+        if asked.first {
+            villain.escapes.try_all();
+        }
         match villain.kind {
             Kind::Slow | Kind::Clockless => tokio::time::sleep(villain.delay()).await,
             Kind::LastMinute => {

@@ -3,6 +3,7 @@
 //! is one of them, and its `--help` is the catalogue.
 
 mod callbacks;
+mod escapes;
 mod foul;
 mod frames;
 mod game;
@@ -78,6 +79,8 @@ pub struct Villain {
     /// in the other.
     #[arg(long, default_value_t = 0)]
     clutter: u32,
+    #[command(flatten)]
+    escapes: escapes::Escapes,
     #[arg(skip)]
     verb: Option<&'static str>,
 }

@@ -1,15 +1,21 @@
-//! The kinds of bots that a program can start: built-in ones, and compiled strategies, by
-//! running itself; the others come with `referee-worker`.
+//! The kinds of bots that a program can start: built-in ones and compiled strategies, by
+//! running itself, and images; the others come with `referee-worker`.
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
+use referee_container::Containers;
 use referee_core::GameInfo;
 use referee_games::game_name;
-use referee_worker::{Launcher, Reach, Scheme, Schemes, Trust, needs_of_file, stays_in_folder};
+use referee_sandbox::Reexec;
+use referee_worker::{
+    Launcher, Reach, Scheme, Schemes, Trust, image_scheme, needs_of_file, stays_in_folder,
+};
 use strategy_adapter::Strategy;
+
+use crate::hidden;
 
 /// The kinds of bots that a worker starts for an arena on another machine. A command that such
 /// an arena sends is not run.
@@ -20,7 +26,23 @@ use strategy_adapter::Strategy;
 pub fn travelling_schemes() -> std::io::Result<Schemes> {
     let program = std::env::current_exe()?;
     let packed = vec![strategy(program.clone())];
-    Ok(Schemes::travelling(vec![built_in(program)], packed))
+    let image = image_scheme(containers()?, false);
+    Ok(Schemes::travelling(vec![built_in(program), image], packed))
+}
+
+/// What starts the containers of this process.
+///
+/// # Errors
+///
+/// `/proc` can't be read.
+pub fn containers() -> std::io::Result<Arc<Containers>> {
+    static CONTAINERS: OnceLock<Arc<Containers>> = OnceLock::new();
+    if let Some(containers) = CONTAINERS.get() {
+        return Ok(containers.clone());
+    }
+    let reexec = Reexec::this_program([hidden::CONTAINER]);
+    let containers = Arc::new(Containers::new(reexec)?);
+    Ok(CONTAINERS.get_or_init(|| containers).clone())
 }
 
 fn built_in(program: PathBuf) -> Scheme {
@@ -63,6 +85,7 @@ pub fn schemes() -> std::io::Result<Schemes> {
     Ok(Schemes::with(vec![
         built_in(program.clone()),
         strategy(program),
+        image_scheme(containers()?, true),
     ]))
 }
 

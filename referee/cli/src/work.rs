@@ -11,10 +11,12 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 use referee::BotSandbox;
+use referee_container::{EngineError, find_socket};
 use referee_games::GAMES;
 use referee_net::{DialOptions, Target, channel};
 use referee_worker::{
     Abilities, LaunchContext, Machine, Stop, WorkError, WorkerIdentity, Workers, has_program,
+    image_label,
     lease::{Scope, SessionId},
     machine_label,
     remote::{Refused, RemoteDispatch, RemoteOptions},
@@ -102,7 +104,7 @@ impl WorkArgs {
             Some(games) => files::games_of_any_kind_at_once(games as usize),
             None => Workers::default_concurrency(cores.as_ref()),
         };
-        let machine = self.machine(concurrency, &sandbox);
+        let machine = self.machine(concurrency, &sandbox).await?;
         let logs = self.logs.clone().map(std::path::absolute).transpose()?;
         if let Some(logs) = &logs {
             std::fs::create_dir_all(logs)
@@ -111,6 +113,7 @@ impl WorkArgs {
         let context = LaunchContext::new(Hidden::supervisor()?, logs, env::current_dir()?)
             .context("could not start the supervisor")?
             .with_sandbox(Some(sandbox))
+            .with_pondering(self.sandbox.allows_pondering())
             .with_archives(Some(Arc::new(self.cache.open()?)))
             .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
         let workers = Workers::start(context, cores.as_ref(), concurrency)?;
@@ -167,7 +170,7 @@ impl WorkArgs {
         })
     }
 
-    fn machine(&self, concurrency: usize, sandbox: &BotSandbox) -> Machine {
+    async fn machine(&self, concurrency: usize, sandbox: &BotSandbox) -> anyhow::Result<Machine> {
         let host = nix::unistd::gethostname().ok();
         let host = host.map_or_else(
             || "worker".to_owned(),
@@ -180,7 +183,8 @@ impl WorkArgs {
         let mut provides: BTreeSet<String> = found.map(str::to_owned).collect();
         provides.insert(machine_label());
         provides.extend(self.provides.iter().cloned());
-        Machine {
+        provides.extend(images().await?);
+        Ok(Machine {
             host,
             cores: u32::try_from(referee::core_count()).unwrap_or(u32::MAX),
             memory_mib: memory_mib().unwrap_or(0),
@@ -192,8 +196,25 @@ impl WorkArgs {
             provides,
             isolation: sandbox.walls().to_string(),
             isolated: sandbox.walls().missing().is_empty(),
-        }
+        })
     }
+}
+
+/// The labels of the images that this machine has.
+async fn images() -> anyhow::Result<Vec<String>> {
+    if let Err(error @ EngineError::NotFound { .. }) = find_socket() {
+        tracing::debug!(%error, "no bots in containers");
+        return Ok(Vec::new());
+    }
+    let containers = bots::containers()?;
+    let digests = async { containers.engine().await?.digests().await };
+    Ok(match digests.await {
+        Ok(digests) => digests.iter().map(|digest| image_label(digest)).collect(),
+        Err(error) => {
+            tracing::warn!(%error, "this worker plays no bots in containers");
+            Vec::new()
+        }
+    })
 }
 
 /// Works until there is nothing left, it is stopped, or the arena refuses this worker.

@@ -36,7 +36,7 @@ mod view;
 mod walls;
 
 pub use crate::{
-    cgroup::Cgroup,
+    cgroup::{Cgroup, Creator},
     enter::enter,
     limits::Limits,
     plan::{End, LeftBehind},

@@ -173,6 +173,9 @@ impl Bot {
         let BotSource::Launch(launch, _) = &self.source else {
             return None;
         };
+        if let Some(container) = &launch.container {
+            return Some(container.containers.walls());
+        }
         Some(launch.sandbox.as_ref()?.walls().to_string())
     }
 
@@ -361,7 +364,7 @@ impl Bot {
         if instance.connection(shard.id).is_some() {
             return Ok(());
         }
-        let leader = instance.process.as_ref().map(Process::id);
+        let leader = instance.process.as_ref().and_then(Process::first_process);
         let busy = self.busy(shard);
         let opening = Connection::open(
             &instance.address,
@@ -536,8 +539,8 @@ impl Slot {
         self.resting.wakes();
     }
 
-    /// Why the connection broke.
-    pub(crate) async fn post_mortem(&self, broken: String) -> Foul {
+    /// Why the connection broke; none where that was not the bot's fault.
+    pub(crate) async fn post_mortem(&self, broken: String) -> Option<Foul> {
         post_mortem(self.reserved.instance.process.as_ref(), broken).await
     }
 }

@@ -105,6 +105,11 @@ impl BotCores {
 }
 
 impl OwnCore {
+    /// Its number.
+    pub(crate) const fn number(&self) -> usize {
+        self.core
+    }
+
     /// Runs this with the thread on the core, which what it starts inherits.
     pub(crate) fn on_it<T>(&self, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let this = Pid::from_raw(0);

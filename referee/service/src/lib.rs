@@ -34,8 +34,8 @@ pub use play::{CLOSE_GRACE, Game, Live, PlayError};
 pub use pool::{CutOff, Pool};
 pub use probe::{Health, Probe, ProbeReply, ProbeStream};
 pub use process::{
-    BotSandbox, Kept, LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process, STOP_GRACE,
-    StartError, StopReport, folder_for_a_socket,
+    BotContainer, BotSandbox, Kept, LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process,
+    STOP_GRACE, StartError, StopReport, folder_for_a_socket,
 };
 pub use rerun::{Reanswer, RerunEnd, rerun};
 pub use resume::Resumption;

@@ -11,13 +11,15 @@ use crate::{
     bot::{Bot, NoSlot, Slot},
     heartbeat::Heartbeat,
     pool::{CutOff, Pool, Shard},
-    shortage::Shortage,
+    shortage::{Shortage, lost_too_often},
     stream::{Reply, SeatStream},
 };
 
 /// How long a game waits for what this machine has run out of, and how long it waits at first
 /// before it tries again.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How often a game is begun: more often than any bot has processes that may have died.
+const MOST_ATTEMPTS: u32 = 1000;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// How long a bot has to close its stream when the game is over.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
@@ -74,18 +76,19 @@ impl Game {
     /// [`PlayError`]. What a bot does wrong is a foul in the record, not an error.
     pub async fn play(self, pool: &Pool) -> Result<Record, PlayError> {
         pool.run(|shard| async move {
-            loop {
+            for _ in 0..MOST_ATTEMPTS {
                 let table = self.take_seats(&shard).await?;
                 if let Some(record) = self.attempt(&shard, table).await? {
                     return Ok(record);
                 }
             }
+            Err(lost_too_often(MOST_ATTEMPTS).into())
         })
         .await?
     }
 
-    /// Plays it once; none if a process had died since its last game. Such a process is
-    /// retired, so this can happen only as often as there are processes.
+    /// Plays it once; none if a process had died since its last game, or was lost for a reason
+    /// that is not the bot's.
     async fn attempt(
         &self,
         shard: &Shard,
@@ -332,7 +335,7 @@ pub(crate) async fn ask_one(
                     tracing::info!(%how, "a bot's process had ended before the game began");
                     None
                 }
-                Err(how) => Some(SeatReply::Foul(slot.post_mortem(how).await)),
+                Err(how) => slot.post_mortem(how).await.map(SeatReply::Foul),
             };
             (heard, thought)
         }

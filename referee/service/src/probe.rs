@@ -19,7 +19,7 @@ use crate::{
     connection::{ConnectError, Connection},
     dial::BotDial,
     heartbeat::Heartbeat,
-    process::{Process, post_mortem},
+    process::{Process, connection_broke, post_mortem},
     stream::{Closed, Reply, SeatStream},
 };
 
@@ -106,7 +106,7 @@ impl Probe {
     ///
     /// As for [`connect`](Self::connect).
     pub async fn of(process: Arc<Process>, within: Duration) -> Result<Self, ConnectError> {
-        let leader = Some(process.id());
+        let leader = process.first_process();
         let mut probe =
             Self::open_connection(process.address(), &BotDial::default(), leader, within).await?;
         probe.process = Some(process);
@@ -210,7 +210,10 @@ impl ProbeStream {
         let Reply { heard, thought } = self.stream.ask(question, &self.heartbeat).await;
         let heard = match heard {
             Ok(heard) => heard,
-            Err(how) => SeatReply::Foul(post_mortem(self.process.as_deref(), how).await),
+            Err(how) => {
+                let foul = post_mortem(self.process.as_deref(), how.clone()).await;
+                SeatReply::Foul(foul.unwrap_or_else(|| connection_broke(&how)))
+            }
         };
         ProbeReply { heard, thought }
     }

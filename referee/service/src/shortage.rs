@@ -7,10 +7,12 @@ use nix::libc;
 
 /// We lack what is needed to play: open files, processes or memory.
 #[derive(Debug, thiserror::Error)]
-#[error("could not {what}: {error}; {}", advice(error))]
+#[error("could not {what}: {error}{}", self.advice())]
 pub struct Shortage {
     what: &'static str,
     error: io::Error,
+    /// Whether the error says itself what to do.
+    is_explained: bool,
 }
 
 impl Shortage {
@@ -35,10 +37,39 @@ impl Shortage {
             )
         );
         if lacks {
-            Ok(Self { what, error })
+            Ok(Self {
+                what,
+                error,
+                is_explained: false,
+            })
         } else {
             Err(error)
         }
+    }
+
+    fn advice(&self) -> String {
+        if self.is_explained {
+            return String::new();
+        }
+        format!("; {}", advice(&self.error))
+    }
+}
+
+/// The engine of containers could not start a bot's, for a reason that is not the bot's.
+pub(crate) fn no_container(why: String) -> Shortage {
+    Shortage {
+        what: "start a bot's container",
+        error: io::Error::other(why),
+        is_explained: true,
+    }
+}
+
+/// The bots of a game were lost again and again, for reasons that are not theirs.
+pub(crate) fn lost_too_often(times: u32) -> Shortage {
+    Shortage {
+        what: "play a game",
+        error: io::Error::other(format!("its bots were lost {times} times")),
+        is_explained: true,
     }
 }
 
@@ -47,6 +78,7 @@ pub(crate) fn no_walls(why: String) -> Shortage {
     Shortage {
         what: "build the walls around a bot",
         error: io::Error::other(why),
+        is_explained: false,
     }
 }
 

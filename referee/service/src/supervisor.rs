@@ -48,8 +48,8 @@ impl Supervisor {
         self.say(&format!("+{group} {}", folder.display()));
     }
 
-    /// From here on it removes this folder when we die. The process in a sandbox that this
-    /// is for ends by itself then.
+    /// From here on it removes this folder when we die. The process in a sandbox or a container
+    /// that this is for ends by itself then.
     pub(crate) fn watch_folder(&self, leader: Pid, folder: &Path) {
         self.say(&format!("={leader} {}", folder.display()));
     }

@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 40;
 pub struct Entry {
     /// What tables and records call it.
     pub name: String,
-    /// How to start or reach it, as it was written.
+    /// How to start or reach it, as it was written, or so that it is this very bot later too.
     pub spec: String,
     launcher: Arc<dyn Launcher>,
 }
@@ -48,20 +48,12 @@ impl Entry {
     ///
     /// [`SpecError`] says what was expected.
     pub fn read(text: &str, schemes: &Schemes) -> Result<Self, SpecError> {
-        let is_image = |text: &str| text.starts_with("image:");
         let (name, spec) = match text.split_once('=') {
-            Some((name, spec)) if !Self::is_spec(text, schemes) && !is_image(text) => {
-                (Some(name), spec)
-            }
+            Some((name, spec)) if !Self::is_spec(text, schemes) => (Some(name), spec),
             _ => (None, text),
         };
         let Some((scheme, rest)) = schemes.find(spec) else {
             let forms = schemes.forms();
-            if is_image(spec) {
-                return Err(SpecError::Invalid(format!(
-                    "{text}: this version does not start image: bots; expected {forms}"
-                )));
-            }
             let meant = schemes
                 .completed(spec)
                 .or_else(|| suggestion(text))
@@ -84,7 +76,7 @@ impl Entry {
         }
         Ok(Self {
             name,
-            spec: spec.to_owned(),
+            spec: launcher.lasting_spec().unwrap_or_else(|| spec.to_owned()),
             launcher,
         })
     }
@@ -308,13 +300,12 @@ mod tests {
 
     #[test]
     fn a_command_is_split_as_a_shell_would() {
-        let reach = read("a=exec:'./my bot' --say 'a b'")
-            .unwrap()
-            .launcher
-            .reach();
-        let arguments = ["--say", "a b"].map(Into::into).to_vec();
-        let program = "./my bot".into();
-        assert_eq!(reach, Reach::Program { program, arguments });
+        let entry = read("a=exec:'./my bot' --say 'a b'").unwrap();
+        let Reach::Program { program, arguments } = entry.launcher.reach() else {
+            panic!("it is a program");
+        };
+        assert_eq!(program, Path::new("./my bot"));
+        assert_eq!(arguments, ["--say", "a b"]);
     }
 
     #[test]
@@ -345,7 +336,6 @@ mod tests {
         for no_place in ["./no:12", "C:\\bot:1", "grcp://h:1", ":5001", "h:x", "."] {
             assert!(!error(no_place).contains("did you mean"), "{no_place}");
         }
-        assert!(error("a=image:x/y:1").contains("does not start image: bots"));
         assert!(error("..=exec:a").contains("begins with"));
         assert!(error("a=grpc://localhost").contains("expected grpc://HOST:PORT"));
         assert!(error("a=exec:").contains("expected a command"));

@@ -15,7 +15,8 @@ use std::{
 };
 
 use referee::{
-    Address, Bot, BotCores, BotDial, BotSandbox, Excuses, Launch, Memory, MemoryGauge, Supervisor,
+    Address, Bot, BotContainer, BotCores, BotDial, BotSandbox, Excuses, Launch, Memory,
+    MemoryGauge, Supervisor,
 };
 use referee_core::GameInfo;
 use tokio::runtime::Handle;
@@ -57,6 +58,12 @@ pub trait Launcher: fmt::Debug + Send + Sync {
     fn check_game(&self, game: &GameInfo) -> Result<(), String> {
         let _ = game;
         Ok(())
+    }
+
+    /// The SPEC that means this very bot also when names are given to others; none where it is
+    /// the one that was read.
+    fn lasting_spec(&self) -> Option<String> {
+        None
     }
 
     /// What a machine must provide to start it, where it can be started on any machine that
@@ -138,12 +145,14 @@ pub enum Trust {
     BuiltIn,
     /// Somebody's program, started by us, with walls around it where there are any.
     Process,
+    /// Somebody's program, started by us in a container.
+    Container,
     /// It runs already. We can't start a fresh process of it.
     Remote,
 }
 
 /// How to start or reach a bot.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Reach {
     /// It listens here.
     Address(Address),
@@ -151,6 +160,13 @@ pub enum Reach {
     Program {
         /// The program.
         program: PathBuf,
+        /// Its arguments.
+        arguments: Vec<OsString>,
+    },
+    /// The program of this image does, in a container.
+    Container {
+        /// Its container.
+        container: BotContainer,
         /// Its arguments.
         arguments: Vec<OsString>,
     },
@@ -260,7 +276,7 @@ pub struct BotOptions {
 #[derive(Debug)]
 pub enum Source {
     /// It is started so.
-    Process(Launch),
+    Process(Box<Launch>),
     /// It runs there.
     Running(Address),
 }
@@ -277,6 +293,8 @@ pub struct LaunchContext {
     sets: AtomicU64,
     /// The walls around bots that are somebody's programs.
     sandbox: Option<BotSandbox>,
+    /// Whether bots in containers may think while others move.
+    pondering: bool,
     /// The cores that each bot gets one of.
     cores: Option<Arc<BotCores>>,
     /// How bots that run somewhere are dialled.
@@ -313,6 +331,7 @@ impl LaunchContext {
             directory,
             sets: AtomicU64::new(0),
             sandbox: None,
+            pondering: false,
             cores: None,
             dial: BotDial::default(),
             excuses: Mutex::default(),
@@ -331,6 +350,12 @@ impl LaunchContext {
     #[must_use]
     pub fn with_sandbox(self, sandbox: Option<BotSandbox>) -> Self {
         Self { sandbox, ..self }
+    }
+
+    /// The same where bots in containers may think while others move, or may not.
+    #[must_use]
+    pub fn with_pondering(self, pondering: bool) -> Self {
+        Self { pondering, ..self }
     }
 
     /// The same where each bot gets one of these cores for its own.
@@ -385,7 +410,7 @@ impl LaunchContext {
         set: u64,
     ) -> std::io::Result<Bot> {
         let bot = match self.source(entry, options, gauge, set)? {
-            Source::Process(launch) => Bot::launched(launch, Handle::current()),
+            Source::Process(launch) => Bot::launched(*launch, Handle::current()),
             Source::Running(address) => {
                 Bot::at(address, options.start_limit).with_dial(self.dial.clone())
             }
@@ -443,7 +468,8 @@ impl LaunchContext {
         };
         held.map(Some).ok_or_else(|| {
             std::io::Error::other(format!(
-                "{}: its archive {hash} is not on this machine; expected it to be fetched before                  the bot is started",
+                "{}: its archive {hash} is not on this machine; expected it to be fetched before \
+                 the bot is started",
                 entry.name
             ))
         })
@@ -461,9 +487,21 @@ impl LaunchContext {
         gauge: Option<Arc<MemoryGauge>>,
         set: u64,
     ) -> std::io::Result<Source> {
-        let (program, arguments) = match entry.launcher().reach() {
+        let (program, arguments, container) = match entry.launcher().reach() {
             Reach::Address(address) => return Ok(Source::Running(address)),
-            Reach::Program { program, arguments } => (program, arguments),
+            Reach::Program { program, arguments } => (program, arguments, None),
+            Reach::Container {
+                container,
+                arguments,
+            } => {
+                let pondering = self.pondering;
+                let program = container.image.to_string().into();
+                let container = BotContainer {
+                    pondering,
+                    ..container
+                };
+                (program, arguments, Some(container))
+            }
         };
         let archive = self.archive(entry)?;
         referee::folder_for_a_socket()?;
@@ -471,9 +509,10 @@ impl LaunchContext {
             0 => format!("{}.log", entry.name),
             set => format!("{}-lot{set}.log", entry.name),
         };
-        Ok(Source::Process(Launch {
+        Ok(Source::Process(Box::new(Launch {
             program,
             arguments,
+            container,
             directory: Some(match &archive {
                 Some(archive) => archive.files().to_owned(),
                 None => options
@@ -491,11 +530,11 @@ impl LaunchContext {
             supervisor: Some(self.supervisor.clone()),
             sandbox: match entry.launcher().trust() {
                 Trust::Process => self.sandbox(),
-                Trust::BuiltIn | Trust::Remote => None,
+                Trust::BuiltIn | Trust::Container | Trust::Remote => None,
             },
             cores: self.cores.clone(),
             kept: archive.map(|held| Arc::new(held) as _),
-        }))
+        })))
     }
 
     /// The walls around a bot, which sees of the archives its own at most.

@@ -15,6 +15,7 @@ mod entry;
 mod games;
 mod hint;
 mod identity;
+mod image;
 mod input;
 mod launcher;
 pub mod lease;
@@ -36,6 +37,7 @@ pub use entry::{Entry, SpecError, is_of_a_name};
 pub use games::{BotGames, ChunkGame, Games, Packed, WorkError};
 pub use hint::{Hint, hint_for};
 pub use identity::identity_of_file;
+pub use image::{image_label, image_scheme};
 pub use input::{open_input, read_input, read_input_text};
 pub use launcher::{
     BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,

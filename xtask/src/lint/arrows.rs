@@ -41,6 +41,11 @@ const FORBIDDEN: &[Arrow] = &[
     ("referee-sandbox", "arena", "a sandbox runs any program"),
     ("referee-sandbox", "clap", "the caller reads arguments"),
 
+    ("referee-container", "referee-core", "a container runs any program"),
+    ("referee-container", "arena-proto", "a container runs any program"),
+    ("referee-container", "arena", "a container runs any program"),
+    ("referee-container", "clap", "the caller reads arguments"),
+
     ("referee-net", "referee-core", "who listens and dials knows no game"),
     ("referee-net", "arena-proto", "who listens and dials knows no message"),
     ("referee-net", "arena", "who listens and dials does not know what for"),

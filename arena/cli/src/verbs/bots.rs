@@ -16,6 +16,7 @@ use referee_worker::{Entry, PackedSpec, Stop};
 use super::{
     Format,
     archives::{self, Archives, bytes},
+    dockerfile::Dockerfile,
     games_of,
     packing::PackArgs,
     store::StoreAt,
@@ -32,6 +33,8 @@ pub(crate) enum Bots {
     Check(Check),
     /// Take a bot out of the register; tournaments keep what they have
     Remove(Remove),
+    /// Write a Dockerfile for a bot, to play it as image:NAME
+    Dockerfile(Dockerfile),
 }
 
 #[derive(Args)]
@@ -127,6 +130,7 @@ impl Bots {
             Self::List(list) => list.run().await,
             Self::Check(check) => check.run().await,
             Self::Remove(remove) => remove.run().await,
+            Self::Dockerfile(dockerfile) => dockerfile.run(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod certs;
 mod check;
 mod check_referee;
 mod demo;
+mod dockerfile;
 mod exam;
 mod r#match;
 mod metrics;

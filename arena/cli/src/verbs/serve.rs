@@ -214,6 +214,7 @@ impl Serve {
             LaunchContext::new(Hidden::supervisor()?, Some(logs), std::env::current_dir()?)
                 .context("could not start the supervisor")?
                 .with_sandbox(Some(sandbox))
+                .with_pondering(self.sandbox.allows_pondering())
                 .with_archives(Some(Arc::new(self.cache.open()?)))
                 .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
         Ok(Some(Workers::start(context, cores.as_ref(), concurrency)?))

@@ -28,15 +28,7 @@ impl Match {
     fn new() -> Self {
         // Processes have the same numbers for bots as for us.
         let site = Site::without_walls();
-        let (bots, hold) = (site.arena.path("bots"), site.arena.path("hold"));
-        fs::create_dir(&bots).unwrap();
-        fs::create_dir(&hold).unwrap();
-        fs::copy(villain_program(), bots.join("bot")).unwrap();
-        site.run(&format!(
-            "bots add mortal --dir bots --game connect-four \
-             --run \"./bot honest --by-callbacks --max-games 1 --hold '{}'\"",
-            hold.display()
-        ));
+        site.add_held("mortal", "honest --by-callbacks --max-games 1");
         let more = "deals = 10\nlimits.move = \"10m\"";
         site.cup(
             "cup.toml",

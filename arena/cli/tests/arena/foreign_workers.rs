@@ -30,16 +30,7 @@ fn channel_to(site: &Site) -> Channel {
 fn the_leases_of_a_killed_twin_run_out_while_the_other_one_works_on() {
     // Without walls, so that bots see the folder that holds a game up.
     let mut site = Site::without_walls();
-    let hold = site.arena.path("hold");
-    fs::create_dir(&hold).unwrap();
-    let bots = site.arena.path("bots");
-    fs::create_dir(&bots).unwrap();
-    fs::copy(villain_program(), bots.join("bot")).unwrap();
-    site.run(&format!(
-        "bots add held --dir bots --game connect-four \
-         --run \"./bot honest --by-callbacks --hold '{}'\"",
-        hold.display()
-    ));
+    let hold = site.add_held("held", "honest --by-callbacks");
     let more = "deals = 20\nlimits.move = \"10m\"";
     site.cup("cup.toml", "connect-four", more, &["held", "house:random"]);
     site.run("tournament run cup.toml --name alone --seed 41");

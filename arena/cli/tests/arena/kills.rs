@@ -1,7 +1,7 @@
 //! Kills at moments of chance: of the arena, of workers, of idle bots, of the database. The table
 //! of each tournament is that of one that is played alone.
 
-use std::{env, fs, time::Duration};
+use std::{env, time::Duration};
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
@@ -55,12 +55,7 @@ impl Targets {
             None => Site::new(),
         };
         // A bot that travels, as a process of its own on each worker.
-        let bots = site.arena.path("bots");
-        fs::create_dir(&bots).unwrap();
-        fs::copy(villain_program(), bots.join("bot")).unwrap();
-        site.run(
-            "bots add traveller --dir bots --run './bot slow --delay 1ms' --game connect-four",
-        );
+        site.add_villain("traveller", "slow --delay 1ms", "");
         site.serve("--open --concurrency 0");
         site.worker("--name one");
         site.worker("--name two");

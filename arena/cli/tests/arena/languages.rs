@@ -56,8 +56,14 @@ fn samples(kind: &str) -> Vec<Sample> {
     ]
 }
 
+/// The sample that plays at random, as a SPEC.
+pub(crate) fn sample(language: &str) -> String {
+    let mut samples = samples("random").into_iter();
+    samples.find(|sample| sample.name == language).unwrap().spec
+}
+
 /// A command of these words.
-fn exec(words: &[PathBuf]) -> String {
+pub(crate) fn exec(words: &[PathBuf]) -> String {
     let quoted: Vec<_> = words
         .iter()
         .map(|word| {
@@ -247,7 +253,7 @@ fn an_author_is_told_of_what_is_wrong() {
 }
 
 /// What each seat played in each game, in the game's notation.
-fn moves(arena: &Arena, run: &str) -> Vec<Vec<String>> {
+pub(crate) fn moves(arena: &Arena, run: &str) -> Vec<Vec<String>> {
     let records = arena.records(run);
     assert!(!records.is_empty());
     records

@@ -2,7 +2,6 @@
 //! slow lines that lose frames, machines that vanish. The table is that of a run without them.
 
 use std::{
-    fs,
     path::Path,
     time::{Duration, SystemTime},
 };
@@ -105,13 +104,8 @@ fn workers_that_are_cut_off_killed_late_and_far_leave_the_table_unchanged() {
 
     // Only two of the workers have what this bot needs, and it takes its time: there are games
     // for the one that is cut off when it is back, and for the one that comes late.
-    fs::create_dir(field.site.arena.path("bots")).unwrap();
-    let program = field.site.arena.path("bots/bot");
-    fs::copy(villain_program(), program).unwrap();
-    field.site.run(
-        "bots add slow --dir bots --run './bot slow --delay 5ms' --game connect-four \
-         --needs patience",
-    );
+    let needs = "--needs patience";
+    field.site.add_villain("slow", "slow --delay 5ms", needs);
     let bots = ["house:random", "house:ladder", "house:random", "slow"];
     field
         .site

@@ -40,6 +40,11 @@ impl Site {
         Self::with(Arena::new().without_walls(), None)
     }
 
+    /// With this engine for bots in containers.
+    pub(crate) fn with_engine(host: String) -> Self {
+        Self::with(Arena::new().with_engine(host), None)
+    }
+
     /// With a store on a server.
     pub(crate) fn with_store(url: &str) -> Self {
         Self::with(Arena::new(), Some(url.to_owned()))
@@ -63,6 +68,28 @@ impl Site {
             text += &format!("[[bots]]\nname = \"{name}\"\nbot = {}\n", json!(spec));
         }
         fs::write(self.arena.path(file), text).unwrap();
+    }
+
+    /// Adds a bot that travels: the program of villains, which plays `kind`. `more` are options of
+    /// `arena bots add`.
+    pub(crate) fn add_villain(&self, name: &str, kind: &str, more: &str) {
+        let folder = self.arena.path("bots");
+        fs::create_dir(&folder).unwrap();
+        fs::copy(villain_program(), folder.join("bot")).unwrap();
+        self.run(&format!(
+            "bots add {name} --dir bots --run \"./bot {kind}\" --game connect-four {more}"
+        ));
+        // What travels is in the store.
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Adds a bot that travels, and waits in games that a file in a folder names. Gives the folder.
+    pub(crate) fn add_held(&self, name: &str, kind: &str) -> PathBuf {
+        let hold = self.arena.path("hold");
+        fs::create_dir(&hold).unwrap();
+        let kind = format!("{kind} --hold '{}'", hold.display());
+        self.add_villain(name, &kind, "");
+        hold
     }
 
     /// Where the arena listens.
@@ -152,6 +179,15 @@ impl Site {
     pub(crate) fn referee(&mut self, more: &str) -> usize {
         let line = format!("work --arena {} {more}", self.url());
         self.start(&referee_program(), line)
+    }
+
+    /// The same where no engine of containers is found.
+    pub(crate) fn referee_without_engine(&mut self, more: &str) -> usize {
+        let line = format!("work --arena {} {more}", self.url());
+        let mut command = self.command_of(&referee_program(), &line);
+        command.env("DOCKER_HOST", "unix:///there/is/none");
+        let child = self.launch(command);
+        self.keep(&referee_program(), line, child)
     }
 
     /// Kills a process with all that has not been sent.

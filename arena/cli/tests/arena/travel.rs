@@ -7,12 +7,7 @@ use crate::{site::Site, vocabulary::*};
 #[test]
 fn a_bot_travels_to_a_worker_that_has_never_seen_it() {
     let mut site = Site::new();
-    let bots = site.arena.path("bots");
-    fs::create_dir(&bots).unwrap();
-    fs::copy(villain_program(), bots.join("bot")).unwrap();
-    let line = "bots add traveller --dir bots --run './bot slow --delay 0ms' --game connect-four";
-    site.run(line);
-    fs::remove_dir_all(&bots).unwrap();
+    site.add_villain("traveller", "slow --delay 0ms", "");
     site.cup(
         "cup.toml",
         "connect-four",

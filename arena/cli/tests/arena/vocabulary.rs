@@ -21,6 +21,8 @@ const FAR_TOO_LONG: Duration = Duration::from_secs(60);
 pub(crate) struct Arena {
     folder: TempDir,
     walls: bool,
+    /// Where programs find the engine of containers, where they are to have one.
+    engine: Option<String>,
 }
 
 /// Two bots that are done in a moment.
@@ -31,7 +33,14 @@ impl Arena {
         Self {
             folder: tempfile::tempdir().unwrap(),
             walls: true,
+            engine: None,
         }
+    }
+
+    /// With this engine for bots in containers: `unix:///PATH`.
+    pub(crate) fn with_engine(self, host: String) -> Self {
+        let engine = Some(host);
+        Self { engine, ..self }
     }
 
     /// Without walls around bots, for those that write down what the test wants to know.
@@ -53,6 +62,11 @@ impl Arena {
             .current_dir(self.folder.path())
             .env_remove("RUST_LOG")
             .stdin(Stdio::null());
+        match &self.engine {
+            Some(engine) => command.env("DOCKER_HOST", engine),
+            // Nobody's tests need the engine of the machine.
+            None => command.env("DOCKER_HOST", "unix:///there/is/none"),
+        };
         if !self.walls {
             command.env("ARENA_SANDBOX", "off");
         }
@@ -158,6 +172,10 @@ pub(crate) fn villain_program() -> PathBuf {
 
 pub(crate) fn referee_program() -> PathBuf {
     built_beside("referee", "referee-cli")
+}
+
+pub(crate) fn xtask_program() -> PathBuf {
+    built_beside("xtask", "xtask")
 }
 
 /// It is built beside the arena with the rest of the workspace.

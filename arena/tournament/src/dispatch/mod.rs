@@ -459,18 +459,17 @@ impl<R: Results> Dispatcher<R> {
         // when it was stored.
         let progress = self.state().played(game);
         if progress == Progress::Complete {
-            match scored {
-                Some(scored) => self.state().score(&scored.score)?,
-                None => {
-                    let scored = self.results.score(game.group).await?.ok_or_else(|| {
-                        TournamentError::Inconsistent(format!(
-                            "the results have no score of group {}, which is complete",
-                            game.group
-                        ))
-                    })?;
-                    self.state().score(&scored.score)?;
-                }
-            }
+            let scored = match scored {
+                Some(scored) => Some(scored),
+                None => self.results.score(game.group).await?.map(Arc::new),
+            };
+            let scored = scored.ok_or_else(|| {
+                TournamentError::Inconsistent(format!(
+                    "the results have no score of group {}, which is complete",
+                    game.group
+                ))
+            })?;
+            self.state().score(&scored.score)?;
             self.options.changed.notify_waiters();
         }
         if reported == Reported::Duplicate {

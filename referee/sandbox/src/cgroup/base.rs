@@ -252,14 +252,48 @@ fn enable(folder: &Path, controller: &str, creator: &Creator) -> io::Result<()> 
     write(folder, "cgroup.subtree_control", &word)
 }
 
-/// This process' own cgroups, as paths: of version 1 by controller, and that of version 2.
+/// The cgroups that a process which somebody else has started is in, as far as this process may
+/// use them.
+pub(super) fn folders_of(process: u32) -> io::Result<CgroupFolders> {
+    let hierarchies = hierarchies(
+        &fs::read("/proc/self/mountinfo")?,
+        &fs::read(format!("/proc/{process}/cgroup"))?,
+    );
+    let unified = hierarchies.unified.filter(|folder| folder.exists());
+    let has = |file: &'static str| move |folder: &&PathBuf| folder.join(file).exists();
+    let version_1 = |controller: &str| hierarchies.version_1.get(controller);
+    let memory = match (version_1("memory"), &unified) {
+        (Some(folder), _) => Some(place(CgroupVersion::V1, folder)),
+        (None, Some(folder)) => Some(place(CgroupVersion::V2, folder)),
+        (None, None) => None,
+    };
+    let may_write = |folder: &Path, file: &str| {
+        let opened = fs::OpenOptions::new().write(true).open(folder.join(file));
+        opened.is_ok()
+    };
+    let freezers = [
+        (CgroupVersion::V1, "freezer.state", version_1("freezer")),
+        (CgroupVersion::V2, "cgroup.freeze", unified.as_ref()),
+    ];
+    let freezer = freezers.into_iter().find_map(|(version, file, folder)| {
+        let folder = folder.filter(has(file))?;
+        may_write(folder, file).then(|| place(version, folder))
+    });
+    Ok(CgroupFolders {
+        memory,
+        freezer,
+        ..CgroupFolders::default()
+    })
+}
+
+/// A process' cgroups, as paths: of version 1 by controller, and that of version 2.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Hierarchies {
     version_1: BTreeMap<String, PathBuf>,
     unified: Option<PathBuf>,
 }
 
-/// Reads `/proc/self/mountinfo` and `/proc/self/cgroup`.
+/// Reads `/proc/self/mountinfo` and the `/proc/PID/cgroup` of a process.
 fn hierarchies(mountinfo: &[u8], cgroup: &[u8]) -> Hierarchies {
     let mut found = Hierarchies::default();
     let cgroup = String::from_utf8_lossy(cgroup);

@@ -19,6 +19,7 @@ use nix::{
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::base::Base;
+pub use self::name::Creator;
 use crate::{
     limits::Limits,
     walls::{CgroupVersion, Wall},
@@ -229,6 +230,22 @@ impl Cgroup {
             return Err(error);
         }
         Ok(cgroup)
+    }
+
+    /// The cgroup of a process that somebody else has started, a container's for instance. It
+    /// is theirs: it can be looked at and held still, and is not to be killed or removed.
+    ///
+    /// # Errors
+    /// Where the process has ended.
+    pub fn of_process(process: u32) -> io::Result<Self> {
+        let folders = base::folders_of(process)?;
+        Ok(Self { folders })
+    }
+
+    /// Whether it can be held still.
+    #[must_use]
+    pub fn has_freezer(&self) -> bool {
+        self.folders.freezer.is_some()
     }
 
     /// Holds all its processes still. They may run on for an instant after this returns.

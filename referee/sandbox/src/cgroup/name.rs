@@ -1,11 +1,11 @@
-//! The name of a cgroup says who made it, so that those of an arena that is gone can be
-//! told from those of one that runs.
+//! The name of a cgroup, and of a container, says who made it, so that those of an arena that is
+//! gone can be told from those of one that runs.
 
 use std::{fs, io, os::unix::fs::MetadataExt as _};
 
-/// The process that made a cgroup. Its number alone would not do: numbers are used again.
+/// The process that made something. Its number alone would not do: numbers are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Creator {
+pub struct Creator {
     /// The pid namespace that the number is of.
     namespace: u64,
     process: u32,
@@ -16,7 +16,11 @@ pub(super) struct Creator {
 const PREFIX: &str = "arena";
 
 impl Creator {
-    pub(super) fn this_process() -> io::Result<Self> {
+    /// This process.
+    ///
+    /// # Errors
+    /// Where `/proc` can't be read.
+    pub fn this_process() -> io::Result<Self> {
         let namespace = fs::metadata("/proc/self/ns/pid")?.ino();
         let process = std::process::id();
         let start =
@@ -28,7 +32,9 @@ impl Creator {
         })
     }
 
-    pub(super) fn name(&self, which: &str) -> String {
+    /// The name of one of the things that it made.
+    #[must_use]
+    pub fn name(&self, which: &str) -> String {
         let Self {
             namespace,
             process,
@@ -37,8 +43,9 @@ impl Creator {
         format!("{PREFIX}-{namespace}-{process}-{start}-{which}")
     }
 
-    /// Who has made a cgroup of this name, if it is one of ours.
-    pub(super) fn of(name: &str) -> Option<Self> {
+    /// Who has made what has this name, if it is one of ours.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
         let mut parts = name.split('-');
         if parts.next() != Some(PREFIX) {
             return None;
@@ -54,8 +61,9 @@ impl Creator {
         })
     }
 
-    /// Whether this process can tell that the creator has ended.
-    pub(super) fn is_gone(&self, asking: &Self) -> bool {
+    /// Whether the asking process can tell that the creator has ended.
+    #[must_use]
+    pub fn is_gone(&self, asking: &Self) -> bool {
         self.namespace == asking.namespace && start_of(self.process) != Some(self.start)
     }
 }

@@ -1,8 +1,9 @@
-//! A process that we have started, in a sandbox or not, and how it ended.
+//! A process that we have started, with or without walls, and how it ended.
 
 use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
 
 use nix::sys::signal::Signal;
+use referee_container as container;
 use referee_sandbox::{Cgroup, Session};
 use tokio::{process, task::spawn_blocking};
 
@@ -20,8 +21,10 @@ pub(super) enum End {
     },
     /// The program could not be started.
     NoProgram(String),
-    /// Its sandbox could not be built.
-    NoSandbox(String),
+    /// Its walls could not be built.
+    NoWalls(String),
+    /// It was killed for this.
+    Killed(String),
 }
 
 impl End {
@@ -36,7 +39,7 @@ impl End {
             Self::Memory { peak, limit } => {
                 format!("killed when it took {peak} bytes of memory (the limit is {limit})")
             }
-            Self::NoProgram(why) | Self::NoSandbox(why) => why.clone(),
+            Self::NoProgram(why) | Self::NoWalls(why) | Self::Killed(why) => why.clone(),
         }
     }
 }
@@ -45,7 +48,7 @@ impl End {
 #[derive(Debug)]
 pub(super) struct Child {
     process: process::Child,
-    sandboxed: Option<Sandboxed>,
+    around: Around,
     _core: Option<OwnCore>,
     /// Known once it has ended.
     end: Option<End>,
@@ -53,21 +56,36 @@ pub(super) struct Child {
 
 /// What holds the walls around a process.
 #[derive(Debug)]
-pub(super) struct Sandboxed {
-    pub(super) session: Session,
-    /// How much memory it may take in all.
-    pub(super) memory: u64,
+pub(super) enum Around {
+    /// There are none.
+    Nothing,
+    /// The process stands for a program in a sandbox.
+    Sandbox {
+        session: Session,
+        /// How much memory it may take in all.
+        memory: u64,
+    },
+    /// The process stands for a program in a container.
+    Container(container::Session),
+}
+
+/// What the process that we know is to the bot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leader {
+    /// It is the bot, and leads its group.
+    Bot,
+    /// It stands for a bot in a sandbox: it passes signals on, and all ends with it.
+    Sandbox,
+    /// It stands for a bot in a container. It passes signals on, SIGQUIT kills the bot, and it is
+    /// never killed itself.
+    Container,
 }
 
 impl Child {
-    pub(super) fn new(
-        process: process::Child,
-        sandboxed: Option<Sandboxed>,
-        core: Option<OwnCore>,
-    ) -> Self {
+    pub(super) fn new(process: process::Child, around: Around, core: Option<OwnCore>) -> Self {
         Self {
             process,
-            sandboxed,
+            around,
             _core: core,
             end: None,
         }
@@ -80,11 +98,40 @@ impl Child {
 
     /// The cgroup of all that it has started, if there is one.
     pub(super) fn cgroup(&self) -> Option<&Cgroup> {
-        self.sandboxed.as_ref()?.session.cgroup()
+        match &self.around {
+            Around::Nothing => None,
+            Around::Sandbox { session, .. } => session.cgroup(),
+            Around::Container(session) => session.cgroup(),
+        }
     }
 
-    pub(super) const fn is_sandboxed(&self) -> bool {
-        self.sandboxed.is_some()
+    /// What the process that we know is to the bot.
+    pub(super) const fn leader(&self) -> Leader {
+        match &self.around {
+            Around::Nothing => Leader::Bot,
+            Around::Sandbox { .. } => Leader::Sandbox,
+            Around::Container(_) => Leader::Container,
+        }
+    }
+
+    /// Waits until the bot runs, and gives the process that it began with, as far as that can be
+    /// seen.
+    ///
+    /// # Errors
+    ///
+    /// How it ended instead.
+    pub(super) async fn started(&mut self) -> Result<Option<u32>, End> {
+        match &mut self.around {
+            Around::Nothing | Around::Sandbox { .. } => Ok(self.process.id()),
+            Around::Container(session) => match session.started().await {
+                Ok(started) => Ok(started.process),
+                Err(end) => {
+                    let end = End::of_container(end);
+                    self.end = Some(end.clone());
+                    Err(end)
+                }
+            },
+        }
     }
 
     /// Waits until it has ended. May be called again, and be dropped before.
@@ -93,16 +140,18 @@ impl Child {
             return end.clone();
         }
         let end = match self.process.wait().await {
-            Ok(status) => self.end_of(status),
+            Ok(status) => self.end_of(status).await,
             Err(_) => End::killed(),
         };
         self.end = Some(end.clone());
         end
     }
 
-    fn end_of(&mut self, status: ExitStatus) -> End {
-        let Some(Sandboxed { session, memory }) = &mut self.sandboxed else {
-            return End::Exited(status);
+    async fn end_of(&mut self, status: ExitStatus) -> End {
+        let (session, memory) = match &mut self.around {
+            Around::Nothing => return End::Exited(status),
+            Around::Sandbox { session, memory } => (session, memory),
+            Around::Container(session) => return End::of_container(session.end(status).await),
         };
         let end = session.end(status);
         if let Some(cgroup) = session.cgroup()
@@ -113,26 +162,57 @@ impl Child {
             return End::Memory { peak, limit };
         }
         End::Exited(match end {
-            referee_sandbox::End::Exited(code) => ExitStatus::from_raw((code & 0xff) << 8),
-            referee_sandbox::End::Signaled(signal) => ExitStatus::from_raw(signal & 0x7f),
+            referee_sandbox::End::Exited(code) => exited(code),
+            referee_sandbox::End::Signaled(signal) => signaled(signal),
             referee_sandbox::End::NoProgram(why) => return End::NoProgram(why),
-            referee_sandbox::End::NotStarted(why) => return End::NoSandbox(why),
+            referee_sandbox::End::NotStarted(why) => return End::NoWalls(why),
         })
     }
 
     /// What a process in a sandbox had left running when it had ended.
     pub(super) fn left_behind(&self) -> Vec<LeftBehind> {
-        let sandboxed = self.sandboxed.iter();
-        let left = sandboxed.flat_map(|one| one.session.left_behind());
-        left.map(LeftBehind::of_sandbox).collect()
+        match &self.around {
+            Around::Sandbox { session, .. } => {
+                let left = session.left_behind().iter();
+                left.map(LeftBehind::of_sandbox).collect()
+            }
+            // Nothing outlives the first process of a container.
+            Around::Nothing | Around::Container(_) => Vec::new(),
+        }
     }
 
     /// Removes the walls, on a thread of its own: that may wait for processes to end.
     pub(super) async fn release(self) {
-        if let Some(sandboxed) = self.sandboxed {
-            let _ = spawn_blocking(move || drop(sandboxed)).await;
+        match self.around {
+            Around::Nothing => {}
+            Around::Sandbox { session, .. } => {
+                let _ = spawn_blocking(move || drop(session)).await;
+            }
+            Around::Container(session) => session.release().await,
         }
     }
+}
+
+impl End {
+    fn of_container(end: container::End) -> Self {
+        match end {
+            container::End::Exited(code) => Self::Exited(exited(code)),
+            container::End::Signaled(signal) => Self::Exited(signaled(signal)),
+            // The engine kills it before it has more.
+            container::End::Memory { limit } => Self::Memory { peak: limit, limit },
+            container::End::Disk(why) => Self::Killed(why),
+            container::End::NoProgram(why) => Self::NoProgram(why),
+            container::End::NotStarted(why) => Self::NoWalls(why),
+        }
+    }
+}
+
+fn exited(code: i32) -> ExitStatus {
+    ExitStatus::from_raw((code & 0xff) << 8)
+}
+
+fn signaled(signal: i32) -> ExitStatus {
+    ExitStatus::from_raw(signal & 0x7f)
 }
 
 /// The end of a process in words.

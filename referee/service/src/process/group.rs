@@ -15,6 +15,7 @@ use procfs::process::{Process, all_processes};
 use referee_core::printable;
 use tokio::task::spawn_blocking;
 
+use super::child::Leader;
 use crate::supervisor::Supervisor;
 
 /// How long a bot's children may outlive it, and how often they are looked for.
@@ -47,9 +48,7 @@ impl LeftBehind {
 /// A process group, killed when it is dropped.
 pub(super) struct ProcessGroup {
     leader: Pid,
-    /// Whether the leader stands for a sandbox: then it passes signals on, and all ends with
-    /// it.
-    sandboxed: bool,
+    kind: Leader,
     supervisor: Option<Arc<Supervisor>>,
 }
 
@@ -59,26 +58,25 @@ impl ProcessGroup {
         leader: u32,
         folder: &Path,
         supervisor: Option<Arc<Supervisor>>,
-        sandboxed: bool,
+        kind: Leader,
     ) -> Self {
         let leader = i32::try_from(leader).expect("a pid_t is an i32 on Linux");
         let leader = Pid::from_raw(leader);
         if let Some(supervisor) = &supervisor {
-            if sandboxed {
-                supervisor.watch_folder(leader, folder);
-            } else {
-                supervisor.watch(leader, folder);
+            match kind {
+                Leader::Bot => supervisor.watch(leader, folder),
+                Leader::Sandbox | Leader::Container => supervisor.watch_folder(leader, folder),
             }
         }
         Self {
             leader,
-            sandboxed,
+            kind,
             supervisor,
         }
     }
 
     pub(super) fn signal(&self, signal: Signal) {
-        if self.sandboxed {
+        if self.kind != Leader::Bot {
             return self.signal_leader(signal);
         }
         // It may be gone already.
@@ -90,7 +88,10 @@ impl ProcessGroup {
     }
 
     pub(super) fn kill(&self) {
-        self.signal(Signal::SIGKILL);
+        match self.kind {
+            Leader::Bot | Leader::Sandbox => self.signal(Signal::SIGKILL),
+            Leader::Container => self.signal(Signal::SIGQUIT),
+        }
     }
 
     /// What still runs a moment after the end of the leader: the rest of the group, and all

@@ -9,23 +9,24 @@ use std::{
     time::Duration,
 };
 
+use referee_container::{Containers, ImageName};
 use referee_core::Foul;
 use referee_sandbox::{Limits, PrepareError, Prepared, Program, Sandbox, Wall, Walls};
 use tokio::{process::Command, sync::oneshot, task::spawn_blocking};
 
 use super::{
-    child::{Child, End, Sandboxed},
+    child::{Around, Child, End},
     cleanup::OwnFolder,
     group::ProcessGroup,
     logs::{LastLines, Output},
     memory::{Memory, MemoryWatch},
     socket::{SOCKET, folder_for_a_socket},
-    watch::{Process, Resources, STOP_GRACE},
+    watch::{Ids, Process, Resources, STOP_GRACE},
 };
 use crate::{
     address::Address,
     cores::BotCores,
-    shortage::{Shortage, no_walls},
+    shortage::{Shortage, no_container, no_walls},
     still::Still,
     supervisor::Supervisor,
 };
@@ -34,13 +35,20 @@ use crate::{
 /// more than a limit, which is for what it adds after its start.
 const MEMORY_IN_ALL: u64 = 1 << 30;
 
+/// How many processes and threads a bot in a container may have, and how many bytes it may write
+/// into each of its private folders, which are in memory.
+const CONTAINER_PROCESSES: u32 = 256;
+const CONTAINER_DISK: u64 = 64 << 20;
+
 /// How to start a bot.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
-    /// The program.
+    /// The program; of one in a container, the name of its image.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// The container that it is run in. It has walls of its own, and no sandbox.
+    pub container: Option<BotContainer>,
     /// The folder that it is run in, where a relative program is looked for too. This
     /// process' own where there is none.
     pub directory: Option<PathBuf>,
@@ -80,6 +88,17 @@ pub struct BotSandbox {
     pub pondering: bool,
 }
 
+/// The container of a bot.
+#[derive(Clone, Debug)]
+pub struct BotContainer {
+    /// What starts it.
+    pub containers: Arc<Containers>,
+    /// The bot's image.
+    pub image: ImageName,
+    /// Whether it may think while others move.
+    pub pondering: bool,
+}
+
 impl BotSandbox {
     /// What holds.
     #[must_use]
@@ -103,28 +122,38 @@ impl Launch {
         let (mut child, said_socket) = self.spawn(sockets.path()).await?;
         let id = child.process().id().expect("nobody has waited for it yet");
         let supervisor = self.supervisor.clone();
-        let group = ProcessGroup::new(id, sockets.path(), supervisor, child.is_sandboxed());
+        let group = ProcessGroup::new(id, sockets.path(), supervisor, child.leader());
         let last_lines = LastLines::default();
         let (output, said) = Output::of(child.process(), self.log.clone(), last_lines.clone());
-        let still = self.still(&child);
         let mut resources = Resources {
-            still,
+            still: None,
             child,
             group,
             output,
             sockets,
         };
-        match self.listens(said, &said_socket, &mut resources.child).await {
-            Ok(()) => {
+        match self.listens(said, &said_socket, &mut resources).await {
+            Ok(first) => {
                 let cgroup = resources.child.cgroup().cloned();
-                let memory = MemoryWatch::start(id, self.memory, cgroup).map_err(|error| {
+                let memory = match first {
+                    Some(first) => MemoryWatch::start(first, self.memory, cgroup),
+                    // It can't be measured from here; its container has a limit.
+                    None => Ok(None),
+                };
+                let memory = memory.map_err(|error| {
                     failed("start a thread", "no thread to watch its memory", error)
                 })?;
                 let address = Address::Unix(socket);
-                Ok(Process::new(id, address, last_lines, resources, memory))
+                let ids = Ids {
+                    known: id,
+                    first,
+                    is_container: self.container.is_some(),
+                };
+                Ok(Process::new(ids, address, last_lines, resources, memory))
             }
             Err(why) => {
                 resources.kill().await;
+                resources.child.release().await;
                 Err(match why {
                     NotListening::Failed(error) => error,
                     NotListening::Because(what) => StartError::Foul(Foul::NoStart {
@@ -137,18 +166,32 @@ impl Launch {
 
     /// What holds it still while others move.
     fn still(&self, child: &Child) -> Option<Arc<Still>> {
-        let sandbox = self.sandbox.as_ref()?;
-        if sandbox.pondering || !sandbox.walls().hold(Wall::Freezer) {
+        let cgroup = child.cgroup()?.clone();
+        let is_held = match (&self.container, &self.sandbox) {
+            (Some(container), _) => !container.pondering && cgroup.has_freezer(),
+            (None, Some(sandbox)) => !sandbox.pondering && sandbox.walls().hold(Wall::Freezer),
+            (None, None) => false,
+        };
+        if !is_held {
             return None;
         }
-        let cgroup = child.cgroup()?.clone();
         Some(Arc::new(Still::new(cgroup)))
     }
 
     /// Starts the program; gives the path at which it must say that it listens, too.
     async fn spawn(&self, sockets: &Path) -> Result<(Child, PathBuf), StartError> {
-        let (mut command, sandboxed, socket) = match &self.sandbox {
-            Some(walls) if !walls.sandbox.is_off() => {
+        let core = self.cores.as_ref().map(BotCores::take);
+        let (mut command, around, socket) = match (&self.container, &self.sandbox) {
+            (Some(container), _) => {
+                let own = core.as_ref().map(|core| vec![core.number()]);
+                let program = self.contained(container, sockets, own);
+                let prepared = container.containers.prepare(&program).await;
+                let prepared = prepared.map_err(|error| no_container(error.to_string()))?;
+                let command = Command::from(prepared.command);
+                let socket = Path::new(Containers::socket_folder_inside()).join(SOCKET);
+                (command, Around::Container(prepared.session), socket)
+            }
+            (None, Some(walls)) if !walls.sandbox.is_off() => {
                 let folder = walls.sandbox.socket_folder_inside(sockets);
                 let socket = folder.join(SOCKET);
                 let program = self.program(walls, sockets, &socket);
@@ -167,20 +210,20 @@ impl Launch {
                         PrepareError::System(error) => no_walls(error.to_string()).into(),
                     })?;
                 let memory = self.memory_in_all();
-                let sandboxed = Sandboxed { session, memory };
-                (Command::from(command), Some(sandboxed), socket)
+                let around = Around::Sandbox { session, memory };
+                (Command::from(command), around, socket)
             }
             _ => {
                 let socket = sockets.join(SOCKET);
-                (self.command(&socket), None, socket)
+                (self.command(&socket), Around::Nothing, socket)
             }
         };
         command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
-            .kill_on_drop(true);
-        let core = self.cores.as_ref().map(BotCores::take);
+            // What stands for a container removes it when its session is dropped.
+            .kill_on_drop(!matches!(around, Around::Container(_)));
         let child = match &core {
             Some(core) => core.on_it(|| command.spawn()),
             None => command.spawn(),
@@ -189,7 +232,35 @@ impl Launch {
             let program = format!("could not start {}", self.program.display());
             failed("start a process", &program, error)
         })?;
-        Ok((Child::new(child, sandboxed, core), socket))
+        Ok((Child::new(child, around, core), socket))
+    }
+
+    /// The program as a container is started with it.
+    fn contained(
+        &self,
+        container: &BotContainer,
+        sockets: &Path,
+        cores: Option<Vec<usize>>,
+    ) -> referee_container::Program {
+        let socket = Path::new(Containers::socket_folder_inside()).join(SOCKET);
+        let arguments = self.arguments.iter();
+        referee_container::Program {
+            image: container.image.clone(),
+            arguments: arguments
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            socket_folder: sockets.to_owned(),
+            environment: vec![(LISTEN.to_owned(), listen(&socket))],
+            limits: Limits {
+                memory: Some(self.memory_in_all()),
+                processes: Some(CONTAINER_PROCESSES),
+                cpu_percent: Some(100),
+                disk: CONTAINER_DISK,
+                file_size: CONTAINER_DISK,
+                ..Limits::default()
+            },
+            cores,
+        }
     }
 
     /// The program without walls.
@@ -236,37 +307,29 @@ impl Launch {
         MEMORY_IN_ALL.saturating_add(self.memory.limit.unwrap_or(0))
     }
 
-    /// Waits until the process says that it listens on this socket; why it does not.
+    /// Waits until the bot runs and says that it listens on this socket; why it does not. Gives
+    /// the process that it began with, as far as that can be seen.
     async fn listens(
         &self,
         said: oneshot::Receiver<String>,
         socket: &Path,
-        child: &mut Child,
-    ) -> Result<(), NotListening> {
+        resources: &mut Resources,
+    ) -> Result<Option<u32>, NotListening> {
+        let child = &mut resources.child;
+        // What the engine of containers takes is not the bot's time.
+        let first = match child.started().await {
+            Ok(first) => first,
+            Err(End::NoWalls(why)) => return Err(NotListening::Failed(no_container(why).into())),
+            Err(end) => return Err(not_started(end)),
+        };
+        resources.still = self.still(child);
         let said = match tokio::time::timeout(self.start_limit, said).await {
             Ok(Ok(said)) => said,
             // Its output has ended, most often because it has exited.
             Ok(Err(_)) => {
                 let ended = tokio::time::timeout(STOP_GRACE, child.wait()).await;
                 return Err(match ended {
-                    Ok(End::Exited(status)) if status.success() => {
-                        let how = End::Exited(status).describe();
-                        NotListening::Because(format!(
-                            "{how} before it listened (with a kit, the program must call the \
-                             bot's main(), which does not return)"
-                        ))
-                    }
-                    Ok(End::NoProgram(why)) => {
-                        let detail = Foul::evidence(why);
-                        NotListening::Failed(StartError::Foul(Foul::Unreachable { detail }))
-                    }
-                    Ok(End::NoSandbox(why)) => NotListening::Failed(no_walls(why).into()),
-                    Ok(End::Memory { peak, limit }) => {
-                        NotListening::Failed(StartError::Foul(Foul::MemoryExceeded { peak, limit }))
-                    }
-                    Ok(end) => {
-                        NotListening::Because(format!("{} before it listened", end.describe()))
-                    }
+                    Ok(end) => not_started(end),
                     Err(_) => {
                         NotListening::Because("it closed its output before it listened".to_owned())
                     }
@@ -284,7 +347,7 @@ impl Launch {
             Err(NotListening::Because(told))
         };
         match said.parse::<Address>() {
-            Ok(Address::Unix(path)) if path == socket => Ok(()),
+            Ok(Address::Unix(path)) if path == socket => Ok(first),
             Ok(_) => wrong("it must listen at the address in BOT_LISTEN and nowhere else"),
             Err(error) => wrong(&error.to_string()),
         }
@@ -296,6 +359,28 @@ enum NotListening {
     /// It does not start, for this reason. What it has printed says more.
     Because(String),
     Failed(StartError),
+}
+
+/// Why a bot does not listen that has ended.
+fn not_started(end: End) -> NotListening {
+    match end {
+        End::Exited(status) if status.success() => {
+            let how = End::Exited(status).describe();
+            NotListening::Because(format!(
+                "{how} before it listened (with a kit, the program must call the bot's main(), \
+                 which does not return)"
+            ))
+        }
+        End::NoProgram(why) => {
+            let detail = Foul::evidence(why);
+            NotListening::Failed(StartError::Foul(Foul::Unreachable { detail }))
+        }
+        End::NoWalls(why) => NotListening::Failed(no_walls(why).into()),
+        End::Memory { peak, limit } => {
+            NotListening::Failed(StartError::Foul(Foul::MemoryExceeded { peak, limit }))
+        }
+        end => NotListening::Because(format!("{} before it listened", end.describe())),
+    }
 }
 
 /// The variable that says where to listen.

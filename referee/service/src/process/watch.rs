@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    child::{Child, End},
+    child::{Child, End, Leader},
     cleanup::OwnFolder,
     group::{LEAVE_GRACE, LeftBehind, ProcessGroup},
     logs::{LastLines, Output},
@@ -22,21 +22,34 @@ use super::{
 };
 use crate::{address::Address, still::Still};
 
-/// How long we wait for the end of a process whose connection has broken.
+/// How long we wait for the end of a process whose connection has broken. An engine of containers
+/// takes its time to tell of one.
 const DEATH_GRACE: Duration = Duration::from_secs(2);
+const CONTAINER_DEATH_GRACE: Duration = Duration::from_secs(10);
 /// How long a bot has between SIGTERM and SIGKILL.
 pub const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// A bot process that is listening.
 #[derive(Debug)]
 pub struct Process {
-    id: u32,
+    ids: Ids,
     address: Address,
     end: watch::Receiver<Option<End>>,
     last_lines: LastLines,
     stop: CancellationToken,
     stop_requests: mpsc::Sender<StopRequest>,
     still: Option<Arc<Still>>,
+}
+
+/// The numbers of a bot's processes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ids {
+    /// The one that we have started, which may stand for the bot.
+    pub(super) known: u32,
+    /// The one that the bot began with, or that starts it; none where we can't see it.
+    pub(super) first: Option<u32>,
+    /// Whether the first of these stands for a container.
+    pub(super) is_container: bool,
 }
 
 /// How a process ended that was asked to stop, and what it left behind.
@@ -68,7 +81,7 @@ pub(super) struct Resources {
 impl Process {
     /// Watches over a process that listens, on this runtime.
     pub(super) fn new(
-        id: u32,
+        ids: Ids,
         address: Address,
         last_lines: LastLines,
         resources: Resources,
@@ -80,7 +93,7 @@ impl Process {
         let still = resources.still.clone();
         tokio::spawn(resources.watch_over(memory, stop.clone(), requested, ended));
         Self {
-            id,
+            ids,
             address,
             end,
             last_lines,
@@ -98,7 +111,14 @@ impl Process {
     /// Its process id, which is that of its group, too.
     #[must_use]
     pub const fn id(&self) -> u32 {
-        self.id
+        self.ids.known
+    }
+
+    /// The process that listens for it, or has started the one that does; none where we can't see
+    /// it. Then nobody else can listen at its address.
+    #[must_use]
+    pub const fn first_process(&self) -> Option<u32> {
+        self.ids.first
     }
 
     /// Where it listens.
@@ -126,22 +146,33 @@ impl Process {
     }
 
     /// The foul of a bot whose connection broke: how the process ended, if it ends within a
-    /// moment.
-    pub async fn post_mortem(&self, broken: String) -> Foul {
+    /// moment. None where it ended for a reason that is not the bot's: its engine is gone.
+    pub async fn post_mortem(&self, broken: String) -> Option<Foul> {
         let mut end = self.end.clone();
-        let known = tokio::time::timeout(DEATH_GRACE, end.wait_for(Option::is_some)).await;
+        let grace = if self.ids.is_container {
+            CONTAINER_DEATH_GRACE
+        } else {
+            DEATH_GRACE
+        };
+        let known = tokio::time::timeout(grace, end.wait_for(Option::is_some)).await;
         let end = match known {
             Ok(Ok(end)) => end.clone(),
             _ => None,
         };
         let how = match end {
-            Some(End::Memory { peak, limit }) => return Foul::MemoryExceeded { peak, limit },
+            Some(End::Memory { peak, limit }) => {
+                return Some(Foul::MemoryExceeded { peak, limit });
+            }
+            Some(End::NoWalls(why)) => {
+                tracing::warn!(why, "a bot was lost, which is not its fault");
+                return None;
+            }
             Some(end) => end.describe(),
             None => broken,
         };
-        Foul::Crashed {
+        Some(Foul::Crashed {
             detail: Foul::evidence(self.last_lines.after(how)),
-        }
+        })
     }
 
     /// Asks its group to stop, and kills it if it does not within [`STOP_GRACE`].
@@ -215,7 +246,7 @@ impl Resources {
         // Only the process itself: it is tested whether it stops its children.
         self.group.signal_leader(Signal::SIGTERM);
         let asked = Instant::now();
-        let sandboxed = self.child.is_sandboxed();
+        let sandboxed = self.child.leader() != Leader::Bot;
         // A sandbox waits for what a bot leaves behind before it tells of the bot's end.
         let waits = if sandboxed {
             LEAVE_GRACE
@@ -268,11 +299,17 @@ impl Resources {
 }
 
 /// The foul of a bot whose connection broke, with the process if we started it.
-pub(crate) async fn post_mortem(process: Option<&Process>, broken: String) -> Foul {
+/// None where that was not the bot's fault.
+pub(crate) async fn post_mortem(process: Option<&Process>, broken: String) -> Option<Foul> {
     match process {
         Some(process) => process.post_mortem(broken).await,
-        None => Foul::Crashed {
-            detail: Foul::evidence(format!("the connection broke: {broken}")),
-        },
+        None => Some(connection_broke(&broken)),
+    }
+}
+
+/// The foul of a bot of which nothing else is known.
+pub(crate) fn connection_broke(how: &str) -> Foul {
+    Foul::Crashed {
+        detail: Foul::evidence(format!("the connection broke: {how}")),
     }
 }

@@ -132,6 +132,7 @@ impl Check {
         )
         .context("could not start the supervisor")?
         .with_sandbox(sandbox)
+        .with_pondering(self.sandbox.allows_pondering())
         .with_dial(self.bots_tls.load()?);
         let bot_options = BotOptions {
             start_limit: self.start_limit,

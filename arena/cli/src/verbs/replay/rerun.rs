@@ -82,6 +82,7 @@ impl Rerun {
         let context = LaunchContext::new(referee_cli::Hidden::supervisor()?, None, directory)
             .context("could not start the supervisor")?
             .with_sandbox(sandbox)
+            .with_pondering(self.sandbox.allows_pondering())
             .with_dial(self.bots_tls.load()?);
         let pool = Pool::new(1)?;
         let mut shown = Ok(());

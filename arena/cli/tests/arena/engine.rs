@@ -1,0 +1,187 @@
+//! A container engine of the tests' own: Docker on a socket in a new folder, gone when they are.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, Output, Stdio},
+    sync::{Mutex, OnceLock, PoisonError},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use crate::vocabulary::*;
+
+/// Where the tests look for an engine before they start one: `unix:///PATH`.
+const VARIABLE: &str = "ARENA_TEST_DOCKER";
+const ABSENT: &str = "dockerd is not installed, and bots in containers are tested on a real engine. \
+    Install it (Debian: apt-get install docker.io; nothing needs to be set up or running) and run \
+    the tests as root, or set ARENA_TEST_DOCKER=unix:///PATH to the socket of an engine that they \
+    may use";
+/// How long it may take to start.
+const START: Duration = Duration::from_secs(120);
+
+/// Runs an engine until its standard input ends, which it does when we let go of it or die in
+/// whatever way. `$1` is an empty folder.
+const KEEPER: &str = r#"
+trap '' INT TERM HUP
+dockerd --data-root "$1/data" --exec-root "$1/exec" --pidfile "$1/pid" \
+    --host "unix://$1/docker.sock" --bridge none --iptables=false --ip6tables=false \
+    >"$1/log" 2>&1 &
+engine=$!
+cat >/dev/null
+kill "$engine"
+wait "$engine"
+[ -e "$1/kept" ] || rm -rf "$1"
+"#;
+
+/// The engine, and the images that it has.
+pub(crate) struct Engine {
+    socket: PathBuf,
+    keeper: Option<(Child, ChildStdin)>,
+}
+
+/// The engine of this test run.
+pub(crate) fn engine() -> &'static Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(Engine::start)
+}
+
+impl Engine {
+    fn start() -> Self {
+        if let Ok(host) = env::var(VARIABLE) {
+            let socket = host.strip_prefix("unix://").expect(ABSENT);
+            return Self {
+                socket: socket.into(),
+                keeper: None,
+            };
+        }
+        Self::private("shared")
+    }
+
+    /// One that nobody else uses, so that it may be stopped.
+    pub(crate) fn private(name: &str) -> Self {
+        let installed = Command::new("dockerd").arg("--version").output();
+        assert!(
+            installed.is_ok_and(|said| said.status.success()),
+            "{ABSENT}"
+        );
+        // A socket's path may have 107 bytes.
+        let folder = format!("arena-docker-{}-{name}", std::process::id());
+        let folder = env::temp_dir().join(folder);
+        fs::create_dir(&folder).unwrap();
+        let mut engine = Self {
+            socket: folder.join("docker.sock"),
+            keeper: None,
+        };
+        engine.begin();
+        engine
+    }
+
+    fn folder(&self) -> &Path {
+        self.socket.parent().unwrap()
+    }
+
+    /// Starts it with what it had.
+    pub(crate) fn begin(&mut self) {
+        let _ = fs::remove_file(self.folder().join("kept"));
+        let mut keeper = Command::new("sh")
+            .args(["-c", KEEPER, "sh"])
+            .arg(self.folder())
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let held = keeper.stdin.take().unwrap();
+        self.keeper = Some((keeper, held));
+        let deadline = Instant::now() + START;
+        while !self.command(&["version"]).status.success() {
+            let log = || fs::read_to_string(self.folder().join("log")).unwrap_or_default();
+            assert!(Instant::now() < deadline, "{ABSENT}\n{}", log());
+            sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Stops it as an operator does; what it has is kept.
+    pub(crate) fn stop(&mut self) {
+        fs::write(self.folder().join("kept"), "").unwrap();
+        let (mut keeper, held) = self.keeper.take().unwrap();
+        drop(held);
+        keeper.wait().unwrap();
+    }
+
+    /// How programs find it.
+    pub(crate) fn host(&self) -> String {
+        format!("unix://{}", self.socket.display())
+    }
+
+    /// Runs `docker`.
+    pub(crate) fn command(&self, words: &[&str]) -> Output {
+        let mut docker = Command::new("docker");
+        docker.args(["--host", &self.host()]).args(words);
+        docker.stdin(Stdio::null()).output().expect(ABSENT)
+    }
+
+    /// What `docker` says when it does what it is asked to.
+    pub(crate) fn run(&self, words: &[&str]) -> String {
+        let said = self.command(words);
+        let (out, err) = (text(&said.stdout), text(&said.stderr));
+        assert!(said.status.success(), "docker {words:?}: {err}");
+        out.trim().to_owned()
+    }
+
+    /// The containers that there are, running or not, whose names begin so.
+    pub(crate) fn containers(&self, begins: &str) -> Vec<String> {
+        let names = self.run(&["ps", "--all", "--format", "{{.Names}}"]);
+        let names = names.lines().filter(|name| name.starts_with(begins));
+        names.map(str::to_owned).collect()
+    }
+
+    /// An image of the villains: the program and the libraries that it needs, nothing else.
+    pub(crate) fn villain(&self) -> &'static str {
+        const IMAGE: &str = "villain";
+        static MAKING: Mutex<()> = Mutex::new(());
+        let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.command(&["image", "inspect", IMAGE]).status.success() {
+            self.import(IMAGE, &villain_program(), r#"ENTRYPOINT ["/bot"]"#);
+        }
+        IMAGE
+    }
+
+    /// Makes an image of one program and the libraries that it needs.
+    pub(crate) fn import(&self, name: &str, program: &Path, change: &str) {
+        let root = tempfile::tempdir().unwrap();
+        fs::copy(program, root.path().join("bot")).unwrap();
+        let needs = Command::new("ldd").arg(program).output().unwrap();
+        for word in text(&needs.stdout).split_whitespace() {
+            if word.starts_with('/') {
+                let inside = root.path().join(word.trim_start_matches('/'));
+                fs::create_dir_all(inside.parent().unwrap()).unwrap();
+                fs::copy(word, inside).unwrap();
+            }
+        }
+        let archive = root.path().with_extension("tar");
+        let mut tar = Command::new("tar");
+        let packed = tar
+            .arg("-C")
+            .arg(root.path())
+            .arg("-cf")
+            .arg(&archive)
+            .arg(".");
+        assert!(packed.status().unwrap().success());
+        let imported = archive.to_str().unwrap();
+        self.run(&["import", "--change", change, imported, name]);
+        fs::remove_file(archive).unwrap();
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        if let Some((mut keeper, held)) = self.keeper.take() {
+            drop(held);
+            let _ = keeper.wait();
+        }
+    }
+}

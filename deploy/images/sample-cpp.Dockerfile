@@ -1,0 +1,18 @@
+# The sample `random` in C++, with its libraries. Built by `cargo xtask images`: ../README.md.
+
+FROM scratch
+ARG VERSION
+ARG REVISION
+LABEL org.opencontainers.image.title="sample-cpp" \
+      org.opencontainers.image.description="A bot in C++ with the kit: it plays at random" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
+# All files, with their owners; a list of the packages is in
+# /usr/share/bot-arena/sbom.cdx.json.
+ADD rootfs.tar /
+USER 10001:10001
+ENV BOT_LISTEN=tcp:0.0.0.0:50051
+EXPOSE 50051
+# SIGTERM: it takes no new game, and ends at the latest 5 s later.
+ENTRYPOINT ["/usr/local/bin/sample-cpp"]

@@ -1,0 +1,22 @@
+# The sample `random` in Python, on an image with Python. Built by `cargo xtask images`:
+# ../README.md.
+
+ARG BASE=python:3.11-slim-bookworm
+FROM ${BASE}
+ARG VERSION
+ARG REVISION
+LABEL org.opencontainers.image.title="sample-python" \
+      org.opencontainers.image.description="A bot in Python with the kit: it plays at random" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
+# All files of the bot; a list of the packages that come with it is in
+# /usr/share/bot-arena/sbom.cdx.json.
+ADD rootfs.tar /
+USER 10001:10001
+ENV PYTHONPATH=/opt/bot/site-packages PYTHONDONTWRITEBYTECODE=1
+ENV BOT_LISTEN=tcp:0.0.0.0:50051
+EXPOSE 50051
+# SIGTERM: it takes no new game, and ends at the latest 5 s later.
+ENTRYPOINT ["python3", "/opt/bot/random_bot.py"]
+CMD []

@@ -1,0 +1,69 @@
+//! What is said between the calling process and the monitor: one line of JSON each, over a
+//! socket that is the monitor's standard input.
+
+use std::path::PathBuf;
+
+use referee_sandbox::Limits;
+use serde::{Deserialize, Serialize};
+
+/// What the monitor is to start.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    /// The engine's socket.
+    pub(crate) engine: PathBuf,
+    /// The container's name, which says who has made it.
+    pub(crate) name: String,
+    /// The image by its number, so that it is this one whatever its tag is given to.
+    pub(crate) image: String,
+    /// What the image's program gets.
+    pub(crate) arguments: Vec<String>,
+    /// As `NAME=VALUE`.
+    pub(crate) environment: Vec<String>,
+    /// The folder for its socket, and at which path it sees that.
+    pub(crate) socket_folder: PathBuf,
+    pub(crate) socket_folder_inside: String,
+    /// As `USER:GROUP`.
+    pub(crate) user: String,
+    /// Whether the user's number is the same inside: only Podman without root must be told so.
+    pub(crate) keeps_user: bool,
+    pub(crate) limits: Limits,
+    /// The cores that it may use, as in `0,3`; all of them, if there is none.
+    pub(crate) cores: Option<String>,
+}
+
+/// What the monitor says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// The container runs.
+    Started {
+        /// The process that it began with, where this machine sees it.
+        process: Option<u32>,
+    },
+    /// It has ended.
+    Ended {
+        /// How.
+        end: End,
+        /// Whether the container is removed.
+        removed: bool,
+    },
+}
+
+/// How the program in a container ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum End {
+    /// With this code.
+    Exited(i32),
+    /// By this signal.
+    Signaled(i32),
+    /// The engine has killed it, since it took more memory than it may, in bytes.
+    Memory {
+        /// How much it may take.
+        limit: u64,
+    },
+    /// It has written too much into the folder of its socket.
+    Disk(String),
+    /// Its image has no program that can be started.
+    NoProgram(String),
+    /// The engine could not start it, which is not its fault.
+    NotStarted(String),
+}

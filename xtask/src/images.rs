@@ -1,0 +1,128 @@
+//! `cargo xtask images`: container images of the programs and of the kits' samples. What an
+//! image holds is built on this machine; a container engine is handed a folder with two files,
+//! a Dockerfile and an archive of the image's files, which is the same for the same commit.
+
+mod base;
+mod context;
+mod npm;
+mod options;
+mod pip;
+mod programs;
+mod rootfs;
+mod sbom;
+mod source;
+
+pub(crate) use base::Base;
+use programs::Program;
+
+use self::options::{Options, Verb};
+use crate::shell::{Result, command, stream, target_dir};
+
+/// What an image is made of.
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    /// A Rust program and nothing else.
+    Rust(Program),
+    /// The C++ sample of this name with the libraries that it is linked with.
+    Cpp(&'static str),
+    /// The Python sample in this file, its kit and what that needs, on an image with Python.
+    Python(&'static str),
+    /// The Node sample in this file and what it needs, on an image with Node.
+    Node(&'static str),
+}
+
+/// An image: its name is also that of its Dockerfile.
+struct Image {
+    name: &'static str,
+    content: Content,
+    /// Whether it has a folder of its own to write to, `/data`.
+    writes: bool,
+}
+
+#[rustfmt::skip]
+const IMAGES: &[Image] = &[
+    Image { name: "arena", content: Content::Rust(Program::binary("arena", "arena")), writes: true },
+    Image { name: "referee", content: Content::Rust(Program::binary("referee-cli", "referee")), writes: false },
+    Image { name: "bot", content: Content::Rust(Program::binary("house-bots", "bot")), writes: false },
+    Image { name: "sample-rust", content: Content::Rust(Program::example("bot-kit", "random")), writes: false },
+    Image { name: "sample-cpp", content: Content::Cpp("random"), writes: false },
+    Image { name: "sample-python", content: Content::Python("random_bot.py"), writes: false },
+    Image { name: "sample-node", content: Content::Node("random.js"), writes: false },
+];
+
+/// What all images are called before the slash.
+const PREFIX: &str = "bot-arena";
+
+const ABSENT: &str = "\
+Images are built by an engine of containers: Docker, or a program with the same command line. It
+must be running, and this user must be allowed to use it; --engine-host says where it is.";
+
+impl Content {
+    /// Whether it stands on another image, which has an interpreter.
+    const fn has_base(self) -> bool {
+        matches!(self, Self::Python(_) | Self::Node(_))
+    }
+}
+
+/// Does what the words after `images` ask for.
+///
+/// # Errors
+/// They can't be understood, or something can't be built.
+pub(crate) fn run(words: &[&str]) -> Result {
+    let options = Options::read(words)?;
+    if options.verb == Verb::Base {
+        if !options.prepared {
+            Base::begin()?.finish()?;
+        }
+        return base::import(options.engine_host.as_deref());
+    }
+    if !options.prepared {
+        context::write(&options.images, &options.profile)?;
+    }
+    if options.verb == Verb::Contexts {
+        return Ok(());
+    }
+    for image in &options.images {
+        build(image, &options)?;
+    }
+    Ok(())
+}
+
+/// Writes what the tests of `arena` build images of, from programs that are built already.
+///
+/// # Errors
+/// Something can't be built.
+pub(crate) fn for_tests(base: Base) -> Result {
+    let images: Vec<_> = IMAGES.iter().collect();
+    context::write(&images, programs::TESTS)?;
+    base.finish()
+}
+
+/// Has the engine build one image of its context.
+fn build(image: &Image, options: &Options) -> Result {
+    let context = context::folder(image);
+    if !context.join("Dockerfile").is_file() {
+        let context = context.display();
+        return Err(format!("{context} is not there yet: run this without --prepared").into());
+    }
+    let mut docker = docker(options.engine_host.as_deref());
+    docker.args(["build", "--quiet"]);
+    for tag in ["latest", env!("CARGO_PKG_VERSION")] {
+        docker.arg(format!("--tag={PREFIX}/{}:{tag}", image.name));
+    }
+    if let (true, Some(base)) = (image.content.has_base(), &options.base) {
+        docker.arg(format!("--build-arg=BASE={base}"));
+    }
+    stream(docker.arg(context)).map_err(|error| format!("{error}\n{ABSENT}").into())
+}
+
+fn docker(engine_host: Option<&str>) -> std::process::Command {
+    let mut docker = command("docker");
+    docker.args(engine_host.map(|host| format!("--host={host}")));
+    docker
+}
+
+/// Where all of this goes.
+fn folder() -> std::path::PathBuf {
+    target_dir().join("images")
+}

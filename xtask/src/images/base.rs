@@ -1,0 +1,124 @@
+//! An image of Debian with what the samples need, made of packages: for a machine that reaches
+//! no registry of images. Elsewhere `docker pull` is the usual way.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Child, Stdio},
+};
+
+use super::{PREFIX, docker, folder};
+use crate::shell::{Result, command, stream};
+
+const SUITE: &str = "bookworm";
+/// What bots in Python, in Node and in C++ with gRPC need; the last have no newer name in it.
+const PACKAGES: &str = "python3,nodejs,libgrpc++1.51,libstdc++6";
+/// Nobody reads it there.
+const LEFT_OUT: &str = "path-exclude=/usr/share/{doc,man,info,locale}/*";
+
+const ABSENT: &str = "\
+The base of images is made by mmdebstrap (Debian: apt-get install mmdebstrap), as root or with user
+namespaces.";
+
+/// A base that is being made, while other things are done.
+pub(crate) struct Base(Option<Child>);
+
+impl Base {
+    /// Begins to make it, unless an earlier run has made it for the tests.
+    ///
+    /// # Errors
+    /// mmdebstrap is not there.
+    pub(crate) fn begin_for_tests() -> Result<Self> {
+        let of = fs::read_to_string(packages());
+        if archive().is_file() && of.is_ok_and(|of| of == PACKAGES) {
+            return Ok(Self(None));
+        }
+        Self::begin()
+    }
+
+    /// Begins to make it anew: the same packages may have become newer.
+    ///
+    /// # Errors
+    /// mmdebstrap is not there.
+    pub(crate) fn begin() -> Result<Self> {
+        fs::create_dir_all(folder())?;
+        let path = log();
+        let log = fs::File::create(&path)?;
+        eprintln!(
+            "mmdebstrap makes a base of Debian {SUITE}; its log: {}",
+            path.display()
+        );
+        let mut made = command("mmdebstrap");
+        made.args(["--variant=minbase", "--format=tar"])
+            .arg(format!("--include={PACKAGES}"))
+            .arg(format!("--dpkgopt={LEFT_OUT}"))
+            .arg(SUITE)
+            .arg(unfinished())
+            .stdout(Stdio::null())
+            .stderr(log);
+        let child = made
+            .spawn()
+            .map_err(|error| format!("could not run mmdebstrap: {error}\n{ABSENT}"))?;
+        Ok(Self(Some(child)))
+    }
+
+    /// Waits until it is made.
+    ///
+    /// # Errors
+    /// It could not be made.
+    pub(crate) fn finish(mut self) -> Result {
+        let Some(mut child) = self.0.take() else {
+            return Ok(());
+        };
+        let status = child.wait()?;
+        if !status.success() {
+            let said = fs::read_to_string(log()).unwrap_or_default();
+            return Err(format!("mmdebstrap failed ({status})\n{said}{ABSENT}").into());
+        }
+        fs::rename(unfinished(), archive())?;
+        fs::write(packages(), PACKAGES)?;
+        Ok(())
+    }
+}
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            // What it was made for has failed. So that it can tidy up, it is asked to end.
+            let _ = command("kill").arg(child.id().to_string()).status();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Hands it to an engine.
+///
+/// # Errors
+/// It is not made yet, or the engine does not take it.
+pub(super) fn import(engine_host: Option<&str>) -> Result {
+    let archive = archive();
+    if !archive.is_file() {
+        let archive = archive.display();
+        return Err(format!("{archive} is not there yet: run this without --prepared").into());
+    }
+    let mut docker = docker(engine_host);
+    docker.args(["import", "--change=CMD [\"bash\"]"]);
+    stream(docker.arg(archive).arg(format!("{PREFIX}/base")))
+}
+
+fn archive() -> PathBuf {
+    folder().join("base.tar")
+}
+
+fn unfinished() -> PathBuf {
+    folder().join("base.unfinished.tar")
+}
+
+/// What the archive was made of.
+fn packages() -> PathBuf {
+    folder().join("base.packages")
+}
+
+fn log() -> PathBuf {
+    folder().join("base.log")
+}

@@ -1,0 +1,158 @@
+//! What an engine is handed to build an image: a Dockerfile and the archive of its files.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    Content, Image, npm, pip,
+    programs::{self, TESTS},
+    rootfs::{Rootfs, USER},
+    sbom::{self, Package},
+    source::Source,
+};
+use crate::{
+    languages,
+    shell::{Result, root},
+};
+
+const PROTOS: &str = "opt/bot/proto";
+
+/// Where the context of an image is written.
+pub(super) fn folder(image: &Image) -> PathBuf {
+    super::folder().join("contexts").join(image.name)
+}
+
+/// Builds what these images hold and writes their contexts.
+///
+/// # Errors
+/// Something can't be built.
+pub(super) fn write(images: &[&Image], profile: &str) -> Result {
+    let source = Source::read()?;
+    let is_rust = |image: &&Image| matches!(image.content, Content::Rust(_));
+    if profile == TESTS && images.iter().any(is_rust) {
+        programs::build_for_tests()?;
+    }
+    for image in images {
+        let (mut files, packages) = files(image, profile, &source)?;
+        if image.writes {
+            files.folder("data", 0o755, USER);
+        }
+        files.text(
+            sbom::PATH,
+            sbom::write(image.name, &source.revision, &packages),
+        );
+        let folder = folder(image);
+        // An engine is sent all that is in it.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)?;
+        files.write(&folder.join("rootfs.tar"), source.epoch)?;
+        let dockerfile = root().join(format!("deploy/images/{}.Dockerfile", image.name));
+        let dockerfile = fs::read_to_string(&dockerfile)
+            .map_err(|error| format!("could not read {}: {error}", dockerfile.display()))?;
+        let dockerfile = filled_in(&dockerfile, &source.revision)?;
+        fs::write(folder.join("Dockerfile"), dockerfile)?;
+        eprintln!("{}", folder.display());
+    }
+    Ok(())
+}
+
+/// The files of an image, and the packages in it.
+fn files(image: &Image, profile: &str, source: &Source) -> Result<(Rootfs, BTreeSet<Package>)> {
+    match image.content {
+        Content::Rust(program) => {
+            let mut files = Rootfs::from_scratch();
+            let built = programs::build(program, profile)?;
+            let libraries = files.program(&format!("usr/local/bin/{}", image.name), &built)?;
+            let mut packages = sbom::of_rust(program)?;
+            packages.extend(sbom::of_libraries(&libraries)?);
+            Ok((files, packages))
+        }
+        Content::Cpp(name) => {
+            let mut files = Rootfs::from_scratch();
+            let built = match profile {
+                TESTS => languages::folder().join("cpp"),
+                _ => languages::cpp("cpp-release", "Release", None)?,
+            };
+            let program = format!("usr/local/bin/{}", image.name);
+            let libraries = files.program(&program, &built.join("cpp").join(name))?;
+            Ok((files, sbom::of_libraries(&libraries)?))
+        }
+        Content::Python(sample) => {
+            let mut files = Rootfs::default();
+            let site = pip::install(source.epoch)?;
+            files.tree(pip::PATH, &site, &pip::is_needed)?;
+            let samples = root().join("bots/python/samples");
+            for name in [sample, "thinking.py"] {
+                files.file(&format!("opt/bot/{name}"), &samples.join(name))?;
+            }
+            Ok((files, pip::packages(&site)?))
+        }
+        Content::Node(sample) => {
+            let mut files = Rootfs::default();
+            files.tree("opt/bot/node_modules", &npm::install()?, &npm::is_needed)?;
+            files.file(&format!("opt/bot/{sample}"), &npm::sample().join(sample))?;
+            files.tree(PROTOS, &root().join("proto"), &is_proto)?;
+            Ok((files, npm::packages()?))
+        }
+    }
+}
+
+/// Whether this is a folder of .proto files, or one of them.
+fn is_proto(path: &str) -> bool {
+    Path::new(path).extension().map_or_else(
+        || {
+            path.starts_with(&format!("{PROTOS}/arena"))
+                || path.starts_with(&format!("{PROTOS}/games"))
+        },
+        |end| end == "proto",
+    )
+}
+
+/// A Dockerfile with our version and the commit, so that the context by itself is enough.
+fn filled_in(dockerfile: &str, revision: &str) -> Result<String> {
+    let mut filled = dockerfile.to_owned();
+    for (name, value) in [
+        ("VERSION", env!("CARGO_PKG_VERSION")),
+        ("REVISION", revision),
+    ] {
+        let declared = format!("ARG {name}\n");
+        if !filled.contains(&declared) {
+            return Err(format!("a Dockerfile has no line `{}`", declared.trim()).into());
+        }
+        filled = filled.replace(&declared, &format!("ARG {name}={value}\n"));
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::IMAGES;
+    use super::*;
+
+    #[test]
+    fn every_image_has_a_dockerfile_with_our_version() {
+        for image in IMAGES {
+            let file = root().join(format!("deploy/images/{}.Dockerfile", image.name));
+            let text = fs::read_to_string(&file).unwrap();
+            let filled = filled_in(&text, "abc").unwrap();
+            assert!(filled.contains("ARG REVISION=abc\n"), "{filled}");
+            for label in ["title", "description", "licenses", "version", "revision"] {
+                let label = format!("org.opencontainers.image.{label}=");
+                assert!(filled.contains(&label), "{}: no {label}", image.name);
+            }
+            assert!(filled.contains("\nUSER 10001:10001\n"), "{filled}");
+            assert_eq!(filled.contains("FROM scratch"), !image.content.has_base());
+        }
+    }
+
+    #[test]
+    fn only_proto_files_are_taken() {
+        assert!(is_proto("opt/bot/proto/games"));
+        assert!(is_proto("opt/bot/proto/games/othello/v1/othello.proto"));
+        assert!(!is_proto("opt/bot/proto/src"));
+        assert!(!is_proto("opt/bot/proto/build.rs"));
+    }
+}

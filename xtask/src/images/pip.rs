@@ -1,0 +1,175 @@
+//! The Python kit and what it needs, as pip installs it by the kit's constraints.
+
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use super::{folder, sbom::Package};
+use crate::{
+    languages::{self, CONSTRAINTS},
+    shell::{Result, capture, command, root, stream},
+};
+
+/// The Python of the image, which need not be that of this machine. Debian 12 has it.
+const VERSION: &str = "3.11";
+/// What wheels call the C libraries that it has.
+const PLATFORMS: [&str; 3] = ["manylinux2014", "manylinux_2_17", "manylinux_2_28"];
+/// Where it lies in the image.
+pub(super) const PATH: &str = "opt/bot/site-packages";
+
+/// Installs the kit and its dependencies and says where their folder is.
+///
+/// # Errors
+/// pip fails.
+pub(super) fn install(epoch: u64) -> Result<PathBuf> {
+    let python = languages::venv()?;
+    let folder = folder().join("pip");
+    let _ = fs::remove_dir_all(&folder);
+    let site = folder.join("site-packages");
+    let kit = root().join("bots/python");
+    let pip = || {
+        let mut pip = command(&python);
+        pip.args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
+            .current_dir(&kit)
+            .env("PIP_CONSTRAINT", CONSTRAINTS)
+            .env("PIP_BUILD_CONSTRAINT", CONSTRAINTS)
+            .env("SOURCE_DATE_EPOCH", epoch.to_string());
+        pip
+    };
+    stream(
+        pip()
+            .args(["wheel", "--no-deps", ".", "--wheel-dir"])
+            .arg(&folder),
+    )?;
+    let mut install = pip();
+    install
+        .args(["install", "--no-compile", "--only-binary=:all:"])
+        .args(["--implementation=cp", "--python-version", VERSION]);
+    for platform in PLATFORMS {
+        install.arg(format!("--platform={platform}_{}", env::consts::ARCH));
+    }
+    install.arg("--target").arg(&site).arg(wheel(&folder)?);
+    stream(&mut install)?;
+    compile(&python, &site)?;
+    Ok(site)
+}
+
+/// Whether a file is needed when the program runs, and the same each time.
+pub(super) fn is_needed(path: &str) -> bool {
+    let names = [
+        "/bin",
+        "/RECORD",
+        "/direct_url.json",
+        "/REQUESTED",
+        "/INSTALLER",
+    ];
+    let endings = [".pyi", ".pyx", ".pxd", ".pxi"];
+    path != format!("{PATH}{}", names[0])
+        && !names[1..]
+            .iter()
+            .chain(&endings)
+            .any(|end| path.ends_with(end))
+}
+
+/// The packages that are installed there.
+///
+/// # Errors
+/// The folder can't be read.
+pub(super) fn packages(site: &Path) -> Result<BTreeSet<Package>> {
+    let mut packages = BTreeSet::new();
+    for entry in fs::read_dir(site)? {
+        let metadata = entry?.path().join("METADATA");
+        if metadata.is_file() {
+            packages.extend(package(&fs::read_to_string(metadata)?));
+        }
+    }
+    Ok(packages)
+}
+
+/// What a package says of itself.
+fn package(metadata: &str) -> Option<Package> {
+    let value = |key: &str| metadata.lines().find_map(|line| line.strip_prefix(key));
+    let name = value("Name: ")?.to_owned();
+    let version = value("Version: ")?.to_owned();
+    // Before there were expressions it was any text, often of one line.
+    let licence = value("License-Expression: ").unwrap_or_else(|| match value("License: ") {
+        Some("Apache License 2.0") => "Apache-2.0",
+        Some("3-Clause BSD License") => "BSD-3-Clause",
+        _ => "",
+    });
+    Some(Package {
+        url: format!(
+            "pkg:pypi/{}@{version}",
+            name.to_lowercase().replace('_', "-")
+        ),
+        licence: licence.to_owned(),
+        name,
+        version,
+        hash: None,
+    })
+}
+
+/// The kit as a wheel.
+fn wheel(folder: &Path) -> Result<PathBuf> {
+    let files = fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut wheels = files.filter(|path| path.extension().is_some_and(|end| end == "whl"));
+    wheels
+        .next()
+        .ok_or_else(|| "pip wheel wrote no wheel".into())
+}
+
+/// Compiles the modules, so that a bot on a read-only root starts in a third of the time. Only
+/// the Python of the image can do that; with another one they are left as they are.
+fn compile(python: &Path, site: &Path) -> Result {
+    let version =
+        capture(command(python).args(["-c", "import platform; print(platform.python_version())"]))?;
+    if !version.starts_with(&format!("{VERSION}.")) {
+        eprintln!(
+            "this is Python {}: the modules are not compiled for {VERSION}",
+            version.trim()
+        );
+        return Ok(());
+    }
+    // By the hash of their source: times are not kept. Names are those in the image.
+    stream(
+        command(python)
+            .args([
+                "-m",
+                "compileall",
+                "-q",
+                "--invalidation-mode",
+                "unchecked-hash",
+            ])
+            .args(["-p", &format!("/{PATH}"), "-s"])
+            .arg(site)
+            .arg(site)
+            // The order of sets is in them.
+            .env("PYTHONHASHSEED", "0"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_what_its_metadata_says() {
+        let found = package("Metadata-Version: 2.4\nName: typing_extensions\nVersion: 4.16.0\n");
+        assert_eq!(found.unwrap().url, "pkg:pypi/typing-extensions@4.16.0");
+        let found = package("Name: grpcio\nVersion: 1\nLicense: Apache License 2.0\n").unwrap();
+        assert_eq!(found.licence, "Apache-2.0");
+        assert_eq!(package("Summary: nothing\n"), None);
+    }
+
+    #[test]
+    fn what_differs_each_time_is_left_out() {
+        assert!(is_needed("opt/bot/site-packages/grpc/__init__.py"));
+        assert!(is_needed("opt/bot/site-packages/grpc/bin/x.py"));
+        assert!(!is_needed("opt/bot/site-packages/bin"));
+        assert!(!is_needed(
+            "opt/bot/site-packages/a.dist-info/direct_url.json"
+        ));
+    }
+}

@@ -1,0 +1,218 @@
+//! The list of the packages in an image, as CycloneDX JSON. It has what we put there, not what
+//! is in the image below it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+
+use super::programs::{self, Program};
+use crate::shell::{Result, capture, cargo, command, root};
+
+/// Where it lies in every image.
+pub(super) const PATH: &str = "usr/share/bot-arena/sbom.cdx.json";
+
+/// A package.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Package {
+    pub(super) name: String,
+    pub(super) version: String,
+    /// As the package says it: an expression of SPDX, or nothing.
+    pub(super) licence: String,
+    /// Its package URL, `pkg:cargo/tokio@1.54.0`.
+    pub(super) url: String,
+    /// The SHA-256 or SHA-512 of what was downloaded, in hex.
+    pub(super) hash: Option<(&'static str, String)>,
+}
+
+/// The list of an image's packages.
+pub(super) fn write(image: &str, revision: &str, packages: &BTreeSet<Package>) -> String {
+    let components: Vec<Value> = packages.iter().map(component).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let list = json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {
+            "component": {
+                "type": "container",
+                "name": format!("{}/{image}", super::PREFIX),
+                "version": version,
+                "properties": [{ "name": "revision", "value": revision }],
+            },
+        },
+        "components": components,
+    });
+    format!("{list:#}\n")
+}
+
+fn component(package: &Package) -> Value {
+    let mut component = json!({
+        "type": "library",
+        "name": package.name,
+        "version": package.version,
+        "bom-ref": package.url,
+        "purl": package.url,
+    });
+    if !package.licence.is_empty() {
+        component["licenses"] = json!([{ "expression": package.licence }]);
+    }
+    if let Some((algorithm, hash)) = &package.hash {
+        component["hashes"] = json!([{ "alg": algorithm, "content": hash }]);
+    }
+    component
+}
+
+/// What a Rust program is linked with.
+///
+/// # Errors
+/// cargo fails.
+pub(super) fn of_rust(program: Program) -> Result<BTreeSet<Package>> {
+    let edges = if program.is_example {
+        "normal,dev"
+    } else {
+        "normal"
+    };
+    let package = program.package;
+    let target = programs::target()?;
+    let mut tree = cargo(&format!(
+        "tree --locked -p {package} --edges {edges},no-proc-macro --target {target} --prefix none"
+    ));
+    let tree = capture(tree.args(["--format", "{p}|{l}|"]))?;
+    let checksums = checksums(&fs::read_to_string(root().join("Cargo.lock"))?);
+    Ok(tree
+        .lines()
+        .filter_map(|line| rust(line, &checksums))
+        .collect())
+}
+
+/// A line of cargo's, `NAME vVERSION (WHERE)|LICENCE|`.
+fn rust(line: &str, checksums: &BTreeMap<(String, String), String>) -> Option<Package> {
+    let mut parts = line.split('|');
+    let mut words = parts.next()?.split_whitespace();
+    let name = words.next()?.to_owned();
+    let version = words.next()?.strip_prefix('v')?.to_owned();
+    // As it was written before there were expressions.
+    let licence = parts.next()?.replace(" / ", " OR ").replace('/', " OR ");
+    let url = format!("pkg:cargo/{name}@{version}");
+    let hash = checksums.get(&(name.clone(), version.clone()));
+    let hash = hash.map(|hash| ("SHA-256", hash.clone()));
+    Some(Package {
+        name,
+        version,
+        licence,
+        url,
+        hash,
+    })
+}
+
+/// Names and versions in a lock file with the checksums that it has of them.
+fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
+    let packages = lock.split("[[package]]");
+    let checksums = packages.filter_map(|package| {
+        let value = |key: &str| {
+            let line = package.lines().find_map(|line| line.strip_prefix(key))?;
+            Some(line.trim_matches('"').to_owned())
+        };
+        let key = (value("name = ")?, value("version = ")?);
+        Some((key, value("checksum = ")?))
+    });
+    checksums.collect()
+}
+
+/// Debian's packages that these libraries are of. Elsewhere: the libraries by themselves.
+///
+/// # Errors
+/// dpkg is there and fails.
+pub(super) fn of_libraries(libraries: &[PathBuf]) -> Result<BTreeSet<Package>> {
+    libraries
+        .iter()
+        .map(|library| of_library(library))
+        .collect()
+}
+
+fn of_library(library: &Path) -> Result<Package> {
+    let file = library
+        .file_name()
+        .unwrap_or_default()
+        .display()
+        .to_string();
+    let Some(package) = owner(library) else {
+        return Ok(Package {
+            url: format!("pkg:generic/{file}"),
+            name: file,
+            version: String::new(),
+            licence: String::new(),
+            hash: None,
+        });
+    };
+    let format = "--showformat=${Package} ${Version} ${Architecture}";
+    let shown = capture(command("dpkg-query").args(["--show", format, &package]))?;
+    let [name, version, architecture] = shown.split(' ').collect::<Vec<_>>()[..] else {
+        return Err(format!("dpkg-query: expected three words, got `{shown}`").into());
+    };
+    let escaped = name.replace('+', "%2B");
+    Ok(Package {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        licence: String::new(),
+        url: format!(
+            "pkg:deb/debian/{escaped}@{}?arch={architecture}",
+            version.replace('+', "%2B").replace(':', "%3A")
+        ),
+        hash: None,
+    })
+}
+
+/// The package of a library. It may have been installed as `/lib` or as `/usr/lib`, one of
+/// which is a link, and its own name may be a link too.
+fn owner(library: &Path) -> Option<String> {
+    let real = library.canonicalize().ok()?;
+    let real = real.display().to_string();
+    let names = [
+        real.strip_prefix("/usr").map(str::to_owned),
+        Some(real.clone()),
+    ];
+    names.into_iter().flatten().find_map(|name| {
+        let said = capture(command("dpkg-query").args(["--search", &name])).ok()?;
+        let (package, _) = said.lines().next()?.split_once(": ")?;
+        Some(package.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_tree_is_a_package() {
+        let lock = "[[package]]\nname = \"a-b\"\nversion = \"1.2.3\"\nchecksum = \"00ff\"\n\n\
+            [[package]]\nname = \"ours\"\nversion = \"0.1.0\"\ndependencies = [\n \"a-b\",\n]\n";
+        let checksums = checksums(lock);
+        let package = rust("a-b v1.2.3|MIT/Apache-2.0| (*)", &checksums).unwrap();
+        assert_eq!(package.url, "pkg:cargo/a-b@1.2.3");
+        assert_eq!(package.licence, "MIT OR Apache-2.0");
+        assert_eq!(package.hash, Some(("SHA-256", "00ff".to_owned())));
+        let ours = rust("ours v0.1.0 (/somewhere)|Apache-2.0|", &checksums).unwrap();
+        assert_eq!((ours.version.as_str(), ours.hash), ("0.1.0", None));
+        assert_eq!(rust("", &checksums), None);
+    }
+
+    #[test]
+    fn a_program_has_what_it_is_linked_with_and_nothing_else() {
+        let packages = of_rust(Program::binary("house-bots", "bot")).unwrap();
+        let has = |name: &str| packages.iter().any(|package| package.name == name);
+        assert!(
+            has("tonic") && has("clap") && has("bot-kit"),
+            "{packages:?}"
+        );
+        // What only its build needs, what only its tests need, a procedural macro.
+        assert!(!has("tonic-prost-build") && !has("tempfile") && !has("clap_derive"));
+        let list = write("bot", "abc", &packages);
+        let list: Value = serde_json::from_str(&list).unwrap();
+        assert_eq!(list["components"].as_array().unwrap().len(), packages.len());
+    }
+}
