@@ -268,7 +268,8 @@ impl View {
             path: SOCKETS.into(),
             outside: outside.clone(),
         }));
-        for path in self.hidden.iter().filter(|path| self.shows(path)) {
+        let masked = self.hidden.iter().filter(|path| self.shows(path));
+        for path in masked.filter(|path| !self.is_masked_with_another(path)) {
             entries.push(Entry::Mask {
                 path: path.clone(),
                 folder: path.is_dir(),
@@ -276,6 +277,15 @@ impl View {
         }
         entries.sort_by(|one, other| one.path().cmp(other.path()));
         entries
+    }
+
+    /// Whether a hidden path lies in another one, and nothing that is shown is between them: then
+    /// it is gone with the other one.
+    fn is_masked_with_another(&self, path: &Path) -> bool {
+        self.hidden.iter().any(|above| {
+            let is_between = |shown: &PathBuf| shown.starts_with(above) && path.starts_with(shown);
+            path != above && path.starts_with(above) && !self.visible.iter().any(is_between)
+        })
     }
 
     /// Whether a path is in what is shown of the machine.
@@ -859,6 +869,35 @@ mod tests {
             .collect();
         assert!(!granted.iter().any(|path| store.starts_with(path)));
         assert!(granted.iter().any(|path| bot.starts_with(path)));
+    }
+
+    #[test]
+    fn what_is_hidden_with_its_folder_is_not_covered_again() {
+        let home = Home::new();
+        let bot = home.file("project/bot", "");
+        home.file("project/runs/one/logs/a.log", "");
+        let at = |path: &str| home.path().join("project").join(path);
+        let hidden = vec![at("runs/one/logs"), at("runs")];
+        let masks = |readable: Vec<PathBuf>| {
+            let view = home.view(&Program {
+                path: bot.clone(),
+                readable,
+                hidden: hidden.clone(),
+                ..Program::default()
+            });
+            let entries = view.entries(&Limits::default());
+            let masks = entries.into_iter().filter_map(|entry| match entry {
+                Entry::Mask { path, .. } => Some(path),
+                _ => None,
+            });
+            masks
+                .filter(|path| path.starts_with(home.path()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(masks(vec![]), [at("runs")]);
+        // What is shown between the two would show it again.
+        let both = [at("runs"), at("runs/one/logs")];
+        assert_eq!(masks(vec![at("runs/one")]), both);
     }
 
     #[test]

@@ -1646,3 +1646,16 @@ fn a_tournament_whose_arena_was_killed_is_interrupted_and_can_be_removed() {
         err(&gone)
     );
 }
+
+#[test]
+fn a_tournament_plays_a_bot_that_lies_beside_its_runs() {
+    let arena = Arena::new();
+    // The folder that the bot sees holds the store and the logs, which it must not see.
+    std::fs::copy(villain_program(), arena.path("bot")).unwrap();
+    let text = "game = \"connect-four\"\nshape = \"round-robin\"\ndeals = 1\n\
+        [[bots]]\nname = \"me\"\nbot = \"exec:./bot honest\"\n\
+        [[bots]]\nname = \"other\"\nbot = \"house:random\"\n";
+    std::fs::write(arena.path("cup.toml"), text).unwrap();
+    let table = done(&arena.run("tournament run cup.toml --name beside"));
+    assert!(!table.contains("fouls"), "{table}");
+}
