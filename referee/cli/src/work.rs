@@ -10,10 +10,10 @@ use std::{
 
 use anyhow::Context as _;
 use clap::Args;
-use referee::BotSandbox;
+use referee::{BotDial, BotSandbox};
 use referee_container::{EngineError, find_socket};
 use referee_games::GAMES;
-use referee_net::{DialOptions, Target, channel};
+use referee_net::{AllowList, DialOptions, Pattern, Target, channel};
 use referee_worker::{
     Abilities, LaunchContext, Machine, Stop, WorkError, WorkerIdentity, Workers, has_program,
     image_label,
@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     CacheArgs, End, Hidden, PinArgs, bots, files,
-    net::{TlsDialArgs, TokenDialArgs},
+    net::{BotsTlsArgs, TlsDialArgs, TokenDialArgs},
     random_bytes,
     sandbox::SandboxArgs,
     stop, usage,
@@ -68,6 +68,13 @@ pub struct WorkArgs {
     /// languages are found without it.
     #[arg(long, value_name = "LABEL")]
     provides: Vec<String>,
+    /// The addresses of bots that run as services and that this worker may dial; without it none
+    /// may be. HOST:PORT is compared with the address as it is written, 10.0.0.0/8:* with
+    /// addresses in numbers, unix:/FOLDER/ with the path of a socket.
+    #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',', env = "REFEREE_BOTS")]
+    bots: Vec<Pattern>,
+    #[command(flatten)]
+    bots_tls: BotsTlsArgs,
     /// Work for this tournament only, and end when it is over.
     #[arg(long, value_name = "NAME")]
     tournament: Option<String>,
@@ -114,6 +121,10 @@ impl WorkArgs {
             .context("could not start the supervisor")?
             .with_sandbox(Some(sandbox))
             .with_pondering(self.sandbox.allows_pondering())
+            .with_dial(BotDial {
+                allowed: Some(Arc::new(self.may_dial())),
+                ..self.bots_tls.load()?
+            })
             .with_archives(Some(Arc::new(self.cache.open()?)))
             .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
         let workers = Workers::start(context, cores.as_ref(), concurrency)?;
@@ -161,6 +172,10 @@ impl WorkArgs {
         }
     }
 
+    fn may_dial(&self) -> AllowList {
+        self.bots.iter().cloned().collect()
+    }
+
     /// The walls around packed bots.
     fn walls(&self) -> anyhow::Result<BotSandbox> {
         Ok(BotSandbox {
@@ -194,6 +209,7 @@ impl WorkArgs {
                 .map(|kind| kind.info().name.to_owned())
                 .collect(),
             provides,
+            bots: self.may_dial(),
             isolation: sandbox.walls().to_string(),
             isolated: sandbox.walls().missing().is_empty(),
         })

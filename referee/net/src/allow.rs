@@ -167,6 +167,31 @@ impl AllowList {
         Err(refused())
     }
 
+    /// The patterns.
+    pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.0.iter()
+    }
+
+    /// Whether `HOST:PORT` may be dialled as far as that can be said without resolving a name:
+    /// its name is allowed, or it is an address in an allowed network.
+    #[must_use]
+    pub fn names(&self, authority: &str) -> bool {
+        let parts = authority.rsplit_once(':');
+        let parts = parts.and_then(|(host, port)| Some((bare(host), port.parse().ok()?)));
+        parts.is_some_and(|(host, port)| {
+            let ip = host.parse::<IpAddr>();
+            self.allows_name(host, port)
+                || ip.is_ok_and(|ip| self.allows_address(SocketAddr::new(ip, port)))
+        })
+    }
+
+    /// Whether a Unix socket may be dialled, as far as that can be said from its path.
+    #[must_use]
+    pub fn names_socket(&self, path: &Path) -> bool {
+        let mut patterns = self.0.iter();
+        patterns.any(|pattern| matches!(pattern, Pattern::Folder(folder) if is_below(path, folder)))
+    }
+
     fn allows_name(&self, host: &str, port: u16) -> bool {
         self.0.iter().any(|pattern| {
             matches!(pattern, Pattern::Host { name, port: allowed }
@@ -255,6 +280,32 @@ mod tests {
         ] {
             assert!(text.parse::<Pattern>().is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_may_be_dialled_can_be_said_without_resolving_names() {
+        let list = list(&[
+            "python:50051",
+            "10.0.0.0/8:*",
+            "[fd00::/8]:5",
+            "unix:/run/bots/",
+        ]);
+        for yes in ["python:50051", "PYTHON:50051", "10.1.2.3:7", "[fd00::1]:5"] {
+            assert!(list.names(yes), "{yes}");
+        }
+        for no in [
+            "python:50052",
+            "python",
+            "11.1.2.3:7",
+            "[fd00::1]:6",
+            "other:50051",
+            "",
+        ] {
+            assert!(!list.names(no), "{no}");
+        }
+        assert!(list.names_socket(Path::new("/run/bots/a.sock")));
+        assert!(!list.names_socket(Path::new("/run/bots/../a.sock")));
+        assert!(!list.names_socket(Path::new("/run/a.sock")));
     }
 
     async fn allows(list: &AllowList, host: &str, port: u16) -> bool {

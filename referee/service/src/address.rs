@@ -7,7 +7,7 @@ use tonic::transport::Endpoint;
 
 /// A bot's address: `unix:PATH`, `tcp:HOST:PORT` or, with TLS, `grpcs://HOST:PORT`.
 /// `grpc://HOST:PORT` and `http://HOST:PORT` mean the second, `https://HOST:PORT` the third.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address {
     /// A Unix socket.
     Unix(PathBuf),

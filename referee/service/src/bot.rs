@@ -11,7 +11,7 @@ use std::{
 };
 
 use referee_core::{Foul, ThinkingTime};
-use tokio::{runtime::Handle, sync::Notify};
+use tokio::{runtime::Handle, sync::Notify, time::Instant};
 
 use crate::{
     address::Address,
@@ -41,7 +41,12 @@ pub struct Bot {
     excuses: Arc<Excuses>,
     identity: Option<String>,
     number: u64,
+    /// Whether it has answered since it was last found to be gone, where it runs somewhere.
+    has_answered: AtomicBool,
 }
+
+/// How often a service that is gone is tried again.
+const SERVICE_PAUSE: Duration = Duration::from_millis(50);
 
 /// How many bots there are in this process.
 static BOTS: AtomicU64 = AtomicU64::new(0);
@@ -130,6 +135,7 @@ impl Bot {
             excuses: Arc::default(),
             identity: None,
             number: BOTS.fetch_add(1, Ordering::Relaxed),
+            has_answered: AtomicBool::new(false),
         }
     }
 
@@ -365,16 +371,29 @@ impl Bot {
             return Ok(());
         }
         let leader = instance.process.as_ref().and_then(Process::first_process);
-        let busy = self.busy(shard);
-        let opening = Connection::open(
-            &instance.address,
-            &self.dial,
-            leader,
-            busy,
-            self.connect_limit,
-        );
-        match opening.await {
+        // Whoever runs a service starts it again when it has crashed. It is waited for once: one
+        // that stays away does not hold up every game.
+        let is_awaited =
+            instance.process.is_none() && self.has_answered.swap(false, Ordering::Relaxed);
+        let deadline = Instant::now() + self.connect_limit;
+        let opened = loop {
+            let opening = Connection::open(
+                &instance.address,
+                &self.dial,
+                leader,
+                self.busy(shard),
+                self.connect_limit,
+            );
+            match opening.await {
+                Err(ConnectError::Failed(_)) if is_awaited && Instant::now() < deadline => {
+                    tokio::time::sleep(SERVICE_PAUSE).await;
+                }
+                opened => break opened,
+            }
+        };
+        match opened {
             Ok(connection) => {
+                self.has_answered.store(true, Ordering::Relaxed);
                 instance.connections().insert(shard.id, connection);
                 self.changed.notify_waiters();
                 Ok(())

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use crate::Entry;
+use referee::Address;
+use referee_net::AllowList;
+
+use crate::{Entry, Reach};
 
 /// What a worker can play.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub struct Machine {
     pub games: BTreeSet<String>,
     /// What packed bots may need: `python3`, `linux-x86_64`.
     pub provides: BTreeSet<String>,
+    /// The bots that it may dial where they run as services.
+    pub bots: AllowList,
     /// The walls around its bots that hold, in words.
     pub isolation: String,
     /// Whether all walls hold that keep what one process knows from the next.
@@ -41,6 +46,11 @@ pub enum Need {
     Local {
         /// Its SPEC.
         spec: String,
+    },
+    /// A machine that may dial a bot that runs there.
+    Dial {
+        /// The bot's address.
+        address: Address,
     },
     /// A machine that provides this.
     Provided {
@@ -68,6 +78,10 @@ impl Abilities {
         };
         match need {
             Need::Local { .. } => false,
+            Need::Dial { address } => match address {
+                Address::Unix(path) => machine.bots.names_socket(path),
+                Address::Tcp(authority) | Address::Tls(authority) => machine.bots.names(authority),
+            },
             Need::Provided { label } => machine.provides.contains(label),
             Need::Game { game } => machine.games.contains(game),
             Need::Memory { mib } => machine.memory_mib == 0 || machine.memory_mib >= *mib,
@@ -79,6 +93,9 @@ impl Need {
     /// What must be there to start this bot.
     #[must_use]
     pub fn of(entry: &Entry) -> Vec<Self> {
+        if let Reach::Address(address) = entry.launcher().reach() {
+            return vec![Self::Dial { address }];
+        }
         match entry.launcher().travels_with() {
             Some(labels) => labels
                 .into_iter()
@@ -98,6 +115,10 @@ impl fmt::Display for Need {
                 f,
                 "the arena's own machine, because {spec} can't be started elsewhere (`arena bots \
                  add NAME --dir FOLDER` makes a bot that travels)"
+            ),
+            Self::Dial { address } => write!(
+                f,
+                "a worker that may dial the bot at {address} (`referee work --bots HOST:PORT`)"
             ),
             Self::Provided { label } => write!(f, "a worker with {label}"),
             Self::Game { game } => write!(f, "a worker that plays {game}"),

@@ -215,10 +215,11 @@ impl Schemes {
         self.kinds.iter().chain(&self.packed)
     }
 
-    /// These kinds, and bots in archives that are started by commands or as `packed` says. A
+    /// These kinds, bots at addresses, and bots in archives that are started by commands or as `packed` says. A
     /// command that is in no archive is none of them.
     #[must_use]
-    pub fn travelling(kinds: Vec<Scheme>, mut packed: Vec<Scheme>) -> Self {
+    pub fn travelling(mut kinds: Vec<Scheme>, mut packed: Vec<Scheme>) -> Self {
+        kinds.push(address::scheme());
         packed.push(command::scheme());
         let inner = Self {
             kinds: Arc::new(packed),

@@ -1,7 +1,11 @@
 //! Workers that are processes of their own: they join and leave, and the table is that of a run
 //! without them.
 
-use std::{fs, process::Stdio};
+use std::{
+    fs,
+    net::TcpListener,
+    process::{Command, Stdio},
+};
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -175,4 +179,37 @@ fn http_for_https_and_https_for_http_are_told() {
     ] {
         wait_until_or(says, || plain.log(), || plain.log().contains(says));
     }
+}
+
+#[test]
+fn workers_dial_the_bots_that_they_may() {
+    let mut site = Site::new();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let mut bot = Command::new(villain_program());
+    bot.arg("honest")
+        .env("BOT_LISTEN", format!("tcp:{address}"));
+    let bot = site.launch(bot);
+    site.keep(&villain_program(), "honest".to_owned(), bot);
+    let spec = format!("grpc://{address}");
+    site.cup(
+        "cup.toml",
+        "connect-four",
+        "deals = 5",
+        &[&spec, "house:random"],
+    );
+    site.run("tournament run cup.toml --name alone --seed 5");
+    site.run("tournament submit cup.toml --seed 5");
+    site.serve("--open --concurrency 0");
+    let other = site.referee("--name other --bots 127.0.0.1:1,10.0.0.0/8:*");
+    let waits = || site.run("tournament status cup").replace("\n    ", " ");
+    let says = format!("a worker that may dial the bot at tcp:{address}");
+    wait_until_or("it waits for such a worker", waits, || {
+        waits().contains(&says)
+    });
+    site.referee(&format!("--name one --bots {address}"));
+    site.wait_for("cup", "over");
+    site.kill(other);
+    site.is_as("cup", "alone");
 }

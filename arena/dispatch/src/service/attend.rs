@@ -132,10 +132,12 @@ fn describe(join: &proto::Join) -> Result<WorkerStatus, Status> {
         Ok(printable(text))
     };
     let machine = join.machine.clone().unwrap_or_default();
-    if machine.provides.len() > MOST_PROVIDED {
-        return Err(Status::invalid_argument(format!(
-            "machine.provides: expected at most {MOST_PROVIDED}"
-        )));
+    for (field, values) in [("provides", &machine.provides), ("bots", &machine.bots)] {
+        if values.len() > MOST_PROVIDED {
+            return Err(Status::invalid_argument(format!(
+                "machine.{field}: expected at most {MOST_PROVIDED}"
+            )));
+        }
     }
     let version = join.version.as_ref();
     let provides = machine.provides.iter();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use arena_proto::arena::v1 as proto;
 use referee::Live;
 use referee_core::{JsonBounds, Limits, Seat, Seed};
+use referee_net::Pattern;
 
 use crate::{
     BotOptions, Entry, Machine, Schemes,
@@ -158,6 +159,7 @@ pub fn from_machine(machine: &Machine) -> proto::Machine {
         provides: machine.provides.iter().cloned().collect(),
         isolation: machine.isolation.clone(),
         isolated: machine.isolated,
+        bots: machine.bots.patterns().map(ToString::to_string).collect(),
     }
 }
 
@@ -173,6 +175,12 @@ pub fn machine(machine: proto::Machine, games: impl IntoIterator<Item = String>)
         provides: machine.provides.into_iter().collect(),
         isolation: machine.isolation,
         isolated: machine.isolated,
+        // What this version can't read allows nothing.
+        bots: machine
+            .bots
+            .iter()
+            .filter_map(|pattern| pattern.parse::<Pattern>().ok())
+            .collect(),
     }
 }
 
