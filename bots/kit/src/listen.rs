@@ -4,7 +4,7 @@ use std::{env, fs, io, path::Path, time::Duration};
 
 use futures_util::{FutureExt as _, Stream, StreamExt as _};
 use tokio::{
-    net::{TcpListener, UnixListener},
+    net::{TcpListener, TcpStream, UnixListener},
     signal::unix::{SignalKind, signal},
 };
 use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream};
@@ -66,7 +66,7 @@ pub async fn serve(routes: Routes, services: &[&str]) -> Result<(), ListenError>
 
 /// A server of these routes and nothing else.
 pub fn router(routes: Routes) -> Router {
-    Server::builder().tcp_nodelay(true).add_routes(routes)
+    Server::builder().add_routes(routes)
 }
 
 /// Serves where `BOT_LISTEN` says, until SIGTERM or SIGINT; says on standard output
@@ -97,7 +97,7 @@ pub async fn listen(router: Router) -> Result<(), ListenError> {
         } else if let Some(host) = address.strip_prefix("tcp:") {
             let listener = TcpListener::bind(host).await.map_err(bind)?;
             println!("listening on tcp:{}", listener.local_addr()?);
-            let incoming = accepted(TcpListenerStream::new(listener));
+            let incoming = accepted(over_tcp(listener));
             let served = router.serve_with_incoming_shutdown(incoming, stop.clone());
             served.await?;
         } else {
@@ -130,6 +130,16 @@ fn accepted<S>(incoming: impl Stream<Item = io::Result<S>>) -> impl Stream<Item 
     })
 }
 
+/// The connections to a port. Small messages are sent at once: an answer that waited until the one
+/// before it was confirmed would take 40 ms. The server sets that only where it listens itself.
+fn over_tcp(listener: TcpListener) -> impl Stream<Item = io::Result<TcpStream>> {
+    TcpListenerStream::new(listener).map(|accepted| {
+        let stream = accepted?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    })
+}
+
 /// Listens for SIGTERM and SIGINT; the future ends when one of them comes.
 fn stop_signal() -> io::Result<impl Future<Output = ()> + Send> {
     let mut terminate = signal(SignalKind::terminate())?;
@@ -147,5 +157,21 @@ fn remove_socket(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_socket() => fs::remove_file(path),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_sent_over_tcp_does_not_wait_for_more() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("its number");
+        let mut incoming = Box::pin(over_tcp(listener));
+        let (connected, accepted) = tokio::join!(TcpStream::connect(address), incoming.next());
+        connected.expect("it listens");
+        let stream = accepted.expect("it goes on").expect("it is accepted");
+        assert!(stream.nodelay().expect("an option"));
     }
 }
