@@ -5,6 +5,9 @@
 //! sides of each, and so are the build, the sizes of the messages and the
 //! number of streams.
 
+#[path = "overhead/containers.rs"]
+mod containers;
+
 use std::{
     env,
     hint::black_box,
@@ -80,6 +83,10 @@ fn main() {
             let _ = referee_sandbox::enter();
             return;
         }
+        Some(containers::VERB) => {
+            let _ = referee_container::enter();
+            return;
+        }
         _ => {}
     }
     runtime().block_on(async {
@@ -96,6 +103,8 @@ fn main() {
                 hanging().await;
             }
             Some("walls") => walls().await,
+            // Needs an engine and an image in it, so only by name.
+            Some("containers") => containers::containers().await,
             Some("hanging") => hanging().await,
             Some("latency") => latency().await,
             Some("throughput") => throughput().await,
@@ -106,7 +115,8 @@ fn main() {
                 only(part, at_once.unwrap_or(128)).await;
             }
             _ => panic!(
-                "expected latency, throughput, every-game, walls, hanging, memory, games or echoes"
+                "expected latency, throughput, every-game, walls, containers, hanging, memory, games or \
+                 echoes"
             ),
         }
     });
@@ -555,6 +565,16 @@ impl Sides {
             bots: bots.collect(),
             pool: Arc::new(Pool::new(1).expect("a pool")),
             folder,
+        }
+    }
+
+    /// Games of these bots, and no echoes.
+    fn playing(bots: Vec<Arc<Bot>>) -> Self {
+        Self {
+            echo: Vec::new(),
+            bots,
+            pool: Arc::new(Pool::new(1).expect("a pool")),
+            folder: tempfile::tempdir().expect("a folder"),
         }
     }
 
