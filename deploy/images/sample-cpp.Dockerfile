@@ -14,5 +14,6 @@ ADD rootfs.tar /
 USER 10001:10001
 ENV BOT_LISTEN=tcp:0.0.0.0:50051
 EXPOSE 50051
-# SIGTERM: it takes no new game, and ends at the latest 5 s later.
-ENTRYPOINT ["/usr/local/bin/sample-cpp"]
+# SIGTERM: it takes no new game, and ends at the latest 5 s later. bot-init passes that on, and
+# starts the bot again when it has crashed (BOT_RESTART=never: no).
+ENTRYPOINT ["/usr/local/bin/bot-init", "/usr/local/bin/sample-cpp"]

@@ -17,6 +17,7 @@ USER 10001:10001
 ENV PYTHONPATH=/opt/bot/site-packages PYTHONDONTWRITEBYTECODE=1
 ENV BOT_LISTEN=tcp:0.0.0.0:50051
 EXPOSE 50051
-# SIGTERM: it takes no new game, and ends at the latest 5 s later.
-ENTRYPOINT ["python3", "/opt/bot/random_bot.py"]
+# SIGTERM: it takes no new game, and ends at the latest 5 s later. bot-init passes that on, and
+# starts the bot again when it has crashed (BOT_RESTART=never: no).
+ENTRYPOINT ["/usr/local/bin/bot-init", "python3", "/opt/bot/random_bot.py"]
 CMD []

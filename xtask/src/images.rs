@@ -1,6 +1,7 @@
-//! `cargo xtask images`: container images of the programs and of the kits' samples. What an
-//! image holds is built on this machine; a container engine is handed a folder with two files,
-//! a Dockerfile and an archive of the image's files, which is the same for the same commit.
+//! `cargo xtask images`: container images of the programs, of the kits' samples, and of what else a
+//! deployment needs. What an image holds is built on this machine; a container engine is handed a
+//! folder with two files, a Dockerfile and an archive of the image's files, which is the same for
+//! the same commit.
 
 mod base;
 mod context;
@@ -13,7 +14,7 @@ mod sbom;
 mod source;
 
 pub(crate) use base::Base;
-use programs::Program;
+use programs::{Program, STRATEGY};
 
 use self::options::{Options, Verb};
 use crate::shell::{Result, command, stream, target_dir};
@@ -23,12 +24,25 @@ use crate::shell::{Result, command, stream, target_dir};
 enum Content {
     /// A Rust program and nothing else.
     Rust(Program),
+    /// A Rust program on an image that has the C and the C++ library.
+    Linked(Program),
     /// The C++ sample of this name with the libraries that it is linked with.
     Cpp(&'static str),
     /// The Python sample in this file, its kit and what that needs, on an image with Python.
     Python(&'static str),
     /// The Node sample in this file and what it needs, on an image with Node.
     Node(&'static str),
+    /// A program of Debian, which the Dockerfile installs, on an image of Debian.
+    Debian(Files),
+}
+
+/// What is added to a program of Debian: files in the image's folder beside its Dockerfile.
+#[derive(Clone, Copy, Debug)]
+struct Files {
+    /// Go to `/usr/local/bin`.
+    programs: &'static [&'static str],
+    /// Go to `/etc/bot-arena`.
+    configuration: &'static [&'static str],
 }
 
 /// An image: its name is also that of its Dockerfile.
@@ -37,18 +51,33 @@ struct Image {
     content: Content,
     /// Whether it has a folder of its own to write to, `/data`.
     writes: bool,
+    /// Whether it is a bot, which [`programs::INIT`] starts.
+    is_bot: bool,
 }
 
 #[rustfmt::skip]
 const IMAGES: &[Image] = &[
-    Image { name: "arena", content: Content::Rust(Program::binary("arena", "arena")), writes: true },
-    Image { name: "referee", content: Content::Rust(Program::binary("referee-cli", "referee")), writes: false },
-    Image { name: "bot", content: Content::Rust(Program::binary("house-bots", "bot")), writes: false },
-    Image { name: "sample-rust", content: Content::Rust(Program::example("bot-kit", "random")), writes: false },
-    Image { name: "sample-cpp", content: Content::Cpp("random"), writes: false },
-    Image { name: "sample-python", content: Content::Python("random_bot.py"), writes: false },
-    Image { name: "sample-node", content: Content::Node("random.js"), writes: false },
+    Image { name: "arena", content: Content::Rust(Program::binary("arena", "arena")), writes: true, is_bot: false },
+    Image { name: "referee", content: Content::Rust(Program::binary("referee-cli", "referee")), writes: false, is_bot: false },
+    Image { name: "bot", content: Content::Rust(Program::binary("house-bots", "bot")), writes: false, is_bot: true },
+    Image { name: "sample-rust", content: Content::Rust(Program::example("bot-kit", "random")), writes: false, is_bot: true },
+    Image { name: "sample-cpp", content: Content::Cpp("random"), writes: false, is_bot: true },
+    Image { name: "sample-python", content: Content::Python("random_bot.py"), writes: false, is_bot: true },
+    Image { name: "sample-node", content: Content::Node("random.js"), writes: false, is_bot: true },
+    Image { name: "strategy", content: Content::Linked(STRATEGY), writes: false, is_bot: true },
+    Image { name: "postgres", content: Content::Debian(POSTGRES), writes: true, is_bot: false },
+    Image { name: "prometheus", content: Content::Debian(NOTHING), writes: true, is_bot: false },
 ];
+
+const POSTGRES: Files = Files {
+    programs: &["start-postgres"],
+    configuration: &["postgresql.conf", "pg_hba.conf", "pg_ident.conf"],
+};
+
+const NOTHING: Files = Files {
+    programs: &[],
+    configuration: &[],
+};
 
 /// What all images are called before the slash.
 const PREFIX: &str = "bot-arena";
@@ -58,9 +87,12 @@ Images are built by an engine of containers: Docker, or a program with the same 
 must be running, and this user must be allowed to use it; --engine-host says where it is.";
 
 impl Content {
-    /// Whether it stands on another image, which has an interpreter.
+    /// Whether it stands on another image.
     const fn has_base(self) -> bool {
-        matches!(self, Self::Python(_) | Self::Node(_))
+        matches!(
+            self,
+            Self::Linked(_) | Self::Python(_) | Self::Node(_) | Self::Debian(_)
+        )
     }
 }
 

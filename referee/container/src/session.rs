@@ -12,8 +12,8 @@ use crate::{
 };
 
 /// How often removing a container is tried again, and after which time each: an hour in all.
-const REMOVALS: u32 = 720;
-const REMOVAL_PAUSE: Duration = Duration::from_secs(5);
+const REMOVALS: u32 = 3600;
+const REMOVAL_PAUSE: Duration = Duration::from_secs(1);
 
 /// Holds a program in a container. When it is dropped, or the process that has it dies, the
 /// program is killed and its container removed.

@@ -1,5 +1,5 @@
-//! An image of Debian with what the samples need, made of packages: for a machine that reaches
-//! no registry of images. Elsewhere `docker pull` is the usual way.
+//! An image of Debian with what the samples, PostgreSQL and Prometheus need, made of packages: for a
+//! machine that reaches no registry of images. Elsewhere `docker pull` is the usual way.
 
 use std::{
     fs,
@@ -11,10 +11,20 @@ use super::{PREFIX, docker, folder};
 use crate::shell::{Result, command, stream};
 
 const SUITE: &str = "bookworm";
-/// What bots in Python, in Node and in C++ with gRPC need; the last have no newer name in it.
-const PACKAGES: &str = "python3,nodejs,libgrpc++1.51,libstdc++6";
-/// Nobody reads it there.
-const LEFT_OUT: &str = "path-exclude=/usr/share/{doc,man,info,locale}/*";
+/// What bots in Python, in Node and in C++ with gRPC need, whose libraries have no newer name in
+/// it; and what a deployment has besides our programs.
+const PACKAGES: &str = "python3,nodejs,libgrpc++1.51,libstdc++6,postgresql,prometheus";
+/// Nobody reads it there. The last three are half of all: PostgreSQL's compiler of queries, which
+/// ours leaves off, and tables of the pages of Prometheus that are in other files too.
+const LEFT_OUT: [&str; 7] = [
+    "/usr/share/doc/*",
+    "/usr/share/man/*",
+    "/usr/share/info/*",
+    "/usr/share/locale/*",
+    "/usr/lib/*/libLLVM*",
+    "/usr/lib/postgresql/*/lib/bitcode/*",
+    "/usr/share/javascript/*/data/*",
+];
 
 const ABSENT: &str = "\
 The base of images is made by mmdebstrap (Debian: apt-get install mmdebstrap), as root or with user
@@ -30,7 +40,7 @@ impl Base {
     /// mmdebstrap is not there.
     pub(crate) fn begin_for_tests() -> Result<Self> {
         let of = fs::read_to_string(packages());
-        if archive().is_file() && of.is_ok_and(|of| of == PACKAGES) {
+        if archive().is_file() && of.is_ok_and(|of| of == content()) {
             return Ok(Self(None));
         }
         Self::begin()
@@ -51,7 +61,7 @@ impl Base {
         let mut made = command("mmdebstrap");
         made.args(["--variant=minbase", "--format=tar"])
             .arg(format!("--include={PACKAGES}"))
-            .arg(format!("--dpkgopt={LEFT_OUT}"))
+            .args(LEFT_OUT.map(|path| format!("--dpkgopt=path-exclude={path}")))
             .arg(SUITE)
             .arg(unfinished())
             .stdout(Stdio::null())
@@ -76,7 +86,7 @@ impl Base {
             return Err(format!("mmdebstrap failed ({status})\n{said}{ABSENT}").into());
         }
         fs::rename(unfinished(), archive())?;
-        fs::write(packages(), PACKAGES)?;
+        fs::write(packages(), content())?;
         Ok(())
     }
 }
@@ -114,7 +124,12 @@ fn unfinished() -> PathBuf {
     folder().join("base.unfinished.tar")
 }
 
-/// What the archive was made of.
+/// What an archive that is made now has in it, and what not.
+fn content() -> String {
+    format!("{PACKAGES}\nwithout {}\n", LEFT_OUT.join(" "))
+}
+
+/// Where it is written what the archive was made of.
 fn packages() -> PathBuf {
     folder().join("base.packages")
 }

@@ -31,12 +31,17 @@ pub(super) fn folder(image: &Image) -> PathBuf {
 /// Something can't be built.
 pub(super) fn write(images: &[&Image], profile: &str) -> Result {
     let source = Source::read()?;
-    let is_rust = |image: &&Image| matches!(image.content, Content::Rust(_));
+    let is_rust = |image: &&Image| matches!(image.content, Content::Rust(_) | Content::Linked(_));
     if profile == TESTS && images.iter().any(is_rust) {
         programs::build_for_tests()?;
     }
     for image in images {
-        let (mut files, packages) = files(image, profile, &source)?;
+        let (mut files, mut packages) = files(image, profile, &source)?;
+        if image.is_bot {
+            let init = programs::INIT;
+            files.program("usr/local/bin/bot-init", &programs::build(init, profile)?)?;
+            packages.extend(sbom::of_rust(init)?);
+        }
         if image.writes {
             files.folder("data", 0o755, USER);
         }
@@ -70,6 +75,12 @@ fn files(image: &Image, profile: &str, source: &Source) -> Result<(Rootfs, BTree
             packages.extend(sbom::of_libraries(&libraries)?);
             Ok((files, packages))
         }
+        Content::Linked(program) => {
+            let mut files = Rootfs::default();
+            let path = format!("usr/local/bin/{}", image.name);
+            files.file(&path, &programs::build(program, profile)?)?;
+            Ok((files, sbom::of_rust(program)?))
+        }
         Content::Cpp(name) => {
             let mut files = Rootfs::from_scratch();
             let built = match profile {
@@ -96,6 +107,21 @@ fn files(image: &Image, profile: &str, source: &Source) -> Result<(Rootfs, BTree
             files.file(&format!("opt/bot/{sample}"), &npm::sample().join(sample))?;
             files.tree(PROTOS, &root().join("proto"), &is_proto)?;
             Ok((files, npm::packages()?))
+        }
+        Content::Debian(added) => {
+            let mut files = Rootfs::default();
+            let from = root().join("deploy/images").join(image.name);
+            let folders = [
+                ("usr/local/bin", added.programs),
+                ("etc/bot-arena", added.configuration),
+            ];
+            for (folder, names) in folders {
+                for name in names {
+                    files.file(&format!("{folder}/{name}"), &from.join(name))?;
+                }
+            }
+            // Its packages are in the engine's hands: dpkg says which, inside of the image.
+            Ok((files, BTreeSet::new()))
         }
     }
 }

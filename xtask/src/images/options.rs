@@ -18,7 +18,7 @@ pub(super) enum Verb {
 pub(super) struct Options {
     pub(super) verb: Verb,
     pub(super) images: Vec<&'static Image>,
-    /// The image below those that need an interpreter.
+    /// The image below those that stand on another one.
     pub(super) base: Option<String>,
     pub(super) engine_host: Option<String>,
     /// Cargo's profile of the Rust programs.

@@ -12,11 +12,18 @@ use crate::shell::{Result, capture, cargo, command, root, stream, target_dir};
 /// libraries, so that nothing is built twice.
 pub(super) const TESTS: &str = "dev";
 
+/// The first process of a bot's container. It is static whatever it is built for: it stands on the
+/// C library of any base.
+pub(super) const INIT: Program = Program::binary("bot-init", "bot-init");
+
+/// Loads objects that others have compiled, with the C library that they are linked with.
+pub(super) const STRATEGY: Program = Program::binary("strategy-adapter", "strategy");
+
 /// What separates flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\u{1f}";
 
 /// A program of a package.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Program {
     pub(super) package: &'static str,
     pub(super) name: &'static str,
@@ -65,11 +72,16 @@ pub(super) fn build_for_tests() -> Result {
 /// # Errors
 /// It does not build.
 pub(super) fn build(program: Program, profile: &str) -> Result<PathBuf> {
-    if profile == TESTS {
+    if profile == TESTS && program != INIT {
         return Ok(program.within(&target_dir().join("debug")));
     }
     let target = target()?;
-    let folder = folder().join("cargo");
+    // Programs with other flags are built apart, so that neither undoes the other.
+    let folder = folder().join(if program == STRATEGY {
+        "cargo-linked"
+    } else {
+        "cargo"
+    });
     let kind = if program.is_example {
         "--example"
     } else {
@@ -81,10 +93,10 @@ pub(super) fn build(program: Program, profile: &str) -> Result<PathBuf> {
     ));
     build.arg("--target-dir").arg(&folder);
     let paths = paths(&folder)?;
-    let mut flags = vec![
-        "-Ctarget-feature=+crt-static".to_owned(),
-        "-Cstrip=debuginfo".to_owned(),
-    ];
+    let mut flags = vec!["-Cstrip=debuginfo".to_owned()];
+    if program != STRATEGY {
+        flags.push("-Ctarget-feature=+crt-static".to_owned());
+    }
     flags.extend(
         paths
             .iter()
@@ -100,7 +112,9 @@ pub(super) fn build(program: Program, profile: &str) -> Result<PathBuf> {
         build.env(variable, flags.join(" "));
     }
     stream(&mut build)?;
-    Ok(program.within(&folder.join(target).join(profile)))
+    // The folder of the profile `dev` has another name.
+    let built = if profile == TESTS { "debug" } else { profile };
+    Ok(program.within(&folder.join(target).join(built)))
 }
 
 /// This machine as cargo calls it; with the C library that can be linked statically.

@@ -125,6 +125,8 @@ const FORBIDDEN: &[Arrow] = &[
     ("bot-kit", "arena", "a bot sees only what it is told"),
     ("house-bots", "referee", "a bot sees only what it is told"),
     ("house-bots", "arena", "a bot sees only what it is told"),
+    ("bot-init", "tokio", "it stays small: it is in every image of a bot"),
+    ("bot-init", "bot-kit", "it starts any program"),
     ("strategy-adapter", "referee", "a bot sees only what it is told"),
     ("strategy-adapter", "arena", "a bot sees only what it is told"),
     ("strategy-adapter", "referee-games", "what a strategy plays by is its own affair"),

@@ -20,7 +20,7 @@ pub(crate) struct Dockerfile {
     #[arg(long, value_enum)]
     lang: Language,
     /// The file in the folder that is run: a script, or the compiled program [default:
-    /// bot.py, bot.js, or bot].
+    /// bot.py, bot.js, bot, or strategy.so].
     #[arg(long, value_name = "FILE")]
     main: Option<String>,
     /// Replace files that are there.
@@ -35,6 +35,8 @@ enum Language {
     Cpp,
     Rust,
     Node,
+    /// A compiled strategy for Connect Four.
+    Strategy,
 }
 
 /// What is written for a language.
@@ -88,6 +90,12 @@ impl Language {
                 main: "bot",
                 is_compiled: true,
                 dockerfile: include_str!("dockerfile/cpp.Dockerfile"),
+                install: None,
+            },
+            Self::Strategy => Template {
+                main: "strategy.so",
+                is_compiled: true,
+                dockerfile: include_str!("dockerfile/strategy.Dockerfile"),
                 install: None,
             },
         }

@@ -85,6 +85,54 @@ fn fouls_are_those_of_a_process() {
 }
 
 #[test]
+fn an_init_hides_no_crash_of_a_bot_that_we_start() {
+    let image = engine().villain_with_init();
+    for (line, foul) in [
+        ("crash", "crashed"),
+        ("exit-at-once", "no start"),
+        ("illegal", "illegal"),
+        ("memory --megabytes 2048", "memory"),
+    ] {
+        let bots = format!("--bot \"villain=image:{image} {line}\" --bot other=house:random");
+        let said = arena().run(&format!("match connect-four {bots} --deals 1 --no-records"));
+        let table = out(&said);
+        assert!(
+            table.contains(&format!("villain: {foul}")),
+            "{line}: {table}{}",
+            err(&said)
+        );
+    }
+}
+
+#[test]
+fn a_bot_in_a_container_that_runs_on_is_there_again_after_a_crash() {
+    let arena = arena();
+    let engine = engine();
+    let image = engine.villain_with_init();
+    let folder = arena.path("service");
+    std::fs::create_dir(&folder).unwrap();
+    let volume = format!("{}:/run/bot", folder.display());
+    let name = "arena-tests-service";
+    let mut words: Vec<&str> = "run --detach --network none --user 0:0 --read-only --env \
+        BOT_LISTEN=unix:/run/bot/bot.sock --volume"
+        .split_whitespace()
+        .collect();
+    words.extend([&*volume, "--name", name, image, "crash"]);
+    engine.run(&words);
+    let bot = format!("--bot a=unix:{}", folder.join("bot.sock").display());
+    let line = format!(
+        "match connect-four {bot} --bot b=house:random --deals 2 --no-records \
+        --concurrency 1"
+    );
+    let table = out(&arena.run(&line));
+    // It plays the next game each time, where it crashes again.
+    assert!(table.contains("a: crashed 4"), "{table}");
+    let said = engine.command(&["logs", name]);
+    assert!(err(&said).contains("starting it again"), "{}", err(&said));
+    engine.run(&["rm", "--force", name]);
+}
+
+#[test]
 fn a_hostile_image_takes_and_reaches_nothing() {
     // Strangers on this machine: an arena's ports, another bot's, a neighbour that answers.
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -156,6 +204,44 @@ fn a_killed_arena_leaves_no_container() {
     ));
     assert_eq!(next.status.code(), Some(0), "{}", err(&next));
     assert_eq!(left(), Vec::<String>::new());
+}
+
+#[test]
+fn a_bot_in_a_container_is_held_still_while_the_other_thinks() {
+    for (pondering, more) in [(false, ""), (true, "--pondering")] {
+        let arena = arena();
+        let name = format!("spins-{pondering}-{}", std::process::id());
+        let bot = contained("a", &format!("honest --spins --name {name}"));
+        let other = villain("b", "slow --delay 1h --after 0");
+        let line = format!("match connect-four {bot} {other} --deals 1 --concurrency 1 {more}");
+        let mut running = arena.start(&format!("{line} --move-limit 2h"));
+        // It computes all the time, so only who holds it still keeps it from that.
+        let ran = || -> u64 { processes_with(&name).into_iter().map(processor_time).sum() };
+        if pondering {
+            wait_until("it computes while the other thinks", || ran() > 3 * SECOND);
+        } else {
+            let mut last = 0;
+            wait_until("it is held still", || {
+                std::thread::sleep(std::time::Duration::from_millis(300));
+                let before = std::mem::replace(&mut last, ran());
+                last > 0 && last == before
+            });
+        }
+        running.kill().unwrap();
+        running.wait().unwrap();
+    }
+}
+
+/// Linux counts processor time for programs in so many ticks a second, whatever its own clock has.
+const SECOND: u64 = 100;
+
+/// In ticks.
+fn processor_time(process: i32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name of the program, which comes before, may have spaces.
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let fields = after_name.split_whitespace().skip(11).take(2);
+    fields.filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
 fn pid_namespace() -> u64 {
@@ -252,7 +338,7 @@ fn an_engine_that_is_stopped_and_started_changes_no_result() {
     site.cup("cup.toml", "connect-four", more, &bots);
     site.run("tournament run cup.toml --name alone --seed 11");
     site.run("tournament submit cup.toml --seed 11");
-    site.serve("");
+    let server = site.serve("");
     let begun = || site.progress("cup").0;
     wait_until("some games are played", || begun() >= 3);
     engine.stop();
@@ -261,7 +347,11 @@ fn an_engine_that_is_stopped_and_started_changes_no_result() {
     site.wait_for("cup", "over");
     assert!(before < 24, "it was stopped too late");
     site.is_as("cup", "alone");
+    // What the old engine has left is removed; a bot is kept for what comes next.
     let left = || engine.containers("arena-");
+    let one = || left().len() <= 1;
+    wait_until_or("one is left", || format!("{:?}", left()), one);
+    site.kill(server);
     let none = || left().is_empty();
     wait_until_or("nothing is left", || format!("{:?}", left()), none);
 }
@@ -316,5 +406,5 @@ fn an_image_is_checked_and_registered_as_other_bots_are() {
     ));
     assert_eq!(added.status.code(), Some(0), "{}", err(&added));
     let listed = out(&arena.run("bots list"));
-    assert!(listed.contains(&image), "{listed}");
+    assert!(listed.contains("image:villain honest"), "{listed}");
 }

@@ -21,12 +21,13 @@ const ABSENT: &str = "dockerd is not installed, and bots in containers are teste
 const START: Duration = Duration::from_secs(120);
 
 /// Runs an engine until its standard input ends, which it does when we let go of it or die in
-/// whatever way. `$1` is an empty folder.
+/// whatever way. `$1` is an empty folder. Its bridges, its rules of the firewall and the ports that
+/// it publishes are in a network of its own.
 const KEEPER: &str = r#"
 trap '' INT TERM HUP
-dockerd --data-root "$1/data" --exec-root "$1/exec" --pidfile "$1/pid" \
-    --host "unix://$1/docker.sock" --bridge none --iptables=false --ip6tables=false \
-    >"$1/log" 2>&1 &
+unshare --net sh -c 'ip link set lo up && exec dockerd "$@"' sh \
+    --data-root "$1/data" --exec-root "$1/exec" --pidfile "$1/pid" \
+    --host "unix://$1/docker.sock" >"$1/log" 2>&1 &
 engine=$!
 cat >/dev/null
 kill "$engine"
@@ -146,16 +147,32 @@ impl Engine {
         IMAGE
     }
 
-    /// Makes an image of one program and the libraries that it needs.
+    /// The same behind the init of our images.
+    pub(crate) fn villain_with_init(&self) -> &'static str {
+        const IMAGE: &str = "villain-with-init";
+        let init = xtask_program().with_file_name("bot-init");
+        let programs = [("bot", &*villain_program()), ("init", &*init)];
+        self.import_all(IMAGE, &programs, r#"ENTRYPOINT ["/init", "/bot"]"#);
+        IMAGE
+    }
+
+    /// Makes an image of one program, `/bot`, and the libraries that it needs.
     pub(crate) fn import(&self, name: &str, program: &Path, change: &str) {
+        self.import_all(name, &[("bot", program)], change);
+    }
+
+    /// The same of several programs, each with its name in the image.
+    pub(crate) fn import_all(&self, name: &str, programs: &[(&str, &Path)], change: &str) {
         let root = tempfile::tempdir().unwrap();
-        fs::copy(program, root.path().join("bot")).unwrap();
-        let needs = Command::new("ldd").arg(program).output().unwrap();
-        for word in text(&needs.stdout).split_whitespace() {
-            if word.starts_with('/') {
-                let inside = root.path().join(word.trim_start_matches('/'));
-                fs::create_dir_all(inside.parent().unwrap()).unwrap();
-                fs::copy(word, inside).unwrap();
+        for (name, program) in programs {
+            fs::copy(program, root.path().join(name)).unwrap();
+            let needs = Command::new("ldd").arg(program).output().unwrap();
+            for word in text(&needs.stdout).split_whitespace() {
+                if word.starts_with('/') {
+                    let inside = root.path().join(word.trim_start_matches('/'));
+                    fs::create_dir_all(inside.parent().unwrap()).unwrap();
+                    fs::copy(word, inside).unwrap();
+                }
             }
         }
         let archive = root.path().with_extension("tar");

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::{
     engine::{Engine, engine},
-    languages::{exec, moves, sample},
+    languages::{brains, exec, moves, sample, strategy},
+    site::Site,
     vocabulary::*,
 };
 
@@ -28,7 +29,7 @@ struct Bot {
 }
 
 /// The engine with our images, built of what `cargo xtask test` has prepared.
-fn images() -> &'static Engine {
+pub(crate) fn images() -> &'static Engine {
     static BUILT: OnceLock<()> = OnceLock::new();
     let engine = engine();
     BUILT.get_or_init(|| {
@@ -180,6 +181,8 @@ fn every_image_says_what_it_is_and_what_is_in_it() {
         ("sample-cpp", "libgrpc++1.51"),
         ("sample-python", "grpcio"),
         ("sample-node", "@grpc/grpc-js"),
+        ("sample-node", "bot-init"),
+        ("strategy", "strategy-adapter"),
     ] {
         let tag = format!("bot-arena/{image}");
         let labels = engine.run(&["inspect", "--format", "{{json .Config.Labels}}", &tag]);
@@ -189,7 +192,9 @@ fn every_image_says_what_it_is_and_what_is_in_it() {
             assert!(label.is_some_and(|text| !text.is_empty()), "{image}: {key}");
         }
         let container = engine.run(&["create", &tag]);
-        let list = folder.path().join(image);
+        let list = folder
+            .path()
+            .join(format!("{image}-{}", package.replace('/', "-")));
         let from = format!("{container}:/usr/share/bot-arena/sbom.cdx.json");
         engine.run(&["cp", &from, list.to_str().unwrap()]);
         engine.run(&["rm", &container]);
@@ -259,6 +264,72 @@ fn an_authors_dockerfile_makes_an_image_that_plays() {
         fs::create_dir_all(folder.join("out")).unwrap();
         fs::copy(program, folder.join("out/bot")).unwrap();
         author(&arena, language, "out/bot", &folder);
+    }
+}
+
+/// Makes an image of the bot in this file by a Dockerfile that is written for it.
+fn image_of(arena: &Arena, language: &str, file: &Path) -> String {
+    let folder = arena.path(&format!("image-{language}"));
+    fs::create_dir(&folder).unwrap();
+    fs::copy(file, folder.join("bot")).unwrap();
+    let folder = folder.display();
+    done(&arena.run(&format!(
+        "bots dockerfile '{folder}' --lang {language} --main bot"
+    )));
+    let tag = format!("arena-tests/as-{language}");
+    let base = format!("BASE={BASE}");
+    images().run(&[
+        "build",
+        "--build-arg",
+        &base,
+        "--tag",
+        &tag,
+        &folder.to_string(),
+    ]);
+    format!("image:{tag}")
+}
+
+#[test]
+fn strategies_brains_and_packed_bots_play_in_containers_as_in_processes() {
+    let site = Site::with_engine(images().host());
+    let arena = &site.arena;
+    let file = |spec: &str| -> PathBuf {
+        let (_, file) = spec.split_once(':').unwrap();
+        file.trim_matches('\'').into()
+    };
+    let strategy = strategy(arena).spec;
+    // Another one asks the clock for its seed.
+    let is_the_same = |(name, _): &(String, String)| name == "distance";
+    let (_, brain) = brains().into_iter().find(is_the_same).unwrap();
+    // Packed, and as an image.
+    let travels = file(&sample("rust"));
+    let packed = arena.path("packed");
+    fs::create_dir(&packed).unwrap();
+    fs::copy(&travels, packed.join("bot")).unwrap();
+    site.run("bots add travels --dir packed --run ./bot --game othello");
+    for (game, process, image) in [
+        (
+            "connect-four",
+            &*strategy,
+            image_of(arena, "strategy", &file(&strategy)),
+        ),
+        ("mahjong", &brain, image_of(arena, "cpp", &file(&brain))),
+        ("othello", "travels", image_of(arena, "rust", &travels)),
+    ] {
+        for (kind, bot) in [("process", process), ("image", &*image)] {
+            let file = format!("{kind}.toml");
+            site.cup(&file, game, "deals = 3", &[bot, "house:random"]);
+            site.run(&format!(
+                "tournament run {file} --name {game}-{kind} --seed 9"
+            ));
+            let table = site.run(&format!("tournament status {game}-{kind}"));
+            assert!(!table.contains("fouls"), "{game}, {kind}: {table}");
+        }
+        let of = ["process", "image"].map(|kind| format!("{game}-{kind}"));
+        let [process, image] = of.each_ref().map(|name| site.courses(name));
+        assert_eq!((process.len(), &process), (6, &image), "{game}");
+        let [process, image] = of.map(|name| site.rows(&name));
+        assert_eq!(process, image, "{game}");
     }
 }
 

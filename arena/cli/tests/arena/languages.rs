@@ -10,9 +10,9 @@ use std::{
 use crate::vocabulary::*;
 
 /// A sample as a SPEC.
-struct Sample {
+pub(crate) struct Sample {
     name: &'static str,
-    spec: String,
+    pub(crate) spec: String,
 }
 
 /// Where the kits' samples were built: `cargo xtask test` does it and says so.
@@ -75,7 +75,7 @@ pub(crate) fn exec(words: &[PathBuf]) -> String {
 }
 
 /// The sample strategy, compiled as its author would.
-fn strategy(arena: &Arena) -> Sample {
+pub(crate) fn strategy(arena: &Arena) -> Sample {
     let object = arena.path("careful.so");
     let compiled = Command::new("g++")
         .args(["-shared", "-fPIC", "-O2", "-o"])
@@ -91,7 +91,7 @@ fn strategy(arena: &Arena) -> Sample {
 }
 
 /// The example brains, and the name of each.
-fn brains() -> Vec<(String, String)> {
+pub(crate) fn brains() -> Vec<(String, String)> {
     let mut brains: Vec<_> = fs::read_dir(root().join("bots/adapters/brain/examples"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

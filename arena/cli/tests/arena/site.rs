@@ -276,6 +276,12 @@ impl Site {
         games
     }
 
+    /// What was played in each game of a tournament, whoever played it.
+    pub(crate) fn courses(&self, name: &str) -> Vec<Value> {
+        let games = self.results(name).into_iter();
+        games.map(|mut game| game["course"].take()).collect()
+    }
+
     pub(crate) fn workers(&self) -> Vec<Value> {
         of_type(&events(&self.run("workers --format json")), "worker")
     }

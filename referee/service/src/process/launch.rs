@@ -250,7 +250,11 @@ impl Launch {
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect(),
             socket_folder: sockets.to_owned(),
-            environment: vec![(LISTEN.to_owned(), listen(&socket))],
+            environment: vec![
+                (LISTEN.to_owned(), listen(&socket)),
+                // A crash is ours to see and to judge; `bot-init` would hide it.
+                (RESTART.to_owned(), "never".to_owned()),
+            ],
             limits: Limits {
                 memory: Some(self.memory_in_all()),
                 processes: Some(CONTAINER_PROCESSES),
@@ -385,6 +389,8 @@ fn not_started(end: End) -> NotListening {
 
 /// The variable that says where to listen.
 const LISTEN: &str = "BOT_LISTEN";
+/// The variable that says whether a bot that has crashed is started again in its container.
+const RESTART: &str = "BOT_RESTART";
 
 fn listen(socket: &Path) -> String {
     format!("unix:{}", socket.display())
