@@ -12,7 +12,8 @@ LABEL org.opencontainers.image.title="referee" \
 # /usr/share/bot-arena/sbom.cdx.json.
 ADD rootfs.tar /
 USER 10001:10001
-ENV REFEREE_LISTEN=0.0.0.0:50050
+# `work` unpacks bots there.
+ENV REFEREE_LISTEN=0.0.0.0:50050 ARENA_CACHE=/tmp/cache
 EXPOSE 50050
 # SIGTERM: it takes no new game, and cuts off what runs after REFEREE_GRACE.
 ENTRYPOINT ["/usr/local/bin/referee"]

@@ -7,7 +7,7 @@ use crate::{
     images::{self, Base},
     languages, lint,
     postgres::Postgres,
-    shell::{Result, capture, cargo, stream, target_dir},
+    shell::{Result, capture, cargo, command, stream, target_dir},
     tools,
 };
 
@@ -35,9 +35,11 @@ pub(crate) fn run(lint: Lint) -> Result {
         stage("lint", lint::run)?;
     }
     // The same profile, targets and features as the tests: `cargo test` then
-    // finds all but the documentation's examples built.
+    // finds all but the documentation's examples built. Lint has looked at the benchmarks.
     stage("build", || {
-        stream(&mut cargo("build --workspace --all-targets --locked"))
+        stream(&mut cargo(
+            "build --workspace --lib --bins --tests --examples --locked",
+        ))
     })?;
     stage("peers", peers)?;
     stage("languages", || {
@@ -49,8 +51,7 @@ pub(crate) fn run(lint: Lint) -> Result {
     stage("doc", || {
         stream(&mut cargo("test --workspace --locked --doc"))
     })?;
-    // Nothing may follow what cargo test says, so this stage has no time. The
-    // benchmarks are built above and not run.
+    // Nothing may follow what cargo test says, so this stage has no time.
     heading("test");
     let mut tests = cargo("test --workspace --locked --lib --bins --tests");
     tests.env(languages::VARIABLE, languages::folder());
@@ -59,9 +60,10 @@ pub(crate) fn run(lint: Lint) -> Result {
 
 /// Has the ladder's statistics computed anew by other people's programs.
 fn peers() -> Result {
-    let cases = capture(&mut cargo(
-        "run --quiet --locked --package arena-ladder --example peers",
-    ))?;
+    // Built with all else. Cargo would build what it needs again, with the features that it needs
+    // by itself.
+    let example = target_dir().join("debug/examples/peers");
+    let cases = capture(&mut command(example))?;
     let file = tools::dir()?.join("peers.jsonl");
     fs::write(&file, cases)
         .map_err(|error| format!("could not write {}: {error}", file.display()))?;

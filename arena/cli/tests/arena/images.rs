@@ -141,6 +141,13 @@ fn programs_in_images_end_when_they_are_asked_to() {
     for (image, words, says, code) in [
         ("arena", endless, "run_started", "130"),
         ("referee", "", LISTENS, "0"),
+        // Nobody is there.
+        (
+            "referee",
+            "work --arena http://127.0.0.1:1",
+            "no connection to the arena",
+            "130",
+        ),
         ("bot", "", LISTENS, "0"),
         ("sample-rust", "", LISTENS, "0"),
         ("sample-cpp", "", LISTENS, "0"),
