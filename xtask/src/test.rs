@@ -53,7 +53,7 @@ pub(crate) fn run(lint: Lint) -> Result {
     })?;
     // Nothing may follow what cargo test says, so this stage has no time.
     heading("test");
-    let mut tests = cargo("test --workspace --locked --lib --bins --tests");
+    let mut tests = cargo("test --workspace --locked --lib --bins --tests --no-fail-fast");
     tests.env(languages::VARIABLE, languages::folder());
     stream(postgres.tell(&mut tests)).map_err(|error| format!("stage test failed: {error}").into())
 }

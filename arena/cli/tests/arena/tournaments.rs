@@ -1342,21 +1342,29 @@ fn metrics_are_served_while_it_runs() {
     }
     let mut child = arena.start(&line);
     let (_, rest) = first_events(&mut child, 2);
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    send(Signal::SIGINT, &child);
-    rest();
-    child.wait().unwrap();
-    let value = |name: &str| {
+    let scrape = || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("HTTP/1.0 200"), "{text}");
+        text
+    };
+    let value = |text: &str, name: &str| {
         let line = text.lines().find(|line| line.starts_with(name));
         let value = line.and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
         value.unwrap_or_else(|| panic!("no {name} in {text}"))
     };
-    assert!(text.starts_with("HTTP/1.0 200"), "{text}");
+    // Between two games none is running.
+    wait_until("a game is running", || {
+        value(&scrape(), "arena_games_running") >= 1.0
+    });
+    let text = scrape();
+    send(Signal::SIGINT, &child);
+    rest();
+    child.wait().unwrap();
+    let value = |name: &str| value(&text, name);
     assert!(value("arena_games_total{game=\"connect-four\",ended=") >= 1.0);
-    assert!(value("arena_games_running") >= 1.0);
     for bot in ["a", "b"] {
         assert!(value(&format!("arena_ask_seconds_count{{bot=\"{bot}\"}}")) >= 1.0);
     }

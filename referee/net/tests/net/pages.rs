@@ -106,15 +106,16 @@ async fn whoever_sends_no_header_in_time_is_cut_off() {
 async fn whoever_does_not_read_the_page_in_time_is_cut_off() {
     let bounds = PageBounds {
         connections: 1,
-        request: Duration::from_millis(50),
+        request: Duration::from_millis(500),
         ..ample()
     };
     // More than the buffers between the two hold.
-    let address = serve(None, bounds, 64 * 1024 * 1024).await;
+    let address = serve(None, bounds, 32 * 1024 * 1024).await;
     let mut slow = TcpStream::connect(address).await.unwrap();
     let request = b"GET /metrics HTTP/1.1\r\nHost: arena\r\n\r\n";
     slow.write_all(request).await.unwrap();
-    slow.read_exact(&mut [0]).await.unwrap();
+    // On a slow machine the time may be over before the page begins.
+    let _ = slow.read(&mut [0]).await;
     let served = async {
         let request = b"HEAD /metrics HTTP/1.1\r\nHost: arena\r\n\r\n";
         while status(&asked(address, request).await) != "200" {
