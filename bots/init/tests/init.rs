@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    io::Read as _,
+    io::{BufRead as _, BufReader, Read as _},
     os::unix::net::UnixListener,
     process::{Child, Command, Output, Stdio},
     thread::sleep,
@@ -129,10 +129,15 @@ fn signals_reach_the_bot_and_end_both() {
     signal(&child, Signal::SIGTERM);
     assert_eq!(child.wait().unwrap().code(), Some(143));
     // It does not listen; whoever wants it gone kills it.
-    let mut child = begun(&mut init("trap '' TERM; echo; kill -STOP $$"));
+    let mut child = begun(&mut init("trap '' TERM; echo; echo $$; kill -STOP $$"));
+    let mut bot = String::new();
+    let mut said = BufReader::new(child.stdout.take().unwrap());
+    said.read_line(&mut bot).unwrap();
     signal(&child, Signal::SIGTERM);
     signal(&child, Signal::SIGKILL);
     child.wait().unwrap();
+    // In a container the kernel does it.
+    kill(Pid::from_raw(bot.trim().parse().unwrap()), Signal::SIGKILL).unwrap();
 }
 
 #[test]
