@@ -104,6 +104,7 @@ pub(crate) fn definitions(data: &[u8]) {
         schemes: &schemes,
         directory: Path::new("/nowhere"),
         store: None,
+        on: None,
     };
     let planned = Planned::parse(text, "fuzz".to_owned(), context).now_or_never();
     let planned = planned.expect("without a store it waits for nothing");

@@ -5,6 +5,7 @@ mod draw;
 mod hints;
 mod metrics;
 mod play;
+mod pods;
 mod report;
 mod reporter;
 mod secrets;
@@ -15,8 +16,8 @@ use std::{io::IsTerminal as _, process::ExitCode};
 
 use arena_tournament::TournamentError;
 use clap::Parser as _;
-use referee_cli::Hidden;
 pub(crate) use referee_cli::{End, Usage, bots, stop, usage};
+use referee_cli::{Hidden, TryAgain};
 use referee_core::{SetupError, printable_lines};
 use referee_games::Mismatch;
 use referee_worker::SpecError;
@@ -52,6 +53,8 @@ fn main() -> ExitCode {
                 End::Usage
             } else if error.is::<NotReplayed>() {
                 End::No
+            } else if error.is::<TryAgain>() {
+                End::TryAgain
             } else {
                 End::Failed
             };

@@ -1,7 +1,10 @@
 //! What can be measured from outside while a tournament goes on, in Prometheus'
 //! words. The same figures lie in the store as counters, for people.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use arena_store::{Counter, WorkerSession};
 use arena_tournament::EndedGame;
@@ -19,6 +22,7 @@ const EXCUSED: &str = "arena_answers_excused_total";
 const QUEUE: &str = "arena_queue_wait_seconds";
 const ASK: &str = "arena_ask_seconds";
 const LATENESS: &str = "arena_referee_lateness_seconds";
+const LEFT: &str = "arena_chunks_waiting";
 const WORKERS: &str = "arena_workers_connected";
 const WORKER_RUNNING: &str = "arena_worker_games_running";
 const WORKER_GAMES: &str = "arena_worker_games_total";
@@ -55,6 +59,10 @@ pub(crate) fn serve(listener: TcpListener, tls: Option<ServerTls>) -> anyhow::Re
     tokio::spawn(serve_page(listener, tls, bounds, "/metrics", render));
     describe_counter!(GAMES, "Games played, by game and by how they ended.");
     describe_gauge!(RUNNING, "Games that are being played.");
+    describe_gauge!(
+        LEFT,
+        "Chunks of games that are left of the matches that can be played, by tournament."
+    );
     describe_counter!(
         EXCUSED,
         "Answers that were late but for a delay of the referee, by bot."
@@ -106,6 +114,18 @@ pub(crate) fn workers(sessions: &[WorkerSession]) {
         counter!(WORKER_REFUSED, "worker" => worker()).absolute(refused);
         gauge!(WORKER_LATENESS, "worker" => worker()).set(delay_us as f64 / 1e6);
     }
+}
+
+/// What is left of each tournament that is being played, in chunks.
+pub(crate) fn left(tournaments: &[(String, u64)], before: &mut BTreeSet<String>) {
+    let now: BTreeSet<String> = tournaments.iter().map(|(name, _)| name.clone()).collect();
+    for ended in before.difference(&now) {
+        gauge!(LEFT, "tournament" => ended.clone()).set(0.0);
+    }
+    for (name, chunks) in tournaments {
+        gauge!(LEFT, "tournament" => name.clone()).set(*chunks as f64);
+    }
+    *before = now;
 }
 
 /// A game has ended.

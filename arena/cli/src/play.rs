@@ -253,6 +253,7 @@ impl Settings {
             },
             filler: "house:random".to_owned(),
             time: None,
+            kubernetes: None,
             directory: self.directory.clone(),
         };
         let root = self.root.clone();

@@ -18,4 +18,4 @@ pub use access::{Access, AccessError};
 pub use serve::serve;
 pub use service::{DispatchService, Examines, Replays, ServiceOptions};
 pub use storage::{OnCommit, Storage};
-pub use tournaments::{NewObserver, TournamentOptions, Tournaments};
+pub use tournaments::{NewObserver, TournamentOptions, Tournaments, WithPods};

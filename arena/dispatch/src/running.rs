@@ -10,12 +10,15 @@ use std::{
 };
 
 use arena_store::{QueuedTournament, StoreError, TournamentId};
-use arena_tournament::Dispatcher;
+use arena_tournament::{Dispatcher, Isolation};
 use referee_worker::{Abilities, Need};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::Storage;
+
+/// What is waited for where nobody makes pods.
+const NO_PODS: &str = "an arena that makes pods for it (`arena serve --kubernetes`)";
 
 /// The most needs of a tournament that are told.
 const MOST_NEEDS: usize = 5;
@@ -33,6 +36,8 @@ pub(crate) struct Running<S: Storage> {
     ended: CancellationToken,
     /// What it waits for, as it was written last.
     waits: Mutex<Option<String>>,
+    /// What the pods wait for that are made for it.
+    pods_wait: Mutex<Option<String>>,
 }
 
 impl<S: Storage> Running<S> {
@@ -51,6 +56,7 @@ impl<S: Storage> Running<S> {
             ends: time.map(|time| Instant::now() + time),
             ended: CancellationToken::new(),
             waits: Mutex::new(None),
+            pods_wait: Mutex::new(Some(NO_PODS.to_owned())),
         }
     }
 
@@ -101,6 +107,20 @@ impl<S: Storage> Running<S> {
         }
     }
 
+    /// Whether it is played by pods that are made for it.
+    pub(crate) fn has_pods(&self) -> bool {
+        let kubernetes = self.dispatcher.plan().definition.kubernetes;
+        kubernetes.is_some_and(|on| on.isolation != Isolation::Services)
+    }
+
+    /// Takes down what its pods wait for.
+    pub(crate) fn set_pods_wait(&self, waits: Option<String>) {
+        *self
+            .pods_wait
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = waits;
+    }
+
     /// Takes down what it waits for. False where that was known.
     pub(crate) fn set_waits(&self, waits: &Option<String>) -> bool {
         let mut written = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,6 +131,10 @@ impl<S: Storage> Running<S> {
 
     /// What it waits for, where nobody who works can play it: in words.
     pub(crate) fn waits(&self, able: &[Arc<Abilities>], plays_here: bool) -> Option<String> {
+        if self.has_pods() {
+            let waits = self.pods_wait.lock();
+            return waits.unwrap_or_else(PoisonError::into_inner).clone();
+        }
         if able.is_empty() && !plays_here {
             return Some("a worker: none has joined".to_owned());
         }

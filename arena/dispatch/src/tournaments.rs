@@ -13,8 +13,8 @@ use std::{
 
 use arena_store::{QueuedTournament, StoreError, TournamentId, TournamentState, Wish};
 use arena_tournament::{
-    DispatchOptions, Dispatcher, LEASE, Observer, Patience, Plan, TournamentError, Waiting,
-    WallClock, unix_ms,
+    DispatchOptions, Dispatcher, LEASE, Observer, OpenMatch, Patience, Plan, TournamentError,
+    Waiting, WallClock, unix_ms,
 };
 use referee_worker::{
     Dispatch, DispatchError, Schemes,
@@ -62,6 +62,20 @@ impl Default for TournamentOptions {
     }
 }
 
+/// A tournament that is played by pods which are made for it.
+pub struct WithPods {
+    /// Its number.
+    pub id: TournamentId,
+    /// Its name.
+    pub name: String,
+    /// What is played.
+    pub plan: Arc<Plan>,
+    /// How many games its chunks are to have.
+    pub games: u64,
+    /// Its first matches that can be played.
+    pub matches: Vec<OpenMatch>,
+}
+
 /// All tournaments of a store that are to be played.
 pub struct Tournaments<S: Storage> {
     storage: S,
@@ -71,6 +85,8 @@ pub struct Tournaments<S: Storage> {
     running: Mutex<BTreeMap<RunId, Arc<Running<S>>>>,
     /// Whether it is known what is to be played.
     has_looked: AtomicBool,
+    /// The names of the tournaments that are to be played.
+    wanted: Mutex<BTreeSet<String>>,
     /// Tournaments that could not be played, and when they are tried again: without a time,
     /// when somebody asks for it.
     failed: Mutex<BTreeMap<TournamentId, Option<Instant>>>,
@@ -96,6 +112,7 @@ impl<S: Storage> Tournaments<S> {
             new_observer,
             running: Mutex::default(),
             has_looked: AtomicBool::new(false),
+            wanted: Mutex::default(),
             failed: Mutex::default(),
             changed: Arc::default(),
             ended: Notify::new(),
@@ -148,6 +165,9 @@ impl<S: Storage> Tournaments<S> {
             }
         };
         let wanted: BTreeSet<TournamentId> = queue.iter().map(|queued| queued.id).collect();
+        let to_play = queue.iter().filter(|queued| queued.wish == Wish::Play);
+        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) =
+            to_play.map(|queued| queued.name.clone()).collect();
         for queued in &queue {
             self.look_at(queued).await;
         }
@@ -359,9 +379,11 @@ impl<S: Storage> Tournaments<S> {
         request: &LeaseRequest,
     ) -> Result<LeaseReply, TournamentError> {
         let mut running = self.all();
-        if let Some(scope) = &request.scope {
-            running.retain(|running| running.name == scope.tournament);
-        }
+        running.retain(|running| match &request.scope {
+            Some(scope) => running.name == scope.tournament,
+            // Pods that are made for it play it.
+            None => !running.has_pods(),
+        });
         running.sort_by_key(|running| {
             (
                 std::cmp::Reverse(running.priority()),
@@ -372,6 +394,8 @@ impl<S: Storage> Tournaments<S> {
         for running in &running {
             match running.dispatcher.try_lease(request).await {
                 Ok(LeaseReply::Work(lease)) => return Ok(LeaseReply::Work(lease)),
+                // There is no more of this match, whatever there is of the tournament.
+                Ok(LeaseReply::Over) if is_of_a_match(request) => return Ok(LeaseReply::Over),
                 Ok(LeaseReply::Wait | LeaseReply::Over) => {}
                 // The others are in the same store.
                 Err(error) if error.may_pass() => return Err(error),
@@ -440,6 +464,74 @@ impl<S: Storage> Tournaments<S> {
             .collect()
     }
 
+    /// The tournaments that are played by pods which are made for them, the highest priority
+    /// first; nothing where it is not known yet what is to be played. `games` says how many games
+    /// a chunk is to have, and `most` how many matches of each are told.
+    #[must_use]
+    pub fn with_pods(
+        &self,
+        games: &dyn Fn(&Dispatcher<S::Results>) -> u64,
+        most: usize,
+    ) -> Option<Vec<WithPods>> {
+        if !self.has_looked() {
+            return None;
+        }
+        let mut running = self.all();
+        running.retain(|running| running.has_pods());
+        running.sort_by_key(|running| (std::cmp::Reverse(running.priority()), running.id));
+        let told = running.iter().map(|running| {
+            let games = games(&running.dispatcher);
+            WithPods {
+                id: running.id,
+                name: running.name.clone(),
+                plan: running.dispatcher.plan().clone(),
+                games,
+                matches: running.dispatcher.open_matches(games, most),
+            }
+        });
+        Some(told.collect())
+    }
+
+    /// In how many chunks what is left of each tournament's open matches would be leased, at most
+    /// `most` matches. `games` says how many games a chunk is to have.
+    #[must_use]
+    pub fn chunks_left(
+        &self,
+        games: &dyn Fn(&Dispatcher<S::Results>) -> u64,
+        most: usize,
+    ) -> Vec<(String, u64)> {
+        let left = self.all().into_iter().map(|running| {
+            let open = running
+                .dispatcher
+                .open_matches(games(&running.dispatcher), most);
+            let chunks = open.iter().map(|open| open.chunks).sum();
+            (running.name.clone(), chunks)
+        });
+        left.collect()
+    }
+
+    /// The names of tournaments that are to be played and are not played here just now, as when
+    /// another arena has them or the store is away.
+    #[must_use]
+    pub fn not_here(&self) -> BTreeSet<String> {
+        let mut wanted = self
+            .wanted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        for running in self.all() {
+            wanted.remove(&running.name);
+        }
+        wanted
+    }
+
+    /// Says what a tournament waits for that is played by pods which are made for it.
+    pub fn set_pods_wait(&self, id: TournamentId, waits: Option<String>) {
+        if let Some(running) = self.running(run_of(id)) {
+            running.set_pods_wait(waits);
+        }
+    }
+
     /// Writes down what a tournament waits for, where that has changed.
     pub(crate) async fn write_waits(
         &self,
@@ -481,6 +573,11 @@ impl<S: Storage> Tournaments<S> {
     fn failed(&self) -> MutexGuard<'_, BTreeMap<TournamentId, Option<Instant>>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a worker works for one match alone.
+fn is_of_a_match(request: &LeaseRequest) -> bool {
+    (request.scope.as_ref()).is_some_and(|scope| scope.matchup.is_some())
 }
 
 /// What leases of a tournament are called.

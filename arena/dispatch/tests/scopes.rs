@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use arena_dispatch::{TournamentOptions, Tournaments};
 use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
 use arena_store::{NewEntrant, NewTournament, Store, Wish};
-use arena_tournament::{Definition, Observer, Plan, Silent};
+use arena_tournament::{Definition, Isolation, Observer, OnKubernetes, Plan, Silent};
 use referee_core::{Limits, Root};
 use referee_worker::{
     Abilities, Dispatch as _, Schemes,
@@ -33,6 +33,7 @@ fn tournament() -> NewTournament {
         patience: SetAsideRule::default(),
         filler: "exec:true".to_owned(),
         time: None,
+        kubernetes: None,
         directory: std::env::temp_dir(),
     };
     let entrant = |name: &str| NewEntrant {
@@ -54,10 +55,13 @@ fn tournament() -> NewTournament {
     }
 }
 
-#[tokio::test]
-async fn who_waits_for_work_hears_that_its_tournament_has_ended() {
+/// Plays the tournament, while something is done.
+async fn played<T>(
+    tournament: &NewTournament,
+    doing: impl AsyncFnOnce(&Tournaments<Store>, &Store) -> T,
+) -> T {
     let store = Store::open_in_memory().await.unwrap();
-    let id = store.create(&tournament()).await.unwrap().id;
+    let id = store.create(tournament).await.unwrap().id;
     store.set_wish(id, Some(Wish::Play)).await.unwrap();
     let options = TournamentOptions {
         lease: LEASE,
@@ -65,28 +69,81 @@ async fn who_waits_for_work_hears_that_its_tournament_has_ended() {
     };
     let observer = Box::new(|_: &str, _: &Plan| Arc::new(Silent) as Arc<dyn Observer>);
     let tournaments = Tournaments::new(store.clone(), Schemes::with(vec![]), options, observer);
-    let request = LeaseRequest {
+    let stop = CancellationToken::new();
+    let done = async {
+        let done = doing(&tournaments, &store).await;
+        stop.cancel();
+        done
+    };
+    let both = async { tokio::join!(done, tournaments.supervise(&stop)) };
+    let both = tokio::time::timeout(Duration::from_secs(60), both).await;
+    both.expect("it ends").0
+}
+
+fn request(scope: Option<Scope>) -> LeaseRequest {
+    LeaseRequest {
         worker: "one".to_owned(),
         session: None,
         can: Arc::new(Abilities::Local),
         games: 100,
-        scope: Some(Scope {
-            tournament: "cup".to_owned(),
-            matchup: None,
-        }),
-    };
-    let stop = CancellationToken::new();
-    let working = async {
-        let all = tournaments.lease(request.clone()).await.unwrap();
+        scope,
+    }
+}
+
+fn of_match(matchup: Option<u32>) -> Option<Scope> {
+    Some(Scope {
+        tournament: "cup".to_owned(),
+        matchup,
+    })
+}
+
+#[tokio::test]
+async fn what_pods_play_is_given_to_them_alone() {
+    let mut tournament = tournament();
+    let mut definition: Definition = serde_json::from_value(tournament.definition).unwrap();
+    definition.kubernetes = Some(OnKubernetes {
+        isolation: Isolation::Shared,
+        games: Some(4),
+    });
+    tournament.definition = serde_json::to_value(&definition).unwrap();
+    played(&tournament, async |tournaments, _| {
+        let games = |_: &_| 4;
+        assert!(
+            tournaments.with_pods(&games, 9).is_none(),
+            "nobody has looked"
+        );
+        let told = loop {
+            match tournaments.with_pods(&games, 9) {
+                Some(told) if !told.is_empty() => break told,
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        };
+        let open = &told[0].matches[0];
+        assert_eq!(
+            (&*told[0].name, open.matchup, open.groups, open.chunks),
+            ("cup", 0, 1, 1)
+        );
+        // A worker that plays anything waits; the one that was made for the match does not.
+        let anything = tournaments.lease(request(None));
+        let anything = tokio::time::timeout(Duration::from_millis(300), anything).await;
+        assert!(anything.is_err(), "{anything:?}");
+        let of_it = tournaments.lease(request(of_match(Some(0)))).await.unwrap();
+        assert!(matches!(of_it, LeaseReply::Work(_)), "{of_it:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_waits_for_work_hears_that_its_tournament_has_ended() {
+    let reply = played(&tournament(), async |tournaments, store| {
+        let all = tournaments.lease(request(of_match(None))).await.unwrap();
         assert!(matches!(all, LeaseReply::Work(_)), "{all:?}");
-        let (waiting, ()) = tokio::join!(tournaments.lease(request), async {
+        let id = store.tournament("cup").await.unwrap().unwrap().id;
+        let (waiting, ()) = tokio::join!(tournaments.lease(request(of_match(None))), async {
             store.set_wish(id, Some(Wish::Cancel)).await.unwrap();
         });
-        stop.cancel();
         waiting.unwrap()
-    };
-    let both = async { tokio::join!(working, tournaments.supervise(&stop)) };
-    let both = tokio::time::timeout(Duration::from_secs(60), both).await;
-    let (reply, ()) = both.expect("it hears of it");
+    })
+    .await;
     assert!(matches!(reply, LeaseReply::Over), "{reply:?}");
 }

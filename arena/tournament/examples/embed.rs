@@ -66,6 +66,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         schemes: &schemes,
         directory: &env::current_dir()?,
         store: None,
+        on: None,
     };
     let planned = Planned::parse(&tournament(&exec), "embedded".to_owned(), context).await?;
     let plan = Arc::new(planned.plan(secret_root()?, &schemes)?);

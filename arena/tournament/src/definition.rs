@@ -14,7 +14,10 @@ use referee_worker::{Entry, Schemes, SpecError, is_of_a_name, read_input_text};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Setups, TournamentError, error::invalid as usage, setups::openings, suggest::hint};
+use crate::{
+    Isolation, OnKubernetes, Setups, TournamentError, error::invalid as usage, setups::openings,
+    suggest::hint,
+};
 
 /// The most bytes of a file: 1 KiB for each of the most bots.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -47,6 +50,7 @@ struct File {
     stop: StopTable,
     #[serde(default)]
     set_aside: SetAsideRule,
+    run: Option<RunTable>,
     bots: Vec<BotTable>,
 }
 
@@ -65,6 +69,24 @@ struct LimitsTable {
 struct StopTable {
     sprt: Option<Sprt>,
     time: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RunTable {
+    on: On,
+    isolation: Option<Isolation>,
+    games: Option<u32>,
+}
+
+/// Where a tournament is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum On {
+    /// By this arena, and by workers that join it.
+    Here,
+    /// By pods of a Kubernetes cluster.
+    Kubernetes,
 }
 
 #[derive(Deserialize)]
@@ -107,6 +129,9 @@ pub struct Definition {
     pub time: Option<Duration>,
     /// The folder that the bots' commands are run in.
     pub directory: PathBuf,
+    /// How it is played on Kubernetes, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubernetes: Option<OnKubernetes>,
 }
 
 /// A definition, and who takes part.
@@ -131,6 +156,8 @@ pub struct Context<'a> {
     pub directory: &'a Path,
     /// Where bots that are named without a SPEC are registered.
     pub store: Option<&'a Store>,
+    /// Where it is played, whatever the file says.
+    pub on: Option<On>,
 }
 
 /// The shapes, with what each may say besides.
@@ -196,7 +223,8 @@ impl File {
         let shape = self.shape()?;
         let setups = self.setups(kind, context.directory)?;
         let checked_setups = Setups::new(kind, setups.clone())?;
-        let (entries, entrants) = self.entrants(kind, context).await?;
+        let kubernetes = self.on_kubernetes(context.on);
+        let (entries, entrants) = self.entrants(kind, context, kubernetes).await?;
         let mut seatings = self.seatings.unwrap_or_default();
         if !matches!(seatings, Seatings::Rotations | Seatings::All) {
             return usage("seatings: expected \"rotations\" or \"all\"");
@@ -223,6 +251,9 @@ impl File {
         if !entry.is_started_by_us() {
             return usage("filler: expected a bot that the arena starts, as in house:random");
         }
+        if let Some(kubernetes) = kubernetes {
+            kubernetes.check(entries.iter().chain([&entry]))?;
+        }
         let standard = Limits::default();
         let memory_mib = self.limits.memory_mib;
         if memory_mib.is_some_and(|mib| !(1..=1 << 24).contains(&mib)) {
@@ -248,6 +279,7 @@ impl File {
             filler,
             time: time("stop.time", self.stop.time.as_deref())?,
             directory: context.directory.to_owned(),
+            kubernetes,
         };
         // A schedule that is not possible is found now, not when bots have been started.
         definition.schedule(entrants.len(), [0; 32])?;
@@ -257,6 +289,17 @@ impl File {
             entrants,
             openings: self.openings,
         })
+    }
+
+    fn on_kubernetes(&self, on: Option<On>) -> Option<OnKubernetes> {
+        let run = self.run.as_ref();
+        match on.or(run.map(|run| run.on))? {
+            On::Here => None,
+            On::Kubernetes => Some(OnKubernetes {
+                isolation: run.and_then(|run| run.isolation).unwrap_or_default(),
+                games: run.and_then(|run| run.games),
+            }),
+        }
     }
 
     fn shape(&self) -> Result<ScheduleShape, TournamentError> {
@@ -319,6 +362,7 @@ impl File {
         &self,
         kind: &dyn GameKind,
         context: Context<'_>,
+        kubernetes: Option<OnKubernetes>,
     ) -> Result<(Vec<Entry>, Vec<NewEntrant>), TournamentError> {
         let most = MOST_ENTRANTS as usize;
         if self.bots.len() > most {
@@ -386,7 +430,11 @@ impl File {
             error => Err(error.into()),
         })?;
         for (entry, entrant) in entries.iter().zip(&mut entrants) {
-            entry.check_game(kind.info(), context.directory)?;
+            entry.check_plays(kind.info())?;
+            // On a cluster its nodes have the images.
+            if kubernetes.is_none() {
+                entry.check_files(context.directory)?;
+            }
             entrant.name.clone_from(&entry.name);
             entrant.spec.clone_from(&entry.spec);
             let identity = entry.launcher().identity(context.directory);

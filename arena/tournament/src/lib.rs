@@ -15,6 +15,7 @@ mod identity;
 mod imported;
 mod moves;
 mod observe;
+mod on_kubernetes;
 mod plan;
 mod reported;
 mod results;
@@ -29,14 +30,16 @@ use std::time::SystemTime;
 
 pub use clock::WallClock;
 pub use definition::{
-    Context, Definition, Planned, chance, find_game, needs_own_deals, parse_limit, read_openings,
+    Context, Definition, On, Planned, chance, find_game, needs_own_deals, parse_limit,
+    read_openings,
 };
-pub use dispatch::{DispatchOptions, Dispatcher, LEASE, Patience, RunCounters, Waiting};
+pub use dispatch::{DispatchOptions, Dispatcher, LEASE, OpenMatch, Patience, RunCounters, Waiting};
 pub use error::TournamentError;
 pub use identity::{ChangedBot, changed_bots};
 pub use imported::check_imported;
 pub use moves::export_moves;
 pub use observe::{EndedGame, FoulNotice, Observer, RunEvent, Silent};
+pub use on_kubernetes::{Isolation, OnKubernetes};
 pub use plan::{Plan, PlannedBot, filler_name, game_id, secret_root};
 pub use results::{Answer, MemoryResults, Results, StoredResults};
 pub use run::{RunEnd, RunOptions, RunOutcome, count_commits, run, run_stored};

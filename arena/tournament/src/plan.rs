@@ -159,6 +159,10 @@ impl Plan {
     ///
     /// Which is not.
     pub fn check_files(&self) -> Result<(), TournamentError> {
+        if self.definition.kubernetes.is_some() {
+            // Nothing of it is started here.
+            return Ok(());
+        }
         self.check_folder()?;
         let folder: &Path = &self.definition.directory;
         for bot in &self.bots {

@@ -11,7 +11,7 @@ use referee_core::GameInfo;
 use referee_games::game_name;
 use referee_sandbox::Reexec;
 use referee_worker::{
-    Launcher, Reach, Scheme, Schemes, Trust, image_scheme, needs_of_file, stays_in_folder,
+    Launcher, Reach, Scheme, Schemes, Trust, Unpinned, image_scheme, needs_of_file, stays_in_folder,
 };
 use strategy_adapter::Strategy;
 
@@ -23,10 +23,10 @@ use crate::hidden;
 /// # Errors
 ///
 /// The path of this program is not known.
-pub fn travelling_schemes() -> std::io::Result<Schemes> {
+pub fn travelling_schemes(unpinned: Unpinned) -> std::io::Result<Schemes> {
     let program = std::env::current_exe()?;
     let packed = vec![strategy(program.clone())];
-    let image = image_scheme(containers()?, false);
+    let image = image_scheme(containers()?, unpinned);
     Ok(Schemes::travelling(vec![built_in(program), image], packed))
 }
 
@@ -85,7 +85,7 @@ pub fn schemes() -> std::io::Result<Schemes> {
     Ok(Schemes::with(vec![
         built_in(program.clone()),
         strategy(program),
-        image_scheme(containers()?, true),
+        image_scheme(containers()?, Unpinned::LookUp),
     ]))
 }
 

@@ -28,6 +28,12 @@ pub struct CacheArgs {
 }
 
 impl CacheArgs {
+    /// Whether a folder was named.
+    #[must_use]
+    pub const fn is_named(&self) -> bool {
+        self.folder.is_some()
+    }
+
     /// Opens the folder, and makes it where there is none.
     ///
     /// # Errors

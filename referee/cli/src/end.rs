@@ -13,6 +13,9 @@ pub enum End {
     Usage = 2,
     /// We failed.
     Failed = 3,
+    /// Something that others have to provide is not there yet (`EX_TEMPFAIL` of sysexits.h): the
+    /// same again may do.
+    TryAgain = 75,
     /// It was stopped before the end; the results so far have been shown.
     Interrupted = 130,
 }
@@ -34,6 +37,19 @@ impl std::fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+/// Something that others have to provide is not there: what was expected, where, and why it is
+/// not.
+#[derive(Debug)]
+pub struct TryAgain(pub String);
+
+impl std::fmt::Display for TryAgain {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for TryAgain {}
 
 /// Refuses what a person asked for.
 ///

@@ -2,22 +2,30 @@
 //! cores, signals, and the hidden verbs that it starts itself with. The programs are
 //! `referee` here and `arena`.
 
+mod bot_at;
 pub mod bots;
 mod cache;
 mod end;
 pub mod files;
+mod gate;
 mod hidden;
 pub mod net;
 mod pin;
 mod runtime;
 pub mod sandbox;
+mod sockets;
 pub mod stop;
+mod termination;
 pub mod text;
 mod work;
 
+pub use bot_at::{BotAt, BotAtArgs};
 pub use cache::CacheArgs;
-pub use end::{End, Usage, usage};
+pub use end::{End, TryAgain, Usage, usage};
+pub use gate::GateArgs;
 pub use hidden::Hidden;
 pub use pin::PinArgs;
 pub use runtime::{on_runtime, random_bytes};
+pub use sockets::SocketsArgs;
+pub use termination::write_termination_message;
 pub use work::WorkArgs;

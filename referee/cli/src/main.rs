@@ -11,9 +11,9 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use referee::{Access, Serve, referee_threads};
 use referee_cli::{
-    End, Hidden, Usage, WorkArgs,
+    End, GateArgs, Hidden, SocketsArgs, TryAgain, Usage, WorkArgs,
     net::{BotDialArgs, TlsListenArgs, TokenListenArgs},
-    on_runtime, usage,
+    on_runtime, usage, write_termination_message,
 };
 use referee_net::{Bounds, ServerTls, Token, TokenError};
 use referee_worker::SpecError;
@@ -40,6 +40,10 @@ enum Verb {
     Serve(Box<ServeArgs>),
     /// Play what an arena hands out, until it is stopped
     Work(Box<WorkArgs>),
+    /// Let clients with a certificate reach a bot's Unix socket over TLS
+    Gate(Box<GateArgs>),
+    /// Let every user connect to sockets that this user's bot makes
+    Sockets(SocketsArgs),
     /// Write a new token to a new file that only you may read
     Token {
         /// The file.
@@ -75,7 +79,15 @@ fn main() -> ExitCode {
     if let Some(code) = Hidden::enter_sandbox() {
         return code;
     }
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            if error.use_stderr() {
+                write_termination_message(&error.to_string());
+            }
+            error.exit();
+        }
+    };
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
@@ -87,14 +99,20 @@ fn main() -> ExitCode {
         Verb::Serve(serve) => on_runtime(serve.run()),
         Verb::Token { file } => new_token(&file),
         Verb::Work(work) => on_runtime(work.run()),
+        Verb::Gate(gate) => on_runtime(gate.run()),
+        Verb::Sockets(sockets) => on_runtime(sockets.run()),
         Verb::Hidden(verb) => verb.run(),
     };
     match ended {
         Ok(end) => end.into(),
         Err(error) => {
-            anstream::eprintln!("referee: {error:#}");
+            let words = format!("referee: {error:#}");
+            anstream::eprintln!("{words}");
+            write_termination_message(&words);
             let end = if error.is::<Usage>() || error.is::<SpecError>() {
                 End::Usage
+            } else if error.is::<TryAgain>() {
+                End::TryAgain
             } else {
                 End::Failed
             };

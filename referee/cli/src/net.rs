@@ -194,7 +194,10 @@ impl BotsTlsArgs {
             None => None,
             Some(_) => Some(client(ca, self.bots_cert.as_ref(), self.bots_key.as_ref())?),
         };
-        Ok(BotDial { tls, allowed: None })
+        Ok(BotDial {
+            tls,
+            ..BotDial::default()
+        })
     }
 }
 

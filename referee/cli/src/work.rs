@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     env,
+    num::NonZeroU64,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -15,8 +16,10 @@ use referee_container::{EngineError, find_socket};
 use referee_games::GAMES;
 use referee_net::{AllowList, DialOptions, Pattern, Target, channel};
 use referee_worker::{
-    Abilities, LaunchContext, Machine, Stop, WorkError, WorkerIdentity, Workers, has_program,
-    image_label,
+    Abilities, ChunkBounds, LaunchContext, Machine, Stop, Unpinned, WorkError, WorkerIdentity,
+    Workers,
+    archive::ArchiveCache,
+    has_program, image_label,
     lease::{Scope, SessionId},
     machine_label,
     remote::{Refused, RemoteDispatch, RemoteOptions},
@@ -25,7 +28,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    CacheArgs, End, Hidden, PinArgs, bots, files,
+    BotAtArgs, CacheArgs, End, Hidden, PinArgs, bots, files,
     net::{BotsTlsArgs, TlsDialArgs, TokenDialArgs},
     random_bytes,
     sandbox::SandboxArgs,
@@ -75,12 +78,31 @@ pub struct WorkArgs {
     bots: Vec<Pattern>,
     #[command(flatten)]
     bots_tls: BotsTlsArgs,
+    #[command(flatten)]
+    bots_at: BotAtArgs,
     /// Work for this tournament only, and end when it is over.
     #[arg(long, value_name = "NAME")]
     tournament: Option<String>,
     /// Work for this match of the tournament only, by its number in the schedule.
     #[arg(long = "match", value_name = "NUMBER", requires = "tournament")]
     matchup: Option<u32>,
+    /// End after so many chunks of games; 0 is no limit.
+    #[arg(
+        long,
+        env = "REFEREE_CHUNKS",
+        value_name = "NUMBER",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    chunks: u64,
+    /// Ask for so many games a chunk [default: what takes about 3 seconds].
+    #[arg(
+        long,
+        env = "REFEREE_GAMES",
+        value_name = "NUMBER",
+        value_parser = clap::value_parser!(u32).range(1..=4096)
+    )]
+    games: Option<u32>,
     /// Where the bots' output goes [default: nowhere].
     #[arg(long, value_name = "FOLDER")]
     logs: Option<PathBuf>,
@@ -94,7 +116,8 @@ impl WorkArgs {
     ///
     /// # Errors
     ///
-    /// The arena refuses this worker, a file is wrong, or we fail.
+    /// The arena refuses this worker, a file is wrong, a bot that others start is not there, or we
+    /// fail.
     pub async fn run(self) -> anyhow::Result<End> {
         let stop = stop::on_signals(Some(self.grace))?;
         let tls = self.tls.load(&self.arena)?;
@@ -112,10 +135,17 @@ impl WorkArgs {
             None => Workers::default_concurrency(cores.as_ref()),
         };
         let machine = self.machine(concurrency, &sandbox).await?;
+        let bots_tls = self.bots_tls.load()?;
+        self.bots_at.check(&bots_tls)?;
         let logs = self.logs.clone().map(std::path::absolute).transpose()?;
         if let Some(logs) = &logs {
             std::fs::create_dir_all(logs)
                 .with_context(|| format!("could not make the folder {}", logs.display()))?;
+        }
+        // A worker that has not joined holds no work back.
+        tokio::select! {
+            there = self.bots_at.wait(&bots_tls) => there?,
+            () = stop.finishing() => return Ok(End::Interrupted),
         }
         let context = LaunchContext::new(Hidden::supervisor()?, logs, env::current_dir()?)
             .context("could not start the supervisor")?
@@ -123,11 +153,16 @@ impl WorkArgs {
             .with_pondering(self.sandbox.allows_pondering())
             .with_dial(BotDial {
                 allowed: Some(Arc::new(self.may_dial())),
-                ..self.bots_tls.load()?
+                ..bots_tls
             })
-            .with_archives(Some(Arc::new(self.cache.open()?)))
+            .with_addresses(self.bots_at.addresses())
+            .with_archives(self.archives()?)
             .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
         let workers = Workers::start(context, cores.as_ref(), concurrency)?;
+        let workers = workers.with_bounds(ChunkBounds {
+            chunks: NonZeroU64::new(self.chunks),
+            games: self.games.map(u64::from).and_then(NonZeroU64::new),
+        });
         let session = SessionId(random_bytes()?);
         let name = self.name.clone().unwrap_or_else(|| machine.host.clone());
         let can = Arc::new(Abilities::Remote(machine.clone()));
@@ -149,7 +184,12 @@ impl WorkArgs {
             }),
             jitter_seed: u64::from_be_bytes(random_bytes()?),
         };
-        let schemes = Arc::new(bots::travelling_schemes()?);
+        // Bots at addresses are what somebody has started.
+        let unpinned = match self.bots_at.is_empty() {
+            true => Unpinned::Refuse,
+            false => Unpinned::Keep,
+        };
+        let schemes = Arc::new(bots::travelling_schemes(unpinned)?);
         let dispatch = Arc::new(RemoteDispatch::new(channel, options, schemes));
         let who = WorkerIdentity {
             name,
@@ -176,6 +216,19 @@ impl WorkArgs {
         self.bots.iter().cloned().collect()
     }
 
+    /// Where packed bots are unpacked; nowhere if the bots are said to run already and there is no
+    /// folder for it, as with a read-only root.
+    fn archives(&self) -> anyhow::Result<Option<Arc<ArchiveCache>>> {
+        match self.cache.open() {
+            Ok(cache) => Ok(Some(Arc::new(cache))),
+            Err(error) if !self.bots_at.is_empty() && !self.cache.is_named() => {
+                tracing::debug!(%error, "this worker plays no packed bots");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// The walls around packed bots.
     fn walls(&self) -> anyhow::Result<BotSandbox> {
         Ok(BotSandbox {
@@ -198,7 +251,10 @@ impl WorkArgs {
         let mut provides: BTreeSet<String> = found.map(str::to_owned).collect();
         provides.insert(machine_label());
         provides.extend(self.provides.iter().cloned());
-        provides.extend(images().await?);
+        // What starts the bots is not asked for by whoever need not start them.
+        if self.bots_at.is_empty() {
+            provides.extend(images().await?);
+        }
         Ok(Machine {
             host,
             cores: u32::try_from(referee::core_count()).unwrap_or(u32::MAX),
@@ -225,7 +281,9 @@ async fn images() -> anyhow::Result<Vec<String>> {
     let containers = bots::containers()?;
     let digests = async { containers.engine().await?.digests().await };
     Ok(match digests.await {
-        Ok(digests) => digests.iter().map(|digest| image_label(digest)).collect(),
+        Ok(digests) => (digests.iter())
+            .map(|digest| image_label("", Some(digest)))
+            .collect(),
         Err(error) => {
             tracing::warn!(%error, "this worker plays no bots in containers");
             Vec::new()

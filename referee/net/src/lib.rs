@@ -5,6 +5,7 @@
 pub mod allow;
 pub mod dial;
 mod file;
+pub mod gate;
 pub mod listen;
 pub mod page;
 mod plain;
@@ -14,6 +15,7 @@ pub mod token;
 
 pub use allow::{AllowList, BadPattern, Pattern};
 pub use dial::{BadTarget, DialError, DialOptions, Target, channel, channel_through};
+pub use gate::Gate;
 pub use listen::{Bounds, Incoming, Peer, incoming, incoming_from};
 pub use page::{PageBounds, serve_page};
 pub use tls::{ClientFiles, ClientTls, PeerCertificate, ServerTls, TlsError, TlsFiles};

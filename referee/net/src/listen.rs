@@ -134,6 +134,21 @@ pub(crate) fn incoming_http_1(
     Accepting::new(accepted, Protocol::Http1, tls, connections, handshake).stream()
 }
 
+/// Those connections that do the TLS handshake in time, at most so many at once. What they say
+/// then is not looked at: whoever gets it speaks HTTP/2.
+pub(crate) fn incoming_unread<A>(
+    accepted: A,
+    tls: ServerTls,
+    connections: usize,
+    handshake: Duration,
+) -> impl Stream<Item = Incoming<TcpStream>> + Send + use<A>
+where
+    A: Stream<Item = io::Result<(TcpStream, Option<SocketAddr>)>> + Send,
+{
+    let tls = Some(tls);
+    Accepting::new(accepted, Protocol::Unread, tls, connections, handshake).stream()
+}
+
 /// Those connections of any kind that begin to speak HTTP/2 in time, with TLS where that is
 /// given. Handshakes run side by side. A connection that fails is logged and is no end: there
 /// is one where `accepted` ends.
@@ -156,6 +171,8 @@ where
 enum Protocol {
     Http1,
     Http2,
+    /// HTTP/2, for somebody behind us.
+    Unread,
 }
 
 struct Accepting<A, S> {
@@ -183,8 +200,9 @@ struct Remarks {
     handshake: Remark,
 }
 
+/// One kind of trouble.
 #[derive(Default)]
-struct Remark {
+pub(crate) struct Remark {
     last: Option<Instant>,
     left_out: u64,
 }
@@ -287,7 +305,7 @@ where
             Ok(Incoming {
                 stream,
                 preface: match protocol {
-                    Protocol::Http1 => &[],
+                    Protocol::Http1 | Protocol::Unread => &[],
                     Protocol::Http2 => PREFACE,
                 },
                 peer: Peer {
@@ -300,7 +318,8 @@ where
     }
 }
 
-fn accepted(
+/// What a listener takes, with the addresses of those who connect.
+pub(crate) fn accepted(
     listener: TcpListener,
 ) -> impl Stream<Item = io::Result<(TcpStream, Option<SocketAddr>)>> + Send {
     TcpListenerStream::new(listener).map(|accepted| {
@@ -327,13 +346,13 @@ where
         Some(tls) => {
             let stream = match protocol {
                 Protocol::Http1 => tls.accept_http_1(stream).await?,
-                Protocol::Http2 => tls.accept(stream).await?,
+                Protocol::Http2 | Protocol::Unread => tls.accept(stream).await?,
             };
             let certificate = PeerCertificate::of(&stream);
             (Transport::Tls(Box::new(stream)), certificate)
         }
     };
-    if let Protocol::Http1 = protocol {
+    if let Protocol::Http1 | Protocol::Unread = protocol {
         return Ok((stream, certificate));
     }
     let mut said = [0; PREFACE.len()];
@@ -349,13 +368,13 @@ where
     Err(io::Error::new(io::ErrorKind::InvalidData, words))
 }
 
-fn shown(address: Option<SocketAddr>) -> String {
+pub(crate) fn shown(address: Option<SocketAddr>) -> String {
     address.map_or_else(|| "an unknown address".to_owned(), |one| one.to_string())
 }
 
 impl Remark {
     /// Makes it, with how many were left out since the last one; or leaves it out.
-    fn make(&mut self, make: impl FnOnce(u64)) {
+    pub(crate) fn make(&mut self, make: impl FnOnce(u64)) {
         let now = Instant::now();
         if self.last.is_some_and(|last| now - last < REMARK_INTERVAL) {
             self.left_out += 1;

@@ -21,6 +21,8 @@ pub struct BotDial {
     pub tls: Option<ClientTls>,
     /// Which addresses may be dialled; all of them, if there is no list.
     pub allowed: Option<Arc<AllowList>>,
+    /// The user whose process must listen at a Unix socket; any user's may, if there is none.
+    pub user: Option<u32>,
 }
 
 pub(crate) trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -70,6 +72,9 @@ impl BotDial {
                 let socket = dial_unix(&path).await?;
                 if let Some(leader) = leader {
                     check_listener(&path, &socket, leader)?;
+                }
+                if let Some(user) = self.user {
+                    check_user(&socket, user)?;
                 }
                 Ok(Box::new(socket))
             }
@@ -127,6 +132,19 @@ async fn dial_unix(path: &Path) -> io::Result<UnixStream> {
             connected => return connected,
         }
     }
+}
+
+/// Whether a process of this user listens on a socket. A link may lead to a socket of another
+/// bot, but not to one of the same user.
+fn check_user(socket: &UnixStream, user: u32) -> io::Result<()> {
+    // For a connected socket these are of the process that called listen (unix(7)).
+    let found = socket.peer_cred()?.uid();
+    if found == user {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "a process of user {found} listens there, expected one of user {user}"
+    )))
 }
 
 /// Whether the bot itself listens on its socket, and not somebody else, to whom a link or a

@@ -12,6 +12,7 @@ mod excuses;
 mod heartbeat;
 mod play;
 mod pool;
+mod presence;
 mod probe;
 pub mod proc;
 mod process;
@@ -32,6 +33,7 @@ pub use dial::BotDial;
 pub use excuses::Excuses;
 pub use play::{CLOSE_GRACE, Game, Live, PlayError};
 pub use pool::{CutOff, Pool};
+pub use presence::Presence;
 pub use probe::{Health, Probe, ProbeReply, ProbeStream};
 pub use process::{
     BotContainer, BotSandbox, Kept, LOG_LIMIT, Launch, LeftBehind, Memory, MemoryGauge, Process,

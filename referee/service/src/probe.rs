@@ -171,6 +171,29 @@ impl Probe {
         }
     }
 
+    /// Whether a server of gRPC answers: with its health, unless that is that it does not serve, or
+    /// with any status, as one without a health service does.
+    ///
+    /// # Errors
+    ///
+    /// What came instead.
+    pub async fn answers(&self, within: Duration) -> Result<(), String> {
+        let mut client = HealthClient::new(self.connection.channel.clone());
+        let asked = client.check(HealthCheckRequest::default());
+        match tokio::time::timeout(within, asked).await {
+            Err(_) => Err(format!("no answer within {within:?}")),
+            Ok(Ok(response)) => match response.into_inner().status() {
+                ServingStatus::Serving => Ok(()),
+                other => Err(other.as_str_name().to_owned()),
+            },
+            // What our own end says has a cause; what the bot has sent has none.
+            Ok(Err(status)) if std::error::Error::source(&status).is_some() => {
+                Err(in_words(&status))
+            }
+            Ok(Err(_)) => Ok(()),
+        }
+    }
+
     /// The services that server reflection lists, by `grpc.reflection.v1` or else
     /// by `v1alpha`.
     ///

@@ -1,6 +1,7 @@
 //! The bots of a worker, and which processes play a chunk.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -9,7 +10,7 @@ use futures_util::future::join_all;
 use referee::{Bot, MemoryGauge};
 
 use crate::{
-    LaunchContext,
+    BotAddress, LaunchContext, WorkError,
     lease::{Lease, LeasedBot},
 };
 
@@ -28,6 +29,8 @@ struct Shared {
     bots: Vec<SharedBot>,
     /// Counts the uses of bots.
     moment: u64,
+    /// The names of bots that run somewhere and have played a chunk that wanted fresh ones.
+    used: BTreeSet<String>,
 }
 
 struct SharedBot {
@@ -68,8 +71,12 @@ impl BotPool {
     ///
     /// # Errors
     ///
-    /// There is no room for a socket.
-    pub fn take(&self, lease: &Lease) -> io::Result<ChunkBots> {
+    /// There is no room for a socket, or the chunk needs a fresh process of a bot that somebody
+    /// else has started, and which has played another chunk.
+    pub fn take(&self, lease: &Lease) -> Result<ChunkBots, WorkError> {
+        if lease.fresh_processes {
+            self.use_up(lease)?;
+        }
         let set = self.context.next_set();
         let mut running: Vec<Running> = Vec::new();
         for (place, bot) in lease.bots.iter().enumerate() {
@@ -77,13 +84,33 @@ impl BotPool {
             let before = &lease.bots[..place];
             running.push(match before.iter().position(|other| is_same(other, bot)) {
                 Some(before) => running[before].clone(),
-                None if lease.fresh_processes && bot.entry.is_started_by_us() => {
-                    self.start(bot, set)?
+                None if lease.fresh_processes && self.context.starts(&bot.entry) => {
+                    self.start(bot, set).map_err(WorkError::Socket)?
                 }
-                None => self.share(bot, set)?,
+                None => self.share(bot, set).map_err(WorkError::Socket)?,
             });
         }
         Ok(ChunkBots(running))
+    }
+
+    /// Notes that the bots of a chunk which we could start, and which run somewhere instead, are
+    /// no longer fresh. A bot that nobody can start afresh is not asked for.
+    fn use_up(&self, lease: &Lease) -> Result<(), WorkError> {
+        let mut shared = self.lock();
+        let entries = lease.bots.iter().map(|bot| &bot.entry);
+        let entries = entries.filter(|entry| entry.is_started_by_us());
+        let named: BTreeMap<&String, &BotAddress> = entries
+            .filter_map(|entry| Some((&entry.name, self.context.address(entry)?)))
+            .collect();
+        for (name, at) in named {
+            if !shared.used.insert(name.clone()) {
+                return Err(WorkError::NotFresh {
+                    name: name.clone(),
+                    address: at.address.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn share(&self, bot: &LeasedBot, set: u64) -> io::Result<Running> {

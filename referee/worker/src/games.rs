@@ -3,7 +3,7 @@
 
 use std::{io, sync::Arc};
 
-use referee::{Game, Live, PlayError, Pool};
+use referee::{Address, Game, Live, PlayError, Pool};
 use referee_core::Record;
 use referee_games::Fixture;
 use tokio::sync::mpsc;
@@ -83,6 +83,18 @@ pub enum WorkError {
     /// A folder for a bot's socket can't be made, or its archive is not here.
     #[error("could not prepare to start a bot, whose socket is among the temporary files (TMPDIR)")]
     Socket(#[source] io::Error),
+    /// The processes of a chunk must be fresh, and one is not.
+    #[error(
+        "could not play a second chunk of a game with secrets, or a second series, with the bot \
+         {name} at {address}: expected a fresh process; have this worker end after one chunk \
+         (--chunks 1), and start the bot again for the next one"
+    )]
+    NotFresh {
+        /// The bot.
+        name: String,
+        /// Where it listens.
+        address: Address,
+    },
     /// The system has no thread to give.
     #[error("could not start a thread")]
     Threads(#[source] io::Error),
@@ -135,7 +147,7 @@ impl Games for BotGames {
     }
 
     async fn take(&self, lease: &Lease) -> Result<ChunkBots, WorkError> {
-        self.bots.take(lease).map_err(WorkError::Socket)
+        self.bots.take(lease)
     }
 
     async fn play(&self, bots: &ChunkBots, game: ChunkGame<'_>) -> Result<Record, PlayError> {

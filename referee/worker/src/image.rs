@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 
 use referee::BotContainer;
 use referee_container::{Containers, EngineError, ImageName};
+use sha2::{Digest as _, Sha256};
 
 use crate::{Launcher, Reach, Scheme, Trust};
 
@@ -13,10 +14,21 @@ const PREFIX: &str = "image:";
 const LABEL: &str = "image-";
 const LABEL_DIGITS: usize = 32;
 
-/// The kind of bot. Where `pins`, the name of an image that is not said to be a certain one is
-/// looked up at the engine; else it must be said.
+/// What becomes of the name of an image that is not said to be a certain one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unpinned {
+    /// The engine is asked which one it is. Where that fails it stays as it is, and can be played
+    /// only by others who have it.
+    LookUp,
+    /// It stays as it is: whoever starts it decides.
+    Keep,
+    /// It is refused.
+    Refuse,
+}
+
+/// The kind of bot.
 #[must_use]
-pub fn image_scheme(containers: Arc<Containers>, pins: bool) -> Scheme {
+pub fn image_scheme(containers: Arc<Containers>, unpinned: Unpinned) -> Scheme {
     Scheme {
         prefixes: &[PREFIX],
         form: "image:NAME",
@@ -25,21 +37,31 @@ pub fn image_scheme(containers: Arc<Containers>, pins: bool) -> Scheme {
             let mut bot = ImageBot::read(rest, containers.clone())
                 .map_err(|error| format!("{spec}: {error}"))?;
             if bot.image.digest.is_none() {
-                if !pins {
-                    return Err(format!("{spec}: expected image:NAME@sha256:DIGEST"));
+                match unpinned {
+                    Unpinned::Keep => {}
+                    Unpinned::Refuse => {
+                        return Err(format!("{spec}: expected image:NAME@sha256:DIGEST"));
+                    }
+                    Unpinned::LookUp => match pin(&containers, &bot.image) {
+                        Ok(image) => bot.image = image,
+                        Err(error) => bot.not_found = Some(error.to_string()),
+                    },
                 }
-                bot.image =
-                    pin(&containers, &bot.image).map_err(|error| format!("{spec}: {error}"))?;
             }
             Ok(Arc::new(bot))
         }),
     }
 }
 
-/// What a machine that has this image provides, as a label.
+/// What a machine that has an image provides, as a label: by its digest, or by its name where no
+/// digest is said.
 #[must_use]
-pub fn image_label(digest: &str) -> String {
-    let digits = digest.strip_prefix("sha256:").unwrap_or(digest);
+pub fn image_label(name: &str, digest: Option<&str>) -> String {
+    let named = || hex::encode(Sha256::digest(name));
+    let digits = match digest {
+        Some(digest) => digest.strip_prefix("sha256:").unwrap_or(digest).to_owned(),
+        None => named(),
+    };
     let digits: String = digits.chars().take(LABEL_DIGITS).collect();
     format!("{LABEL}{digits}")
 }
@@ -67,6 +89,8 @@ struct ImageBot {
     image: ImageName,
     arguments: Vec<String>,
     containers: Arc<Containers>,
+    /// Why it could not be found out which image it is.
+    not_found: Option<String>,
 }
 
 impl ImageBot {
@@ -80,6 +104,7 @@ impl ImageBot {
                 .map_err(|error| error.to_string())?,
             arguments: words.collect(),
             containers,
+            not_found: None,
         })
     }
 }
@@ -113,7 +138,15 @@ impl Launcher for ImageBot {
     }
 
     fn travels_with(&self) -> Option<Vec<String>> {
-        Some(vec![image_label(self.image.digest.as_deref()?)])
+        let ImageName { name, digest } = &self.image;
+        Some(vec![image_label(name, digest.as_deref())])
+    }
+
+    fn check_files(&self, _directory: &Path) -> Result<(), String> {
+        match &self.not_found {
+            Some(why) => Err(format!("{PREFIX}{}: {why}", self.image)),
+            None => Ok(()),
+        }
     }
 
     fn identity(&self, _directory: &Path) -> Result<Option<String>, String> {
@@ -128,19 +161,19 @@ mod tests {
     use super::*;
     use crate::{Entry, Schemes, is_label};
 
-    fn schemes(pins: bool) -> Schemes {
+    fn schemes(unpinned: Unpinned) -> Schemes {
         let containers = Containers::new(Reexec::this_program(["x"])).unwrap();
-        Schemes::with(vec![image_scheme(Arc::new(containers), pins)])
+        Schemes::with(vec![image_scheme(Arc::new(containers), unpinned)])
     }
 
     #[test]
     fn a_spec_says_which_image_and_with_what() {
         let digest = format!("sha256:{}", "7b".repeat(32));
         let text = format!("image:team/my-bot:2@{digest} uct 'a b'");
-        let entry = Entry::read(&text, &schemes(false)).unwrap();
+        let entry = Entry::read(&text, &schemes(Unpinned::Refuse)).unwrap();
         assert_eq!((&*entry.name, &entry.spec), ("my-bot", &text));
         let launcher = entry.launcher();
-        let label = image_label(&digest);
+        let label = image_label("x", Some(&digest));
         assert!(is_label(&label), "{label}");
         assert_eq!(launcher.travels_with(), Some(vec![label]));
         assert_eq!(launcher.identity(Path::new(".")), Ok(Some(digest)));
@@ -152,6 +185,20 @@ mod tests {
     }
 
     #[test]
+    fn an_image_of_no_said_digest_has_a_label_by_its_name() {
+        let schemes = schemes(Unpinned::Keep);
+        let label = |spec: &str| {
+            let entry = Entry::read(spec, &schemes).unwrap();
+            assert_eq!(entry.launcher().identity(Path::new(".")), Ok(None));
+            entry.launcher().travels_with().unwrap().remove(0)
+        };
+        let first = label("a=image:team/bot:1 uct");
+        assert!(is_label(&first), "{first}");
+        assert_eq!(first, label("b=image:team/bot:1"));
+        assert_ne!(first, label("b=image:team/bot:2"));
+    }
+
+    #[test]
     fn what_is_wrong_with_a_spec_is_said() {
         for (text, says) in [
             ("a=image:", "expected the name of an image"),
@@ -160,7 +207,9 @@ mod tests {
             ("a=image:'x", "not closed"),
             ("a=image:x", "expected image:NAME@sha256:DIGEST"),
         ] {
-            let why = Entry::read(text, &schemes(false)).unwrap_err().to_string();
+            let why = Entry::read(text, &schemes(Unpinned::Refuse))
+                .unwrap_err()
+                .to_string();
             assert!(why.contains(says), "{text}: {why}");
         }
     }

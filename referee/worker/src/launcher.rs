@@ -282,6 +282,16 @@ pub enum Source {
     Running(Address),
 }
 
+/// Where a bot listens that somebody else has started for this worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BotAddress {
+    /// Its address.
+    pub address: Address,
+    /// The user whose process must listen there, at a Unix socket; any user's may, if there is
+    /// none.
+    pub user: Option<u32>,
+}
+
 /// What this machine starts bots with.
 #[derive(Debug)]
 pub struct LaunchContext {
@@ -300,6 +310,8 @@ pub struct LaunchContext {
     cores: Option<Arc<BotCores>>,
     /// How bots that run somewhere are dialled.
     dial: BotDial,
+    /// The bots that run already, by name, whatever their SPECs say.
+    addresses: HashMap<String, BotAddress>,
     /// How often the bots were excused for late answers, by name.
     excuses: Mutex<HashMap<String, Arc<Excuses>>>,
     /// The archives that packed bots are started from.
@@ -335,6 +347,7 @@ impl LaunchContext {
             pondering: false,
             cores: None,
             dial: BotDial::default(),
+            addresses: HashMap::new(),
             excuses: Mutex::default(),
             archives: None,
             identities: Mutex::default(),
@@ -369,6 +382,25 @@ impl LaunchContext {
     #[must_use]
     pub fn with_dial(self, dial: BotDial) -> Self {
         Self { dial, ..self }
+    }
+
+    /// The same where the bots of these names run already: they are neither started nor looked for
+    /// where their SPECs say. Their addresses need not be among those that may be dialled.
+    #[must_use]
+    pub fn with_addresses(self, addresses: HashMap<String, BotAddress>) -> Self {
+        Self { addresses, ..self }
+    }
+
+    /// Where a bot runs that was said to run already.
+    #[must_use]
+    pub fn address(&self, entry: &Entry) -> Option<&BotAddress> {
+        self.addresses.get(&entry.name)
+    }
+
+    /// Whether we start the processes of a bot, and so can start fresh ones.
+    #[must_use]
+    pub fn starts(&self, entry: &Entry) -> bool {
+        entry.is_started_by_us() && self.address(entry).is_none()
     }
 
     /// How bots that run somewhere are dialled.
@@ -413,13 +445,27 @@ impl LaunchContext {
         let bot = match self.source(entry, options, gauge, set)? {
             Source::Process(launch) => Bot::launched(*launch, Handle::current()),
             Source::Running(address) => {
-                Bot::at(address, options.start_limit).with_dial(self.dial.clone())
+                let dial = self.dial_of(entry);
+                Bot::at(address, options.start_limit).with_dial(dial)
             }
         };
         let mut excuses = self.excuses.lock().unwrap_or_else(PoisonError::into_inner);
         let excuses = excuses.entry(entry.name.clone()).or_default();
         let bot = bot.with_excuses(excuses.clone());
         Ok(bot.with_identity(self.identity(entry)))
+    }
+
+    /// How the address of a bot is dialled. Whoever said where it runs allows that.
+    fn dial_of(&self, entry: &Entry) -> BotDial {
+        let dial = self.dial.clone();
+        match self.address(entry) {
+            None => dial,
+            Some(at) => BotDial {
+                allowed: None,
+                user: at.user,
+                ..dial
+            },
+        }
     }
 
     /// Which archives must be fetched before these can be started.
@@ -433,6 +479,7 @@ impl LaunchContext {
     ) -> Result<Vec<ArchiveHash>, CacheError> {
         let hashes = entries
             .into_iter()
+            .filter(|entry| self.address(entry).is_none())
             .filter_map(|entry| entry.launcher().archive().copied());
         match &self.archives {
             Some(archives) => archives.missing(hashes),
@@ -488,6 +535,9 @@ impl LaunchContext {
         gauge: Option<Arc<MemoryGauge>>,
         set: u64,
     ) -> std::io::Result<Source> {
+        if let Some(at) = self.address(entry) {
+            return Ok(Source::Running(at.address.clone()));
+        }
         let (program, arguments, container) = match entry.launcher().reach() {
             Reach::Address(address) => return Ok(Source::Running(address)),
             Reach::Program { program, arguments } => (program, arguments, None),

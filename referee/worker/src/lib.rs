@@ -8,6 +8,7 @@ mod abilities;
 mod address;
 pub mod archive;
 mod bots;
+mod bounds;
 mod buckets;
 mod command;
 mod dispatch;
@@ -31,16 +32,17 @@ mod workers;
 
 pub use abilities::{Abilities, Machine, Need};
 pub use bots::{BotPool, ChunkBots};
+pub use bounds::ChunkBounds;
 pub use buckets::{Buckets, bucket};
 pub use dispatch::{Dispatch, DispatchError};
 pub use entry::{Entry, SpecError, is_of_a_name};
 pub use games::{BotGames, ChunkGame, Games, Packed, WorkError};
 pub use hint::{Hint, hint_for};
 pub use identity::identity_of_file;
-pub use image::{image_label, image_scheme};
+pub use image::{Unpinned, image_label, image_scheme};
 pub use input::{open_input, read_input, read_input_text};
 pub use launcher::{
-    BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
+    BotAddress, BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
 };
 pub use needs::{has_program, is_label, machine_label, needs_of_file};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};

@@ -1,12 +1,14 @@
 //! The workers of one process: one a core, which share bots and threads.
 
-use std::sync::Arc;
+use std::{num::NonZeroU64, sync::Arc};
 
 use futures_util::future::try_join_all;
 use referee::{Cores, Pool, core_count, referee_threads};
 
 use crate::{
-    Abilities, BotGames, BotPool, Dispatch, LaunchContext, Packer, Stop, WorkError, Worker,
+    Abilities, BotGames, BotPool, ChunkBounds, Dispatch, LaunchContext, Packer, Stop, WorkError,
+    Worker,
+    bounds::Bounded,
     lease::{Scope, SessionId},
 };
 
@@ -15,6 +17,7 @@ pub struct Workers {
     games: Arc<BotGames>,
     /// How many games they play at once.
     concurrency: usize,
+    bounds: ChunkBounds,
 }
 
 /// Who workers are, and what they may be given.
@@ -53,7 +56,14 @@ impl Workers {
         Ok(Self {
             games: Arc::new(games),
             concurrency: concurrency.max(1),
+            bounds: ChunkBounds::default(),
         })
+    }
+
+    /// The same within these bounds, which are those of all of them together.
+    #[must_use]
+    pub fn with_bounds(self, bounds: ChunkBounds) -> Self {
+        Self { bounds, ..self }
     }
 
     /// How many games are played at once if nobody says: one for each core of bots.
@@ -79,7 +89,8 @@ impl Workers {
         who: WorkerIdentity,
         stop: &Stop,
     ) -> Result<(), WorkError> {
-        let count = self.concurrency.min(core_count()).max(1);
+        let count = self.count();
+        let dispatch = Arc::new(Bounded::new(dispatch, self.bounds));
         let working = (0..count).map(|number| {
             // The first ones take what is left over.
             let more = usize::from(number < self.concurrency % count);
@@ -96,6 +107,15 @@ impl Workers {
             worker.run()
         });
         try_join_all(working).await.map(drop)
+    }
+
+    /// How many workers there are. One that gets no chunk would keep its share of the games that
+    /// are played at once from the others.
+    fn count(&self) -> usize {
+        let count = self.concurrency.min(core_count());
+        let chunks = self.bounds.chunks.map(NonZeroU64::get);
+        let chunks = chunks.and_then(|chunks| usize::try_from(chunks).ok());
+        count.min(chunks.unwrap_or(usize::MAX)).max(1)
     }
 
     /// Stops every process of a bot.

@@ -5,16 +5,17 @@
 
 use std::{
     collections::{BTreeSet, VecDeque},
+    num::NonZeroU64,
     process::Command,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
-use referee::Pool;
+use referee::{BotDial, Pool};
 use referee_core::{FoulKind, Limits, Seed};
 use referee_worker::{
-    Abilities, BotGames, BotOptions, BotPool, Dispatch, DispatchError, Entry, LaunchContext,
-    Packer, Schemes, Stop, WorkError, Worker,
+    Abilities, BotAddress, BotGames, BotOptions, BotPool, ChunkBounds, Dispatch, DispatchError,
+    Entry, LaunchContext, Packer, Schemes, Stop, WorkError, Worker, WorkerIdentity, Workers,
     lease::{
         Assignment, ChunkId, GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply,
         LeaseRequest, LeasedBot, ReportReply, RunId,
@@ -338,4 +339,126 @@ async fn a_game_that_is_cut_off_is_given_back() {
     ended.unwrap().unwrap().unwrap();
     assert_eq!(dispatch.reported(), [0; 0]);
     assert_eq!(dispatch.unplayed(), [0, 1]);
+}
+
+/// Workers that play so many games at once within these bounds, until they end.
+async fn run_within(bounds: ChunkBounds, at_once: usize, dispatch: &Arc<Replies>) {
+    let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
+    let workers = Workers::start(context, None, at_once).unwrap();
+    let workers = workers.with_bounds(bounds);
+    let who = WorkerIdentity {
+        name: "worker".to_owned(),
+        session: None,
+        can: Arc::new(Abilities::Local),
+        scope: None,
+    };
+    let stop = Stop::default();
+    let running = workers.run(dispatch.clone(), who, &stop);
+    let ended = tokio::time::timeout(HANGS, running).await;
+    ended.expect("the workers end").unwrap();
+    workers.close().await;
+}
+
+#[tokio::test]
+async fn workers_end_after_so_many_chunks_in_all() {
+    for at_once in [1, 2, 5] {
+        let dispatch = Arc::new(Replies::new([
+            of_nobody(1),
+            LeaseReply::Wait,
+            of_nobody(1),
+            of_nobody(1),
+            of_nobody(1),
+            of_nobody(1),
+        ]));
+        let bounds = ChunkBounds {
+            chunks: NonZeroU64::new(3),
+            games: NonZeroU64::new(7),
+        };
+        run_within(bounds, at_once, &dispatch).await;
+        let heard = dispatch.heard();
+        assert_eq!(heard.given_back.len(), 3, "{at_once} at once");
+        assert_eq!(heard.reports.len(), 3);
+        assert_eq!(heard.requests.len(), 4, "three chunks and a wait");
+        assert!(heard.requests.iter().all(|request| request.games == 7));
+    }
+}
+
+#[tokio::test]
+async fn workers_without_bounds_go_on_until_there_is_no_work_left() {
+    let over = [LeaseReply::Over, LeaseReply::Over];
+    let leases = (0..4).map(|_| of_nobody(1)).chain(over);
+    let dispatch = Arc::new(Replies::new(leases.collect::<Vec<_>>()));
+    run_within(ChunkBounds::default(), 2, &dispatch).await;
+    assert_eq!(dispatch.heard().given_back.len(), 4);
+}
+
+/// A lease between bots that we would start, which are called `a` and `b`.
+fn of_programs(fresh_processes: bool) -> LeaseReply {
+    let LeaseReply::Work(mut lease) = of_nobody(1) else {
+        unreachable!("it is work");
+    };
+    let schemes = Schemes::with(Vec::new());
+    for (bot, text) in lease.bots.iter_mut().zip(["a=exec:./no", "b=exec:./no"]) {
+        bot.entry = Entry::read(text, &schemes).unwrap();
+        bot.name = bot.entry.name.clone();
+    }
+    lease.fresh_processes = fresh_processes;
+    LeaseReply::Work(lease)
+}
+
+/// A worker whose bots `a` and `b` run at addresses where nobody is.
+fn worker_with_addresses(dispatch: &Arc<Replies>) -> Worker<Replies, BotGames> {
+    let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
+    let at = |path: &str| BotAddress {
+        address: path.parse().unwrap(),
+        user: None,
+    };
+    let addresses = [("a", at("unix:/nowhere/a")), ("b", at("unix:/nowhere/b"))];
+    let addresses = addresses.map(|(name, at)| (name.to_owned(), at));
+    // An empty list of addresses that may be dialled.
+    let context = context.with_addresses(addresses.into()).with_dial(BotDial {
+        allowed: Some(Arc::default()),
+        ..BotDial::default()
+    });
+    Worker {
+        games: Arc::new(BotGames {
+            bots: Arc::new(BotPool::new(context)),
+            pool: Arc::new(Pool::new(1).unwrap()),
+            packer: Arc::new(Packer::start(1).unwrap()),
+        }),
+        ..worker(dispatch, &Stop::default())
+    }
+}
+
+#[tokio::test]
+async fn bots_that_run_already_are_dialled_whatever_their_specs_and_the_list_say() {
+    let dispatch = Arc::new(Replies::new([
+        of_programs(false),
+        of_programs(false),
+        LeaseReply::Over,
+    ]));
+    let running = worker_with_addresses(&dispatch).run();
+    tokio::time::timeout(HANGS, running).await.unwrap().unwrap();
+    let heard = dispatch.heard();
+    assert_eq!(heard.reports.len(), 2);
+    for report in &heard.reports {
+        let fouls = report.summary.fouls.iter();
+        let fouls: Vec<String> = fouls.map(|foul| format!("{:?}", foul.foul)).collect();
+        let says = |name: &str| {
+            let says = format!("nothing answers at unix:/nowhere/{name}");
+            fouls.iter().any(|foul| foul.contains(&says))
+        };
+        assert!(says("a") && says("b"), "{fouls:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_bot_that_runs_already_plays_one_chunk_that_wants_fresh_processes() {
+    let dispatch = Arc::new(Replies::new([of_programs(true), of_programs(true)]));
+    let running = worker_with_addresses(&dispatch).run();
+    let ended = tokio::time::timeout(HANGS, running).await.unwrap();
+    let error = ended.unwrap_err().to_string();
+    let says = "with the bot a at unix:/nowhere/a: expected a fresh process";
+    assert!(error.contains(says), "{error}");
+    assert_eq!(dispatch.heard().reports.len(), 1);
 }

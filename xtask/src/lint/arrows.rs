@@ -106,6 +106,13 @@ const FORBIDDEN: &[Arrow] = &[
     ("arena-dispatch", "referee-cli", "kinds of bots are handed in"),
     ("arena-dispatch", "house-bots", "kinds of bots are handed in"),
 
+    ("arena-kubernetes", "arena-dispatch", "what is to be played is handed in"),
+    ("arena-kubernetes", "arena", "who has pods made does not know who asks"),
+    ("arena-kubernetes", "clap", "the engine reads no arguments"),
+    ("arena-kubernetes", "indicatif", "the engine never prints"),
+    ("arena-kubernetes", "anstream", "the engine never prints"),
+    ("arena-kubernetes", "house-bots", "kinds of bots are handed in"),
+
     ("arena-tournament", "arena-dispatch", "a run on one machine needs no network"),
     ("arena-tournament", "arena", "the engine does not know who asks"),
     ("arena-tournament", "clap", "the engine reads no arguments"),

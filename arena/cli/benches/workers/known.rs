@@ -93,7 +93,8 @@ pub(crate) fn join(url: &str, number: u64) -> RemoteDispatch {
         gauge: Box::new(|| (0, Duration::ZERO)),
         jitter_seed: number,
     };
-    let schemes = referee_cli::bots::travelling_schemes().expect("schemes");
+    let schemes =
+        referee_cli::bots::travelling_schemes(referee_worker::Unpinned::Refuse).expect("schemes");
     RemoteDispatch::new(channel, options, Arc::new(schemes))
 }
 

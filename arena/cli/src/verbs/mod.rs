@@ -8,6 +8,7 @@ mod check_referee;
 mod demo;
 mod dockerfile;
 mod exam;
+mod kubernetes;
 mod r#match;
 mod metrics;
 mod packing;
@@ -95,6 +96,9 @@ enum Verb {
     Worker(Box<WorkArgs>),
     /// The machines that work: who, on what, how fast, how late
     Workers(workers::Workers),
+    /// Tournaments on a Kubernetes cluster: what is made, what is there, what is wrong
+    #[command(subcommand)]
+    Kubernetes(kubernetes::Kubernetes),
     /// Print a completion script for a shell
     Completions {
         /// The shell.
@@ -143,6 +147,7 @@ impl Cli {
             Verb::Serve(verb) => on_runtime(verb.run()),
             Verb::Worker(verb) => on_runtime(verb.run()),
             Verb::Workers(verb) => on_runtime(verb.run()),
+            Verb::Kubernetes(verb) => on_runtime(verb.run()),
             Verb::Completions { shell } => {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut completed(), "arena", &mut script);

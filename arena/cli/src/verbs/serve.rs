@@ -1,7 +1,7 @@
 //! `arena serve`: plays every tournament that is queued in a store, with workers on any
 //! machine and with this one.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use arena_dispatch::{
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Format, metrics::MetricsAt, store::StoreAt};
 use crate::{
-    End, bots::schemes, metrics, play::worker_name, report, reporter::Reporter, stop, usage,
+    End, bots::schemes, metrics, play::worker_name, pods, report, reporter::Reporter, stop, usage,
 };
 
 #[derive(Args)]
@@ -50,6 +50,11 @@ pub(crate) struct Serve {
     /// How long a worker may be silent before its games are given to others.
     #[arg(long, default_value = "60s", value_parser = parse_limit)]
     lease: Duration,
+    /// Have the Kubernetes cluster that this machine is configured for, or is in, play the
+    /// tournaments that say so. The file has settings; `arena kubernetes settings` prints the
+    /// defaults.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    kubernetes: Option<Option<PathBuf>>,
     #[command(flatten)]
     store: StoreAt,
     #[command(flatten)]
@@ -101,12 +106,16 @@ impl Serve {
             listener.or_else(|error| usage(format!("--listen {}: {error}", self.listen)))?;
         let address = listener.local_addr()?;
         let store = self.store.open().await?;
-        if let Some(metrics) = metrics {
-            metrics.serve()?;
-            tokio::spawn(count_workers(store.clone()));
-        }
         let stop = stop::on_signals(Some(self.grace))?;
         let tournaments = Arc::new(self.tournaments(store.clone(), &stop)?);
+        if let Some(metrics) = metrics {
+            metrics.serve()?;
+            tokio::spawn(count(store.clone(), tournaments.clone()));
+        }
+        let cluster = match &self.kubernetes {
+            Some(file) => Some(pods::controller(file.as_deref(), tournaments.clone()).await?),
+            None => None,
+        };
         let local = self.workers()?;
         let options = ServiceOptions {
             access: if self.open {
@@ -158,7 +167,12 @@ impl Serve {
             &bounds,
             end.clone(),
         );
-        let (worked, served) = tokio::join!(playing, serving);
+        let having_pods = async {
+            if let Some(cluster) = &cluster {
+                cluster.run(&end).await;
+            }
+        };
+        let (worked, served, ()) = tokio::join!(playing, serving, having_pods);
         if let Some(workers) = local {
             workers.close().await;
         }
@@ -221,10 +235,12 @@ impl Serve {
     }
 }
 
-/// Keeps the metrics of workers as the store has them.
-async fn count_workers(store: Store) {
+/// Keeps the metrics of workers as the store has them, and of what is left to be played.
+async fn count(store: Store, tournaments: Arc<Tournaments<Store>>) {
+    let mut known = BTreeSet::new();
     loop {
         tokio::time::sleep(Duration::from_secs(2)).await;
+        metrics::left(&pods::chunks_left(&tournaments), &mut known);
         match store.sessions().await {
             Ok(sessions) => metrics::workers(&sessions),
             Err(error) => tracing::debug!(%error, "could not read what is known of workers"),

@@ -255,7 +255,9 @@ impl Foreign {
             gauge: Box::new(|| (0, Duration::ZERO)),
             jitter_seed: 0,
         };
-        let schemes = Arc::new(referee_cli::bots::travelling_schemes().unwrap());
+        let schemes = Arc::new(
+            referee_cli::bots::travelling_schemes(referee_worker::Unpinned::Refuse).unwrap(),
+        );
         Self {
             dispatch: Arc::new(RemoteDispatch::new(channel_to(site), options, schemes)),
             session,

@@ -18,9 +18,9 @@ use super::match_up::{MatchPlace, MatchRules, MatchUp, Walkover, unplayed};
 use super::set_aside::{self, FailedDeals};
 use super::{
     Decider, Match, NotScheduled, Participant, Ranked, Remark, Round, Schedule, SetAside,
-    SetAsideReason,
+    SetAsideReason, Stage,
 };
-use crate::{Entrant, Field, Group, GroupScore};
+use crate::{Entrant, Field, Group, GroupScore, MatchId};
 
 /// The state of an elimination.
 #[derive(Debug)]
@@ -347,6 +347,21 @@ impl Schedule for Elimination {
 
     fn is_over(&self) -> bool {
         self.states.iter().all(|state| state.order.is_some())
+    }
+
+    fn numbers(&self) -> Range<u32> {
+        0..self.states.len() as u32
+    }
+
+    fn stage(&self, id: MatchId) -> Stage {
+        match self.states.get(id.0 as usize) {
+            Some(state) if state.order.is_some() => Stage::Over,
+            Some(BracketMatch {
+                match_up: Some(match_up),
+                ..
+            }) => match_up.stage(id.0, &self.rules),
+            _ => Stage::Pending,
+        }
     }
 
     fn planned(&self) -> Option<u64> {

@@ -13,9 +13,9 @@ use super::set_aside::{self, FailedDeals};
 use super::tables::sizes;
 use super::{
     KEPT_ROUNDS, Match, NotScheduled, Participant, Ranked, Remark, Round, Schedule, SetAside,
-    SetAsideReason,
+    SetAsideReason, Stage,
 };
-use crate::{Entrant, Field, Group, GroupScore, Lineup};
+use crate::{Entrant, Field, Group, GroupScore, Lineup, MatchId};
 
 /// How rounds are paired, and how their results are counted.
 pub(super) trait RoundPairing: Send {
@@ -291,6 +291,26 @@ impl<P: RoundPairing> Schedule for InRounds<P> {
 
     fn is_over(&self) -> bool {
         self.over
+    }
+
+    fn numbers(&self) -> Range<u32> {
+        let number = |round| self.id(round, 0).unwrap_or(u32::MAX);
+        number(self.forgotten)..number(self.begun())
+    }
+
+    fn stage(&self, id: MatchId) -> Stage {
+        let round = (id.0 / self.per_round) as usize;
+        let Some(kept) = round.checked_sub(self.forgotten) else {
+            return Stage::Over;
+        };
+        let Some(kept) = self.rounds.get(kept) else {
+            return Stage::Pending;
+        };
+        match kept.matches.get((id.0 % self.per_round) as usize) {
+            Some(match_up) => match_up.stage(id.0, &self.rules),
+            // A bye, or no match.
+            None => Stage::Over,
+        }
     }
 
     fn planned(&self) -> Option<u64> {

@@ -13,8 +13,9 @@ use super::match_up::{MatchRules, MatchUp, players, unplayed};
 use super::set_aside::{self, FailedDeals};
 use super::{
     Match, NotScheduled, Ranked, Remark, Round, Schedule, SetAside, SetAsideReason, SetAsideRule,
+    Stage,
 };
-use crate::{Entrant, Field, Group, GroupScore, Lineup};
+use crate::{Entrant, Field, Group, GroupScore, Lineup, MatchId};
 
 /// The rounds, each with the lineups of its matches.
 pub(super) type Rounds = Vec<Vec<Lineup>>;
@@ -178,6 +179,28 @@ impl Schedule for Listed {
 
     fn is_over(&self) -> bool {
         self.frontier == self.lineups.len()
+    }
+
+    fn numbers(&self) -> Range<u32> {
+        0..self.lineups.len() as u32
+    }
+
+    fn stage(&self, id: MatchId) -> Stage {
+        let Some(lineup) = self.lineups.get(id.0 as usize) else {
+            return Stage::Pending;
+        };
+        match self.begun.get(id.0 as usize) {
+            _ if self.annulled(lineup) => Stage::Over,
+            Some(match_up) => match_up.stage(id.0, &self.rules),
+            None => {
+                let first = self.rules.first(id.0);
+                Stage::Open {
+                    lineup: lineup.clone(),
+                    groups: first..first + self.rules.deals,
+                    left: self.rules.deals,
+                }
+            }
+        }
     }
 
     fn planned(&self) -> Option<u64> {

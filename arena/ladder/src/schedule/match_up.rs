@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::set_aside::FailedDeals;
-use super::{Match, Participant, SetAsideReason, SetAsideRule};
+use super::{Match, Participant, SetAsideReason, SetAsideRule, Stage};
 use crate::{Entrant, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, Sprt};
 
 /// What all matches of a schedule have in common.
@@ -297,6 +297,20 @@ impl MatchUp {
 
     pub(super) fn lineup(&self) -> Lineup {
         self.places.iter().map(|place| place.entrant).collect()
+    }
+
+    /// What is to be played of it.
+    pub(super) fn stage(&self, id: u32, rules: &MatchRules) -> Stage {
+        if self.over {
+            return Stage::Over;
+        }
+        let (first, most) = (rules.first(id), self.most(rules));
+        let scored = self.counted + self.ahead.len() as u64;
+        Stage::Open {
+            lineup: self.lineup(),
+            groups: first..first + most,
+            left: most.saturating_sub(scored),
+        }
     }
 
     /// Its public state.

@@ -28,7 +28,7 @@ use self::listed::Listed;
 use self::match_up::{Length, MatchRules};
 use self::swiss::Swiss;
 use crate::sprt::BadSprt;
-use crate::{Entrant, Group, GroupScore, HalfPoints, MatchId, Seatings, Sprt};
+use crate::{Entrant, Group, GroupScore, HalfPoints, Lineup, MatchId, Seatings, Sprt};
 
 /// How many deals a match may have, so that no sum of points overflows.
 pub const MOST_DEALS: u64 = 10_000_000;
@@ -63,6 +63,13 @@ pub trait Schedule: Send {
 
     /// Whether nothing is left to be played.
     fn is_over(&self) -> bool;
+
+    /// The numbers that matches have so far, those of forgotten rounds left out.
+    fn numbers(&self) -> Range<u32>;
+
+    /// What is to be played of a match. A number that no match has is [`Stage::Over`] if it is
+    /// below those of [`numbers`](Self::numbers), and else [`Stage::Pending`].
+    fn stage(&self, id: MatchId) -> Stage;
 
     /// How many groups will count at the end, at most, as far as is known now: deals
     /// that break a tie are added one at a time. None if there is no end.
@@ -116,6 +123,24 @@ pub struct Match {
     pub points: Vec<HalfPoints>,
     /// Whether it is decided.
     pub over: bool,
+}
+
+/// What is to be played of a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Its players are not known yet.
+    Pending,
+    /// It can be played.
+    Open {
+        /// Who plays.
+        lineup: Lineup,
+        /// The numbers that its groups have, as far as is known now.
+        groups: Range<u64>,
+        /// How many of these have no score.
+        left: u64,
+    },
+    /// It is decided, or nobody has to play it.
+    Over,
 }
 
 /// A place in a match.

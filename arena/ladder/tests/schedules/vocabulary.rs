@@ -3,10 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arena_ladder::schedule::{Ranked, Remark, Round, Schedule, SetAside, SetAsideRule};
+use arena_ladder::schedule::{
+    Participant, Ranked, Remark, Round, Schedule, SetAside, SetAsideRule, Stage,
+};
 use arena_ladder::{
-    Entrant, Faults, Field, Group, GroupScore, HalfPoints, Lineup, ScheduleShape, Seatings,
-    schedule,
+    Entrant, Faults, Field, Group, GroupScore, HalfPoints, Lineup, MatchId, ScheduleShape,
+    Seatings, schedule,
 };
 
 /// Chance that repeats itself: SplitMix64 (Steele, Lea, Flood 2014).
@@ -145,6 +147,13 @@ pub(crate) fn played(
         if begins && let Some(group) = schedule.next() {
             let before = named.insert(group.number, group.clone());
             assert_eq!(before, None, "a group is named once");
+            match schedule.stage(group.matchup) {
+                Stage::Open { lineup, groups, .. } => {
+                    assert_eq!(lineup, group.lineup);
+                    assert!(groups.contains(&group.number), "{group:?} in {groups:?}");
+                }
+                stage => panic!("{group:?} is of a match that is {stage:?}"),
+            }
             in_flight.push(group);
             continue;
         }
@@ -164,7 +173,11 @@ pub(crate) fn played(
             );
         }
         scores.insert(group.number, score);
+        if order.below(4) == 0 {
+            check_stages(&*schedule, &scores);
+        }
     }
+    check_stages(&*schedule, &scores);
     assert!(
         schedule.is_over(),
         "nothing in flight, nothing to begin: {field:?} {shape:?}"
@@ -188,6 +201,40 @@ pub(crate) fn played(
     };
     ended.check();
     ended
+}
+
+/// The stages of matches say what their rounds say.
+fn check_stages(schedule: &dyn Schedule, scores: &BTreeMap<u64, GroupScore>) {
+    let rounds = schedule.rounds();
+    let matches: Vec<_> = rounds.iter().flat_map(|round| &round.matches).collect();
+    for one in &matches {
+        let is_pending = |player: &Participant| matches!(player, Participant::Pending(_));
+        match schedule.stage(one.id) {
+            Stage::Over => assert!(one.over, "{one:?}"),
+            Stage::Pending => {
+                assert!(!one.over && one.players.iter().any(is_pending), "{one:?}");
+            }
+            Stage::Open {
+                lineup,
+                groups,
+                left,
+            } => {
+                assert!(!one.over && !one.players.iter().any(is_pending), "{one:?}");
+                assert_eq!(lineup.len(), one.players.len());
+                assert_eq!(groups.end - groups.start, one.most);
+                let scored = scores.range(groups.clone()).count() as u64;
+                assert_eq!(left, groups.end - groups.start - scored, "{one:?}");
+                assert!(schedule.numbers().contains(&one.id.0));
+            }
+        }
+    }
+    let numbers = schedule.numbers();
+    for number in numbers.clone() {
+        if let Stage::Open { .. } = schedule.stage(MatchId(number)) {
+            assert!(matches.iter().any(|one| one.id.0 == number));
+        }
+    }
+    assert_ne!(schedule.stage(MatchId(u32::MAX)), Stage::Over);
 }
 
 /// As [`played`], one group after another.

@@ -118,6 +118,7 @@ impl SimulatedTournament {
             patience: SetAsideRule::default(),
             filler: "sim:filler".to_owned(),
             time: None,
+            kubernetes: None,
             directory: PathBuf::new(),
         }
     }

@@ -4,6 +4,7 @@
 
 mod counters;
 mod patience;
+mod ready;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -21,8 +22,8 @@ use referee::Live;
 use referee_worker::{
     Dispatch, DispatchError, Need, Summary, bucket,
     lease::{
-        GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply, LeaseRequest, LiveUpdate,
-        ReportReply, RunId, SessionId,
+        GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply, LeaseRequest, LeasedBot,
+        LiveUpdate, ReportReply, RunId, SessionId,
     },
 };
 use tokio::{sync::Notify, time::Instant};
@@ -32,7 +33,7 @@ pub(crate) use counters::game_counters;
 pub use patience::Patience;
 
 pub(crate) use self::state::ChunkGame;
-use self::state::{Chunk, EarlierLease, Progress, State};
+use self::state::{EarlierLease, Progress, State, Wanted};
 use crate::{
     Observer, Plan, Results, RunEvent, TournamentError, WallClock,
     observe::{EndedGame, FoulNotice},
@@ -94,6 +95,20 @@ pub struct Waiting {
     pub waited: Duration,
 }
 
+/// A match that can be played, with what is left of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenMatch {
+    /// Its number in the schedule.
+    pub matchup: u32,
+    /// Who plays, in order of the lineup.
+    pub bots: Vec<LeasedBot>,
+    /// How many of its deals are not complete.
+    pub groups: u64,
+    /// In how many chunks of the asked size they are leased, about: what was given back
+    /// half-played makes more of them.
+    pub chunks: u64,
+}
+
 /// What the observer has been told, and what is withheld from it.
 #[derive(Default)]
 struct Told {
@@ -103,6 +118,8 @@ struct Told {
     fouled: BTreeSet<Entrant>,
     /// The most memory that a process of each bot has added, in bytes.
     memory: BTreeMap<Entrant, u64>,
+    /// How long the bots of a game think in all, as the last games had it.
+    usual_game: Option<Duration>,
 }
 
 impl<R: Results> Dispatcher<R> {
@@ -264,6 +281,20 @@ impl<R: Results> Dispatcher<R> {
         waiting.collect()
     }
 
+    /// The first matches that can be played now, in order, at most `most`. `games` is how many
+    /// games a worker asks for.
+    #[must_use]
+    pub fn open_matches(&self, games: u64, most: usize) -> Vec<OpenMatch> {
+        let open = self.state().open_matches(games, most).into_iter();
+        open.map(|open| OpenMatch {
+            matchup: open.matchup,
+            bots: self.plan.lineup(&open.lineup),
+            groups: open.groups,
+            chunks: open.chunks,
+        })
+        .collect()
+    }
+
     /// Keeps a lease of a worker that is not in this process; false where the worker has lost
     /// it, or it belongs to another session.
     ///
@@ -325,13 +356,17 @@ impl<R: Results> Dispatcher<R> {
             let mut state = self.state();
             let until = now + self.options.lease;
             let matchup = request.scope.as_ref().and_then(|scope| scope.matchup);
-            let fits = |chunk: &Chunk| {
-                matchup.is_none_or(|matchup| matchup == chunk.id.matchup)
-                    && self.plan.can_play(&request.can, &chunk.lineup)
+            let wanted = Wanted {
+                games: request.games,
+                matchup,
+                fits: &|chunk| self.plan.can_play(&request.can, &chunk.lineup),
             };
-            let leased = state.lease(request.games, &fits, request.session, now, until)?;
-            let Some(chunk) = leased else {
-                return Ok(match state.is_over() {
+            let Some(chunk) = state.lease(&wanted, request.session, now, until)? else {
+                let is_over = match matchup {
+                    Some(matchup) => state.is_match_over(matchup),
+                    None => state.is_over(),
+                };
+                return Ok(match is_over {
                     true => LeaseReply::Over,
                     false => LeaseReply::Wait,
                 });
@@ -403,6 +438,24 @@ impl<R: Results> Dispatcher<R> {
             }
         }
         self.end_lease(session, lease).await;
+    }
+
+    /// How long a game takes as far as its bots think, as the last games had it; none where none
+    /// has been reported to this process.
+    #[must_use]
+    pub fn usual_game(&self) -> Option<Duration> {
+        self.told().usual_game
+    }
+
+    fn see_length(&self, thought_us: &[u64]) {
+        /// How many games the mean follows, about.
+        const GAMES: u32 = 16;
+        let thought = Duration::from_micros(thought_us.iter().sum());
+        let mut told = self.told();
+        told.usual_game = Some(match told.usual_game {
+            None => thought,
+            Some(before) => (before * (GAMES - 1) + thought) / GAMES,
+        });
     }
 
     /// When the first of the leases runs out.
@@ -483,6 +536,7 @@ impl<R: Results> Dispatcher<R> {
             thinking,
         };
         self.observer.event(RunEvent::Counted);
+        self.see_length(&ended.row.thought_us);
         self.tell_when_public(ended, &planned, progress == Progress::Complete)
             .await?;
         Ok(ReportReply::Accepted)

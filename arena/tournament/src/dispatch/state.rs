@@ -2,16 +2,20 @@
 //! clock and no store; the time is handed in, and a query changes nothing.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     ops::Range,
     sync::Arc,
     time::Instant,
 };
 
-use arena_ladder::{Entrant, Group, GroupScore, Lineup, Schedule, schedule::SetAside};
+use arena_ladder::{
+    Entrant, Group, GroupScore, Lineup, MatchId, Schedule, ScheduleShape,
+    schedule::{SetAside, Stage},
+};
 use arena_store::ScoredGroup;
 use referee_worker::lease::{ChunkId, GameKey, LeaseId, RunId, SessionId};
 
+use super::ready::Ready;
 use crate::{Plan, TournamentError};
 
 /// At most so many deals are in a chunk.
@@ -23,6 +27,8 @@ const MOST_DEALS_APART: u64 = 64;
 const MOST_DEALS_TESTED: u64 = 8;
 /// So many chunks are looked at for one that a worker can play, at most.
 const MOST_LOOKED_AT: usize = 512;
+/// So many chunks are cut, at most, before one of the match that a worker works for.
+const MOST_AHEAD: usize = 20_000;
 /// So many groups are asked of the schedule to find those of leases from before, beyond as
 /// many as these leases have.
 const MOST_PASSED_OVER: usize = 10_000;
@@ -72,6 +78,27 @@ pub(crate) struct EarlierLease {
     pub(crate) session: SessionId,
 }
 
+/// What a worker asks for.
+pub(crate) struct Wanted<'a> {
+    /// About so many games.
+    pub(crate) games: u64,
+    /// Of this match alone, where it is said.
+    pub(crate) matchup: Option<u32>,
+    /// Whether the worker can play them.
+    pub(crate) fits: &'a dyn Fn(&Chunk) -> bool,
+}
+
+/// A match that can be played, with what is left of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OpenMatch {
+    pub(crate) matchup: u32,
+    pub(crate) lineup: Lineup,
+    /// How many groups lack a score.
+    pub(crate) groups: u64,
+    /// In how many chunks of the asked size they are leased, about.
+    pub(crate) chunks: u64,
+}
+
 /// What a reported game has brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
@@ -92,7 +119,7 @@ pub(crate) struct State {
     secrets: bool,
     /// A group that the schedule has named and that is in no chunk yet.
     next: Option<Group>,
-    ready: VecDeque<Chunk>,
+    ready: Ready,
     leased: BTreeMap<ChunkId, Leased>,
     open: BTreeMap<u64, OpenGroup>,
     /// Scores from before that the schedule has not asked for yet.
@@ -127,7 +154,7 @@ impl State {
             secrets: plan.kind.has_secrets(),
             plan,
             next: None,
-            ready: VecDeque::new(),
+            ready: Ready::default(),
             leased: BTreeMap::new(),
             open: BTreeMap::new(),
             stored,
@@ -201,19 +228,17 @@ impl State {
         Ok(())
     }
 
-    /// The next chunk, of about so many games, whose lineup this worker can play. It is
-    /// leased until then; its attempt is still to be said ([`begin`](Self::begin)). Work of
-    /// leases that have run out is given again.
+    /// The next chunk of what is wanted. It is leased until then; its attempt is still to be
+    /// said ([`begin`](Self::begin)). Work of leases that have run out is given again.
     pub(crate) fn lease(
         &mut self,
-        games: u64,
-        fits: &dyn Fn(&Chunk) -> bool,
+        wanted: &Wanted<'_>,
         session: Option<SessionId>,
         now: Instant,
         until: Instant,
     ) -> Result<Option<Chunk>, TournamentError> {
         self.expire(now);
-        let Some(chunk) = self.chunk(games, fits, now)? else {
+        let Some(chunk) = self.chunk(wanted, now)? else {
             return Ok(None);
         };
         let leased = Leased {
@@ -301,7 +326,7 @@ impl State {
     /// waited.
     pub(crate) fn ready(&self) -> BTreeMap<Lineup, Instant> {
         let mut ready = BTreeMap::new();
-        for chunk in &self.ready {
+        for chunk in self.ready.iter() {
             let since = ready.entry(chunk.lineup.clone()).or_insert(chunk.since);
             *since = chunk.since.min(*since);
         }
@@ -339,7 +364,12 @@ impl State {
     /// Tells the schedule the score of a complete group, once.
     pub(crate) fn score(&mut self, score: &GroupScore) -> Result<(), TournamentError> {
         match self.open.remove(&score.number) {
-            Some(_) => self.record(score),
+            Some(_) => {
+                self.record(score)?;
+                // Scores from before that wait for this one are told too: nobody may ask for work
+                // before they have made some.
+                self.look_ahead()
+            }
             None => Ok(()),
         }
     }
@@ -403,6 +433,48 @@ impl State {
                 .all(|(number, open)| self.is_in_vain(*number, &open.group.lineup))
     }
 
+    /// Whether nothing is left to be played of a match.
+    pub(crate) fn is_match_over(&self, matchup: u32) -> bool {
+        match self.schedule.stage(MatchId(matchup)) {
+            Stage::Over => true,
+            Stage::Pending => self.schedule.is_over(),
+            Stage::Open { .. } => false,
+        }
+    }
+
+    /// The first matches that can be played, at most so many. `games` is how many games a chunk
+    /// has.
+    pub(crate) fn open_matches(&self, games: u64, most: usize) -> Vec<OpenMatch> {
+        let numbers = self.schedule.numbers();
+        let open = numbers.filter_map(|matchup| {
+            let Stage::Open {
+                lineup,
+                groups,
+                left,
+            } = self.schedule.stage(MatchId(matchup))
+            else {
+                return None;
+            };
+            // The schedule is told of scores from before when it names their groups.
+            let groups = left.saturating_sub(self.stored.range(groups).count() as u64);
+            (groups > 0).then(|| OpenMatch {
+                matchup,
+                lineup,
+                groups,
+                chunks: self.chunks(groups, games),
+            })
+        });
+        open.take(most).collect()
+    }
+
+    /// In how many chunks so many groups are leased, about.
+    fn chunks(&self, groups: u64, games: u64) -> u64 {
+        let seatings = self.plan.games_in_group().max(1);
+        let is_apart = self.secrets || games < seatings;
+        let each = if is_apart { seatings } else { 1 };
+        groups.div_ceil(self.deals_in_a_chunk(0, games)) * each
+    }
+
     /// When the first of the leases runs out.
     pub(crate) fn next_expiry(&self) -> Option<Instant> {
         self.leased.values().map(|leased| leased.until).min()
@@ -413,7 +485,8 @@ impl State {
         self.is_stale = true;
         self.schedule.record(score)?;
         let set_aside = self.schedule.set_aside();
-        if set_aside != self.set_aside {
+        // At the end nobody may ask for work any more, and it has to be known what is in vain.
+        if set_aside != self.set_aside || self.schedule.is_over() {
             self.set_aside = set_aside;
             self.uncounted = self.schedule.uncounted();
         }
@@ -443,23 +516,15 @@ impl State {
 
     fn chunk(
         &mut self,
-        games: u64,
-        fits: &dyn Fn(&Chunk) -> bool,
+        wanted: &Wanted<'_>,
         now: Instant,
     ) -> Result<Option<Chunk>, TournamentError> {
-        let mut passed_over = 0;
         loop {
             if std::mem::take(&mut self.is_stale) {
                 self.uncounted = self.schedule.uncounted();
             }
-            while let Some(chunk) = self.ready.get(passed_over) {
-                if !fits(chunk) {
-                    passed_over += 1;
-                    continue;
-                }
-                let Some(mut chunk) = self.ready.remove(passed_over) else {
-                    break;
-                };
+            while let Some(mut chunk) = self.ready.take(wanted.matchup, MOST_LOOKED_AT, wanted.fits)
+            {
                 chunk.games.retain(|game| {
                     let group = game.group.number;
                     let open = self.open.get(&group);
@@ -474,10 +539,25 @@ impl State {
                     return Ok(Some(chunk));
                 }
             }
-            if passed_over >= MOST_LOOKED_AT || !self.cut(games, now)? {
+            if !self.may_cut_for(wanted.matchup)? || !self.cut(wanted.games, now)? {
                 return Ok(None);
             }
         }
+    }
+
+    /// Whether to cut further chunks for a worker that none of the ready ones is for.
+    fn may_cut_for(&mut self, matchup: Option<u32>) -> Result<bool, TournamentError> {
+        let Some(matchup) = matchup else {
+            return Ok(self.ready.len() < MOST_LOOKED_AT);
+        };
+        self.look_ahead()?;
+        // Groups are named in the order of their matches, but for those of brackets.
+        let is_bracket = matches!(
+            self.plan.definition.shape,
+            ScheduleShape::SingleElimination { .. } | ScheduleShape::DoubleElimination {}
+        );
+        let may_follow = |next: &Group| is_bracket || next.matchup.0 <= matchup;
+        Ok(self.next.as_ref().is_some_and(may_follow) && self.ready.len() < MOST_AHEAD)
     }
 
     /// Cuts the next chunks off the schedule; false where it names no group.
@@ -486,7 +566,7 @@ impl State {
         let Some(first) = self.next.take() else {
             return Ok(false);
         };
-        let wanted = self.deals_in_a_chunk(&first, games);
+        let wanted = self.deals_in_a_chunk(first.at, games);
         let mut groups = vec![first];
         while (groups.len() as u64) < wanted {
             self.look_ahead()?;
@@ -556,9 +636,9 @@ impl State {
             }));
     }
 
-    /// How many deals a chunk of about so many games has.
-    fn deals_in_a_chunk(&self, first: &Group, games: u64) -> u64 {
-        if self.plan.is_fixed(first.at) {
+    /// How many deals a chunk of about so many games has that begins with this deal of a match.
+    fn deals_in_a_chunk(&self, first: u64, games: u64) -> u64 {
+        if self.plan.is_fixed(first) {
             // A deal that a set-up fixes would be known the second time.
             return 1;
         }
@@ -592,7 +672,7 @@ impl State {
 
     /// What of it has been played or is in vain is left out when it is leased again.
     fn put_back(&mut self, chunk: Chunk, now: Instant) {
-        self.ready.push_front(Chunk {
+        self.ready.put_back(Chunk {
             since: now,
             ..chunk
         });

@@ -21,7 +21,7 @@ use serde_json::json;
 
 use super::{
     DispatchOptions, Dispatcher, RunCounters,
-    state::{ChunkGame, Progress, State},
+    state::{ChunkGame, OpenMatch, Progress, State, Wanted},
 };
 use crate::{Definition, MemoryResults, Plan, Silent, Snapshot, Warning};
 use referee_worker::lease::ReportReply::{self, Accepted, Duplicate, Stale};
@@ -73,6 +73,7 @@ fn definition(game: &str, deals: u64) -> Definition {
         patience: SetAsideRule::default(),
         filler: "exec:filler".to_owned(),
         time: None,
+        kubernetes: None,
         directory: PathBuf::new(),
     }
 }
@@ -119,6 +120,15 @@ fn game(text: &str) -> GameKey {
     }
 }
 
+/// So many games of this match, or of any, that every worker can play.
+fn wanted(matchup: Option<u32>, games: u64) -> Wanted<'static> {
+    Wanted {
+        games,
+        matchup,
+        fits: &|_| true,
+    }
+}
+
 impl Held {
     fn table(&self) -> String {
         let games = self.games.iter().map(key);
@@ -145,11 +155,14 @@ impl Run {
 
     /// Leases a chunk of about so many games.
     fn lease(&mut self, games: u64) -> Option<Held> {
+        self.lease_of(None, games)
+    }
+
+    /// The same, of this match alone where it is said.
+    fn lease_of(&mut self, matchup: Option<u32>, games: u64) -> Option<Held> {
         let until = self.now + LEASE;
-        let chunk = self
-            .state
-            .lease(games, &|_| true, None, self.now, until)
-            .unwrap()?;
+        let wanted = wanted(matchup, games);
+        let chunk = self.state.lease(&wanted, None, self.now, until).unwrap()?;
         let attempt = self.attempts.entry(chunk.id).or_insert(0);
         *attempt += 1;
         let id = LeaseId {
@@ -300,7 +313,7 @@ impl Outcome {
 fn a_chunk_whose_lease_could_not_be_written_down_is_ready_at_once() {
     let mut run = match_of(1);
     let until = run.now + LEASE;
-    let chunk = run.state.lease(2, &|_| true, None, run.now, until);
+    let chunk = run.state.lease(&wanted(None, 2), None, run.now, until);
     let chunk = chunk.unwrap().unwrap();
     assert_eq!(run.next(2), "nothing");
     run.state.forgo(chunk.id, run.now);
@@ -347,6 +360,70 @@ fn who_wants_less_than_a_deal_gets_one_seating_of_it() {
 fn a_chunk_is_of_one_match() {
     let mut run = Run::new(definition("connect_four", 1), 3);
     assert_eq!(run.rest(100), ["0.0 0.1", "1.0 1.1", "2.0 2.1"]);
+}
+
+#[test]
+fn who_works_for_one_match_gets_chunks_of_that_one_alone() {
+    let mut run = Run::new(definition("connect_four", 4), 4);
+    let of = |held: Option<Held>| held.map_or_else(String::new, |held| held.table());
+    // Of six matches, with the groups 0 to 3, 4 to 7 and so on.
+    assert_eq!(of(run.lease_of(Some(3), 4)), "12.0 12.1 13.0 13.1");
+    assert_eq!(of(run.lease_of(Some(1), 4)), "4.0 4.1 5.0 5.1");
+    let last = run.lease_of(Some(3), 4).unwrap();
+    assert_eq!(run.lease_of(Some(3), 4).map(|held| held.table()), None);
+    assert!(!run.state.is_match_over(3), "somebody plays the rest of it");
+    // What was cut on the way is there for others.
+    assert_eq!(run.next(4), "0.0 0.1 1.0 1.1");
+    run.give_back(&last);
+    assert_eq!(of(run.lease_of(Some(3), 4)), "14.0 14.1 15.0 15.1");
+    assert_eq!(of(run.lease_of(Some(6), 4)), "");
+}
+
+#[test]
+fn a_match_is_over_when_all_of_it_is_played() {
+    let mut run = Run::new(definition("connect_four", 2), 3);
+    let open = |run: &Run| {
+        let open = run.state.open_matches(4, 100).into_iter();
+        open.map(|open| (open.matchup, open.groups))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(open(&run), [(0, 2), (1, 2), (2, 2)]);
+    let held = run.lease_of(Some(1), 100).unwrap();
+    run.play(&held, "2.0 2.1 3.0");
+    assert!(!run.state.is_match_over(1));
+    assert_eq!(open(&run), [(0, 2), (1, 1), (2, 2)]);
+    run.play(&held, "3.1");
+    assert!(run.state.is_match_over(1));
+    assert_eq!(open(&run), [(0, 2), (2, 2)]);
+    // Another process knows it before its schedule names these groups.
+    run.resume();
+    assert_eq!(open(&run), [(0, 2), (2, 2)]);
+    assert!(run.lease_of(Some(1), 100).is_none());
+    assert!(run.state.is_match_over(1));
+    let first: Vec<OpenMatch> = run.state.open_matches(4, 1);
+    assert_eq!(first.len(), 1);
+}
+
+#[test]
+fn as_many_chunks_are_foreseen_as_there_are() {
+    for (game, deals, bots) in [
+        ("connect_four", 13, 3),
+        ("mahjong", 100, 3),
+        ("big_two", 7, 5),
+    ] {
+        for games in [1, 3, 8, 64, 1000] {
+            let mut run = Run::new(definition(game, deals), bots);
+            let open = run.state.open_matches(games, usize::MAX);
+            for OpenMatch {
+                matchup, chunks, ..
+            } in open
+            {
+                let chunks_there = std::iter::from_fn(|| run.lease_of(Some(matchup), games));
+                assert_eq!(chunks_there.count() as u64, chunks, "{game} {games}");
+            }
+            assert!(run.lease(games).is_none());
+        }
+    }
 }
 
 #[test]
@@ -423,7 +500,7 @@ fn what_is_given_back_waits_from_then_on() {
     run.give_back(&first);
     let chunk = run
         .state
-        .lease(2, &|_| true, None, run.now, run.now + LEASE)
+        .lease(&wanted(None, 2), None, run.now, run.now + LEASE)
         .unwrap()
         .unwrap();
     assert_eq!(chunk.since, run.now);
@@ -584,7 +661,7 @@ fn a_run_is_not_resumed_with_the_scores_of_other_bots() {
 /// what there is.
 #[derive(Clone, Debug)]
 enum Step {
-    Lease { games: u64 },
+    Lease { games: u64, matchup: Option<u32> },
     Report { held: usize, game: usize },
     GiveBack { held: usize },
     Renew { held: usize },
@@ -595,7 +672,8 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     let held = || 0..8_usize;
     prop_oneof![
-        4 => (1..10_u64).prop_map(|games| Step::Lease { games }),
+        4 => (1..10_u64, prop::option::of(0..4_u32))
+            .prop_map(|(games, matchup)| Step::Lease { games, matchup }),
         12 => (held(), 0..64_usize).prop_map(|(held, game)| Step::Report { held, game }),
         2 => held().prop_map(|held| Step::GiveBack { held }),
         2 => held().prop_map(|held| Step::Renew { held }),
@@ -615,8 +693,9 @@ impl Workers {
         let among = self.held.len().max(1);
         let at = |held: usize| held % among;
         match *step {
-            Step::Lease { games } => {
-                if let Some(new) = self.run.lease(games) {
+            Step::Lease { games, matchup } => {
+                if let Some(new) = self.run.lease_of(matchup, games) {
+                    assert!(matchup.is_none_or(|of| of == new.id.chunk.matchup));
                     self.must_hold_alone(&new);
                     self.held.push(new);
                 }

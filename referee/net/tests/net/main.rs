@@ -3,6 +3,7 @@
 
 mod bounds;
 mod common;
+mod gates;
 mod handshakes;
 mod pages;
 mod reloads;

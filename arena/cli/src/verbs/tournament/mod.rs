@@ -10,6 +10,7 @@ mod verify;
 
 use clap::Subcommand;
 
+pub(super) use self::queue::cancel;
 use crate::End;
 
 #[derive(Subcommand)]

@@ -7,7 +7,7 @@ use arena_store::{Store, Tournament, TournamentState, Wish};
 use arena_tournament::{Context, Planned, secret_root};
 use clap::Args;
 
-use super::run::{create, exists};
+use super::run::{PlayedOn, create, exists};
 use crate::{
     End,
     bots::schemes,
@@ -37,6 +37,9 @@ pub(crate) struct Submit {
     /// The same, read from a file that only you can read.
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     seed_file: Option<PathBuf>,
+    /// Where it is played, whatever the file says.
+    #[arg(long, value_enum)]
+    on: Option<PlayedOn>,
     #[command(flatten)]
     store: StoreAt,
 }
@@ -77,9 +80,13 @@ impl Submit {
         };
         let (store, tournament) = match (known, stored) {
             (Some(store), Some(tournament)) => {
-                if self.name.is_some() || self.seed.is_some() || self.seed_file.is_some() {
+                if self.name.is_some()
+                    || self.seed.is_some()
+                    || self.seed_file.is_some()
+                    || self.on.is_some()
+                {
                     return usage(format!(
-                        "{} is stored already: --name and --seed are for a file",
+                        "{} is stored already: --name, --seed and --on are for a file",
                         self.what
                     ));
                 }
@@ -122,6 +129,7 @@ impl Submit {
             schemes: &schemes,
             directory: &directory,
             store: known.as_ref(),
+            on: self.on.map(Into::into),
         };
         let mut planned = Planned::read(file, context).await?;
         if let Some(name) = &self.name {
@@ -158,21 +166,25 @@ impl Pause {
 
 impl Cancel {
     pub(super) async fn run(self) -> anyhow::Result<End> {
-        let name = &self.name;
-        let (store, tournament) = self.store.find(name).await?;
-        wish(&store, &tournament, Wish::Cancel).await?;
-        // Where nobody plays it, nobody else does it.
-        if !store.is_claimed(tournament.id).await? {
-            let now = arena_tournament::unix_ms(std::time::SystemTime::now());
-            let cancelled = TournamentState::Cancelled;
-            store.set_state(tournament.id, cancelled, now).await?;
-        }
-        report::line(&format!(
-            "{name} is cancelled; its results stay, and its root is public"
-        ))?;
-        store.close().await;
-        Ok(End::Done)
+        cancel(&self.store, &self.name).await
     }
+}
+
+/// Ends a tournament for good.
+pub(crate) async fn cancel(store: &StoreAt, name: &str) -> anyhow::Result<End> {
+    let (store, tournament) = store.find(name).await?;
+    wish(&store, &tournament, Wish::Cancel).await?;
+    // Where nobody plays it, nobody else does it.
+    if !store.is_claimed(tournament.id).await? {
+        let now = arena_tournament::unix_ms(std::time::SystemTime::now());
+        let cancelled = TournamentState::Cancelled;
+        store.set_state(tournament.id, cancelled, now).await?;
+    }
+    report::line(&format!(
+        "{name} is cancelled; its results stay, and its root is public"
+    ))?;
+    store.close().await;
+    Ok(End::Done)
 }
 
 impl Priority {

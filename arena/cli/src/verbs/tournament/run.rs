@@ -12,12 +12,12 @@ use arena_events::{
     schedule::ScheduleEvent,
 };
 use arena_ladder::ScheduleShape;
-use arena_store::{NewEntrant, NewTournament, Store, StoreError, Tournament};
+use arena_store::{NewEntrant, NewTournament, Store, StoreError, Tournament, Wish};
 use arena_tournament::{
-    ChangedBot, Context, Definition, Plan, Planned, RunEnd, RunOptions, chance, changed_bots,
+    ChangedBot, Context, Definition, On, Plan, Planned, RunEnd, RunOptions, chance, changed_bots,
     events, parse_limit, run_stored, secret_root, unix_ms,
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use referee::BotSandbox;
 use referee_cli::{CacheArgs, PinArgs, net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::Root;
@@ -50,6 +50,10 @@ pub(crate) struct Run {
     /// Show the schedule, and play nothing.
     #[arg(long)]
     dry_run: bool,
+    /// Where it is played, whatever the file says: kubernetes queues it for the arena that serves
+    /// this store with --kubernetes, and waits for its end.
+    #[arg(long, value_enum)]
+    on: Option<PlayedOn>,
     /// Play the same deals again: a number, a word, or the root that an earlier
     /// tournament showed at its end. Marks it as a reproduction.
     #[arg(long, env = SEED, hide_env = true)]
@@ -67,6 +71,24 @@ pub(crate) struct Resume {
     name: String,
     #[command(flatten)]
     go_on: GoOn,
+}
+
+/// Where a tournament is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlayedOn {
+    /// By this program, or by workers of an arena.
+    Here,
+    /// By pods of a Kubernetes cluster.
+    Kubernetes,
+}
+
+impl From<PlayedOn> for On {
+    fn from(on: PlayedOn) -> Self {
+        match on {
+            PlayedOn::Here => Self::Here,
+            PlayedOn::Kubernetes => Self::Kubernetes,
+        }
+    }
 }
 
 /// How it is run.
@@ -124,6 +146,11 @@ A file with all that it may contain (only game, shape and bots are required):
   # budget = \"5m\"               # for all moves of a game
   # memory_mib = 512
 
+  [run]                         # without it, here
+  # on = \"kubernetes\"          # by the arena that serves the store with --kubernetes
+  # isolation = \"pod\"          # or \"shared\": bots are containers of one pod; \"services\"
+  # games = 32                  # in a chunk
+
   [stop]                        # before all deals have been played
   # sprt = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05, model = \"normalized\" }
   # time = \"2h\"                 # resume goes on
@@ -158,6 +185,7 @@ impl Run {
             schemes: &schemes,
             directory: &directory,
             store: known.as_ref(),
+            on: self.on.map(Into::into),
         };
         let mut planned = Planned::read(&self.file, context).await?;
         if let Some(name) = &self.name {
@@ -178,6 +206,12 @@ impl Run {
         let reproduction = typed.is_some();
         let root = typed.map_or_else(secret_root, Ok)?;
         let created = create(&store, &planned, root, reproduction).await?;
+        if planned.definition.kubernetes.is_some() {
+            store.set_wish(created.id, Some(Wish::Play)).await?;
+            let end = self.go_on.follow(&store, &created.name).await;
+            store.close().await;
+            return end;
+        }
         let end = self
             .go_on
             .go_on(&store, &created, self.secrets(&planned), metrics)
@@ -325,13 +359,64 @@ impl Resume {
             return Ok(shown.exit_code());
         }
         let go_on = &self.go_on;
+        if Definition::of(&tournament)?.kubernetes.is_some() {
+            store.set_wish(tournament.id, Some(Wish::Play)).await?;
+            let end = go_on.follow(&store, &tournament.name).await;
+            store.close().await;
+            return end;
+        }
         let end = go_on.go_on(&store, &tournament, Vec::new(), metrics).await;
         store.close().await;
         end
     }
 }
 
+/// How often the store is asked how far a tournament is that another arena plays.
+const GLANCE: Duration = Duration::from_secs(1);
+
 impl GoOn {
+    /// Waits until a tournament is over that another arena plays, and shows it. Whoever stops
+    /// waiting does not stop the tournament.
+    async fn follow(&self, store: &Store, name: &str) -> anyhow::Result<End> {
+        let stop = stop::on_signals(Some(self.grace))?;
+        report::note(&format!(
+            "{name} is queued for the arena that serves this store with --kubernetes; Ctrl-C stops \
+             waiting, `arena tournament pause {name}` stops it"
+        ));
+        let progress = report::progress(None);
+        let mut told = None;
+        let tournament = loop {
+            let Some(tournament) = store.tournament(name).await? else {
+                anyhow::bail!("{name} is no longer in the store");
+            };
+            if tournament.state.is_final() {
+                break tournament;
+            }
+            progress.set_position(store.game_count(tournament.id).await?);
+            if tournament.waits != told {
+                if let Some(waits) = &tournament.waits {
+                    progress.suspend(|| report::note(&format!("{name} waits for {waits}")));
+                }
+                told = tournament.waits;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(GLANCE) => {}
+                () = stop.finishing() => {
+                    progress.finish_and_clear();
+                    anstream::eprintln!(
+                        "{name} is played on; `arena tournament status {name}` shows how far it is"
+                    );
+                    return Ok(End::Interrupted);
+                }
+            }
+        };
+        progress.finish_and_clear();
+        let shown = Shown::of(store, tournament).await?;
+        shown.show(self.format)?;
+        shown.warn();
+        Ok(shown.exit_code())
+    }
+
     /// Plays on; the bots do not see these files, either.
     async fn go_on(
         &self,

@@ -1,0 +1,122 @@
+//! How `arena` has a Kubernetes cluster play: what is to be played, for the controller.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use arena_dispatch::{Tournaments, WithPods};
+use arena_kubernetes::{Controller, LARGEST_SETTINGS, Settings, Source, Tournament, Wanted};
+use arena_store::{Store, TournamentId};
+use arena_tournament::{Dispatcher, Results, unix_ms};
+use referee_worker::read_input_text;
+
+use crate::usage;
+
+/// So many matches of a tournament are looked at for those that can be played: more than there are
+/// Jobs, since some may have bots that can't be started.
+pub(crate) const MOST_MATCHES: usize = 2_000;
+
+/// The settings of a file, or the usual ones.
+pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Settings> {
+    let Some(file) = file else {
+        return Ok(Settings::default());
+    };
+    let what = file.display();
+    let text = match read_input_text(file, LARGEST_SETTINGS) {
+        Ok(text) => text,
+        Err(error) => return usage(format!("{what}: {error}")),
+    };
+    Settings::parse(&text).or_else(|error| usage(format!("{what}: {error}")))
+}
+
+/// What has the cluster play, if it can be reached.
+pub(crate) async fn controller(
+    file: Option<&Path>,
+    tournaments: Arc<Tournaments<Store>>,
+) -> anyhow::Result<Controller<Playing>> {
+    let settings = settings(file)?;
+    let client = client().await?;
+    let playing = Playing {
+        tournaments,
+        settings: settings.clone(),
+        ids: Mutex::default(),
+    };
+    let now = || unix_ms(SystemTime::now()) / 1000;
+    let controller = Controller::new(client, settings, Arc::new(playing), Box::new(now));
+    controller.check().await?;
+    Ok(controller)
+}
+
+/// The cluster that this machine is configured for, or is in.
+pub(crate) async fn client() -> anyhow::Result<kube::Client> {
+    kube::Client::try_default().await.or_else(|error| {
+        usage(format!(
+            "no Kubernetes cluster: expected to be in one, or a file ~/.kube/config or $KUBECONFIG \
+             ({error})"
+        ))
+    })
+}
+
+/// How many games a chunk of a tournament has.
+fn games<R: Results>(settings: &Settings, dispatcher: &Dispatcher<R>) -> u64 {
+    let on = dispatcher.plan().definition.kubernetes;
+    match on.and_then(|on| on.games) {
+        Some(games) => games.into(),
+        None => settings.games_in_a_chunk(dispatcher.usual_game()),
+    }
+}
+
+/// What is left of each tournament that is being played, in chunks.
+pub(crate) fn chunks_left(tournaments: &Tournaments<Store>) -> Vec<(String, u64)> {
+    let settings = Settings::default();
+    tournaments.chunks_left(&|dispatcher| games(&settings, dispatcher), MOST_MATCHES)
+}
+
+/// The tournaments that are being played.
+pub(crate) struct Playing {
+    tournaments: Arc<Tournaments<Store>>,
+    settings: Settings,
+    /// The tournaments that the controller has been told of, by key.
+    ids: Mutex<BTreeMap<String, TournamentId>>,
+}
+
+impl Source for Playing {
+    fn wanted(&self) -> Option<Wanted> {
+        let games = |dispatcher: &Dispatcher<_>| games(&self.settings, dispatcher);
+        let told = self.tournaments.with_pods(&games, MOST_MATCHES)?;
+        let tournaments: Vec<(TournamentId, Tournament)> = told
+            .iter()
+            .filter_map(|told| Some((told.id, tournament(told)?)))
+            .collect();
+        let ids = tournaments.iter().map(|(id, one)| (one.key.clone(), *id));
+        *self.ids.lock().unwrap_or_else(PoisonError::into_inner) = ids.collect();
+        Some(Wanted {
+            tournaments: tournaments.into_iter().map(|(_, one)| one).collect(),
+            others: self.tournaments.not_here(),
+        })
+    }
+
+    fn wait(&self, key: &str, troubles: &[String]) {
+        let ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(id) = ids.get(key) {
+            let waits =
+                (!troubles.is_empty()).then(|| format!("its pods: {}", troubles.join("; ")));
+            self.tournaments.set_pods_wait(*id, waits);
+        }
+    }
+}
+
+fn tournament(told: &WithPods) -> Option<Tournament> {
+    let definition = &told.plan.definition;
+    Some(Tournament::new(
+        &told.plan.root.commitment(),
+        told.name.clone(),
+        definition.kubernetes?.isolation,
+        definition.memory_mib,
+        told.games,
+        &told.matches,
+    ))
+}

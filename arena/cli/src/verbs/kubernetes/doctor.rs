@@ -1,0 +1,263 @@
+//! `arena kubernetes doctor`: what is wrong with a cluster, and how to mend it.
+
+use k8s_openapi::api::{
+    authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec},
+    core::v1::{Namespace, ResourceQuota, Secret, Service, ServiceAccount},
+};
+use kube::{
+    Api, Client,
+    api::{ListParams, PostParams},
+};
+
+use super::{Cluster, Looked, status::troubles};
+use crate::{End, pods, report};
+
+/// The oldest minor version of Kubernetes 1 that has what Jobs need.
+const OLDEST: u32 = 33;
+/// What the arena does in its namespace.
+const RIGHTS: &[(&str, &str, &str)] = &[
+    ("batch", "jobs", "list"),
+    ("batch", "jobs", "watch"),
+    ("batch", "jobs", "create"),
+    ("batch", "jobs", "patch"),
+    ("batch", "jobs", "delete"),
+    ("", "pods", "list"),
+    ("", "pods", "watch"),
+    ("", "pods", "create"),
+    ("", "pods", "patch"),
+    ("", "pods", "delete"),
+];
+
+#[derive(clap::Args)]
+pub(crate) struct Doctor {
+    #[command(flatten)]
+    cluster: Cluster,
+}
+
+/// What was found out: what was looked at, and what is wrong with it.
+struct Findings {
+    wrong: u32,
+}
+
+impl Findings {
+    fn fine(&mut self, what: &str) -> anyhow::Result<()> {
+        report::line(&format!("ok     {what}"))?;
+        Ok(())
+    }
+
+    fn wrong(&mut self, what: &str, mend: &str) -> anyhow::Result<()> {
+        self.wrong += 1;
+        report::line(&format!("WRONG  {what}\n       {mend}"))?;
+        Ok(())
+    }
+
+    fn unknown(&mut self, what: &str, error: &kube::Error) -> anyhow::Result<()> {
+        report::line(&format!("?      {what}: {error}"))?;
+        Ok(())
+    }
+}
+
+impl Doctor {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let settings = self.cluster.settings()?;
+        let client = pods::client().await?;
+        let mut findings = Findings { wrong: 0 };
+        if !version(&client, &mut findings).await? {
+            return Ok(End::No);
+        }
+        let namespace = &settings.namespace;
+        namespace_of(&client, namespace, &mut findings).await?;
+        for (group, resource, verb) in RIGHTS {
+            let may = may(&client, namespace, group, resource, verb).await;
+            let what = format!("you may {verb} {resource} in {namespace}");
+            match may {
+                // One line for all that is as it should be.
+                Ok(true) => {}
+                Ok(false) => findings.wrong(
+                    &format!("you may not {verb} {resource} in {namespace}"),
+                    "if you run as the arena does: apply deploy/kubernetes/base, which has its rights",
+                )?,
+                Err(error) => findings.unknown(&what, &error)?,
+            }
+        }
+        let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+        let services: Api<Service> = Api::namespaced(client.clone(), namespace);
+        let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), namespace);
+        for name in ["referee-tls", "gate-tls"] {
+            let there = secrets
+                .get_metadata_opt(name)
+                .await
+                .map(|found| found.is_some());
+            there_is(
+                &mut findings,
+                "Secret",
+                name,
+                there,
+                "deploy/kubernetes/setup.sh makes it",
+            )?;
+        }
+        for name in ["arena", "bots"] {
+            let there = services.get_opt(name).await.map(|found| found.is_some());
+            there_is(
+                &mut findings,
+                "Service",
+                name,
+                there,
+                "apply deploy/kubernetes/base",
+            )?;
+        }
+        let name = &settings.service_account;
+        let there = accounts.get_opt(name).await.map(|found| found.is_some());
+        there_is(
+            &mut findings,
+            "ServiceAccount",
+            name,
+            there,
+            "apply deploy/kubernetes/base",
+        )?;
+        quotas(&client, namespace, &mut findings).await?;
+        let looked = self.cluster.look().await?;
+        games(&looked, &mut findings)?;
+        Ok(match findings.wrong {
+            0 => End::Done,
+            _ => End::No,
+        })
+    }
+}
+
+async fn version(client: &Client, findings: &mut Findings) -> anyhow::Result<bool> {
+    let version = match client.apiserver_version().await {
+        Ok(version) => version,
+        Err(error) => {
+            findings.wrong(
+                &format!("the cluster does not answer: {error}"),
+                "`kubectl get nodes` must work first",
+            )?;
+            return Ok(false);
+        }
+    };
+    let minor: String = version
+        .minor
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    let (major, minor) = (&version.major, minor.parse::<u32>().unwrap_or(0));
+    if major == "1" && minor < OLDEST {
+        findings.wrong(
+            &format!("the cluster is Kubernetes {}", version.git_version),
+            &format!("Jobs of games need 1.{OLDEST} or later"),
+        )?;
+    } else {
+        findings.fine(&format!(
+            "the cluster is Kubernetes {}",
+            version.git_version
+        ))?;
+    }
+    Ok(true)
+}
+
+async fn namespace_of(client: &Client, name: &str, findings: &mut Findings) -> anyhow::Result<()> {
+    const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    match namespaces.get_opt(name).await {
+        Ok(Some(namespace)) => {
+            let labels = namespace.metadata.labels.unwrap_or_default();
+            match labels.get(ENFORCE).map(String::as_str) {
+                Some("restricted") => {
+                    findings.fine(&format!("the namespace {name} enforces `restricted`"))
+                }
+                _ => findings.wrong(
+                    &format!("the namespace {name} does not enforce the Pod Security Standard `restricted`"),
+                    &format!("kubectl label namespace {name} {ENFORCE}=restricted"),
+                ),
+            }
+        }
+        Ok(None) => findings.wrong(
+            &format!("there is no namespace {name}"),
+            "apply deploy/kubernetes/base, or say another one in the settings",
+        ),
+        Err(error) => findings.unknown(&format!("the namespace {name}"), &error),
+    }
+}
+
+async fn may(
+    client: &Client,
+    namespace: &str,
+    group: &str,
+    resource: &str,
+    verb: &str,
+) -> Result<bool, kube::Error> {
+    let reviews: Api<SelfSubjectAccessReview> = Api::all(client.clone());
+    let review = SelfSubjectAccessReview {
+        spec: SelfSubjectAccessReviewSpec {
+            resource_attributes: Some(ResourceAttributes {
+                namespace: Some(namespace.to_owned()),
+                group: Some(group.to_owned()),
+                resource: Some(resource.to_owned()),
+                verb: Some(verb.to_owned()),
+                ..ResourceAttributes::default()
+            }),
+            ..SelfSubjectAccessReviewSpec::default()
+        },
+        ..SelfSubjectAccessReview::default()
+    };
+    let answer = reviews.create(&PostParams::default(), &review).await?;
+    Ok(answer.status.is_some_and(|status| status.allowed))
+}
+
+fn there_is(
+    findings: &mut Findings,
+    kind: &str,
+    name: &str,
+    there: Result<bool, kube::Error>,
+    mend: &str,
+) -> anyhow::Result<()> {
+    match there {
+        Ok(true) => findings.fine(&format!("there is the {kind} {name}")),
+        Ok(false) => findings.wrong(&format!("there is no {kind} {name}"), mend),
+        Err(error) => findings.unknown(&format!("the {kind} {name}"), &error),
+    }
+}
+
+/// Quotas that leave no room.
+async fn quotas(client: &Client, namespace: &str, findings: &mut Findings) -> anyhow::Result<()> {
+    let quotas: Api<ResourceQuota> = Api::namespaced(client.clone(), namespace);
+    let found = match quotas.list(&ListParams::default()).await {
+        Ok(found) => found,
+        Err(error) => return findings.unknown("the quotas of the namespace", &error),
+    };
+    for quota in found {
+        let name = quota.metadata.name.unwrap_or_default();
+        let status = quota.status.unwrap_or_default();
+        let used = status.used.unwrap_or_default();
+        for (what, most) in status.hard.unwrap_or_default() {
+            if used.get(&what).is_some_and(|used| *used == most) {
+                findings.wrong(
+                    &format!("the quota {name} is used up: {what} {}", most.0),
+                    "wait, make it larger, or set fewer max_jobs or pods_per_job",
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What stands in the way of the pods of games.
+fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
+    let observed = looked.observed();
+    let troubles = troubles(looked, &observed);
+    for trouble in &troubles {
+        findings.wrong(
+            trouble,
+            "`arena kubernetes logs TOURNAMENT` and `kubectl describe pod` say more",
+        )?;
+    }
+    if troubles.is_empty() {
+        findings.fine(&format!(
+            "{} and {} of games are as they should be",
+            report::plural(observed.jobs.len() as u64, "Job"),
+            report::plural(observed.pods.len() as u64, "pod")
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Tournaments on Kubernetes. The engine is Kubernetes' own: a match is an Indexed Job, an index is
+//! a chunk of its games, and nothing of placing, starting or retrying pods is done here. What is
+//! here: the objects that are made for a match ([`job`], [`bot_pod`]), what is to be done so that
+//! the cluster has what should be there ([`reconcile`], which computes and does nothing else), and
+//! the loop that does it ([`Controller`]).
+//!
+//! Results come from the pods to the arena as from any worker; nothing is counted from Jobs.
+
+mod controller;
+pub mod names;
+mod objects;
+mod observed;
+mod reconcile;
+mod settings;
+mod tournament;
+
+pub use controller::{Clock, Controller, ControllerError, Source};
+pub use objects::{RefereePod, bot_pod, job};
+pub use observed::{Ended, Observed, Of, Phase, Role, SeenJob, SeenPod};
+pub use reconcile::{Action, Memory, Reconciled, reconcile};
+pub use settings::{LARGEST_SETTINGS, Placing, PullPolicy, Settings, Share};
+pub use tournament::{Bot, Image, Match, Tournament, Wanted};

@@ -1,0 +1,110 @@
+//! What objects are called, and the labels that tell whose they are.
+
+use std::collections::BTreeMap;
+
+use crate::Settings;
+
+/// The tournament that an object is of: its key.
+pub const TOURNAMENT: &str = "bot-arena/tournament";
+/// The number of a match in its schedule.
+pub const MATCH: &str = "bot-arena/match";
+/// Which of the Jobs of a match an object is of, from 1.
+pub const GENERATION: &str = "bot-arena/generation";
+/// `referee` or `bot`.
+pub const ROLE: &str = "bot-arena/role";
+/// The place in the lineup of the bot in a pod.
+pub const PLACE: &str = "bot-arena/place";
+/// The tournament's name, as an annotation: people may write anything.
+pub const TOURNAMENT_NAME: &str = "bot-arena/tournament-name";
+/// The names of the bots in order of the lineup, one a line, as an annotation.
+pub const BOTS: &str = "bot-arena/bots";
+
+pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+pub(crate) const INSTANCE: &str = "app.kubernetes.io/instance";
+pub(crate) const NAME: &str = "app.kubernetes.io/name";
+pub(crate) const OURS: &str = "bot-arena";
+pub(crate) const GAME: &str = "bot-arena-game";
+
+/// The container that plays referee.
+pub const REFEREE: &str = "referee";
+/// The role of bots' pods.
+pub const BOT: &str = "bot";
+/// The headless Service of bots' pods.
+pub(crate) const BOTS_SERVICE: &str = "bots";
+
+/// How many digits of a tournament's commitment are its key.
+const KEY_DIGITS: usize = 10;
+
+/// What a tournament is called in names and labels: people's names may be of any length and
+/// letters.
+#[must_use]
+pub fn key(commitment: &str) -> String {
+    commitment.chars().take(KEY_DIGITS).collect()
+}
+
+/// The name of a Job. With an index and what Kubernetes adds for a pod it stays below 63 characters.
+#[must_use]
+pub fn job(key: &str, matchup: u32, generation: u32) -> String {
+    format!("bot-arena-{key}-m{matchup}-g{generation}")
+}
+
+/// The name of the pod of the bot in this place that plays with this referee.
+#[must_use]
+pub fn bot_pod(referee: &str, place: usize) -> String {
+    format!("{referee}-b{place}")
+}
+
+/// The container of the bot in this place.
+#[must_use]
+pub fn bot_container(place: usize) -> String {
+    format!("bot-{place}")
+}
+
+/// The place of the bot in a container of this name.
+#[must_use]
+pub fn place_of(container: &str) -> Option<usize> {
+    container.strip_prefix("bot-")?.parse().ok()
+}
+
+/// The labels of everything that is made for a match.
+pub(crate) fn labels(
+    settings: &Settings,
+    key: &str,
+    matchup: u32,
+    generation: u32,
+) -> BTreeMap<String, String> {
+    let labels = [
+        (MANAGED_BY, OURS.to_owned()),
+        (NAME, GAME.to_owned()),
+        (INSTANCE, settings.instance.clone()),
+        (TOURNAMENT, key.to_owned()),
+        (MATCH, matchup.to_string()),
+        (GENERATION, generation.to_string()),
+    ];
+    labels
+        .map(|(label, value)| (label.to_owned(), value))
+        .into()
+}
+
+/// What selects everything that this arena has made.
+#[must_use]
+pub fn selector(settings: &Settings) -> String {
+    format!(
+        "{MANAGED_BY}={OURS},{NAME}={GAME},{INSTANCE}={}",
+        settings.instance
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_names_are_short_enough() {
+        let key = key(&"f".repeat(64));
+        let job = job(&key, u32::MAX, 999);
+        let index = 99_999;
+        let pod = format!("{job}-{index}-abcde");
+        assert!(bot_pod(&pod, 3).len() <= 63, "{pod}");
+    }
+}

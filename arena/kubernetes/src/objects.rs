@@ -1,0 +1,580 @@
+//! The objects that are made for a match: a Job, and the pods of bots where each has one of its
+//! own. They depend on their arguments alone.
+
+use std::collections::BTreeMap;
+
+use arena_tournament::Isolation;
+use k8s_openapi::{
+    api::{
+        batch::v1::{
+            Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement,
+            PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule,
+        },
+        core::v1::{
+            Affinity, Capabilities, Container, ContainerPort, EmptyDirVolumeSource, EnvVar,
+            EnvVarSource, LocalObjectReference, ObjectFieldSelector, Pod, PodAffinity,
+            PodAffinityTerm, PodSecurityContext, PodSpec, PodTemplateSpec, ResourceRequirements,
+            SeccompProfile, SecretVolumeSource, SecurityContext, Volume, VolumeMount,
+            WeightedPodAffinityTerm,
+        },
+    },
+    apimachinery::pkg::{
+        api::resource::Quantity,
+        apis::meta::v1::{LabelSelector, ObjectMeta, OwnerReference},
+    },
+};
+
+use crate::{
+    Match, Settings, Tournament,
+    names::{self, BOT, BOTS, BOTS_SERVICE, PLACE, REFEREE, ROLE, TOURNAMENT_NAME},
+    settings::Share,
+    tournament::{Bot, Image},
+};
+
+/// The user of our programs.
+const OUR_USER: i64 = 10_001;
+/// The user of the bot in the first place; the next ones follow.
+const FIRST_BOT_USER: i64 = 10_100;
+/// The port at which a gate is reached.
+const GATE_PORT: i32 = 50_051;
+/// So many pods of an index may fail by our fault or the machine's.
+const RETRIES: i32 = 3;
+/// The most indexes of a Job.
+const MOST_INDEXES: u64 = 100_000;
+/// The exit code of `referee work` where trying again is of no use.
+const REFUSED: i32 = 2;
+/// How long a Job that has ended is kept for its logs, in seconds. Nothing is counted from it.
+const KEPT: i32 = 3600;
+/// No pod lives for longer, whatever hangs, in seconds.
+const LONGEST: i64 = 6 * 3600;
+/// How long a pod has to end when it is told to, in seconds: longer than the 10 s that games have.
+const GRACE: i64 = 30;
+/// The folder in which a bot finds its socket's folder.
+const BOT_SOCKETS: &str = "/run/bot";
+/// Where the keys are.
+const TLS: &str = "/tls";
+
+/// A pod of a referee that plays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefereePod {
+    /// Its name.
+    pub name: String,
+    /// Its number in the cluster.
+    pub uid: String,
+    /// Its address.
+    pub ip: String,
+    /// Its Job.
+    pub job: String,
+    /// Its index in the Job.
+    pub index: String,
+    /// Which Job of its match that is.
+    pub generation: u32,
+}
+
+/// The Job of a match.
+#[must_use]
+pub fn job(settings: &Settings, tournament: &Tournament, of: &Match, generation: u32) -> Job {
+    let labels = names::labels(settings, &tournament.key, of.number, generation);
+    let mut pod_labels = labels.clone();
+    pod_labels.insert(ROLE.to_owned(), REFEREE.to_owned());
+    let chunks = i32::try_from(of.chunks.clamp(1, MOST_INDEXES)).unwrap_or(i32::MAX);
+    let at_once = i32::try_from(settings.pods_per_job).unwrap_or(i32::MAX);
+    let annotations = annotations(tournament, of);
+    Job {
+        metadata: ObjectMeta {
+            name: Some(names::job(&tournament.key, of.number, generation)),
+            namespace: Some(settings.namespace.clone()),
+            labels: Some(with_queue(settings, labels)),
+            annotations: Some(annotations.clone()),
+            ..ObjectMeta::default()
+        },
+        spec: Some(JobSpec {
+            completion_mode: Some("Indexed".to_owned()),
+            completions: Some(chunks),
+            parallelism: Some(at_once.min(chunks)),
+            backoff_limit_per_index: Some(RETRIES),
+            pod_failure_policy: Some(failure_policy()),
+            pod_replacement_policy: Some("Failed".to_owned()),
+            // Kueue lets it go.
+            suspend: Some(settings.queue.is_some()),
+            ttl_seconds_after_finished: Some(KEPT),
+            template: PodTemplateSpec {
+                metadata: Some(ObjectMeta {
+                    labels: Some(pod_labels),
+                    annotations: Some(annotations),
+                    ..ObjectMeta::default()
+                }),
+                spec: Some(referee_pod(settings, tournament, of)),
+            },
+            ..JobSpec::default()
+        }),
+        status: None,
+    }
+}
+
+/// The pod of the bot in this place that plays with this referee; none for a built-in bot.
+#[must_use]
+pub fn bot_pod(
+    settings: &Settings,
+    tournament: &Tournament,
+    of: &Match,
+    place: usize,
+    referee: &RefereePod,
+) -> Option<Pod> {
+    let image = of.bots.get(place)?.image.as_ref()?;
+    let name = names::bot_pod(&referee.name, place);
+    let mut labels = names::labels(settings, &tournament.key, of.number, referee.generation);
+    labels.insert(ROLE.to_owned(), BOT.to_owned());
+    labels.insert(PLACE.to_owned(), place.to_string());
+    let gate = Container {
+        name: "gate".to_owned(),
+        args: Some(words(&[
+            "gate",
+            &format!("--listen=0.0.0.0:{GATE_PORT}"),
+            &format!("--to=unix:{}", socket(BOT_SOCKETS)),
+            &format!("--from={}", referee.ip),
+        ])),
+        env: Some(vec![
+            variable("ARENA_TLS_CERT", &format!("{TLS}/gate.pem")),
+            variable("ARENA_TLS_KEY", &format!("{TLS}/gate.key")),
+            variable("ARENA_TLS_CLIENT_CA", &format!("{TLS}/ca.pem")),
+        ]),
+        ports: Some(vec![ContainerPort {
+            container_port: GATE_PORT,
+            ..ContainerPort::default()
+        }]),
+        volume_mounts: Some(vec![
+            mount(&sockets(place), BOT_SOCKETS),
+            secret_mount("gate-tls"),
+        ]),
+        // The bot's user, who may connect to its socket, in the group that may read the key. The
+        // bot sees neither its files nor its process.
+        security_context: Some(SecurityContext {
+            run_as_group: Some(OUR_USER),
+            ..restricted(bot_user(place))
+        }),
+        ..ours(settings, &little("250m", "64Mi"))
+    };
+    let near = PodAffinityTerm {
+        label_selector: Some(LabelSelector {
+            match_labels: Some(BTreeMap::from([
+                (
+                    "batch.kubernetes.io/job-name".to_owned(),
+                    referee.job.clone(),
+                ),
+                (
+                    "batch.kubernetes.io/job-completion-index".to_owned(),
+                    referee.index.clone(),
+                ),
+            ])),
+            ..LabelSelector::default()
+        }),
+        topology_key: "kubernetes.io/hostname".to_owned(),
+        ..PodAffinityTerm::default()
+    };
+    let mut volumes = bot_volumes(settings, place).to_vec();
+    volumes.push(secret("gate-tls"));
+    Some(Pod {
+        metadata: ObjectMeta {
+            name: Some(name.clone()),
+            namespace: Some(settings.namespace.clone()),
+            labels: Some(with_queue(settings, labels)),
+            annotations: Some(annotations(tournament, of)),
+            // It goes when its referee goes, also while no arena runs.
+            owner_references: Some(vec![OwnerReference {
+                api_version: "v1".to_owned(),
+                kind: "Pod".to_owned(),
+                name: referee.name.clone(),
+                uid: referee.uid.clone(),
+                controller: Some(true),
+                block_owner_deletion: Some(false),
+            }]),
+            ..ObjectMeta::default()
+        },
+        spec: Some(PodSpec {
+            hostname: Some(name),
+            subdomain: Some(BOTS_SERVICE.to_owned()),
+            restart_policy: Some("Always".to_owned()),
+            containers: vec![
+                bot_container(settings, tournament, image, place, None),
+                gate,
+            ],
+            volumes: Some(volumes),
+            affinity: Some(Affinity {
+                // Where there is room. If it were required, referees could fill the nodes.
+                pod_affinity: Some(PodAffinity {
+                    preferred_during_scheduling_ignored_during_execution: Some(vec![
+                        WeightedPodAffinityTerm {
+                            pod_affinity_term: near,
+                            weight: 100,
+                        },
+                    ]),
+                    ..PodAffinity::default()
+                }),
+                ..Affinity::default()
+            }),
+            ..pod(settings)
+        }),
+        status: None,
+    })
+}
+
+fn referee_pod(settings: &Settings, tournament: &Tournament, of: &Match) -> PodSpec {
+    let images: Vec<(usize, &Bot, &Image)> = (of.bots.iter().enumerate())
+        .filter_map(|(place, bot)| Some((place, bot, bot.image.as_ref()?)))
+        .collect();
+    let places: Vec<usize> = images.iter().map(|(place, ..)| *place).collect();
+    let mut arguments = words(&[
+        "work",
+        &format!("--tournament={}", tournament.name),
+        &format!("--match={}", of.number),
+        "--chunks=1",
+        &format!("--games={}", tournament.games),
+        "--concurrency=1",
+        // It starts no programs but built-in bots; there are no others in its image.
+        "--sandbox=off",
+    ]);
+    let mut environment = vec![
+        EnvVar {
+            name: "POD_NAME".to_owned(),
+            value_from: Some(EnvVarSource {
+                field_ref: Some(ObjectFieldSelector {
+                    api_version: None,
+                    field_path: "metadata.name".to_owned(),
+                }),
+                ..EnvVarSource::default()
+            }),
+            ..EnvVar::default()
+        },
+        variable("ARENA_URL", &settings.arena),
+        variable("ARENA_CA", &format!("{TLS}/ca.pem")),
+        variable("ARENA_CERT", &format!("{TLS}/referee.pem")),
+        variable("ARENA_KEY", &format!("{TLS}/referee.key")),
+    ];
+    let shared = tournament.isolation == Isolation::Shared;
+    for (place, bot, image) in &images {
+        let address = match shared {
+            true => format!(
+                "unix:{},uid={}",
+                socket(&seen_by_us(*place)),
+                bot_user(*place)
+            ),
+            false => format!(
+                "grpcs://{}.{BOTS_SERVICE}.{}.svc:{GATE_PORT}",
+                names::bot_pod("$(POD_NAME)", *place),
+                settings.namespace
+            ),
+        };
+        arguments.push(format!("--bot-at={}={address}", bot.name));
+        arguments.push(format!("--provides={}", image.label()));
+    }
+    let mut mounts = vec![mount("tmp", "/tmp"), secret_mount("referee-tls")];
+    let mut volumes = vec![
+        empty("tmp", &settings.referee.storage),
+        secret("referee-tls"),
+    ];
+    let mut before = Vec::new();
+    if shared && !images.is_empty() {
+        mounts.extend(
+            places
+                .iter()
+                .map(|place| mount(&sockets(*place), &seen_by_us(*place))),
+        );
+        volumes.extend(
+            places
+                .iter()
+                .flat_map(|place| bot_volumes(settings, *place)),
+        );
+        before.extend(images.iter().flat_map(|(place, _, image)| {
+            [
+                open_socket(settings, *place),
+                bot_container(settings, tournament, image, *place, Some("Always")),
+            ]
+        }));
+    } else if !images.is_empty() {
+        environment.extend([
+            variable("ARENA_BOTS_CA", &format!("{TLS}/ca.pem")),
+            variable("ARENA_BOTS_CERT", &format!("{TLS}/referee.pem")),
+            variable("ARENA_BOTS_KEY", &format!("{TLS}/referee.key")),
+        ]);
+    }
+    PodSpec {
+        restart_policy: Some("Never".to_owned()),
+        init_containers: (!before.is_empty()).then_some(before),
+        containers: vec![Container {
+            name: REFEREE.to_owned(),
+            args: Some(arguments),
+            env: Some(environment),
+            volume_mounts: Some(mounts),
+            ..ours(settings, &settings.referee)
+        }],
+        volumes: Some(volumes),
+        ..pod(settings)
+    }
+}
+
+/// What all pods have.
+fn pod(settings: &Settings) -> PodSpec {
+    let placing = &settings.pods;
+    let secrets = placing.image_pull_secrets.iter();
+    let secrets: Vec<_> = secrets
+        .map(|name| LocalObjectReference { name: name.clone() })
+        .collect();
+    PodSpec {
+        service_account_name: Some(settings.service_account.clone()),
+        automount_service_account_token: Some(false),
+        enable_service_links: Some(false),
+        active_deadline_seconds: Some(LONGEST),
+        termination_grace_period_seconds: Some(GRACE),
+        security_context: Some(PodSecurityContext {
+            run_as_non_root: Some(true),
+            fs_group: Some(OUR_USER),
+            fs_group_change_policy: Some("OnRootMismatch".to_owned()),
+            seccomp_profile: Some(SeccompProfile {
+                type_: "RuntimeDefault".to_owned(),
+                ..SeccompProfile::default()
+            }),
+            ..PodSecurityContext::default()
+        }),
+        node_selector: (!placing.node_selector.is_empty()).then(|| placing.node_selector.clone()),
+        tolerations: (!placing.tolerations.is_empty()).then(|| placing.tolerations.clone()),
+        priority_class_name: placing.priority_class.clone(),
+        image_pull_secrets: (!secrets.is_empty()).then_some(secrets),
+        ..PodSpec::default()
+    }
+}
+
+/// The bot in this place.
+fn bot_container(
+    settings: &Settings,
+    tournament: &Tournament,
+    image: &Image,
+    place: usize,
+    restart_policy: Option<&str>,
+) -> Container {
+    let mut share = settings.bot.clone();
+    // What it may add comes on top of what it begins with.
+    if let Some(mib) = tournament.memory_mib {
+        share.memory = format!("{}Mi", mib + BEGINS_WITH);
+    }
+    Container {
+        name: names::bot_container(place),
+        image: Some(image.reference(settings)),
+        image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
+        args: (!image.arguments.is_empty())
+            .then(|| image.arguments.iter().map(|one| escaped(one)).collect()),
+        env: Some(vec![variable(
+            "BOT_LISTEN",
+            &format!("unix:{}", socket(BOT_SOCKETS)),
+        )]),
+        restart_policy: restart_policy.map(str::to_owned),
+        volume_mounts: Some(vec![
+            mount(&sockets(place), BOT_SOCKETS),
+            mount(&scratch(place), "/tmp"),
+        ]),
+        resources: Some(resources(&share)),
+        security_context: Some(restricted(bot_user(place))),
+        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
+        ..Container::default()
+    }
+}
+
+/// What a bot's process has before it listens, in MiB, at most.
+const BEGINS_WITH: u64 = 256;
+
+/// Lets the referee connect to the socket of the bot in this place, whatever the bot's umask: it is
+/// the bot's user, and no other container but the referee sees the folder.
+fn open_socket(settings: &Settings, place: usize) -> Container {
+    Container {
+        name: format!("socket-{place}"),
+        args: Some(words(&["sockets", &socket(BOT_SOCKETS)])),
+        restart_policy: Some("Always".to_owned()),
+        volume_mounts: Some(vec![mount(&sockets(place), BOT_SOCKETS)]),
+        security_context: Some(restricted(bot_user(place))),
+        ..ours(settings, &little("20m", "32Mi"))
+    }
+}
+
+/// The share of a container that does little.
+fn little(cpu: &str, memory: &str) -> Share {
+    Share {
+        cpu: cpu.to_owned(),
+        memory: memory.to_owned(),
+        storage: "16Mi".to_owned(),
+    }
+}
+
+/// What all containers of ours have.
+fn ours(settings: &Settings, share: &Share) -> Container {
+    Container {
+        image: Some(settings.referee_image.clone()),
+        image_pull_policy: Some(settings.image_pull_policy.word().to_owned()),
+        resources: Some(resources(share)),
+        security_context: Some(restricted(OUR_USER)),
+        termination_message_policy: Some("FallbackToLogsOnError".to_owned()),
+        ..Container::default()
+    }
+}
+
+/// What the Pod Security Standard `restricted` asks for, and a root that can't be written.
+fn restricted(user: i64) -> SecurityContext {
+    SecurityContext {
+        run_as_user: Some(user),
+        run_as_group: Some(user),
+        run_as_non_root: Some(true),
+        read_only_root_filesystem: Some(true),
+        allow_privilege_escalation: Some(false),
+        capabilities: Some(Capabilities {
+            add: None,
+            drop: Some(words(&["ALL"])),
+        }),
+        ..SecurityContext::default()
+    }
+}
+
+/// Requests are limits.
+fn resources(share: &Share) -> ResourceRequirements {
+    let amounts = BTreeMap::from([
+        ("cpu".to_owned(), Quantity(share.cpu.clone())),
+        ("memory".to_owned(), Quantity(share.memory.clone())),
+        (
+            "ephemeral-storage".to_owned(),
+            Quantity(share.storage.clone()),
+        ),
+    ]);
+    ResourceRequirements {
+        claims: None,
+        limits: Some(amounts.clone()),
+        requests: Some(amounts),
+    }
+}
+
+/// What is nobody's fault costs no retry, and where a referee is refused none is of use.
+fn failure_policy() -> PodFailurePolicy {
+    PodFailurePolicy {
+        rules: vec![
+            PodFailurePolicyRule {
+                action: "Ignore".to_owned(),
+                on_pod_conditions: Some(vec![PodFailurePolicyOnPodConditionsPattern {
+                    type_: "DisruptionTarget".to_owned(),
+                    status: "True".to_owned(),
+                }]),
+                on_exit_codes: None,
+            },
+            PodFailurePolicyRule {
+                action: "FailIndex".to_owned(),
+                on_pod_conditions: None,
+                on_exit_codes: Some(PodFailurePolicyOnExitCodesRequirement {
+                    container_name: Some(REFEREE.to_owned()),
+                    operator: "In".to_owned(),
+                    values: vec![REFUSED],
+                }),
+            },
+        ],
+    }
+}
+
+fn annotations(tournament: &Tournament, of: &Match) -> BTreeMap<String, String> {
+    let bots: Vec<&str> = of.bots.iter().map(|bot| &*bot.name).collect();
+    BTreeMap::from([
+        (TOURNAMENT_NAME.to_owned(), tournament.name.clone()),
+        (BOTS.to_owned(), bots.join("\n")),
+    ])
+}
+
+fn with_queue(
+    settings: &Settings,
+    mut labels: BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    if let Some(queue) = &settings.queue {
+        labels.insert("kueue.x-k8s.io/queue-name".to_owned(), queue.clone());
+    }
+    labels
+}
+
+fn bot_volumes(settings: &Settings, place: usize) -> [Volume; 2] {
+    [
+        empty(&sockets(place), "1Mi"),
+        empty(&scratch(place), &settings.bot.storage),
+    ]
+}
+
+fn empty(name: &str, most: &str) -> Volume {
+    Volume {
+        name: name.to_owned(),
+        empty_dir: Some(EmptyDirVolumeSource {
+            medium: None,
+            size_limit: Some(Quantity(most.to_owned())),
+        }),
+        ..Volume::default()
+    }
+}
+
+fn secret(name: &str) -> Volume {
+    Volume {
+        name: name.to_owned(),
+        secret: Some(SecretVolumeSource {
+            secret_name: Some(name.to_owned()),
+            // The group of the pod may read it.
+            default_mode: Some(0o440),
+            ..SecretVolumeSource::default()
+        }),
+        ..Volume::default()
+    }
+}
+
+fn secret_mount(name: &str) -> VolumeMount {
+    VolumeMount {
+        read_only: Some(true),
+        ..mount(name, TLS)
+    }
+}
+
+fn mount(name: &str, path: &str) -> VolumeMount {
+    VolumeMount {
+        name: name.to_owned(),
+        mount_path: path.to_owned(),
+        ..VolumeMount::default()
+    }
+}
+
+fn variable(name: &str, value: &str) -> EnvVar {
+    EnvVar {
+        name: name.to_owned(),
+        value: Some(value.to_owned()),
+        value_from: None,
+    }
+}
+
+/// The volume of the socket of the bot in this place.
+fn sockets(place: usize) -> String {
+    format!("sockets-{place}")
+}
+
+/// The volume of the other files of the bot in this place.
+fn scratch(place: usize) -> String {
+    format!("scratch-{place}")
+}
+
+/// Where our containers see the folder of a bot's socket.
+fn seen_by_us(place: usize) -> String {
+    format!("/run/bots/{place}")
+}
+
+/// The socket in such a folder.
+fn socket(folder: &str) -> String {
+    format!("{folder}/bot.sock")
+}
+
+fn bot_user(place: usize) -> i64 {
+    FIRST_BOT_USER + place as i64
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Kubernetes puts values for `$(NAME)` in arguments; two dollars mean one.
+fn escaped(argument: &str) -> String {
+    argument.replace("$(", "$$(")
+}

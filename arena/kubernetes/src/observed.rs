@@ -1,0 +1,299 @@
+//! What there is in the cluster, as far as it matters: Jobs and pods as they are listed, reduced.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::{
+    api::{
+        batch::v1::Job,
+        core::v1::{ContainerStatus, Pod, PodStatus},
+    },
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+
+use crate::names::{self, BOT, GENERATION, MATCH, PLACE, ROLE, TOURNAMENT, TOURNAMENT_NAME};
+
+/// What there is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observed {
+    /// The Jobs.
+    pub jobs: Vec<SeenJob>,
+    /// The pods.
+    pub pods: Vec<SeenPod>,
+}
+
+/// Which match an object is of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Of {
+    /// The tournament.
+    pub key: String,
+    /// The match.
+    pub matchup: u32,
+    /// Which of its Jobs.
+    pub generation: u32,
+}
+
+/// A Job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenJob {
+    /// Its name.
+    pub name: String,
+    /// Its match.
+    pub of: Of,
+    /// The name of the tournament.
+    pub tournament: String,
+    /// When it was made, in seconds since 1970.
+    pub since: i64,
+    /// Whether it is suspended.
+    pub suspended: bool,
+    /// Whether it is being removed.
+    pub leaving: bool,
+    /// How it ended, if it has.
+    pub ended: Option<Ended>,
+    /// How many of its pods run or are about to.
+    pub active: i32,
+    /// How many of its indexes are done.
+    pub succeeded: i32,
+    /// How many it has.
+    pub completions: i32,
+}
+
+/// How a Job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Whether all its indexes are done.
+    pub complete: bool,
+    /// When, in seconds since 1970.
+    pub at: i64,
+    /// Why, where it failed.
+    pub why: String,
+}
+
+/// A pod.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenPod {
+    /// Its name.
+    pub name: String,
+    /// Its number in the cluster.
+    pub uid: String,
+    /// Its match.
+    pub of: Of,
+    /// Whose pod it is.
+    pub role: Role,
+    /// When it was made, in seconds since 1970.
+    pub since: i64,
+    /// Whether it is being removed.
+    pub leaving: bool,
+    /// Where it is in its life.
+    pub phase: Phase,
+    /// Its address.
+    pub ip: Option<String>,
+    /// The Job and the index that it is of.
+    pub job: Option<(String, String)>,
+    /// Why no node takes it, where that is so.
+    pub unschedulable: Option<String>,
+    /// Containers that can't start: their name, and why.
+    pub stuck: Vec<(String, String)>,
+    /// Containers that run or have run.
+    pub ran: Vec<String>,
+    /// What the referee said when it failed.
+    pub said: Option<String>,
+}
+
+/// Whose pod it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A referee's, with bots beside it perhaps.
+    Referee,
+    /// That of the bot in this place, which plays with the referee in the pod of this name.
+    Bot {
+        /// The place in the lineup.
+        place: usize,
+        /// The name of the referee's pod.
+        referee: String,
+    },
+}
+
+/// Where a pod is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It has not begun.
+    Pending,
+    /// It runs.
+    Running,
+    /// It has ended well.
+    Succeeded,
+    /// It has failed, or nobody knows.
+    Failed,
+}
+
+/// Why a container waits that will not start by itself soon.
+const STUCK: &[&str] = &[
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "ErrImageNeverPull",
+    "ImageInspectError",
+    "RegistryUnavailable",
+    "SignatureValidationFailed",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+];
+
+impl Observed {
+    /// Reduces what is listed. What has not our labels is left out.
+    pub fn of<'a>(
+        jobs: impl IntoIterator<Item = &'a Job>,
+        pods: impl IntoIterator<Item = &'a Pod>,
+    ) -> Self {
+        let mut jobs: Vec<SeenJob> = jobs.into_iter().filter_map(SeenJob::of).collect();
+        let mut pods: Vec<SeenPod> = pods.into_iter().filter_map(SeenPod::of).collect();
+        // So that the same is done and told, whatever order they come in.
+        jobs.sort_by(|one, other| (&one.of, &one.name).cmp(&(&other.of, &other.name)));
+        pods.sort_by(|one, other| (&one.of, &one.name).cmp(&(&other.of, &other.name)));
+        Self { jobs, pods }
+    }
+}
+
+impl Of {
+    fn read(labels: &BTreeMap<String, String>) -> Option<Self> {
+        Some(Self {
+            key: labels.get(TOURNAMENT)?.clone(),
+            matchup: labels.get(MATCH)?.parse().ok()?,
+            generation: labels.get(GENERATION)?.parse().ok()?,
+        })
+    }
+}
+
+impl SeenJob {
+    fn of(job: &Job) -> Option<Self> {
+        let spec = job.spec.as_ref()?;
+        let status = job.status.as_ref();
+        let conditions = status.and_then(|status| status.conditions.as_ref());
+        let ended = conditions.into_iter().flatten().find(|condition| {
+            condition.status == "True" && ["Complete", "Failed"].contains(&&*condition.type_)
+        });
+        Some(Self {
+            name: job.metadata.name.clone()?,
+            of: Of::read(job.metadata.labels.as_ref()?)?,
+            tournament: (job.metadata.annotations.as_ref())
+                .and_then(|annotations| annotations.get(TOURNAMENT_NAME).cloned())
+                .unwrap_or_default(),
+            since: made(&job.metadata),
+            suspended: spec.suspend.unwrap_or_default(),
+            leaving: job.metadata.deletion_timestamp.is_some(),
+            ended: ended.map(|condition| Ended {
+                complete: condition.type_ == "Complete",
+                at: (condition.last_transition_time.as_ref())
+                    .map_or_else(|| made(&job.metadata), |time| time.0.as_second()),
+                why: condition.message.clone().unwrap_or_default(),
+            }),
+            active: status.and_then(|status| status.active).unwrap_or_default(),
+            succeeded: status
+                .and_then(|status| status.succeeded)
+                .unwrap_or_default(),
+            completions: spec.completions.unwrap_or_default(),
+        })
+    }
+}
+
+impl SeenPod {
+    fn of(pod: &Pod) -> Option<Self> {
+        let name = pod.metadata.name.clone()?;
+        let labels = pod.metadata.labels.as_ref()?;
+        let nothing = PodStatus::default();
+        let status = pod.status.as_ref().unwrap_or(&nothing);
+        let role = match &**labels.get(ROLE)? {
+            names::REFEREE => Role::Referee,
+            BOT => {
+                let place = labels.get(PLACE)?.parse().ok()?;
+                let referee = name.strip_suffix(&names::bot_pod("", place))?.to_owned();
+                Role::Bot { place, referee }
+            }
+            _ => return None,
+        };
+        let job = labels.get("batch.kubernetes.io/job-name").cloned();
+        let index = labels
+            .get("batch.kubernetes.io/job-completion-index")
+            .cloned();
+        let unschedulable = status.conditions.iter().flatten().find(|condition| {
+            condition.type_ == "PodScheduled"
+                && condition.status == "False"
+                && condition.reason.as_deref() == Some("Unschedulable")
+        });
+        let containers = status.init_container_statuses.iter().flatten();
+        let containers: Vec<&ContainerStatus> = containers
+            .chain(status.container_statuses.iter().flatten())
+            .collect();
+        Some(Self {
+            uid: pod.metadata.uid.clone().unwrap_or_default(),
+            of: Of::read(labels)?,
+            role,
+            since: made(&pod.metadata),
+            leaving: pod.metadata.deletion_timestamp.is_some(),
+            phase: match status.phase.as_deref() {
+                None | Some("Pending") => Phase::Pending,
+                Some("Running") => Phase::Running,
+                Some("Succeeded") => Phase::Succeeded,
+                Some(_) => Phase::Failed,
+            },
+            ip: status.pod_ip.clone().filter(|ip| !ip.is_empty()),
+            job: job.zip(index),
+            unschedulable: unschedulable.map(|condition| {
+                let why = condition.message.clone();
+                why.unwrap_or_else(|| "no node has room for it".to_owned())
+            }),
+            stuck: containers.iter().copied().filter_map(stuck).collect(),
+            ran: (containers.iter())
+                .filter(|container| has_run(container))
+                .map(|container| container.name.clone())
+                .collect(),
+            said: containers.iter().copied().find_map(said),
+            name,
+        })
+    }
+
+    /// Whether it has ended, or is about to.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.leaving || matches!(self.phase, Phase::Succeeded | Phase::Failed)
+    }
+}
+
+fn made(metadata: &ObjectMeta) -> i64 {
+    let made = metadata.creation_timestamp.as_ref();
+    made.map_or(0, |time| time.0.as_second())
+}
+
+/// Why a container can't start.
+fn stuck(container: &ContainerStatus) -> Option<(String, String)> {
+    let waiting = container.state.as_ref()?.waiting.as_ref()?;
+    let reason = waiting.reason.as_deref()?;
+    if !STUCK.contains(&reason) {
+        return None;
+    }
+    let why = match &waiting.message {
+        Some(message) => format!("{reason}: {message}"),
+        None => reason.to_owned(),
+    };
+    Some((container.name.clone(), why))
+}
+
+fn has_run(container: &ContainerStatus) -> bool {
+    let has_begun = |state: Option<&k8s_openapi::api::core::v1::ContainerState>| {
+        state.is_some_and(|state| state.running.is_some() || state.terminated.is_some())
+    };
+    has_begun(container.state.as_ref()) || has_begun(container.last_state.as_ref())
+}
+
+/// What the referee said when it failed.
+fn said(container: &ContainerStatus) -> Option<String> {
+    if container.name != names::REFEREE {
+        return None;
+    }
+    let ended = container.state.as_ref()?.terminated.as_ref()?;
+    (ended.exit_code != 0).then(|| {
+        let said = ended.message.clone().unwrap_or_default();
+        format!("exit code {}: {}", ended.exit_code, said.trim())
+    })
+}

@@ -1,0 +1,766 @@
+//! What is to be done so that the cluster plays what is to be played. Worked out anew each time
+//! from what should be and what is there, so that it does not matter what was missed, or done
+//! twice, or when it was begun.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
+use referee_core::printable;
+
+use crate::{
+    Bot, Match, Settings, Tournament, Wanted, names,
+    objects::{self, RefereePod},
+    observed::{Observed, Of, Phase, Role, SeenJob, SeenPod},
+};
+
+/// The pause after a Job that failed, in seconds; it doubles with each.
+const FIRST_PAUSE: i64 = 60;
+const LONGEST_PAUSE: i64 = 16 * 60;
+/// The pause after a Job that ended and left something to be played.
+const SHORT_PAUSE: i64 = 5;
+/// How long a container may be unable to start before its bot is held back: a registry may have
+/// been away for a moment.
+const PATIENCE: i64 = 20;
+/// How long a pod may wait for a node, or a Job for a pod, before this is told.
+const TOLD_AFTER: i64 = 60;
+/// An object that was made is there, also where it is not seen yet, for so long.
+const UNSEEN: i64 = 30;
+/// The most troubles that are told of a tournament, and the most letters of one.
+const MOST_TROUBLES: usize = 5;
+const LONGEST_TROUBLE: usize = 300;
+
+/// What to do. Each may be done twice, and may fail: it is worked out again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Make a Job.
+    Apply(Box<Job>),
+    /// Have the pods of a Job stopped.
+    Suspend(String),
+    /// Remove a Job, and its pods.
+    Remove(String),
+    /// Make the pod of a bot.
+    ApplyPod(Box<Pod>),
+    /// Remove a pod.
+    RemovePod(String),
+}
+
+/// What there is to do, and what stands in the way.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reconciled {
+    /// To be done, in this order.
+    pub actions: Vec<Action>,
+    /// What each tournament waits for, by key, in words.
+    pub troubles: BTreeMap<String, Vec<String>>,
+}
+
+/// What is remembered from one time to the next. Where it is lost, it is found out again.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// Bots that can't be started, by tournament and name.
+    held: BTreeMap<(String, String), Held>,
+    /// Matches whose last Job failed, by tournament and number: it may have been removed to make
+    /// room for others.
+    failed: BTreeMap<(String, u32), Failed>,
+    /// When objects were made that have not been seen.
+    unseen: BTreeMap<String, i64>,
+}
+
+/// A match whose last Job failed.
+#[derive(Clone, Debug)]
+struct Failed {
+    generation: u32,
+    /// When there may be another one.
+    until: i64,
+    trouble: String,
+}
+
+/// A bot that can't be started.
+#[derive(Clone, Debug)]
+struct Held {
+    since: i64,
+    until: i64,
+    pause: i64,
+    why: String,
+}
+
+/// Works out what to do. `now` is in seconds since 1970.
+pub fn reconcile(
+    settings: &Settings,
+    wanted: &Wanted,
+    observed: &Observed,
+    memory: &mut Memory,
+    now: i64,
+) -> Reconciled {
+    memory.see(observed, now);
+    let mut done = Reconciled::default();
+    let keys: BTreeSet<&str> = (wanted.tournaments.iter()).map(|one| &*one.key).collect();
+    // Nobody wants these to be played: they are over, paused, cancelled or forgotten.
+    for job in &observed.jobs {
+        if !keys.contains(&*job.of.key) && !wanted.others.contains(&job.tournament) {
+            done.actions.extend(stopped(job));
+        }
+    }
+    for pod in &observed.pods {
+        if is_left_over(pod, observed) {
+            done.actions.push(Action::RemovePod(pod.name.clone()));
+        }
+    }
+    memory.held.retain(|(key, _), _| keys.contains(&**key));
+    memory.failed.retain(|(key, _), _| keys.contains(&**key));
+    for tournament in &wanted.tournaments {
+        let mut troubles = Vec::new();
+        one(
+            settings,
+            tournament,
+            observed,
+            memory,
+            now,
+            &mut done.actions,
+            &mut troubles,
+        );
+        done.troubles.insert(tournament.key.clone(), told(troubles));
+    }
+    done
+}
+
+fn one(
+    settings: &Settings,
+    tournament: &Tournament,
+    observed: &Observed,
+    memory: &mut Memory,
+    now: i64,
+    actions: &mut Vec<Action>,
+    troubles: &mut Vec<String>,
+) {
+    let key = &tournament.key;
+    let jobs: Vec<&SeenJob> = of_tournament(&observed.jobs, key, |job| &job.of);
+    let pods: Vec<&SeenPod> = of_tournament(&observed.pods, key, |pod| &pod.of);
+    let open: BTreeMap<u32, &Match> = (tournament.matches.iter())
+        .map(|of| (of.number, of))
+        .collect();
+    memory.hold(tournament, &open, &pods, now);
+    (memory.failed).retain(|(of, number), _| of != key || open.contains_key(number));
+    let lacks_digest = |bot: &Bot| {
+        let image = bot.image.as_ref();
+        image.is_some_and(|image| image.lacks_digest(settings))
+    };
+    let is_held = |bot: &Bot| lacks_digest(bot) || memory.is_held(key, &bot.name, now);
+    let held: BTreeSet<u32> = (open.values())
+        .filter(|of| of.bots.iter().any(is_held))
+        .map(|of| of.number)
+        .collect();
+    for bot in open.values().flat_map(|of| &of.bots) {
+        if lacks_digest(bot) {
+            troubles.push(format!(
+                "{} has an image without a digest: expected image:NAME@sha256:DIGEST, or pinned = \
+                 false in the settings of the arena",
+                bot.name
+            ));
+        }
+    }
+    for ((_, bot), held) in memory.held_of(key) {
+        troubles.push(format!("{bot} can't be started: {}", held.why));
+    }
+    let mut existing: BTreeSet<String> = memory.unseen_jobs(key).map(str::to_owned).collect();
+    existing.extend(jobs.iter().map(|job| job.name.clone()));
+    let mut last: BTreeMap<u32, &SeenJob> = BTreeMap::new();
+    for job in &jobs {
+        let before = last.entry(job.of.matchup).or_insert(job);
+        if before.of.generation < job.of.generation {
+            *before = job;
+        }
+        let of = open.get(&job.of.matchup);
+        let has_ended = job.ended.is_some();
+        // One that was stopped and is wanted again, or by somebody else, would never go on.
+        let is_stopped = job.suspended && settings.queue.is_none();
+        if of.is_none_or(|of| !has_ended && (is_stopped || held.contains(&of.number))) {
+            actions.extend(stopped(job));
+        }
+    }
+    // Logs of Jobs that have ended are kept as long as nothing else needs their room.
+    let mut removable: Vec<&&SeenJob> = jobs
+        .iter()
+        .filter(|job| job.ended.is_some() && !job.leaving && open.contains_key(&job.of.matchup))
+        .collect();
+    removable.sort_by_key(|job| job.ended.as_ref().map(|ended| ended.at));
+    let mut removable = removable.into_iter();
+    for of in &tournament.matches {
+        if held.contains(&of.number) {
+            continue;
+        }
+        let id = (key.clone(), of.number);
+        let generation = match last.get(&of.number) {
+            Some(job) => match &job.ended {
+                None => continue,
+                Some(ended) if ended.complete => {
+                    memory.failed.remove(&id);
+                    if now < ended.at + SHORT_PAUSE {
+                        continue;
+                    }
+                    job.of.generation + 1
+                }
+                Some(ended) => {
+                    let failed = Failed {
+                        generation: job.of.generation,
+                        until: ended.at + pause_after(job.of.generation),
+                        trouble: failure(of, job, &ended.why, &pods),
+                    };
+                    let generation = failed.generation + 1;
+                    memory.failed.insert(id.clone(), failed);
+                    generation
+                }
+            },
+            None => 1,
+        };
+        let generation = match memory.failed.get(&id) {
+            None => generation,
+            Some(failed) => {
+                troubles.push(failed.trouble.clone());
+                if now < failed.until {
+                    continue;
+                }
+                generation.max(failed.generation + 1)
+            }
+        };
+        let name = names::job(key, of.number, generation);
+        if existing.contains(&name) {
+            continue;
+        }
+        // The room of a Job that is removed is free when it is gone.
+        if existing.len() >= settings.max_jobs {
+            match removable.next() {
+                Some(job) => actions.push(Action::Remove(job.name.clone())),
+                None => break,
+            }
+            continue;
+        }
+        existing.insert(name.clone());
+        memory.unseen.insert(name, now);
+        let job = objects::job(settings, tournament, of, generation);
+        actions.push(Action::Apply(Box::new(job)));
+    }
+    for job in &jobs {
+        if let Some(trouble) = waits_for_pods(job, &pods, now) {
+            troubles.push(trouble);
+        }
+    }
+    for pod in &pods {
+        if let Some(why) = &pod.unschedulable
+            && now >= pod.since + TOLD_AFTER
+        {
+            troubles.push(format!("no node takes the pod {}: {why}", pod.name));
+        }
+        for (container, why) in &pod.stuck {
+            // Those of bots are told by their bots' names.
+            if names::place_of(container).is_none() {
+                troubles.push(format!(
+                    "the container {container} of the pod {} can't start: {why}",
+                    pod.name
+                ));
+            }
+        }
+    }
+    for pod in &pods {
+        let Some(of) = open.get(&pod.of.matchup) else {
+            continue;
+        };
+        if tournament.isolation == arena_tournament::Isolation::Pod {
+            bots_of(
+                settings, tournament, of, pod, observed, memory, now, actions,
+            );
+        }
+    }
+}
+
+/// Makes the pods of the bots that play with this referee, where they are not there.
+#[expect(clippy::too_many_arguments, reason = "all of them are of one moment")]
+fn bots_of(
+    settings: &Settings,
+    tournament: &Tournament,
+    of: &Match,
+    pod: &SeenPod,
+    observed: &Observed,
+    memory: &mut Memory,
+    now: i64,
+    actions: &mut Vec<Action>,
+) {
+    let (Role::Referee, Some(ip), Some((job, index)), false) =
+        (&pod.role, &pod.ip, &pod.job, pod.is_over())
+    else {
+        return;
+    };
+    let referee = RefereePod {
+        name: pod.name.clone(),
+        uid: pod.uid.clone(),
+        ip: ip.clone(),
+        job: job.clone(),
+        index: index.clone(),
+        generation: pod.of.generation,
+    };
+    for place in 0..of.bots.len() {
+        let name = names::bot_pod(&pod.name, place);
+        let is_there = observed.pods.iter().any(|pod| pod.name == name);
+        if is_there || memory.unseen.contains_key(&name) {
+            continue;
+        }
+        if let Some(pod) = objects::bot_pod(settings, tournament, of, place, &referee) {
+            memory.unseen.insert(name, now);
+            actions.push(Action::ApplyPod(Box::new(pod)));
+        }
+    }
+}
+
+/// Whether a bot's pod is there whose referee's is not.
+fn is_left_over(pod: &SeenPod, observed: &Observed) -> bool {
+    let Role::Bot { referee, .. } = &pod.role else {
+        return false;
+    };
+    let plays = |other: &SeenPod| other.name == *referee && !other.is_over();
+    !pod.leaving && !observed.pods.iter().any(plays)
+}
+
+/// Stops a Job that nobody needs: its pods first, which can give back what they have, and then it
+/// goes.
+fn stopped(job: &SeenJob) -> Option<Action> {
+    if job.leaving {
+        return None;
+    }
+    if job.ended.is_some() || (job.suspended && job.active == 0) {
+        return Some(Action::Remove(job.name.clone()));
+    }
+    (!job.suspended).then(|| Action::Suspend(job.name.clone()))
+}
+
+/// Why there are no pods, where there should be.
+fn waits_for_pods(job: &SeenJob, pods: &[&SeenPod], now: i64) -> Option<String> {
+    let has_some = job.active > 0 || pods.iter().any(|pod| pod.of == job.of);
+    let should = job.ended.is_none() && !job.leaving && now >= job.since + TOLD_AFTER;
+    if has_some || !should || job.succeeded >= job.completions {
+        return None;
+    }
+    Some(match job.suspended {
+        true => format!("the Job {} is suspended, or waits in its queue", job.name),
+        false => format!(
+            "the Job {0} has no pods; the quota of the namespace may be used up: `kubectl describe \
+             job {0}` says why",
+            job.name
+        ),
+    })
+}
+
+/// What to say of a Job that failed.
+fn failure(of: &Match, job: &SeenJob, why: &str, pods: &[&SeenPod]) -> String {
+    let bots: Vec<&str> = of.bots.iter().map(|bot| &*bot.name).collect();
+    let said = pods
+        .iter()
+        .filter(|pod| pod.of == job.of)
+        .find_map(|pod| pod.said.as_deref());
+    format!(
+        "match {} ({}) is tried again, since its Job {} failed: {}",
+        of.number,
+        bots.join(", "),
+        job.name,
+        said.unwrap_or(why)
+    )
+}
+
+fn pause_after(generation: u32) -> i64 {
+    let doublings = generation.saturating_sub(1).min(8);
+    (FIRST_PAUSE << doublings).min(LONGEST_PAUSE)
+}
+
+fn of_tournament<'a, T>(all: &'a [T], key: &str, of: impl Fn(&T) -> &Of) -> Vec<&'a T> {
+    all.iter().filter(|one| of(one).key == key).collect()
+}
+
+/// Troubles in words that a terminal can be shown, each once.
+fn told(troubles: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut told: Vec<String> = troubles
+        .into_iter()
+        .map(|trouble| {
+            let trouble = printable(&trouble);
+            let mut short: String = trouble.chars().take(LONGEST_TROUBLE).collect();
+            if short.len() < trouble.len() {
+                short.push('…');
+            }
+            short
+        })
+        .filter(|trouble| seen.insert(trouble.clone()))
+        .collect();
+    if told.len() > MOST_TROUBLES {
+        let more = told.len() - MOST_TROUBLES;
+        told.truncate(MOST_TROUBLES);
+        told.push(format!("and {more} more"));
+    }
+    told
+}
+
+impl Memory {
+    /// Forgets what has been seen, and what was never there.
+    fn see(&mut self, observed: &Observed, now: i64) {
+        let jobs = observed.jobs.iter().map(|job| &*job.name);
+        let pods = observed.pods.iter().map(|pod| &*pod.name);
+        let there: BTreeSet<&str> = jobs.chain(pods).collect();
+        self.unseen
+            .retain(|name, since| !there.contains(&**name) && now < *since + UNSEEN);
+    }
+
+    fn unseen_jobs<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a str> + use<'a> {
+        let begins = format!("bot-arena-{key}-m");
+        let names = self.unseen.keys().map(|name| &**name);
+        // A pod's name goes on after that of its Job.
+        names.filter(move |name| name.starts_with(&begins) && name.matches('-').count() == 4)
+    }
+
+    /// An object could not be made: it is tried again.
+    pub fn forget(&mut self, name: &str) {
+        self.unseen.remove(name);
+    }
+
+    /// Holds bots back whose containers can't start, and frees those that have started.
+    fn hold(
+        &mut self,
+        tournament: &Tournament,
+        open: &BTreeMap<u32, &Match>,
+        pods: &[&SeenPod],
+        now: i64,
+    ) {
+        let of_container = |pod: &SeenPod, container: &str| {
+            let place = names::place_of(container)?;
+            let bot = open.get(&pod.of.matchup)?.bots.get(place)?;
+            Some((tournament.key.clone(), bot.name.clone()))
+        };
+        for pod in pods.iter().filter(|pod| !pod.leaving) {
+            for container in &pod.ran {
+                let Some(bot) = of_container(pod, container) else {
+                    continue;
+                };
+                // Pods from before, which are kept for their logs, say nothing of now.
+                let is_later = |held: &Held| pod.since >= held.since;
+                if self.held.get(&bot).is_some_and(is_later) {
+                    self.held.remove(&bot);
+                }
+            }
+        }
+        for pod in pods.iter().filter(|pod| !pod.is_over()) {
+            for (container, why) in &pod.stuck {
+                let Some(bot) = of_container(pod, container) else {
+                    continue;
+                };
+                if now < pod.since + PATIENCE {
+                    continue;
+                }
+                let held = self.held.entry(bot).or_insert(Held {
+                    since: now,
+                    until: 0,
+                    pause: FIRST_PAUSE / 2,
+                    why: String::new(),
+                });
+                // The pods of one attempt count once.
+                if now >= held.until {
+                    held.pause = (held.pause * 2).min(LONGEST_PAUSE);
+                    held.until = now + held.pause;
+                    held.since = now;
+                }
+                held.why.clone_from(why);
+            }
+        }
+    }
+
+    fn is_held(&self, key: &str, bot: &str, now: i64) -> bool {
+        let held = self.held.get(&(key.to_owned(), bot.to_owned()));
+        held.is_some_and(|held| now < held.until)
+    }
+
+    fn held_of<'a>(
+        &'a self,
+        key: &'a str,
+    ) -> impl Iterator<Item = (&'a (String, String), &'a Held)> {
+        let held = self.held.iter();
+        held.filter(move |((of, _), _)| of == key)
+    }
+}
+
+impl SeenPod {
+    /// Whether it plays, or is about to.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        !self.leaving && matches!(self.phase, Phase::Pending | Phase::Running)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_tournament::Isolation;
+
+    use super::*;
+    use crate::{Ended, Image};
+
+    const NOW: i64 = 1_000_000;
+
+    fn bot(name: &str) -> Bot {
+        let image = Image {
+            name: "x".to_owned(),
+            digest: Some(format!("sha256:{}", "0a".repeat(32))),
+            arguments: Vec::new(),
+        };
+        Bot {
+            name: name.to_owned(),
+            image: Some(image),
+        }
+    }
+
+    /// So many matches; `a` plays the first two.
+    fn wanted(matches: u32) -> Wanted {
+        let matches = (0..matches).map(|number| Match {
+            number,
+            bots: vec![bot(if number < 2 { "a" } else { "b" }), bot("c")],
+            chunks: 3,
+        });
+        Wanted {
+            tournaments: vec![Tournament {
+                key: "k".to_owned(),
+                name: "cup".to_owned(),
+                isolation: Isolation::Shared,
+                games: 10,
+                memory_mib: None,
+                matches: matches.collect(),
+            }],
+            ..Wanted::default()
+        }
+    }
+
+    fn seen(matchup: u32, generation: u32) -> SeenJob {
+        SeenJob {
+            name: names::job("k", matchup, generation),
+            of: Of {
+                key: "k".to_owned(),
+                matchup,
+                generation,
+            },
+            tournament: "cup".to_owned(),
+            since: NOW,
+            suspended: false,
+            leaving: false,
+            ended: None,
+            active: 1,
+            succeeded: 0,
+            completions: 3,
+        }
+    }
+
+    fn stuck(matchup: u32) -> SeenPod {
+        SeenPod {
+            name: format!("{}-0-x", names::job("k", matchup, 1)),
+            uid: "u".to_owned(),
+            of: seen(matchup, 1).of,
+            role: Role::Referee,
+            since: NOW - 2 * PATIENCE,
+            leaving: false,
+            phase: Phase::Pending,
+            ip: None,
+            job: None,
+            unschedulable: None,
+            stuck: vec![("bot-0".to_owned(), "ErrImagePull: no\u{1b}[31m".to_owned())],
+            ran: Vec::new(),
+            said: None,
+        }
+    }
+
+    fn settings(max_jobs: usize) -> Settings {
+        Settings {
+            max_jobs,
+            ..Settings::default()
+        }
+    }
+
+    fn at(
+        max_jobs: usize,
+        wanted: &Wanted,
+        jobs: Vec<SeenJob>,
+        pods: Vec<SeenPod>,
+        memory: &mut Memory,
+        now: i64,
+    ) -> Reconciled {
+        reconcile(
+            &settings(max_jobs),
+            wanted,
+            &Observed { jobs, pods },
+            memory,
+            now,
+        )
+    }
+
+    fn words(reconciled: &Reconciled) -> Vec<String> {
+        let actions = reconciled.actions.iter().map(|action| match action {
+            Action::Apply(_) => format!("make {}", action.name()),
+            Action::ApplyPod(_) => format!("make {}", action.name()),
+            Action::Suspend(name) => format!("suspend {name}"),
+            Action::Remove(name) | Action::RemovePod(name) => format!("remove {name}"),
+        });
+        actions
+            .map(|words| words.replace("bot-arena-k-", ""))
+            .collect()
+    }
+
+    #[test]
+    fn the_first_matches_are_played_and_what_is_made_is_not_made_again() {
+        let mut memory = Memory::default();
+        let first = at(2, &wanted(5), vec![], vec![], &mut memory, NOW);
+        assert_eq!(words(&first), ["make m0-g1", "make m1-g1"]);
+        let again = at(2, &wanted(5), vec![], vec![], &mut memory, NOW + 1);
+        assert_eq!(words(&again), [""; 0]);
+        // They never came to be.
+        let later = at(2, &wanted(5), vec![], vec![], &mut memory, NOW + UNSEEN);
+        assert_eq!(words(&later), ["make m0-g1", "make m1-g1"]);
+    }
+
+    #[test]
+    fn what_nobody_wants_is_stopped_and_then_removed() {
+        let none = Wanted::default();
+        let stopped = |job: SeenJob, wanted: &Wanted| {
+            let found = at(9, wanted, vec![job], vec![], &mut Memory::default(), NOW);
+            words(&found)
+        };
+        assert_eq!(stopped(seen(0, 1), &none), ["suspend m0-g1"]);
+        let suspended = SeenJob {
+            suspended: true,
+            ..seen(0, 1)
+        };
+        assert_eq!(stopped(suspended.clone(), &none), [""; 0]);
+        let idle = SeenJob {
+            active: 0,
+            ..suspended
+        };
+        assert_eq!(stopped(idle.clone(), &none), ["remove m0-g1"]);
+        let leaving = SeenJob {
+            leaving: true,
+            ..idle
+        };
+        assert_eq!(stopped(leaving, &none), [""; 0]);
+        // Another arena has it, or the store is away.
+        let elsewhere = Wanted {
+            others: ["cup".to_owned()].into(),
+            ..Wanted::default()
+        };
+        assert_eq!(stopped(seen(0, 1), &elsewhere), [""; 0]);
+        // A match that is decided, of a tournament that goes on.
+        assert_eq!(stopped(seen(7, 1), &wanted(0)), ["suspend m7-g1"]);
+    }
+
+    #[test]
+    fn what_a_job_has_left_gets_another_one_and_failures_take_longer_each_time() {
+        let ended = |generation: u32, complete: bool| SeenJob {
+            active: 0,
+            ended: Some(Ended {
+                complete,
+                at: NOW,
+                why: "BackoffLimitExceeded".to_owned(),
+            }),
+            ..seen(0, generation)
+        };
+        let after = |job: &SeenJob, seconds: i64| {
+            let found = at(
+                9,
+                &wanted(1),
+                vec![job.clone()],
+                vec![],
+                &mut Memory::default(),
+                NOW + seconds,
+            );
+            (words(&found), found.troubles["k"].len())
+        };
+        let done = ended(1, true);
+        assert_eq!(after(&done, SHORT_PAUSE - 1), (vec![], 0));
+        assert_eq!(
+            after(&done, SHORT_PAUSE),
+            (vec!["make m0-g2".to_owned()], 0)
+        );
+        let failed = ended(2, false);
+        assert_eq!(after(&failed, 2 * FIRST_PAUSE - 1), (vec![], 1));
+        assert_eq!(after(&failed, 2 * FIRST_PAUSE).0, ["make m0-g3"]);
+    }
+
+    #[test]
+    fn a_job_that_has_ended_makes_room_for_another() {
+        let ended = SeenJob {
+            active: 0,
+            ended: Some(Ended {
+                complete: true,
+                at: NOW,
+                why: String::new(),
+            }),
+            ..seen(0, 1)
+        };
+        let found = at(
+            1,
+            &wanted(2),
+            vec![ended],
+            vec![],
+            &mut Memory::default(),
+            NOW + SHORT_PAUSE,
+        );
+        assert_eq!(words(&found), ["remove m0-g1"]);
+    }
+
+    #[test]
+    fn a_bot_that_cant_be_started_holds_nobody_else_up() {
+        let mut memory = Memory::default();
+        let (jobs, pods) = (vec![seen(0, 1), seen(1, 1)], vec![stuck(0)]);
+        let found = at(2, &wanted(4), jobs, pods, &mut memory, NOW);
+        assert_eq!(words(&found), ["suspend m0-g1", "suspend m1-g1"]);
+        let [trouble] = &found.troubles["k"][..] else {
+            panic!("{:?}", found.troubles)
+        };
+        assert!(
+            trouble.starts_with("a can't be started: ErrImagePull: no"),
+            "{trouble}"
+        );
+        assert!(!trouble.contains('\u{1b}'), "{trouble:?}");
+        let found = at(2, &wanted(4), vec![], vec![], &mut memory, NOW + 1);
+        assert_eq!(words(&found), ["make m2-g1", "make m3-g1"]);
+        // It is tried again after a while.
+        let later = NOW + FIRST_PAUSE + UNSEEN;
+        let found = at(9, &wanted(2), vec![], vec![], &mut memory, later);
+        assert_eq!(words(&found), ["make m0-g1", "make m1-g1"]);
+        // It runs.
+        let pod = SeenPod {
+            stuck: vec![],
+            ran: vec!["bot-0".to_owned()],
+            since: later,
+            ..stuck(0)
+        };
+        let jobs = vec![seen(0, 1), seen(1, 1)];
+        let found = at(9, &wanted(2), jobs, vec![pod], &mut memory, later + 1);
+        assert_eq!(found.troubles["k"], [""; 0]);
+    }
+
+    #[test]
+    fn a_bots_pod_goes_with_its_referees() {
+        let referee = SeenPod {
+            stuck: vec![],
+            ..stuck(0)
+        };
+        let bot = SeenPod {
+            name: names::bot_pod(&referee.name, 0),
+            role: Role::Bot {
+                place: 0,
+                referee: referee.name.clone(),
+            },
+            ..referee.clone()
+        };
+        let with = |referee: Option<SeenPod>| {
+            let pods = referee.into_iter().chain([bot.clone()]).collect();
+            let found = at(9, &wanted(0), vec![], pods, &mut Memory::default(), NOW);
+            found.actions.len()
+        };
+        assert_eq!(with(Some(referee.clone())), 0);
+        assert_eq!(with(None), 1);
+        let done = SeenPod {
+            phase: Phase::Succeeded,
+            ..referee
+        };
+        assert_eq!(with(Some(done)), 1);
+    }
+}

@@ -1,0 +1,244 @@
+//! What an operator decides: `kubernetes.toml`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use k8s_openapi::api::core::v1::Toleration;
+use serde::Deserialize;
+
+/// The most bytes of the file.
+pub const LARGEST_SETTINGS: u64 = 1024 * 1024;
+
+/// How an operator has the pods of games made. Everything has a default.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The namespace that Jobs and pods are made in.
+    pub namespace: String,
+    /// What tells the objects of this arena from those of others in the namespace.
+    pub instance: String,
+    /// Where pods reach the arena.
+    pub arena: String,
+    /// The image of `referee`.
+    pub referee_image: String,
+    /// When images are pulled: `Always`, `IfNotPresent` or `Never`.
+    pub image_pull_policy: PullPolicy,
+    /// Whether bots' images are asked for by their digest. Without it a node may have another image
+    /// of that name: only for clusters whose nodes are given images by hand.
+    pub pinned: bool,
+    /// How many Jobs a tournament has at once.
+    pub max_jobs: usize,
+    /// How many pods a Job has at once.
+    pub pods_per_job: u32,
+    /// How long a chunk should take, in seconds, where the tournament does not say its games.
+    pub chunk_seconds: u32,
+    /// The `LocalQueue` of Kueue that Jobs wait in.
+    pub queue: Option<String>,
+    /// The service account of the pods of games; it needs no rights.
+    pub service_account: String,
+    /// What a referee gets.
+    pub referee: Share,
+    /// What a bot gets.
+    pub bot: Share,
+    /// Where pods go.
+    pub pods: Placing,
+}
+
+/// When images are pulled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub enum PullPolicy {
+    /// For every pod.
+    Always,
+    /// Where the node does not have them.
+    #[default]
+    IfNotPresent,
+    /// Never: nodes have them.
+    Never,
+}
+
+/// What a container gets, and no more: requests are limits.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// Cores, as in `1` or `500m`. Whole ones can be a container's own.
+    pub cpu: String,
+    /// Memory, as in `256Mi`.
+    pub memory: String,
+    /// Room on the node's disk, as in `64Mi`.
+    #[serde(default = "little")]
+    pub storage: String,
+}
+
+/// Where pods go.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Placing {
+    /// Labels that a node must have.
+    pub node_selector: BTreeMap<String, String>,
+    /// Taints of nodes that do not matter.
+    pub tolerations: Vec<Toleration>,
+    /// The priority class.
+    pub priority_class: Option<String>,
+    /// The names of Secrets that images are pulled with.
+    pub image_pull_secrets: Vec<String>,
+}
+
+fn little() -> String {
+    "64Mi".to_owned()
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            namespace: "bot-arena".to_owned(),
+            instance: "bot-arena".to_owned(),
+            arena: "https://arena:50060".to_owned(),
+            referee_image: concat!("bot-arena/referee:", env!("CARGO_PKG_VERSION")).to_owned(),
+            image_pull_policy: PullPolicy::default(),
+            pinned: true,
+            max_jobs: 50,
+            pods_per_job: 4,
+            chunk_seconds: 90,
+            queue: None,
+            service_account: "games".to_owned(),
+            referee: Share {
+                cpu: "1".to_owned(),
+                memory: "256Mi".to_owned(),
+                storage: little(),
+            },
+            bot: Share {
+                cpu: "1".to_owned(),
+                memory: "512Mi".to_owned(),
+                storage: little(),
+            },
+            pods: Placing::default(),
+        }
+    }
+}
+
+impl PullPolicy {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Always => "Always",
+            Self::IfNotPresent => "IfNotPresent",
+            Self::Never => "Never",
+        }
+    }
+}
+
+impl Settings {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// What was expected, and where.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let settings: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// How many games a chunk is to have where a game takes so long, as far as that is known.
+    #[must_use]
+    pub fn games_in_a_chunk(&self, game: Option<Duration>) -> u64 {
+        /// Few enough that slow bots have done with them in some minutes.
+        const FIRST: u64 = 16;
+        const MOST: u64 = 4096;
+        let Some(game) = game else { return FIRST };
+        let fit = f64::from(self.chunk_seconds) / game.as_secs_f64().max(1e-3);
+        (fit as u64).clamp(1, MOST)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for (what, name) in [
+            ("namespace", &self.namespace),
+            ("instance", &self.instance),
+            ("service_account", &self.service_account),
+        ] {
+            if !is_label(name) {
+                return Err(format!(
+                    "{what}: expected 1 to 63 small letters, digits and hyphens, found \"{name}\""
+                ));
+            }
+        }
+        if !(self.arena.starts_with("https://") || self.arena.starts_with("http://")) {
+            return Err(format!(
+                "arena: expected https://HOST:PORT, found \"{}\"",
+                self.arena
+            ));
+        }
+        for (what, number, most) in [
+            ("max_jobs", self.max_jobs as u64, 1000),
+            ("pods_per_job", self.pods_per_job.into(), 10_000),
+            ("chunk_seconds", self.chunk_seconds.into(), 3600),
+        ] {
+            if !(1..=most).contains(&number) {
+                return Err(format!("{what}: expected 1 to {most}, found {number}"));
+            }
+        }
+        for (what, share) in [("referee", &self.referee), ("bot", &self.bot)] {
+            for (part, amount) in [
+                ("cpu", &share.cpu),
+                ("memory", &share.memory),
+                ("storage", &share.storage),
+            ] {
+                if !is_quantity(amount) {
+                    return Err(format!(
+                        "{what}.{part}: expected an amount as Kubernetes has it, as in 1, 500m or \
+                         256Mi, found \"{amount}\""
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text is the name of a namespace or the like (RFC 1123).
+fn is_label(text: &str) -> bool {
+    let is_of_it = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let at_ends = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    (1..=63).contains(&text.len())
+        && text.chars().all(is_of_it)
+        && text.starts_with(at_ends)
+        && text.ends_with(at_ends)
+}
+
+/// Whether a text is an amount above nothing: digits, with a point and a suffix perhaps.
+fn is_quantity(text: &str) -> bool {
+    const SUFFIXES: &[&str] = &["", "m", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"];
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let suffix = &text[number.len()..];
+    SUFFIXES.contains(&suffix)
+        && number.starts_with(|c: char| c.is_ascii_digit())
+        && number.parse::<f64>().is_ok_and(|number| number > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_is_the_defaults() {
+        assert_eq!(Settings::parse(""), Ok(Settings::default()));
+        Settings::default().check().unwrap();
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, says) in [
+            ("max_jobs = 0", "max_jobs: expected 1 to 1000, found 0"),
+            ("namespace = \"A\"", "namespace: expected 1 to 63 small"),
+            ("arena = \"arena\"", "arena: expected https://HOST:PORT"),
+            ("[bot]\ncpu = \"1\"", "missing field `memory`"),
+            (
+                "[bot]\ncpu = \"one\"\nmemory = \"1Gi\"",
+                "bot.cpu: expected an amount",
+            ),
+            ("que = \"x\"", "unknown field `que`"),
+            ("image_pull_policy = \"never\"", "unknown variant `never`"),
+        ] {
+            let error = Settings::parse(text).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,768 @@
+//! The cluster: its objects, what its API does with them, and who watches. Its own behaviour is in
+//! `job_controller.rs` and `kubelet.rs`. It moves on when it is told what time it is.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    fmt, io,
+};
+
+use bytes::Bytes;
+use k8s_openapi::api::{batch::v1::Job as TypedJob, core::v1::Pod as TypedPod};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::{
+    chance::Chance,
+    objects::{Finalizer, Job, Kind, Meta, Moment, NAMESPACE, Pod},
+    referee::Play,
+};
+
+/// So many events are kept for watches that begin at an earlier revision.
+const HISTORY: usize = 4000;
+
+/// How often each thing has happened.
+pub(crate) type Counts = BTreeMap<&'static str, u64>;
+
+/// What a cluster is like.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    /// How many pods each node has room for.
+    pub(crate) nodes: Vec<u32>,
+    /// The most pods of the namespace.
+    pub(crate) quota: Option<usize>,
+    /// How long containers take to start, at most.
+    pub(crate) slowest_start: Moment,
+    /// How long a chunk takes, at least and at most.
+    pub(crate) play: (Moment, Moment),
+    /// How often a pod fails in each way, in 1,000.
+    pub(crate) rates: Rates,
+    /// A match whose pods are refused for good.
+    pub(crate) refused: Option<u32>,
+    /// How many objects a list gives at once, whatever was asked for.
+    pub(crate) page: usize,
+    /// What is wrong with it on purpose.
+    pub(crate) defect: Defect,
+}
+
+/// How often pods fail in each way, in 1,000.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rates {
+    pub(crate) crash: u64,
+    pub(crate) refused: u64,
+    pub(crate) tempfail: u64,
+    pub(crate) late: u64,
+    pub(crate) long: u64,
+    pub(crate) oom: u64,
+}
+
+/// What is wrong on purpose, to show that the checks can fail.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Defect {
+    #[default]
+    None,
+    /// An apply makes another object each time.
+    AppliesTwice,
+    /// The arena has a Job more than it may.
+    OneJobMore,
+    /// Pods report another result.
+    AltersResults,
+    /// Pods that are deleted stay.
+    KeepsPods,
+    /// No answer ever comes to who makes something.
+    LosesEveryAnswer,
+}
+
+/// A node.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) room: u32,
+    pub(crate) used: u32,
+    /// Since when nobody has heard of it.
+    pub(crate) gone: Option<Moment>,
+}
+
+struct Event {
+    kind: Kind,
+    revision: u64,
+    line: Bytes,
+    labels: BTreeMap<String, String>,
+}
+
+/// What a watch is sent.
+pub(crate) type Sent = Result<Bytes, io::Error>;
+
+struct Watcher {
+    kind: Kind,
+    selector: Vec<(String, String)>,
+    bookmarks: bool,
+    until: Moment,
+    stalled: Moment,
+    backlog: Vec<Bytes>,
+    to: mpsc::UnboundedSender<Sent>,
+}
+
+/// An answer of the API: the status code and a body.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) code: u16,
+    pub(crate) body: String,
+}
+
+/// The cluster.
+pub(crate) struct World {
+    pub(crate) shape: Shape,
+    pub(crate) chance: Chance,
+    pub(crate) now: Moment,
+    revision: u64,
+    uids: u64,
+    pub(crate) jobs: BTreeMap<String, Job>,
+    pub(crate) pods: BTreeMap<String, Pod>,
+    /// The pods of referees that play, by name.
+    pub(crate) plays: BTreeMap<String, Play>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) bad_images: BTreeSet<String>,
+    history: VecDeque<Event>,
+    /// Events up to here are forgotten.
+    compacted: u64,
+    watchers: Vec<Watcher>,
+    pub(crate) counts: Counts,
+    /// What is broken that must hold.
+    pub(crate) broken: Option<String>,
+    trace: Option<Vec<String>>,
+    next_bookmark: Moment,
+    /// The Jobs that were made for each match.
+    pub(crate) made: BTreeMap<String, u32>,
+}
+
+impl World {
+    pub(crate) fn new(shape: Shape, chance: Chance, traced: bool) -> Self {
+        let node = |room: &u32| Node {
+            room: *room,
+            used: 0,
+            gone: None,
+        };
+        Self {
+            nodes: shape.nodes.iter().map(node).collect(),
+            shape,
+            chance,
+            now: 0,
+            revision: 100,
+            uids: 0,
+            jobs: BTreeMap::new(),
+            pods: BTreeMap::new(),
+            plays: BTreeMap::new(),
+            bad_images: BTreeSet::new(),
+            history: VecDeque::new(),
+            compacted: 0,
+            watchers: Vec::new(),
+            counts: Counts::new(),
+            broken: None,
+            trace: traced.then(Vec::new),
+            next_bookmark: 0,
+            made: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn count(&mut self, what: &'static str) {
+        *self.counts.entry(what).or_default() += 1;
+    }
+
+    pub(crate) fn tell(&mut self, what: fmt::Arguments<'_>) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(format!("{:>9.3} {what}", self.now as f64 / 1000.0));
+        }
+    }
+
+    pub(crate) fn trace(&self) -> String {
+        self.trace
+            .as_ref()
+            .map_or_else(String::new, |trace| trace.join("\n"))
+    }
+
+    pub(crate) fn breaks(&mut self, why: String) {
+        self.broken.get_or_insert(why);
+    }
+
+    /// The Jobs and pods, one a line.
+    pub(crate) fn what_is_there(&self) -> String {
+        let jobs = self.jobs.values().map(|job| {
+            let Job {
+                meta,
+                suspend,
+                active,
+                finalizer,
+                ended,
+                ..
+            } = job;
+            format!(
+                "\n{}: deleted {:?}, suspended {suspend}, active {active}, {finalizer:?}, ended \
+                 {ended:?}",
+                meta.name, meta.deleted
+            )
+        });
+        let pods = self.pods.values().map(|pod| {
+            let deleted = pod.meta.deleted;
+            format!("\n{}: {:?}, deleted {deleted:?}", pod.meta.name, pod.stage)
+        });
+        jobs.chain(pods.take(20)).collect()
+    }
+
+    pub(crate) const fn uid(&mut self) -> u64 {
+        self.uids += 1;
+        self.uids
+    }
+
+    const fn next_revision(&mut self) -> u64 {
+        self.revision += 1;
+        self.revision
+    }
+
+    /// Tells watchers what has changed, once an object.
+    pub(crate) fn publish_changes(&mut self) {
+        let mut jobs = std::mem::take(&mut self.jobs);
+        for job in jobs.values_mut().filter(|job| job.dirty) {
+            job.dirty = false;
+            let before = job.meta.revision;
+            job.meta.revision = self.next_revision();
+            let word = if before == 0 { "ADDED" } else { "MODIFIED" };
+            self.publish(Kind::Job, word, &job.meta, &job.json());
+        }
+        self.jobs = jobs;
+        let mut pods = std::mem::take(&mut self.pods);
+        for pod in pods.values_mut().filter(|pod| pod.dirty) {
+            pod.dirty = false;
+            let before = pod.meta.revision;
+            pod.meta.revision = self.next_revision();
+            let word = if before == 0 { "ADDED" } else { "MODIFIED" };
+            self.publish(Kind::Pod, word, &pod.meta, &pod.json());
+        }
+        self.pods = pods;
+    }
+
+    fn publish(&mut self, kind: Kind, word: &str, meta: &Meta, object: &str) {
+        let line = Bytes::from(format!("{{\"type\":\"{word}\",\"object\":{object}}}\n"));
+        if self.trace.is_some() {
+            self.tell(format_args!(
+                "{word} {kind:?} {} at {}",
+                meta.name, meta.revision
+            ));
+        }
+        let now = self.now;
+        for watcher in &mut self.watchers {
+            if watcher.kind == kind && selects(&watcher.selector, &meta.labels) {
+                watcher.send(now, line.clone());
+            }
+        }
+        self.history.push_back(Event {
+            kind,
+            revision: meta.revision,
+            line,
+            labels: meta.labels.clone(),
+        });
+        if self.history.len() > HISTORY {
+            let first = self.history.pop_front();
+            self.compacted = first.map_or(self.compacted, |event| event.revision);
+        }
+    }
+
+    /// What of an object is there has been removed.
+    fn publish_removed(&mut self, kind: Kind, meta: &Meta, object: impl FnOnce(u64) -> String) {
+        // Nobody has seen it.
+        if meta.revision == 0 {
+            return;
+        }
+        let revision = self.next_revision();
+        let meta = Meta {
+            revision,
+            ..meta.clone()
+        };
+        self.publish(kind, "DELETED", &meta, &object(revision));
+    }
+
+    /// A pod is gone, and with it what it owns.
+    pub(crate) fn remove_pod(&mut self, name: &str) {
+        let Some(mut pod) = self.pods.remove(name) else {
+            return;
+        };
+        self.plays.remove(name);
+        if !pod.has_ended()
+            && let Some(node) = pod.node
+        {
+            self.nodes[node].used -= 1;
+        }
+        let meta = pod.meta.clone();
+        self.publish_removed(Kind::Pod, &meta, |revision| {
+            pod.meta.revision = revision;
+            pod.json()
+        });
+        let owned: Vec<String> = (self.pods.range(name.to_owned()..))
+            .take_while(|(other, _)| other.starts_with(name))
+            .filter(|(_, other)| {
+                let owner = other.meta.owner.as_ref();
+                owner.is_some_and(|owner| owner.uid == meta.uid)
+            })
+            .map(|(other, _)| other.clone())
+            .collect();
+        for other in owned {
+            self.delete_pod(&other, 30_000);
+        }
+    }
+
+    /// A pod is to go, within this time.
+    pub(crate) fn delete_pod(&mut self, name: &str, grace: Moment) {
+        let now = self.now;
+        let Some(pod) = self.pods.get_mut(name) else {
+            return;
+        };
+        let until = now + grace;
+        if pod.meta.deleted.is_none_or(|before| until < before) {
+            pod.meta.deleted = Some(until);
+            pod.dirty = true;
+        }
+        let is_done = pod.has_ended() || pod.node.is_none() || grace == 0;
+        if is_done && !pod.finalizer && self.shape.defect != Defect::KeepsPods {
+            self.remove_pod(name);
+        }
+    }
+
+    /// A Job is gone, and its pods follow.
+    pub(crate) fn remove_job(&mut self, name: &str) {
+        let Some(mut job) = self.jobs.remove(name) else {
+            return;
+        };
+        let meta = job.meta.clone();
+        for pod in &job.pods {
+            if let Some(pod) = self.pods.get_mut(pod) {
+                pod.finalizer = false;
+            }
+            self.delete_pod(pod, 30_000);
+        }
+        self.publish_removed(Kind::Job, &meta, |revision| {
+            job.meta.revision = revision;
+            job.json()
+        });
+    }
+
+    /// A Job is to go.
+    pub(crate) fn delete_job(&mut self, name: &str, foreground: bool) {
+        let now = self.now;
+        let slow = self
+            .chance
+            .permille(100)
+            .then(|| now + self.chance.between(500, 15_000));
+        let Some(job) = self.jobs.get_mut(name) else {
+            return;
+        };
+        if job.meta.deleted.is_some() {
+            return;
+        }
+        job.finalizer = match foreground {
+            true => Some(Finalizer::Foreground),
+            false => slow.map(Finalizer::Until),
+        };
+        if job.finalizer.is_none() {
+            self.remove_job(name);
+            return;
+        }
+        job.meta.deleted = Some(now);
+        job.dirty = true;
+        if foreground {
+            for pod in job.pods.clone() {
+                self.delete_pod(&pod, 30_000);
+            }
+        }
+    }
+
+    /// Takes a request that has come to the API server.
+    pub(crate) fn list(
+        &self,
+        kind: Kind,
+        selector: &[(String, String)],
+        limit: usize,
+        from: Option<&str>,
+    ) -> Answer {
+        let (revision, after) = match from.and_then(|from| from.split_once(' ')) {
+            None => (self.revision, ""),
+            Some((revision, after)) => {
+                let revision = revision.parse().unwrap_or(0);
+                if revision < self.compacted {
+                    return refusal(410, "Expired", "the continue token is too old");
+                }
+                (revision, after)
+            }
+        };
+        let most = limit.min(self.shape.page);
+        let mut items: Vec<(&str, String)> = match kind {
+            Kind::Job => (self.jobs.values())
+                .filter(|job| &*job.meta.name > after && selects(selector, &job.meta.labels))
+                .take(most + 1)
+                .map(|job| (&*job.meta.name, job.json()))
+                .collect(),
+            Kind::Pod => (self.pods.values())
+                .filter(|pod| &*pod.meta.name > after && selects(selector, &pod.meta.labels))
+                .take(most + 1)
+                .map(|pod| (&*pod.meta.name, pod.json()))
+                .collect(),
+        };
+        let mut metadata = json!({ "resourceVersion": revision.to_string() });
+        if items.len() > most {
+            items.truncate(most);
+            if let Some((last, _)) = items.last() {
+                metadata["continue"] = Value::from(format!("{revision} {last}"));
+            }
+        }
+        let items: Vec<String> = items.into_iter().map(|(_, item)| item).collect();
+        let (kind, version) = match kind {
+            Kind::Job => ("JobList", "batch/v1"),
+            Kind::Pod => ("PodList", "v1"),
+        };
+        Answer {
+            code: 200,
+            body: format!(
+                "{{\"kind\":\"{kind}\",\"apiVersion\":\"{version}\",\"metadata\":{metadata},\
+                 \"items\":[{}]}}",
+                items.join(",")
+            ),
+        }
+    }
+
+    /// Begins a watch; or says why not.
+    pub(crate) fn watch(
+        &mut self,
+        kind: Kind,
+        selector: Vec<(String, String)>,
+        from: u64,
+        seconds: u64,
+        bookmarks: bool,
+    ) -> Result<mpsc::UnboundedReceiver<Sent>, Answer> {
+        let (to, receiver) = mpsc::unbounded_channel();
+        if from < self.compacted {
+            self.count("410");
+            // Both are seen: as an answer and as an event.
+            if self.chance.permille(300) {
+                return Err(refusal(410, "Expired", "too old resource version"));
+            }
+            let _ = to.send(Ok(expired()));
+            return Ok(receiver);
+        }
+        let mut watcher = Watcher {
+            kind,
+            selector,
+            bookmarks,
+            until: self.now + 1000 * seconds,
+            stalled: 0,
+            backlog: Vec::new(),
+            to,
+        };
+        for event in &self.history {
+            if event.revision > from
+                && event.kind == kind
+                && selects(&watcher.selector, &event.labels)
+            {
+                watcher.send(self.now, event.line.clone());
+            }
+        }
+        self.watchers.push(watcher);
+        Ok(receiver)
+    }
+
+    /// Ends watches whose time is up, and tells the others which revision it is.
+    pub(crate) fn tend_watches(&mut self) {
+        let (now, revision) = (self.now, self.revision);
+        let bookmark = now >= self.next_bookmark;
+        if bookmark {
+            self.next_bookmark = now + 60_000;
+        }
+        self.watchers.retain_mut(|watcher| {
+            watcher.flush(now);
+            if bookmark && watcher.bookmarks && watcher.stalled <= now {
+                let (kind, version) = match watcher.kind {
+                    Kind::Job => ("Job", "batch/v1"),
+                    Kind::Pod => ("Pod", "v1"),
+                };
+                let object = json!({
+                    "kind": kind, "apiVersion": version,
+                    "metadata": { "resourceVersion": revision.to_string() },
+                    "spec": { "template": {}, "containers": [] },
+                });
+                let line = json!({ "type": "BOOKMARK", "object": object });
+                watcher.send(now, Bytes::from(format!("{line}\n")));
+            }
+            now < watcher.until && !watcher.to.is_closed()
+        });
+    }
+
+    /// What was is forgotten; those who watch are told so, or not even that.
+    pub(crate) fn expire_watches(&mut self) {
+        self.compacted = self.revision;
+        self.history.clear();
+        let tells = self.chance.permille(500);
+        for watcher in self.watchers.drain(..) {
+            if tells {
+                let _ = watcher.to.send(Ok(expired()));
+            }
+        }
+    }
+
+    /// Watches break, in the middle of an event perhaps.
+    pub(crate) fn break_watches(&mut self) {
+        for watcher in self.watchers.drain(..) {
+            let how = self.chance.below(3);
+            if how == 0 {
+                let _ = watcher
+                    .to
+                    .send(Ok(Bytes::from_static(b"{\"type\":\"MODIFIED\",\"obj")));
+            }
+            if how < 2 {
+                let _ = watcher
+                    .to
+                    .send(Err(io::Error::from(io::ErrorKind::ConnectionReset)));
+            }
+        }
+    }
+
+    /// Watches tell nothing for so long.
+    pub(crate) fn stall_watches(&mut self, until: Moment) {
+        for watcher in &mut self.watchers {
+            watcher.stalled = until;
+        }
+    }
+
+    pub(crate) fn get(&self, kind: Kind, name: &str) -> Answer {
+        let body = match kind {
+            Kind::Job => self.jobs.get(name).map(Job::json),
+            Kind::Pod => self.pods.get(name).map(Pod::json),
+        };
+        body.map_or_else(|| not_found(name), |body| Answer { code: 200, body })
+    }
+
+    /// Server-side apply.
+    pub(crate) fn apply(&mut self, kind: Kind, name: &str, body: &[u8]) -> Answer {
+        match kind {
+            Kind::Job => self.apply_job(name, body),
+            Kind::Pod => self.apply_pod(name, body),
+        }
+    }
+
+    fn apply_job(&mut self, name: &str, body: &[u8]) -> Answer {
+        let typed: TypedJob = match serde_json::from_slice(body) {
+            Ok(typed) => typed,
+            Err(error) => return refusal(400, "BadRequest", &error.to_string()),
+        };
+        if typed.metadata.name.as_deref() != Some(name) {
+            return refusal(400, "BadRequest", "the name of the object is another one");
+        }
+        let name = match self.shape.defect {
+            Defect::AppliesTwice if self.jobs.contains_key(name) => format!("{name}-again"),
+            _ => name.to_owned(),
+        };
+        if let Some(job) = self.jobs.get_mut(&name) {
+            let Some(spec) = typed.spec else {
+                return refusal(422, "Invalid", "spec: required");
+            };
+            let is_same = spec.template == job.spec.template
+                && spec.completions == job.spec.completions
+                && spec.pod_failure_policy == job.spec.pod_failure_policy;
+            if !is_same {
+                self.count("422");
+                return refusal(422, "Invalid", "spec.template: field is immutable");
+            }
+            let suspend = spec.suspend.unwrap_or_default();
+            if suspend != job.suspend {
+                if job.suspend_is_others {
+                    self.count("conflict of managers");
+                    return refusal(409, "Conflict", "conflict with \"unknown\": .spec.suspend");
+                }
+                job.suspend = suspend;
+                job.dirty = true;
+            }
+            let body = job.json();
+            self.publish_changes();
+            return Answer { code: 200, body };
+        }
+        let mut meta = self.meta(&name, typed.metadata.labels.clone().unwrap_or_default());
+        meta.annotations = typed.metadata.annotations.clone().unwrap_or_default();
+        let has_queue = meta.labels.contains_key("kueue.x-k8s.io/queue-name");
+        let Some(mut job) = Job::new(meta, typed) else {
+            return refusal(422, "Invalid", "spec: required");
+        };
+        if has_queue {
+            job.admitted = Some(self.now + self.chance.between(500, 8000));
+        }
+        self.count("Jobs made");
+        let of = |label: &str| job.meta.labels.get(label).cloned().unwrap_or_default();
+        let matchup = format!("{}/{}", of("bot-arena/tournament"), of("bot-arena/match"));
+        *self.made.entry(matchup).or_default() += 1;
+        self.jobs.insert(name.clone(), job);
+        self.publish_changes();
+        self.created(Kind::Job, &name)
+    }
+
+    fn apply_pod(&mut self, name: &str, body: &[u8]) -> Answer {
+        let typed: TypedPod = match serde_json::from_slice(body) {
+            Ok(typed) => typed,
+            Err(error) => return refusal(400, "BadRequest", &error.to_string()),
+        };
+        if typed.metadata.name.as_deref() != Some(name) {
+            return refusal(400, "BadRequest", "the name of the object is another one");
+        }
+        if self.pods.contains_key(name) {
+            return self.get(Kind::Pod, name);
+        }
+        if self.is_quota_reached() {
+            self.count("quota reached");
+            return refusal(403, "Forbidden", "exceeded quota: games, requested: pods=1");
+        }
+        let meta = self.meta(name, typed.metadata.labels.clone().unwrap_or_default());
+        let Some(pod) = Pod::applied(meta, &typed) else {
+            return refusal(422, "Invalid", "spec: required");
+        };
+        self.count("pods of bots made");
+        self.pods.insert(name.to_owned(), pod);
+        self.publish_changes();
+        self.created(Kind::Pod, name)
+    }
+
+    fn created(&self, kind: Kind, name: &str) -> Answer {
+        Answer {
+            code: 201,
+            ..self.get(kind, name)
+        }
+    }
+
+    pub(crate) fn meta(&mut self, name: &str, labels: BTreeMap<String, String>) -> Meta {
+        Meta {
+            name: name.to_owned(),
+            uid: self.uid(),
+            revision: 0,
+            created: self.now,
+            labels,
+            annotations: BTreeMap::new(),
+            deleted: None,
+            owner: None,
+        }
+    }
+
+    pub(crate) fn is_quota_reached(&self) -> bool {
+        let running = || self.pods.values().filter(|pod| !pod.has_ended()).count();
+        self.shape.quota.is_some_and(|quota| running() >= quota)
+    }
+
+    /// A merge patch: of whether a Job is suspended.
+    pub(crate) fn merge(&mut self, kind: Kind, name: &str, body: &[u8]) -> Answer {
+        let patch: Value = serde_json::from_slice(body).unwrap_or_default();
+        let Some(suspend) = patch.pointer("/spec/suspend").and_then(Value::as_bool) else {
+            return refusal(400, "BadRequest", "only spec.suspend is known here");
+        };
+        let Some(job) = self.jobs.get_mut(name).filter(|_| kind == Kind::Job) else {
+            return not_found(name);
+        };
+        if job.suspend != suspend {
+            job.suspend = suspend;
+            job.suspend_is_others = true;
+            job.dirty = true;
+            // Its queue takes it in again after a while.
+            if job.admitted.is_some() {
+                job.admitted = Some(self.now + 20_000);
+            }
+        }
+        let body = job.json();
+        self.publish_changes();
+        Answer { code: 200, body }
+    }
+
+    pub(crate) fn delete(&mut self, kind: Kind, name: &str, body: &[u8]) -> Answer {
+        let options: Value = serde_json::from_slice(body).unwrap_or_default();
+        let policy = options.get("propagationPolicy").and_then(Value::as_str);
+        let exists = match kind {
+            Kind::Job => self.jobs.contains_key(name),
+            Kind::Pod => self.pods.contains_key(name),
+        };
+        if !exists {
+            return not_found(name);
+        }
+        match kind {
+            Kind::Job => self.delete_job(name, policy == Some("Foreground")),
+            Kind::Pod => {
+                let grace = options.get("gracePeriodSeconds").and_then(Value::as_u64);
+                self.delete_pod(name, 1000 * grace.unwrap_or(30));
+            }
+        }
+        self.publish_changes();
+        let left = self.get(kind, name);
+        match left.code {
+            200 => left,
+            _ => Answer {
+                code: 200,
+                body: json!({
+                    "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",
+                })
+                .to_string(),
+            },
+        }
+    }
+}
+
+impl Watcher {
+    fn send(&mut self, now: Moment, line: Bytes) {
+        if now < self.stalled || !self.backlog.is_empty() {
+            self.backlog.push(line);
+        } else {
+            let _ = self.to.send(Ok(line));
+        }
+    }
+
+    fn flush(&mut self, now: Moment) {
+        if now >= self.stalled {
+            for line in self.backlog.drain(..) {
+                let _ = self.to.send(Ok(line));
+            }
+        }
+    }
+}
+
+fn expired() -> Bytes {
+    let status = refusal(410, "Expired", "too old resource version").body;
+    Bytes::from(format!("{{\"type\":\"ERROR\",\"object\":{status}}}\n"))
+}
+
+fn not_found(name: &str) -> Answer {
+    refusal(404, "NotFound", &format!("\"{name}\" not found"))
+}
+
+pub(crate) fn refusal(code: u16, reason: &str, message: &str) -> Answer {
+    let body = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": message, "reason": reason, "code": code,
+    });
+    Answer {
+        code,
+        body: body.to_string(),
+    }
+}
+
+/// Whether these labels are selected.
+fn selects(selector: &[(String, String)], labels: &BTreeMap<String, String>) -> bool {
+    let is_there = |(label, value): &(String, String)| labels.get(label) == Some(value);
+    selector.iter().all(is_there)
+}
+
+/// A selector of equalities, as it is written.
+pub(crate) fn selector(text: &str) -> Vec<(String, String)> {
+    let parts = text.split(',').filter_map(|part| part.split_once('='));
+    parts
+        .map(|(label, value)| (label.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// The path of a kind, and what follows.
+pub(crate) fn kind_of(path: &str) -> Option<(Kind, &str)> {
+    let jobs = format!("/apis/batch/v1/namespaces/{NAMESPACE}/jobs");
+    let pods = format!("/api/v1/namespaces/{NAMESPACE}/pods");
+    for (begins, kind) in [(jobs, Kind::Job), (pods, Kind::Pod)] {
+        if let Some(rest) = path.strip_prefix(&*begins) {
+            return Some((kind, rest.trim_start_matches('/')));
+        }
+    }
+    None
+}

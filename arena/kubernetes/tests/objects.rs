@@ -1,0 +1,257 @@
+//! What is made for a match: whose files, users and addresses a bot has, and whose it has not.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{collections::BTreeSet, path::Path};
+
+use arena_kubernetes::{Bot, Image, Match, RefereePod, Settings, Tournament, bot_pod, job, names};
+use arena_tournament::Isolation;
+use k8s_openapi::api::core::v1::{Container, PodSpec};
+
+fn tournament(isolation: Isolation, seats: usize) -> Tournament {
+    let bot = |place: usize| Bot {
+        name: format!("bot.{place}"),
+        // The last one is built in.
+        image: (place + 1 < seats).then(|| Image {
+            name: format!("registry.example.com/team/bot:{place}"),
+            digest: Some(format!("sha256:{}", "ab".repeat(32))),
+            arguments: vec!["--say".to_owned(), "$(POD_NAME)".to_owned()],
+        }),
+    };
+    Tournament {
+        key: names::key(&"0123456789abcdef".repeat(4)),
+        name: "spring".to_owned(),
+        isolation,
+        games: 32,
+        memory_mib: None,
+        matches: vec![Match {
+            number: 7,
+            bots: (0..seats).map(bot).collect(),
+            chunks: 12,
+        }],
+    }
+}
+
+fn referee() -> RefereePod {
+    RefereePod {
+        name: "bot-arena-0123456789-m7-g1-3-abcde".to_owned(),
+        uid: "u".to_owned(),
+        ip: "10.0.0.7".to_owned(),
+        job: "bot-arena-0123456789-m7-g1".to_owned(),
+        index: "3".to_owned(),
+        generation: 1,
+    }
+}
+
+fn pods(isolation: Isolation, seats: usize) -> Vec<PodSpec> {
+    let settings = Settings::default();
+    let tournament = tournament(isolation, seats);
+    let of = &tournament.matches[0];
+    let job = job(&settings, &tournament, of, 1);
+    let mut pods = vec![job.spec.unwrap().template.spec.unwrap()];
+    if isolation == Isolation::Pod {
+        let bots =
+            (0..seats).filter_map(|place| bot_pod(&settings, &tournament, of, place, &referee()));
+        pods.extend(bots.map(|pod| pod.spec.unwrap()));
+    }
+    pods
+}
+
+fn containers(pod: &PodSpec) -> impl Iterator<Item = &Container> {
+    pod.init_containers.iter().flatten().chain(&pod.containers)
+}
+
+fn volumes(container: &Container) -> BTreeSet<&str> {
+    let mounts = container.volume_mounts.iter().flatten();
+    mounts.map(|mount| &*mount.name).collect()
+}
+
+fn arguments(container: &Container) -> Vec<&str> {
+    container
+        .args
+        .iter()
+        .flatten()
+        .map(String::as_str)
+        .collect()
+}
+
+#[test]
+fn a_bot_has_a_user_of_its_own_and_no_file_of_anybody_else() {
+    for isolation in [Isolation::Shared, Isolation::Pod] {
+        for pod in pods(isolation, 4) {
+            let secrets: BTreeSet<&str> = (pod.volumes.iter().flatten())
+                .filter(|volume| volume.secret.is_some())
+                .map(|volume| &*volume.name)
+                .collect();
+            let mut users = BTreeSet::new();
+            for container in containers(&pod) {
+                let Some(place) = names::place_of(&container.name) else {
+                    continue;
+                };
+                let user = container.security_context.as_ref().unwrap().run_as_user;
+                assert_eq!(user, Some(10_100 + place as i64));
+                assert!(users.insert(user), "two bots have one user");
+                let seen = volumes(container);
+                assert!(seen.is_disjoint(&secrets), "{seen:?}");
+                let own = [format!("scratch-{place}"), format!("sockets-{place}")];
+                assert_eq!(seen.into_iter().collect::<Vec<_>>(), own);
+            }
+            assert_eq!(pod.automount_service_account_token, Some(false));
+            assert_eq!(pod.enable_service_links, Some(false));
+        }
+    }
+}
+
+#[test]
+fn the_referee_of_a_shared_pod_finds_each_bot_at_its_socket() {
+    let pods = pods(Isolation::Shared, 3);
+    let [pod] = &pods[..] else {
+        panic!("one pod plays")
+    };
+    let names: Vec<&str> = containers(pod).map(|one| &*one.name).collect();
+    assert_eq!(names, ["socket-0", "bot-0", "socket-1", "bot-1", "referee"]);
+    for bot in pod.init_containers.iter().flatten() {
+        // They go on beside the referee, and end with it.
+        assert_eq!(bot.restart_policy.as_deref(), Some("Always"));
+    }
+    let referee = &pod.containers[0];
+    let said = arguments(referee);
+    for expected in [
+        "--tournament=spring",
+        "--match=7",
+        "--chunks=1",
+        "--games=32",
+        "--bot-at=bot.0=unix:/run/bots/0/bot.sock,uid=10100",
+        "--bot-at=bot.1=unix:/run/bots/1/bot.sock,uid=10101",
+    ] {
+        assert!(said.contains(&expected), "{expected}: {said:?}");
+    }
+    // The third one is built in.
+    assert!(!said.iter().any(|word| word.contains("bot.2")));
+    let image = said.iter().find(|word| word.starts_with("--provides="));
+    let digits = "ab".repeat(16);
+    assert_eq!(*image.unwrap(), format!("--provides=image-{digits}"));
+    let sockets = volumes(referee);
+    assert!(sockets.contains("sockets-0") && sockets.contains("sockets-1"));
+    // What looks like a variable is an argument.
+    let bot = &pod.init_containers.as_ref().unwrap()[1];
+    assert_eq!(arguments(bot), ["--say", "$$(POD_NAME)"]);
+}
+
+#[test]
+fn a_bot_in_a_pod_of_its_own_is_reached_through_its_gate() {
+    let pods = pods(Isolation::Pod, 3);
+    let [referee, bots @ ..] = &pods[..] else {
+        panic!("a referee comes first")
+    };
+    assert_eq!(bots.len(), 2);
+    let said = arguments(&referee.containers[0]);
+    let address = "--bot-at=bot.1=grpcs://$(POD_NAME)-b1.bots.bot-arena.svc:50051";
+    assert!(said.contains(&address), "{said:?}");
+    assert_eq!(referee.init_containers, None);
+    let pod = &bots[1];
+    assert_eq!(
+        pod.hostname.as_deref(),
+        Some("bot-arena-0123456789-m7-g1-3-abcde-b1")
+    );
+    assert_eq!(pod.subdomain.as_deref(), Some("bots"));
+    let gate = pod
+        .containers
+        .iter()
+        .find(|one| one.name == "gate")
+        .unwrap();
+    assert_eq!(
+        arguments(gate),
+        [
+            "gate",
+            "--listen=0.0.0.0:50051",
+            "--to=unix:/run/bot/bot.sock",
+            "--from=10.0.0.7"
+        ]
+    );
+}
+
+#[test]
+fn memory_is_what_a_bot_may_add_and_what_it_begins_with() {
+    let mut tournament = tournament(Isolation::Shared, 2);
+    tournament.memory_mib = Some(100);
+    let job = job(&Settings::default(), &tournament, &tournament.matches[0], 1);
+    let pod = job.spec.unwrap().template.spec.unwrap();
+    let bot = containers(&pod).find(|one| one.name == "bot-0").unwrap();
+    let limits = bot.resources.as_ref().unwrap().limits.as_ref().unwrap();
+    assert_eq!(limits["memory"].0, "356Mi");
+}
+
+#[test]
+fn an_operators_settings_are_in_every_object() {
+    let settings = Settings::parse(
+        r#"
+        queue = "games"
+        pinned = false
+        image_pull_policy = "Never"
+        [pods]
+        node_selector = { pool = "games" }
+        tolerations = [{ key = "games", operator = "Exists" }]
+        priority_class = "low"
+        image_pull_secrets = ["registry"]
+        "#,
+    )
+    .unwrap();
+    let tournament = tournament(Isolation::Pod, 2);
+    let of = &tournament.matches[0];
+    let job = job(&settings, &tournament, of, 1);
+    assert_eq!(
+        job.metadata.labels.as_ref().unwrap()["kueue.x-k8s.io/queue-name"],
+        "games"
+    );
+    let spec = job.spec.unwrap();
+    assert_eq!(spec.suspend, Some(true));
+    let bot = bot_pod(&settings, &tournament, of, 0, &referee()).unwrap();
+    for pod in [spec.template.spec.unwrap(), bot.spec.unwrap()] {
+        assert_eq!(pod.node_selector.as_ref().unwrap()["pool"], "games");
+        assert_eq!(pod.tolerations.as_ref().unwrap().len(), 1);
+        assert_eq!(pod.priority_class_name.as_deref(), Some("low"));
+        assert_eq!(pod.image_pull_secrets.as_ref().unwrap()[0].name, "registry");
+        for container in containers(&pod) {
+            assert_eq!(container.image_pull_policy.as_deref(), Some("Never"));
+            let image = container.image.as_ref().unwrap();
+            assert!(!image.contains('@'), "{image}");
+        }
+    }
+}
+
+#[test]
+fn the_settings_of_the_deployment_are_settings() {
+    fn look(folder: &Path, found: &mut usize) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                look(&path, found);
+            } else if path
+                .file_name()
+                .is_some_and(|name| name == "kubernetes.toml")
+            {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let settings = Settings::parse(&text);
+                assert!(settings.is_ok(), "{}: {settings:?}", path.display());
+                if folder.ends_with("base") {
+                    // What is commented out are the defaults; the last part has examples.
+                    let (defaults, _) = text.split_once("# [pods]").unwrap();
+                    let defaults: Vec<&str> = (defaults.lines())
+                        .filter_map(|line| line.strip_prefix("# "))
+                        .filter(|line| line.contains(" = ") || line.starts_with('['))
+                        .collect();
+                    let expected = Settings {
+                        queue: Some("games".to_owned()),
+                        ..Settings::default()
+                    };
+                    assert_eq!(Settings::parse(&defaults.join("\n")), Ok(expected));
+                }
+                *found += 1;
+            }
+        }
+    }
+    let mut found = 0;
+    let deploy = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/kubernetes");
+    look(Path::new(deploy), &mut found);
+    assert!(found > 0, "the deployment has settings");
+}
