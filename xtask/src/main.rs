@@ -1,10 +1,11 @@
-//! What a developer runs: `cargo xtask test`, `lint`, `bench`, `images`, `soak`. One file a verb;
-//! nothing here is part of what is shipped.
+//! What a developer runs: `cargo xtask test`, `lint`, `bench`, `images`, `manifests`, `soak`. One
+//! file a verb; nothing here is part of what is shipped.
 
 mod bench;
 mod images;
 mod languages;
 mod lint;
+mod manifests;
 mod postgres;
 mod shell;
 mod soak;
@@ -36,6 +37,9 @@ Verbs:
   images base [--engine-host unix://PATH] [--prepared]
                     Make the image bot-arena/base of Debian's packages, where
                     no registry can be reached
+  manifests [FOLDER…]
+                    Check what deploy/kubernetes gives, or the files *.yaml of
+                    folders, as `arena kubernetes render` writes them
   soak [STOPS]      Stop tournaments of every shape at random moments, each
                     shape STOPS times (default 20), and compare the tables;
                     ARENA_SOAK_SEED sets the seed
@@ -45,6 +49,10 @@ Verbs:
   soak kills [KILLS]
                     Kill arena, workers, bots and PostgreSQL at random moments,
                     so many times (default 1000): the table stays the same
+  soak kubernetes [--seeds N] [--from N]
+                    Play N tournaments of 19,900 pairings (default 1000) on
+                    simulated clusters that fail, from this seed on (default
+                    0), and compare the tables
   soak load [MOVES] Play 256 games at once on cores that are all taken, so many
                     moves (default 1000000); no bot may lose on time
   soak networks     Play with workers in network namespaces whose lines are
@@ -55,9 +63,10 @@ Verbs:
                     its seed decides, and compare the tables
   help              Print this
 
-cargo-deny, buf and the Python packages that check the statistics are installed
-into target/tools when they are first needed; the kits of other languages are
-built below target/languages, and what images hold below target/images.
+cargo-deny, buf, kubectl and the Python packages that check statistics and
+manifests are installed into target/tools when they are first needed; the kits
+of other languages are built below target/languages, what images hold below
+target/images, and manifests are rendered into target/manifests.
 
 Exit status: 0 when all is well, 1 when something failed, 2 when the command
 line can't be understood.
@@ -79,11 +88,19 @@ fn main() -> ExitCode {
         ["test", "--no-lint"] => test::run(test::Lint::Skip),
         ["lint"] => lint::run(),
         ["images", words @ ..] => images::run(words),
+        ["manifests"] => manifests::test(),
+        ["manifests", folders @ ..] if folders.iter().all(|word| !word.starts_with('-')) => {
+            manifests::check(folders)
+        }
         ["bench"] => bench::run(None),
         ["soak"] => soak::run("20"),
         ["soak", stops] if stops.parse::<u32>().is_ok() => soak::run(stops),
         ["soak", "kills"] => soak::kills("1000"),
         ["soak", "kills", kills] if kills.parse::<u32>().is_ok() => soak::kills(kills),
+        ["soak", "kubernetes", options @ ..] if soak::seeds(options).is_some() => {
+            let (seeds, first) = soak::seeds(options).unwrap_or_default();
+            soak::kubernetes(seeds, first)
+        }
         ["soak", "networks"] => soak::networks(),
         ["soak", "simulate"] => soak::simulate("100000"),
         ["soak", "simulate", seeds] if seeds.parse::<u64>().is_ok() => soak::simulate(seeds),

@@ -1,6 +1,7 @@
 //! `cargo xtask soak`: what is too long for every commit: tournaments that are stopped
 //! ([`run`]), arenas and workers that are killed ([`kills`]), simulated networks that fail
-//! ([`simulate`]), workers in networks that are cut ([`networks`]), many games at once ([`load`]),
+//! ([`simulate`]), simulated clusters that do ([`kubernetes`]), workers in networks that are cut
+//! ([`networks`]), many games at once ([`load`]),
 //! and bytes that nobody wrote ([`fuzz`]).
 
 use std::{fs, process::Stdio, time::Duration};
@@ -32,6 +33,34 @@ pub(crate) fn simulate(seeds: &str) -> Result {
             .args(["a_tournament_ends", "--", "--nocapture"])
             .env("ARENA_SIMULATION_SEEDS", seeds),
     )
+}
+
+/// Plays so many tournaments of 19,900 pairings on simulated clusters that fail, from this seed on.
+///
+/// # Errors
+/// A tournament did not end in the table that it should have; the seed is told.
+pub(crate) fn kubernetes(seeds: u64, first: u64) -> Result {
+    stream(
+        cargo("test --locked --release -p arena-kubernetes --test cluster")
+            .args(["a_tournament_of_19900_pairings", "--", "--nocapture"])
+            .env("ARENA_KUBERNETES_LARGE_SEEDS", seeds.to_string())
+            .env("ARENA_KUBERNETES_LARGE_FIRST_SEED", first.to_string()),
+    )
+}
+
+/// How many seeds, and the first one, as `--seeds N --from N` say; none where they are not that.
+pub(crate) fn seeds(options: &[&str]) -> Option<(u64, u64)> {
+    let (mut seeds, mut first) = (1000, 0);
+    for option in options.chunks(2) {
+        let [name, number] = option else { return None };
+        let number = number.parse().ok()?;
+        match *name {
+            "--seeds" => seeds = number,
+            "--from" => first = number,
+            _ => return None,
+        }
+    }
+    Some((seeds, first))
 }
 
 /// Kills the arena, its workers, their bots and the database so many times while they play.

@@ -5,7 +5,7 @@ use std::{fs, time::Instant};
 
 use crate::{
     images::{self, Base},
-    languages, lint,
+    languages, lint, manifests,
     postgres::Postgres,
     shell::{Result, capture, cargo, command, stream, target_dir},
     tools,
@@ -34,6 +34,7 @@ pub(crate) fn run(lint: Lint) -> Result {
         // and the build takes over its build scripts and macros.
         stage("lint", lint::run)?;
     }
+    stage("manifests", manifests::test)?;
     // The same profile, targets and features as the tests: `cargo test` then
     // finds all but the documentation's examples built. Lint has looked at the benchmarks.
     stage("build", || {
@@ -42,6 +43,9 @@ pub(crate) fn run(lint: Lint) -> Result {
         ))
     })?;
     stage("peers", peers)?;
+    stage("games on Kubernetes", || {
+        manifests::games(&target_dir().join("debug/arena"))
+    })?;
     stage("languages", || {
         languages::test(&target_dir().join("debug/arena"))
     })?;

