@@ -171,6 +171,15 @@ impl<S: Source> Controller<S> {
                     .await;
                 gone_is_fine(patched.map(drop))
             }
+            Action::Admit(name) => {
+                let gate = serde_json::json!({ "name": names::GATE, "$patch": "delete" });
+                let admit = serde_json::json!({ "spec": { "schedulingGates": [gate] } });
+                let patched = self
+                    .pods()
+                    .patch(name, &PatchParams::default(), &Patch::Strategic(admit))
+                    .await;
+                gone_is_fine(patched.map(drop))
+            }
             Action::Remove(name) => {
                 let removed = self.jobs().delete(name, &remove).await;
                 gone_is_fine(removed.map(drop))
@@ -271,7 +280,10 @@ impl Action {
         match self {
             Self::Apply(job) => job.metadata.name.as_deref().unwrap_or_default(),
             Self::ApplyPod(pod) => pod.metadata.name.as_deref().unwrap_or_default(),
-            Self::Suspend(name) | Self::Remove(name) | Self::RemovePod(name) => name,
+            Self::Suspend(name)
+            | Self::Admit(name)
+            | Self::Remove(name)
+            | Self::RemovePod(name) => name,
         }
     }
 
@@ -280,6 +292,7 @@ impl Action {
             Self::Apply(_) => "make a Job",
             Self::ApplyPod(_) => "make a pod",
             Self::Suspend(_) => "suspend a Job",
+            Self::Admit(_) => "admit a referee",
             Self::Remove(_) => "remove a Job",
             Self::RemovePod(_) => "remove a pod",
         }

@@ -32,6 +32,9 @@ pub const BOT: &str = "bot";
 /// The headless Service of bots' pods.
 pub(crate) const BOTS_SERVICE: &str = "bots";
 
+/// The scheduling gate of a referee whose bots have pods of their own: it waits for its turn.
+pub(crate) const GATE: &str = "bot-arena/turn";
+
 /// How many digits of a tournament's commitment are its key.
 const KEY_DIGITS: usize = 10;
 

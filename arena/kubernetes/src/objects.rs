@@ -13,9 +13,9 @@ use k8s_openapi::{
         core::v1::{
             Affinity, Capabilities, Container, ContainerPort, EmptyDirVolumeSource, EnvVar,
             EnvVarSource, LocalObjectReference, ObjectFieldSelector, Pod, PodAffinity,
-            PodAffinityTerm, PodSecurityContext, PodSpec, PodTemplateSpec, ResourceRequirements,
-            SeccompProfile, SecretVolumeSource, SecurityContext, Volume, VolumeMount,
-            WeightedPodAffinityTerm,
+            PodAffinityTerm, PodSchedulingGate, PodSecurityContext, PodSpec, PodTemplateSpec,
+            ResourceRequirements, SeccompProfile, SecretVolumeSource, SecurityContext, Volume,
+            VolumeMount, WeightedPodAffinityTerm,
         },
     },
     apimachinery::pkg::{
@@ -26,7 +26,7 @@ use k8s_openapi::{
 
 use crate::{
     Match, Settings, Tournament,
-    names::{self, BOT, BOTS, BOTS_SERVICE, PLACE, REFEREE, ROLE, TOURNAMENT_NAME},
+    names::{self, BOT, BOTS, BOTS_SERVICE, GATE, PLACE, REFEREE, ROLE, TOURNAMENT_NAME},
     settings::Share,
     tournament::{Bot, Image},
 };
@@ -274,6 +274,7 @@ fn referee_pod(settings: &Settings, tournament: &Tournament, of: &Match) -> PodS
         secret("referee-tls"),
     ];
     let mut before = Vec::new();
+    let mut gates = Vec::new();
     if shared && !images.is_empty() {
         mounts.extend(
             places
@@ -292,6 +293,9 @@ fn referee_pod(settings: &Settings, tournament: &Tournament, of: &Match) -> PodS
             ]
         }));
     } else if !images.is_empty() {
+        gates.push(PodSchedulingGate {
+            name: GATE.to_owned(),
+        });
         environment.extend([
             variable("ARENA_BOTS_CA", &format!("{TLS}/ca.pem")),
             variable("ARENA_BOTS_CERT", &format!("{TLS}/referee.pem")),
@@ -309,6 +313,7 @@ fn referee_pod(settings: &Settings, tournament: &Tournament, of: &Match) -> PodS
             ..ours(settings, &settings.referee)
         }],
         volumes: Some(volumes),
+        scheduling_gates: (!gates.is_empty()).then_some(gates),
         ..pod(settings)
     }
 }

@@ -10,7 +10,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 
-use crate::names::{self, BOT, GENERATION, MATCH, PLACE, ROLE, TOURNAMENT, TOURNAMENT_NAME};
+use crate::names::{self, BOT, GATE, GENERATION, MATCH, PLACE, ROLE, TOURNAMENT, TOURNAMENT_NAME};
 
 /// What there is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,6 +89,10 @@ pub struct SeenPod {
     pub ip: Option<String>,
     /// The Job and the index that it is of.
     pub job: Option<(String, String)>,
+    /// Whether it waits for its turn.
+    pub gated: bool,
+    /// Whether a node has been found for it.
+    pub placed: bool,
     /// Why no node takes it, where that is so.
     pub unschedulable: Option<String>,
     /// Containers that can't start: their name, and why.
@@ -239,6 +243,10 @@ impl SeenPod {
             },
             ip: status.pod_ip.clone().filter(|ip| !ip.is_empty()),
             job: job.zip(index),
+            gated: (pod.spec.iter())
+                .flat_map(|spec| spec.scheduling_gates.iter().flatten())
+                .any(|gate| gate.name == GATE),
+            placed: (pod.spec.as_ref()).is_some_and(|spec| spec.node_name.is_some()),
             unschedulable: unschedulable.map(|condition| {
                 let why = condition.message.clone();
                 why.unwrap_or_else(|| "no node has room for it".to_owned())

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arena_tournament::Isolation;
 use k8s_openapi::api::{batch::v1::Job, core::v1::Pod};
 use referee_core::printable;
 
@@ -38,6 +39,8 @@ pub enum Action {
     Suspend(String),
     /// Remove a Job, and its pods.
     Remove(String),
+    /// Let the pod of a referee be given a node.
+    Admit(String),
     /// Make the pod of a bot.
     ApplyPod(Box<Pod>),
     /// Remove a pod.
@@ -63,6 +66,8 @@ pub struct Memory {
     failed: BTreeMap<(String, u32), Failed>,
     /// When objects were made that have not been seen.
     unseen: BTreeMap<String, i64>,
+    /// When referees were admitted; it may not have been seen.
+    admitted: BTreeMap<String, i64>,
 }
 
 /// A match whose last Job failed.
@@ -120,7 +125,57 @@ pub fn reconcile(
         );
         done.troubles.insert(tournament.key.clone(), told(troubles));
     }
+    admit(wanted, observed, memory, now, &mut done.actions);
     done
+}
+
+/// Lets referees be given nodes whose bots have pods of their own. If all of them were at once, they
+/// could fill the nodes and leave no room for their bots. So at most one in four of those that have
+/// their bots may be without, or one alone: when the others end, there is room for its bots.
+fn admit(
+    wanted: &Wanted,
+    observed: &Observed,
+    memory: &mut Memory,
+    now: i64,
+    actions: &mut Vec<Action>,
+) {
+    const WITH_BOTS_FOR_ONE_WITHOUT: usize = 4;
+    let apart = wanted.tournaments.iter();
+    let apart = apart.filter(|one| one.isolation == Isolation::Pod);
+    let needed: BTreeMap<(&str, u32), usize> = apart
+        .flat_map(|one| {
+            one.matches.iter().map(|of| {
+                let bots = of.bots.iter().filter(|bot| bot.image.is_some());
+                ((&*one.key, of.number), bots.count())
+            })
+        })
+        .collect();
+    let mut placed: BTreeMap<&str, usize> = BTreeMap::new();
+    for pod in observed.pods.iter().filter(|pod| pod.placed) {
+        if let Role::Bot { referee, .. } = &pod.role {
+            *placed.entry(referee).or_default() += 1;
+        }
+    }
+    let (mut with_bots, mut without, mut waiting) = (0, 0, Vec::new());
+    for pod in observed.pods.iter().filter(|pod| !pod.is_over()) {
+        let bots = needed.get(&(&*pod.of.key, pod.of.matchup));
+        let (Role::Referee, Some(&bots)) = (&pod.role, bots) else {
+            continue;
+        };
+        if pod.gated && !memory.admitted.contains_key(&pod.name) {
+            waiting.push(pod);
+        } else if placed.get(&*pod.name).is_some_and(|there| *there >= bots) || bots == 0 {
+            with_bots += 1;
+        } else {
+            without += 1;
+        }
+    }
+    waiting.sort_by_key(|pod| (&pod.of.key, pod.of.matchup, pod.since, &pod.name));
+    let most = (with_bots / WITH_BOTS_FOR_ONE_WITHOUT).max(1);
+    for pod in waiting.into_iter().take(most.saturating_sub(without)) {
+        memory.admitted.insert(pod.name.clone(), now);
+        actions.push(Action::Admit(pod.name.clone()));
+    }
 }
 
 fn one(
@@ -264,7 +319,7 @@ fn one(
         let Some(of) = open.get(&pod.of.matchup) else {
             continue;
         };
-        if tournament.isolation == arena_tournament::Isolation::Pod {
+        if tournament.isolation == Isolation::Pod {
             bots_of(
                 settings, tournament, of, pod, observed, memory, now, actions,
             );
@@ -404,6 +459,8 @@ impl Memory {
         let there: BTreeSet<&str> = jobs.chain(pods).collect();
         self.unseen
             .retain(|name, since| !there.contains(&**name) && now < *since + UNSEEN);
+        self.admitted
+            .retain(|name, since| there.contains(&**name) && now < *since + UNSEEN);
     }
 
     fn unseen_jobs<'a>(&'a self, key: &str) -> impl Iterator<Item = &'a str> + use<'a> {
@@ -416,6 +473,7 @@ impl Memory {
     /// An object could not be made: it is tried again.
     pub fn forget(&mut self, name: &str) {
         self.unseen.remove(name);
+        self.admitted.remove(name);
     }
 
     /// Holds bots back whose containers can't start, and frees those that have started.
@@ -492,8 +550,6 @@ impl SeenPod {
 
 #[cfg(test)]
 mod tests {
-    use arena_tournament::Isolation;
-
     use super::*;
     use crate::{Ended, Image};
 
@@ -561,6 +617,8 @@ mod tests {
             phase: Phase::Pending,
             ip: None,
             job: None,
+            gated: false,
+            placed: true,
             unschedulable: None,
             stuck: vec![("bot-0".to_owned(), "ErrImagePull: no\u{1b}[31m".to_owned())],
             ran: Vec::new(),
@@ -597,6 +655,7 @@ mod tests {
             Action::Apply(_) => format!("make {}", action.name()),
             Action::ApplyPod(_) => format!("make {}", action.name()),
             Action::Suspend(name) => format!("suspend {name}"),
+            Action::Admit(name) => format!("admit {name}"),
             Action::Remove(name) | Action::RemovePod(name) => format!("remove {name}"),
         });
         actions
@@ -762,5 +821,51 @@ mod tests {
             ..referee
         };
         assert_eq!(with(Some(done)), 1);
+    }
+
+    #[test]
+    fn referees_take_turns_so_that_their_bots_find_room() {
+        let mut wanted = wanted(9);
+        wanted.tournaments[0].isolation = Isolation::Pod;
+        let referee = |matchup: u32, gated: bool| SeenPod {
+            stuck: vec![],
+            phase: Phase::Running,
+            gated,
+            ..stuck(matchup)
+        };
+        let bots = |matchup: u32, placed: usize| {
+            let referee = referee(matchup, false).name;
+            let bots = (0..2).map(move |place| SeenPod {
+                name: names::bot_pod(&referee, place),
+                role: Role::Bot {
+                    place,
+                    referee: referee.clone(),
+                },
+                placed: place < placed,
+                ..self::stuck(matchup)
+            });
+            bots.map(|bot| SeenPod {
+                stuck: vec![],
+                ..bot
+            })
+        };
+        let jobs: Vec<SeenJob> = (0..9).map(|matchup| seen(matchup, 1)).collect();
+        let admitted = |pods: Vec<SeenPod>, memory: &mut Memory| {
+            let found = at(50, &wanted, jobs.clone(), pods, memory, NOW);
+            let admitted = found.actions.iter();
+            admitted
+                .filter(|action| matches!(action, Action::Admit(_)))
+                .count()
+        };
+        let waiting = |from: u32| (from..9).map(|matchup| referee(matchup, true));
+        let mut memory = Memory::default();
+        // One alone, and no other before its bots have nodes.
+        assert_eq!(admitted(waiting(0).collect(), &mut memory), 1);
+        assert_eq!(admitted(waiting(0).collect(), &mut memory), 0);
+        let first = || [referee(0, false)].into_iter();
+        let begun = first().chain(bots(0, 1)).chain(waiting(1)).collect();
+        assert_eq!(admitted(begun, &mut Memory::default()), 0);
+        let played = first().chain(bots(0, 2)).chain(waiting(1)).collect();
+        assert_eq!(admitted(played, &mut Memory::default()), 1);
     }
 }

@@ -92,7 +92,7 @@ def test_the_arena_may_do_this_and_nothing_else(things: list[Object]) -> None:
         {
             "apiGroups": [""],
             "resources": ["pods"],
-            "verbs": ["get", "list", "watch", "create", "delete"],
+            "verbs": ["get", "list", "watch", "create", "patch", "delete"],
         },
         {"apiGroups": [""], "resources": ["pods/log"], "verbs": ["get"]},
     ]

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use nix::sys::signal::Signal;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 
 use crate::vocabulary::*;
 
@@ -37,8 +40,8 @@ fn what_would_be_made_is_printed_without_a_cluster() {
     );
     let pod = done(&write("pod", &[&one, &other]));
     assert_eq!(pod.matches("kind: Job").count(), 1, "{pod}");
-    // And one that the Job's are made of.
-    assert_eq!(pod.matches("kind: Pod\n").count(), 2, "{pod}");
+    // One for each bot that its first referee plays with.
+    assert_eq!(pod.matches("\nkind: Pod\n").count(), 2, "{pod}");
     let services = write("services", &["grpc://one:50051", "grpc://other:50051"]);
     assert_eq!(done(&services), "");
     assert!(err(&services).contains("the arena makes nothing"));
@@ -98,7 +101,7 @@ fn a_tournament_on_kubernetes_waits_for_an_arena_that_makes_pods() {
         let said = done(&arena.run("tournament status cup"));
         said.contains("arena serve --kubernetes")
     });
-    send(Signal::SIGTERM, &serve);
+    kill(Pid::from_raw(serve.id().cast_signed()), Signal::SIGTERM).unwrap();
     serve.wait().unwrap();
     // The file may be played here all the same.
     done(&arena.run("tournament run cup.toml --name here --on here"));

@@ -208,6 +208,9 @@ impl Api {
             (&Method::PATCH, name) if media.starts_with("application/merge-patch") => {
                 world.merge(kind, name, body)
             }
+            (&Method::PATCH, name) if media.starts_with("application/strategic-merge-patch") => {
+                world.merge_lists(kind, name, body)
+            }
             (&Method::DELETE, name) => world.delete(kind, name, body),
             _ => refusal(405, "MethodNotAllowed", "nobody should ask for this"),
         };

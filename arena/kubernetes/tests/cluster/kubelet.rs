@@ -53,6 +53,7 @@ impl World {
             return pod.has_ended() && !pod.finalizer;
         }
         match pod.stage {
+            Stage::New if pod.gated => {}
             Stage::New => self.place(pod),
             Stage::Placed | Stage::Stuck if self.now >= pod.at => self.start(pod),
             Stage::Up if pod.is_referee() => self.step_referee(pod, arena),
@@ -77,6 +78,7 @@ impl World {
         pod.node = Some(number);
         pod.unschedulable = false;
         pod.stage = Stage::Placed;
+        pod.dirty = true;
         pod.at = self.now + self.chance.between(200, self.shape.slowest_start.max(200));
     }
 

@@ -68,6 +68,8 @@ pub(crate) struct Template {
     /// The places whose bots have pods of their own.
     pub(crate) dials: Vec<usize>,
     pub(crate) restarts: bool,
+    /// The name of what keeps it from the scheduler.
+    pub(crate) gate: Option<String>,
 }
 
 /// Where an index of a Job is.
@@ -152,6 +154,8 @@ pub(crate) struct Pod {
     pub(crate) at: Moment,
     pub(crate) node: Option<usize>,
     pub(crate) ip: Option<String>,
+    /// Its gate is there.
+    pub(crate) gated: bool,
     pub(crate) unschedulable: bool,
     pub(crate) disrupted: bool,
     pub(crate) containers: Vec<Status>,
@@ -191,6 +195,9 @@ impl Template {
                 .unwrap_or(1),
             dials: arguments.iter().filter_map(|one| dialled(one)).collect(),
             restarts: spec.restart_policy.as_deref() != Some("Never"),
+            gate: (spec.scheduling_gates.iter().flatten())
+                .map(|gate| gate.name.clone())
+                .next(),
         }
     }
 }
@@ -280,6 +287,7 @@ impl Pod {
             at: 0,
             node: None,
             ip: None,
+            gated: template.gate.is_some(),
             unschedulable: false,
             disrupted: false,
             containers: containers.collect(),
@@ -333,10 +341,14 @@ impl Pod {
             Stage::Ended { well: true } => "Succeeded",
             Stage::Ended { well: false } => "Failed",
         };
-        let _ = write!(
-            text,
-            ",\"spec\":{{\"containers\":[]}},\"status\":{{\"phase\":\"{phase}\""
-        );
+        text.push_str(",\"spec\":{\"containers\":[]");
+        if let Some(node) = self.node {
+            let _ = write!(text, ",\"nodeName\":\"node-{node}\"");
+        }
+        if let Some(gate) = self.template.gate.as_ref().filter(|_| self.gated) {
+            let _ = write!(text, ",\"schedulingGates\":[{{\"name\":\"{gate}\"}}]");
+        }
+        let _ = write!(text, "}},\"status\":{{\"phase\":\"{phase}\"");
         if let Some(ip) = &self.ip {
             let _ = write!(text, ",\"podIP\":\"{ip}\"");
         }

@@ -60,7 +60,7 @@ pub(crate) struct Rates {
 pub(crate) enum Defect {
     #[default]
     None,
-    /// An apply makes another object each time.
+    /// Whoever makes a Job makes two.
     AppliesTwice,
     /// The arena has a Job more than it may.
     OneJobMore,
@@ -552,10 +552,16 @@ impl World {
         if typed.metadata.name.as_deref() != Some(name) {
             return refusal(400, "BadRequest", "the name of the object is another one");
         }
-        let name = match self.shape.defect {
-            Defect::AppliesTwice if self.jobs.contains_key(name) => format!("{name}-again"),
-            _ => name.to_owned(),
-        };
+        let name = name.to_owned();
+        let again = format!("{name}-again");
+        if self.shape.defect == Defect::AppliesTwice
+            && !self.jobs.contains_key(&name)
+            && !name.ends_with("-again")
+        {
+            let quoted = |name: &str| format!("\"{name}\"");
+            let body = String::from_utf8_lossy(body).replacen(&quoted(&name), &quoted(&again), 1);
+            self.apply_job(&again, body.as_bytes());
+        }
         if let Some(job) = self.jobs.get_mut(&name) {
             let Some(spec) = typed.spec else {
                 return refusal(422, "Invalid", "spec: required");
@@ -667,6 +673,30 @@ impl World {
             }
         }
         let body = job.json();
+        self.publish_changes();
+        Answer { code: 200, body }
+    }
+
+    /// A strategic merge patch: of the gates of a pod, which can only be removed.
+    pub(crate) fn merge_lists(&mut self, kind: Kind, name: &str, body: &[u8]) -> Answer {
+        let patch: Value = serde_json::from_slice(body).unwrap_or_default();
+        let gate = patch.pointer("/spec/schedulingGates/0");
+        let named = |key: &str| gate.and_then(|gate| gate.get(key)?.as_str());
+        let (Some(gate), Some("delete")) = (named("name"), named("$patch")) else {
+            return refusal(
+                400,
+                "BadRequest",
+                "only the removal of a gate is known here",
+            );
+        };
+        let Some(pod) = self.pods.get_mut(name).filter(|_| kind == Kind::Pod) else {
+            return not_found(name);
+        };
+        if pod.gated && pod.template.gate.as_deref() == Some(gate) {
+            pod.gated = false;
+            pod.dirty = true;
+        }
+        let body = pod.json();
         self.publish_changes();
         Answer { code: 200, body }
     }
