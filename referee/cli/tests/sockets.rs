@@ -62,7 +62,7 @@ impl Pod {
             .gid(user)
             .current_dir("/")
             .env_clear()
-            .env("HOME", "/there/is/none")
+            .env("HOME", self.folder.path())
             .env("PATH", "/usr/bin:/bin")
             .env("DOCKER_HOST", "unix:///there/is/none")
             .env("BOT_LISTEN", format!("unix:{}", self.socket().display()))
