@@ -161,6 +161,8 @@ impl WriterTask {
                     Ok(message) => Some(message),
                     Err(mpsc::error::TryRecvError::Disconnected) => None,
                     Err(mpsc::error::TryRecvError::Empty) if batch.is_last() => None,
+                    // A timer would take a millisecond to say so.
+                    Err(mpsc::error::TryRecvError::Empty) if Instant::now() >= free => None,
                     Err(mpsc::error::TryRecvError::Empty) => {
                         tokio::time::timeout_at(free, messages.recv())
                             .await
