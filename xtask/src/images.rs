@@ -109,6 +109,9 @@ pub(crate) fn run(words: &[&str]) -> Result {
         return base::import(options.engine_host.as_deref());
     }
     if !options.prepared {
+        if options.profile == programs::TESTS {
+            programs::build_for_tests()?;
+        }
         context::write(&options.images, &options.profile)?;
     }
     if options.verb == Verb::Contexts {
