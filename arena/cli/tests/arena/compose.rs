@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     deployment::{BOTS, Deployment, file},
+    remote::Remote as _,
     vocabulary::*,
 };
 

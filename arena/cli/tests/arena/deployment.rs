@@ -6,8 +6,6 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::atomic::{AtomicU32, Ordering},
-    thread::sleep,
-    time::{Duration, Instant},
 };
 
 use nix::{
@@ -16,15 +14,13 @@ use nix::{
 };
 use serde_json::{Value, json};
 
-use crate::{engine::Engine, images::images, vocabulary::*};
+use crate::{engine::Engine, images::images, remote::Remote, vocabulary::*};
 
 /// The bots of a deployment, which are also its networks of bots.
 pub(crate) const BOTS: [&str; 4] = ["rust", "cpp", "python", "node"];
 
 const ABSENT: &str = "Compose is not installed, and the deployment is tested with it. Install it \
     (Debian: apt-get install docker-compose)";
-/// A lease of a worker that was killed runs out first.
-const LONG: Duration = Duration::from_secs(150);
 
 /// A deployment that nobody else has; all of it is gone when this is dropped.
 pub(crate) struct Deployment {
@@ -187,20 +183,6 @@ impl Deployment {
         self.engine.command(&all)
     }
 
-    /// Runs `arena` in its container.
-    pub(crate) fn arena(&self, line: &str) -> String {
-        let words = format!("arena {line}");
-        let words: Vec<_> = words.split(' ').collect();
-        let said = self.within("arena", &words);
-        assert!(
-            said.status.success(),
-            "{line}: {}{}",
-            err(&said),
-            self.log()
-        );
-        out(&said)
-    }
-
     /// Queues a tournament of these bots with a root that is known.
     pub(crate) fn submit(&self, name: &str, game: &str, deals: u32, bots: &[&str]) {
         // A table must not depend on how busy the machine is.
@@ -216,61 +198,6 @@ impl Deployment {
         std::fs::write(&file, text).unwrap();
         let file = file.to_str().unwrap();
         self.script(&["submit", file, "--name", name, "--seed", "deployed"]);
-    }
-
-    pub(crate) fn is_over(&self, name: &str) -> bool {
-        let list = events(&self.arena("tournament list --format json"));
-        let one = list.iter().find(|one| one["tournament"] == name);
-        one.is_some_and(|one| one["state"] == "over")
-    }
-
-    pub(crate) fn wait_until_over(&self, name: &str) {
-        let begun = Instant::now();
-        while !self.is_over(name) {
-            assert!(begun.elapsed() < LONG, "{name} goes on\n{}", self.log());
-            sleep(Duration::from_millis(300));
-        }
-    }
-
-    /// The results of all games of a tournament, by group and seating, and who was faulted for
-    /// what; without what is measured.
-    pub(crate) fn results(&self, name: &str) -> Vec<Value> {
-        let mut games = of_type(
-            &events(&self.arena(&format!("tournament export {name}"))),
-            "game",
-        );
-        for game in &mut games {
-            let game = game.as_object_mut().unwrap();
-            for measured in [
-                "thought_us",
-                "finished_unix_ms",
-                "counters",
-                "worker",
-                "record",
-            ] {
-                game.remove(measured);
-            }
-        }
-        games.sort_by_key(|game| (game["group"].as_u64(), game["seating"].as_u64()));
-        games
-    }
-
-    /// The table of a tournament, without thinking times.
-    pub(crate) fn rows(&self, name: &str) -> Value {
-        let status = self.arena(&format!("tournament status {name} --format json"));
-        let mut rows = of_type(&events(&status), "standings")[0]["rows"].clone();
-        for row in rows.as_array_mut().unwrap() {
-            let row = row.as_object_mut().unwrap();
-            row.remove("thinking");
-            row.remove("thinking_us");
-        }
-        rows
-    }
-
-    /// All games are proved.
-    pub(crate) fn is_proved(&self, name: &str) {
-        let said = self.arena(&format!("tournament verify {name}"));
-        assert!(said.contains("proved, "), "{said}");
     }
 
     /// Kills a container's first process, as the kernel does where memory is short; so it is
@@ -292,9 +219,23 @@ impl Deployment {
     pub(crate) fn restore(&self, file: &Path) {
         done(&self.script_with(&["restore"], File::open(file).unwrap().into()));
     }
+}
 
-    /// What all of its containers have said lately.
-    pub(crate) fn log(&self) -> String {
+impl Remote for Deployment {
+    fn arena(&self, line: &str) -> String {
+        let words = format!("arena {line}");
+        let words: Vec<_> = words.split(' ').collect();
+        let said = self.within("arena", &words);
+        assert!(
+            said.status.success(),
+            "{line}: {}{}",
+            err(&said),
+            self.log()
+        );
+        out(&said)
+    }
+
+    fn log(&self) -> String {
         let mut log = String::new();
         for container in self.containers() {
             let said = self

@@ -56,9 +56,12 @@ fn arena() -> Arena {
     Arena::new().with_engine(images().host())
 }
 
-/// The files that an image adds to its base, in a new folder of the arena's.
+/// The files that an image adds to its base, in a folder of the arena's.
 fn files_of(arena: &Arena, image: &str) -> PathBuf {
     let folder = arena.path(&format!("files-{image}"));
+    if folder.exists() {
+        return folder;
+    }
     fs::create_dir(&folder).unwrap();
     // It is below the folder that tests are built in, whose name depends on the profile.
     let built = xtask_program();
@@ -80,6 +83,14 @@ fn node(arena: &Arena) -> String {
     format!("exec:node '{}' '{}'", script.display(), proto.display())
 }
 
+/// The sample of a language as a process: the same program as in its image.
+pub(crate) fn process(arena: &Arena, language: &str) -> String {
+    match language {
+        "node" => node(arena),
+        _ => sample(language),
+    }
+}
+
 fn bots(arena: &Arena) -> Vec<Bot> {
     let bot = |image, words, process| Bot {
         image,
@@ -89,10 +100,10 @@ fn bots(arena: &Arena) -> Vec<Bot> {
     let house = exec(&[xtask_program().with_file_name("bot")]);
     vec![
         bot("bot", "random", format!("{house} random")),
-        bot("sample-rust", "", sample("rust")),
-        bot("sample-cpp", "", sample("cpp")),
-        bot("sample-python", "", sample("python")),
-        bot("sample-node", "", node(arena)),
+        bot("sample-rust", "", process(arena, "rust")),
+        bot("sample-cpp", "", process(arena, "cpp")),
+        bot("sample-python", "", process(arena, "python")),
+        bot("sample-node", "", process(arena, "node")),
     ]
 }
 

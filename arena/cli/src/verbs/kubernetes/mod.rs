@@ -27,7 +27,7 @@ const LONGEST_LOG: i64 = 1024 * 1024;
 /// `arena kubernetes`.
 #[derive(Subcommand)]
 pub(crate) enum Kubernetes {
-    /// Print what a tournament would have made in a cluster, as YAML; needs no cluster
+    /// Print what a tournament would have made in a cluster; needs no cluster
     Render(render::Render),
     /// The Jobs and pods of a tournament, and what stands in its way
     Status(status::Status),

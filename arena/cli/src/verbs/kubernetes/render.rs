@@ -7,7 +7,7 @@ use arena_tournament::{
     Context, DispatchOptions, Dispatcher, Isolation, MemoryResults, On, Planned, RunCounters,
     Silent,
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use referee_core::Root;
 use serde::Serialize;
 
@@ -21,8 +21,17 @@ pub(crate) struct Render {
     /// How many matches, from the first on [default: as many as there are Jobs at once].
     #[arg(long, value_name = "NUMBER")]
     matches: Option<usize>,
+    /// YAML documents, or an object of JSON on each line; kubectl takes both.
+    #[arg(long, value_enum, default_value_t = Form::Yaml)]
+    format: Form,
     #[command(flatten)]
     cluster: Cluster,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    Yaml,
+    Json,
 }
 
 impl Render {
@@ -69,7 +78,7 @@ impl Render {
         let open = dispatcher.open_matches(games, most);
         let tournament = Tournament::new(&commitment, name, on.isolation, memory_mib, games, &open);
         for of in &tournament.matches {
-            print(&job(&settings, &tournament, of, 1))?;
+            self.format.print(&job(&settings, &tournament, of, 1))?;
             if on.isolation != Isolation::Pod {
                 continue;
             }
@@ -85,7 +94,7 @@ impl Render {
             };
             for place in 0..of.bots.len() {
                 if let Some(pod) = bot_pod(&settings, &tournament, of, place, &referee) {
-                    print(&pod)?;
+                    self.format.print(&pod)?;
                 }
             }
         }
@@ -93,8 +102,13 @@ impl Render {
     }
 }
 
-fn print(object: &impl Serialize) -> anyhow::Result<()> {
-    let yaml = serde_saphyr::to_string(object)?;
-    report::text(&format!("---\n{yaml}"))?;
-    Ok(())
+impl Form {
+    fn print(self, object: &impl Serialize) -> anyhow::Result<()> {
+        let text = match self {
+            Self::Yaml => format!("---\n{}", serde_saphyr::to_string(object)?),
+            Self::Json => format!("{}\n", serde_json::to_string(object)?),
+        };
+        report::text(&text)?;
+        Ok(())
+    }
 }

@@ -1,0 +1,489 @@
+//! The pods of deploy/kubernetes and those that the arena makes, run from their very objects on the
+//! engine of the tests. Placing pods and starting Jobs is done here as a cluster does it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    images::{images, process},
+    node::{Node, Pod, Texts},
+    remote::Remote,
+    vocabulary::*,
+};
+
+/// The overlay with everything that is needed to try it.
+const OVERLAY: &str = "overlay-trial.jsonl";
+const BOTS: [&str; 4] = ["rust", "cpp", "python", "node"];
+
+/// A game, how many deals of it, how many games a pod of a Job plays, and who plays.
+type Played = (&'static str, u32, u32, &'static [&'static str]);
+
+const GAMES: [Played; 4] = [
+    ("connect-four", 2, 2, &["rust", "cpp"]),
+    ("othello", 60, 30, &["python", "node"]),
+    ("mahjong", 2, 2, &["cpp", "python"]),
+    ("big-two", 1, 2, &BOTS),
+];
+/// Near its end a tournament gives out fewer games at once than a Job was made for.
+const MOST_GENERATIONS: usize = 10;
+
+/// The ways in which the arena has pods made.
+const MADE: [&str; 2] = ["shared", "pod"];
+
+fn deploy() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/kubernetes")
+}
+
+/// A tournament's file, with bots as this way of playing wants them.
+fn cup(way: &str, played: Played, bot_is: &dyn Fn(&str) -> String) -> String {
+    let (game, deals, games, bots) = played;
+    // A table must not depend on how busy the machine is.
+    let mut text = format!(
+        "name = \"{way}-{game}\"\ngame = \"{game}\"\nshape = \"round-robin\"\ndeals = {deals}\n\
+         [run]\non = \"kubernetes\"\nisolation = \"{way}\"\ngames = {games}\n\
+         [limits]\nmove = \"10m\"\nstart = \"10m\"\n"
+    );
+    for bot in bots {
+        let spec = json!(bot_is(bot));
+        text += &format!("[[bots]]\nname = \"{bot}\"\nbot = {spec}\n");
+    }
+    text
+}
+
+fn service(bot: &str) -> String {
+    format!("grpc://{bot}:50051")
+}
+
+fn image(bot: &str) -> String {
+    let image = format!("bot-arena/sample-{bot}:0.1.0");
+    let id = images().run(&["image", "inspect", "--format", "{{.Id}}", &image]);
+    format!("image:{image}@{id}")
+}
+
+/// The same tournaments on this machine alone, with bots that are processes.
+struct Alone(Arena);
+
+impl Alone {
+    fn play(&self, played: Played) {
+        let file = cup("pod", played, &|bot| process(&self.0, bot));
+        fs::write(self.0.path("cup.toml"), file).unwrap();
+        let game = played.0;
+        let run = format!("tournament run cup.toml --name {game} --on here --seed pods");
+        self.arena(&run);
+    }
+}
+
+impl Remote for Alone {
+    fn arena(&self, line: &str) -> String {
+        done(&self.0.run(line))
+    }
+
+    fn log(&self) -> String {
+        String::new()
+    }
+}
+
+/// What `arena kubernetes render` prints for a file, as it is submitted.
+fn rendered(file: &str) -> Vec<Value> {
+    let arena = Arena::new();
+    fs::write(arena.path("cup.toml"), file).unwrap();
+    // No registry gives these images out, so no engine finds them by their digests.
+    fs::write(arena.path("settings.toml"), "pinned = false").unwrap();
+    let render = "kubernetes render cup.toml --settings settings.toml --format json";
+    events(&done(&arena.run(render)))
+}
+
+/// The objects of the overlay, which `cargo xtask test` has rendered.
+fn manifests() -> Vec<Value> {
+    let file = xtask_program().with_file_name("../manifests").join(OVERLAY);
+    let text = fs::read_to_string(&file).unwrap_or_else(|error| {
+        panic!(
+            "{}: {error}; `cargo xtask manifests` makes it",
+            file.display()
+        )
+    });
+    events(&text)
+}
+
+/// The Secrets that setup.sh makes.
+fn secrets() -> BTreeMap<String, Texts> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut setup = Command::new(deploy().join("setup.sh"));
+    done(&setup.arg(folder.path()).output().unwrap());
+    let mut secrets = BTreeMap::new();
+    for secret in fs::read_dir(folder.path()).unwrap() {
+        let secret = secret.unwrap();
+        if !secret.file_type().unwrap().is_dir() || secret.file_name() == "authorities" {
+            continue;
+        }
+        let mut texts = Texts::new();
+        for file in fs::read_dir(secret.path()).unwrap() {
+            let file = file.unwrap();
+            let text = fs::read(file.path()).unwrap();
+            let name = file.file_name().into_string().unwrap();
+            if name.ends_with(".env") {
+                for line in String::from_utf8(text).unwrap().lines() {
+                    let (key, value) = line.split_once('=').unwrap();
+                    texts.insert(key.to_owned(), value.into());
+                }
+            } else {
+                texts.insert(name, text);
+            }
+        }
+        secrets.insert(secret.file_name().into_string().unwrap(), texts);
+    }
+    secrets
+}
+
+/// The arena in its pod, and whom the overlay has beside it.
+struct Cluster<'a> {
+    node: &'a Node,
+    manifests: Vec<Value>,
+    pods: BTreeMap<String, Pod<'a>>,
+}
+
+impl<'a> Cluster<'a> {
+    /// All pods of the overlay run.
+    fn start(node: &'a mut Node, tournaments: Texts) -> Self {
+        let manifests = manifests();
+        node.secrets = secrets();
+        for map in of_kind(&manifests, "ConfigMap") {
+            let texts = map["data"].as_object().unwrap().iter();
+            let texts = texts.map(|(key, text)| (key.clone(), text.as_str().unwrap().into()));
+            node.config_maps
+                .insert(name(map).to_owned(), texts.collect());
+        }
+        // As the page says it, for tournaments of one's own.
+        node.config_maps
+            .insert("tournaments".to_owned(), tournaments);
+        let mut cluster = Self {
+            node,
+            manifests,
+            pods: BTreeMap::new(),
+        };
+        // The store first; others would end, and be started again until it is there.
+        for kind in ["StatefulSet", "Deployment"] {
+            for of in of_kind(&cluster.manifests, kind) {
+                let replicas = of["spec"]["replicas"].as_u64().unwrap();
+                for number in 0..replicas {
+                    let pod = format!("{}-{number}", name(of));
+                    let template = &of["spec"]["template"];
+                    let mut spec = template["spec"].clone();
+                    without_cluster(&mut spec);
+                    let services = cluster.services(&template["metadata"]["labels"]);
+                    let started = cluster.node.start(&pod, &services, &spec);
+                    cluster.pods.insert(pod, started);
+                }
+            }
+        }
+        let answers = || {
+            let said = cluster.pods["arena-0"].within("arena", &["arena", "workers"]);
+            said.status.success()
+        };
+        wait_until_or("the arena answers", || cluster.log(), answers);
+        cluster
+    }
+
+    /// The names by which Services lead to a pod with these labels.
+    fn services(&self, labels: &Value) -> Vec<String> {
+        let mut names = Vec::new();
+        for service in of_kind(&self.manifests, "Service") {
+            let selector = service["spec"]["selector"].as_object().unwrap();
+            if service["spec"]["clusterIP"] != "None"
+                && selector.iter().all(|(key, value)| labels[key] == *value)
+            {
+                let name = name(service);
+                names
+                    .extend(["", ".bot-arena", ".bot-arena.svc"].map(|end| format!("{name}{end}")));
+            }
+        }
+        names
+    }
+
+    /// Runs a Job to its end: a pod for each index, and another one for a pod that fails. `trouble`
+    /// is told of each pod that has begun.
+    fn run_job(&self, job: &Value, bots: &[&Value], trouble: &(dyn Fn(&Running<'_>) + Sync)) {
+        let spec = &job["spec"];
+        assert_eq!(spec["completionMode"], "Indexed");
+        let completions = spec["completions"].as_u64().unwrap();
+        let at_once = spec["parallelism"].as_u64().unwrap();
+        for first in (0..completions).step_by(at_once as usize) {
+            thread::scope(|scope| {
+                for index in first..completions.min(first + at_once) {
+                    scope.spawn(move || self.run_index(job, index, bots, trouble));
+                }
+            });
+        }
+    }
+
+    fn run_index(
+        &self,
+        job: &Value,
+        index: u64,
+        bots: &[&Value],
+        trouble: &(dyn Fn(&Running<'_>) + Sync),
+    ) {
+        let retries = job["spec"]["backoffLimitPerIndex"].as_u64().unwrap();
+        for attempt in 0..=retries {
+            let running = self.start_index(job, index, attempt, bots);
+            trouble(&running);
+            let code = running.referee.wait();
+            let log = running.referee.log();
+            if code == 0 {
+                running.end();
+                return;
+            }
+            // The Job's own policy of failures: such a pod is not to be tried again.
+            assert_ne!(code, 2, "{log}");
+        }
+        panic!("index {index} of {} has failed for good", name(job));
+    }
+
+    /// Starts a pod of a Job, and then its bots, as the arena does where it sees the pod.
+    fn start_index(&self, job: &Value, index: u64, attempt: u64, bots: &[&Value]) -> Running<'_> {
+        let pod = format!("{}-{index}-{attempt:05}", name(job));
+        let template = &job["spec"]["template"]["spec"];
+        let referee = self.node.start(&pod, &[], template);
+        let bots = bots.iter().map(|bot| {
+            // What stands for the referee's pod, in what is printed without a cluster.
+            let text = bot
+                .to_string()
+                .replace("192.0.2.1", &referee.address())
+                .replace(&format!("{}-0-00000", name(job)), &pod);
+            let bot: Value = serde_json::from_str(&text).unwrap();
+            self.node.start(name(&bot), &[], &bot["spec"])
+        });
+        let bots = bots.collect();
+        Running {
+            index,
+            attempt,
+            referee,
+            bots,
+        }
+    }
+}
+
+impl Remote for Cluster<'_> {
+    fn arena(&self, line: &str) -> String {
+        let words = format!("arena {line}");
+        let words: Vec<_> = words.split(' ').collect();
+        let said = self.pods["arena-0"].within("arena", &words);
+        assert!(
+            said.status.success(),
+            "{line}: {}{}",
+            err(&said),
+            self.log()
+        );
+        out(&said)
+    }
+
+    fn log(&self) -> String {
+        let said = self.pods["arena-0"].within("arena", &["arena", "tournament", "list"]);
+        let pods: String = self.pods.values().map(Pod::log).collect();
+        format!("{}{pods}", out(&said))
+    }
+}
+
+/// A pod of a Job with its bots.
+struct Running<'a> {
+    index: u64,
+    attempt: u64,
+    referee: Pod<'a>,
+    bots: Vec<Pod<'a>>,
+}
+
+impl Running<'_> {
+    /// Everything that still runs ends when it is told to.
+    fn end(self) {
+        for pod in [self.referee].into_iter().chain(self.bots) {
+            let log = pod.log();
+            for (container, code) in pod.end() {
+                // By themselves, and by a signal that was heard.
+                let well = matches!(code, 0 | 130 | 143);
+                assert!(well, "{container}: {code}\n{log}");
+            }
+        }
+    }
+}
+
+fn of_kind<'a>(objects: &'a [Value], kind: &str) -> Vec<&'a Value> {
+    let of_kind = objects.iter().filter(|object| object["kind"] == kind);
+    of_kind.collect()
+}
+
+fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().unwrap()
+}
+
+/// Without what an arena wants of an API server, which there is none of.
+fn without_cluster(spec: &mut Value) {
+    if let Some(Value::Array(args)) = spec.pointer_mut("/containers/0/args") {
+        args.retain(|arg| !arg.as_str().unwrap().starts_with("--kubernetes"));
+    }
+}
+
+/// The Jobs of what was rendered, each with the pods of its bots.
+fn jobs(objects: &[Value]) -> Vec<(&Value, Vec<&Value>)> {
+    let mut jobs: Vec<(&Value, Vec<&Value>)> = Vec::new();
+    for object in objects {
+        match object["kind"].as_str().unwrap() {
+            "Job" => jobs.push((object, Vec::new())),
+            "Pod" => jobs.last_mut().unwrap().1.push(object),
+            kind => panic!("{kind} is unknown"),
+        }
+    }
+    jobs
+}
+
+/// What the kernel says of a process, by the words before the colon.
+fn status(process: i32) -> BTreeMap<String, String> {
+    let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    lines
+        .map(|(key, value)| {
+            (
+                key.to_owned(),
+                value.split_whitespace().collect::<Vec<_>>().join(" "),
+            )
+        })
+        .collect()
+}
+
+/// Each container has the user, the walls and the network that the objects say.
+fn has_walls(running: &Running<'_>, way: &str) {
+    let referee = [(&running.referee, "referee", 10_001, 10_001)];
+    let beside = ["bot-0", "bot-1", "socket-0", "socket-1"];
+    let apart = ["bot-0", "bot-1"];
+    let mut containers = referee.to_vec();
+    for (place, user) in [(0, 10_100), (1, 10_101)] {
+        if way == "shared" {
+            for name in beside
+                .into_iter()
+                .filter(|name| name.ends_with(&place.to_string()))
+            {
+                containers.push((&running.referee, name, user, user));
+            }
+        } else {
+            containers.push((&running.bots[place], apart[place], user, user));
+            // It may read the keys of gates, which belong to this group.
+            containers.push((&running.bots[place], "gate", user, 10_001));
+        }
+    }
+    let mut networks = BTreeSet::new();
+    for (pod, container, user, group) in containers {
+        let process = pod.process(container);
+        let status = status(process);
+        let all_four = |id: u32| vec![id.to_string(); 4].join(" ");
+        assert_eq!(status["Uid"], all_four(user), "{container}");
+        assert_eq!(status["Gid"], all_four(group), "{container}");
+        let groups: BTreeSet<_> = status["Groups"].split(' ').map(str::to_owned).collect();
+        let expected = [10_001, group].map(|id: u32| id.to_string());
+        assert_eq!(groups, expected.into(), "{container}");
+        for capabilities in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+            assert_eq!(status[capabilities], "0".repeat(16), "{container}");
+        }
+        assert_eq!(status["NoNewPrivs"], "1", "{container}");
+        // A filter.
+        assert_eq!(status["Seccomp"], "2", "{container}");
+        let root = pod.inspect(container)["HostConfig"]["ReadonlyRootfs"].clone();
+        assert_eq!(root, true, "{container}");
+        networks.insert(fs::read_link(format!("/proc/{process}/ns/net")).unwrap());
+    }
+    let expected = if way == "shared" { 1 } else { 3 };
+    assert_eq!(networks.len(), expected, "{way}");
+}
+
+#[test]
+fn tournaments_end_alike_in_every_way_although_pods_are_killed() {
+    let mut tournaments = Texts::new();
+    for played in GAMES {
+        let game = played.0;
+        for way in MADE {
+            let file = cup(way, played, &image);
+            tournaments.insert(format!("{way}-{game}.toml"), file.into());
+        }
+        let file = cup("services", played, &service);
+        tournaments.insert(format!("services-{game}.toml"), file.into());
+    }
+    let mut node = Node::new(images(), "node");
+    let cluster = Cluster::start(&mut node, tournaments.clone());
+    for (game, ..) in GAMES {
+        cluster.arena(&format!(
+            "tournament submit /tournaments/services-{game}.toml --on here --seed pods"
+        ));
+    }
+    let alone = Alone(Arena::new());
+    for played in GAMES {
+        alone.play(played);
+        let game = played.0;
+        let name = format!("services-{game}");
+        cluster.wait_until_over(&name);
+        // Services remember what they have seen, so games with hidden hands are dealt once only.
+        if matches!(game, "connect-four" | "othello") {
+            same(&cluster, &name, &alone, game);
+        } else {
+            cluster.is_proved(&name);
+        }
+    }
+    for way in MADE {
+        for (game, ..) in GAMES {
+            let (file, name) = (format!("{way}-{game}.toml"), format!("{way}-{game}"));
+            cluster.arena(&format!(
+                "tournament submit /tournaments/{file} --on here --seed pods"
+            ));
+            let objects = rendered(std::str::from_utf8(&tournaments[&file]).unwrap());
+            let jobs = jobs(&objects);
+            assert!(!jobs.is_empty());
+            // As long as there is something to play another Job is made for it.
+            for generation in 0..MOST_GENERATIONS {
+                for (job, bots) in &jobs {
+                    cluster.run_job(job, bots, &|running| {
+                        if (generation, running.index, running.attempt) == (0, 0, 0) {
+                            trouble(running, way, game);
+                        }
+                    });
+                }
+                if cluster.is_over(&name) {
+                    break;
+                }
+            }
+            cluster.wait_until_over(&name);
+            same(&cluster, &name, &alone, game);
+        }
+    }
+}
+
+/// What goes wrong with the first pod of a Job.
+fn trouble(running: &Running<'_>, way: &str, game: &str) {
+    match game {
+        "connect-four" => has_walls(running, way),
+        // In the middle of its games.
+        "othello" => {
+            let joined = || running.referee.has_said("referee", "joined");
+            wait_until_or("it has joined", || running.referee.log(), joined);
+            running.referee.kill("referee");
+            assert_eq!(running.referee.wait(), 137, "too few games");
+        }
+        _ => {}
+    }
+}
+
+/// A tournament has ended as it does where nothing goes wrong.
+fn same(cluster: &Cluster<'_>, name: &str, alone: &Alone, game: &str) {
+    let (games, expected) = (cluster.results(name), alone.results(game));
+    assert!(!games.is_empty());
+    for (game, expected) in games.iter().zip(&expected) {
+        assert_eq!(game, expected, "{name}");
+        assert_eq!(game["fouls"], json!([]));
+    }
+    assert_eq!(games.len(), expected.len());
+    assert_eq!(cluster.rows(name), alone.rows(game));
+    cluster.is_proved(name);
+}
