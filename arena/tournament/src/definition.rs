@@ -2,6 +2,7 @@
 //! definition, which the store keeps.
 
 use std::{
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -10,7 +11,7 @@ use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt, schedule:
 use arena_store::{BotRow, NewEntrant, Store, Tournament};
 use referee_core::{GameKind, Limits, Root, is_printable, printable};
 use referee_games::{GAMES, game_name};
-use referee_worker::{Entry, Schemes, SpecError, is_of_a_name, read_input_text};
+use referee_worker::{Entry, Schemes, SpecError, is_of_a_name, read_input_text, read_stream_text};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -182,10 +183,32 @@ impl Planned {
         let text = text.or_else(|error| usage(format!("{what}: {error}")))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let of_file = stem.chars().map(|c| if is_of_a_name(c) { c } else { '-' });
-        match Self::parse(&text, of_file.collect(), context).await {
-            Err(error) if error.is_usage() => usage(format!("{what}: {error}")),
-            planned => planned,
-        }
+        let planned = Self::parse(&text, of_file.collect(), context).await;
+        told_of(&what.to_string(), planned)
+    }
+
+    /// Reads a stream until its end and checks everything in it. `what` it is is said in errors;
+    /// `name` is the tournament's name where the text says none.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read); nothing says a name.
+    pub async fn read_stream(
+        stream: impl io::Read,
+        what: &str,
+        name: Option<&str>,
+        context: Context<'_>,
+    ) -> Result<Self, TournamentError> {
+        let planned = async {
+            let text = read_stream_text(stream, LARGEST);
+            let text = text.or_else(|error| usage(error.to_string()))?;
+            let file: File = toml::from_str(&text).or_else(|error| usage(error.to_string()))?;
+            let Some(name) = file.name.clone().or(name.map(str::to_owned)) else {
+                return usage("expected a name: --name NAME, or name = \"NAME\" as its first line");
+            };
+            file.planned(name, context).await
+        };
+        told_of(what, planned.await)
     }
 
     /// Reads the text of a file and checks everything in it. `name` is the tournament's
@@ -213,6 +236,14 @@ impl Planned {
         must_be_a_name("--name", name)?;
         name.clone_into(&mut self.name);
         Ok(())
+    }
+}
+
+/// What is wrong, said of the file that it is in.
+fn told_of<T>(what: &str, outcome: Result<T, TournamentError>) -> Result<T, TournamentError> {
+    match outcome {
+        Err(error) if error.is_usage() => usage(format!("{what}: {error}")),
+        outcome => outcome,
     }
 }
 

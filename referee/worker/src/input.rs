@@ -39,20 +39,33 @@ pub fn open_input(path: &Path) -> io::Result<File> {
 /// As [`open_input`]; it has more bytes, or can't be read.
 pub fn read_input(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open_input(path)?;
-    let mut bytes = Vec::new();
-    // Some files have more in them than they say, such as those in /proc.
-    let found = file.metadata()?.len();
-    if found <= most && file.take(most + 1).read_to_end(&mut bytes)? as u64 <= most {
-        return Ok(bytes);
+    if file.metadata()?.len() > most {
+        return Err(too_large(most));
     }
+    // Some files have more in them than they say, such as those in /proc.
+    read_stream(file, most)
+}
+
+/// The bytes of a stream until its end, of which there may be so many.
+///
+/// # Errors
+///
+/// It has more bytes, or can't be read.
+fn read_stream(stream: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match stream.take(most + 1).read_to_end(&mut bytes)? as u64 <= most {
+        true => Ok(bytes),
+        false => Err(too_large(most)),
+    }
+}
+
+fn too_large(most: u64) -> io::Error {
     let most = match most >> 20 {
         0 => format!("{} KiB", most >> 10),
         mib => format!("{mib} MiB"),
     };
-    Err(io::Error::new(
-        io::ErrorKind::FileTooLarge,
-        format!("expected a file of at most {most}"),
-    ))
+    let why = format!("expected a file of at most {most}");
+    io::Error::new(io::ErrorKind::FileTooLarge, why)
 }
 
 /// The text of a file, likewise.
@@ -61,8 +74,21 @@ pub fn read_input(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 ///
 /// As [`read_input`]; it is not UTF-8.
 pub fn read_input_text(path: &Path, most: u64) -> io::Result<String> {
-    String::from_utf8(read_input(path, most)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "expected text in UTF-8"))
+    text(read_input(path, most)?)
+}
+
+/// The text of a stream until its end, such as standard input; of so many bytes at most.
+///
+/// # Errors
+///
+/// It has more bytes, can't be read, or is not UTF-8.
+pub fn read_stream_text(stream: impl io::Read, most: u64) -> io::Result<String> {
+    text(read_stream(stream, most)?)
+}
+
+fn text(bytes: Vec<u8>) -> io::Result<String> {
+    let why = "expected text in UTF-8";
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub use games::{BotGames, ChunkGame, Games, Packed, WorkError};
 pub use hint::{Hint, hint_for};
 pub use identity::identity_of_file;
 pub use image::{Unpinned, image_label, image_scheme};
-pub use input::{open_input, read_input, read_input_text};
+pub use input::{open_input, read_input, read_input_text, read_stream_text};
 pub use launcher::{
     BotAddress, BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
 };

@@ -1,7 +1,12 @@
 //! What somebody else wrote to do harm. Files are refused at once, and the reason is told;
 //! texts are shown without what a terminal obeys.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::PermissionsExt as _,
+    process::{Command, Stdio},
+};
 
 use referee_core::{Record, pack::pack};
 use serde_json::json;
@@ -46,6 +51,46 @@ fn what_is_no_regular_file_is_not_read() {
         assert!(out(&output).contains("expected a regular file"), "{file}");
     }
     refused(&arena.run("tournament run cup.toml"), "found a pipe");
+}
+
+#[test]
+fn a_tournament_is_submitted_from_standard_input() {
+    let arena = Arena::new();
+    let submit = |text: &str, more: &str| {
+        let mut arena = arena.command(&format!("tournament submit - {more}"));
+        let mut arena = arena
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It may have read enough before this is all written.
+        let _ = arena.stdin.take().unwrap().write_all(text.as_bytes());
+        arena.wait_with_output().unwrap()
+    };
+    let cup = CUP.replace("openings = \"OPENINGS\"", "");
+    refused(
+        &submit(&cup, ""),
+        "standard input: expected a name: --name NAME",
+    );
+    done(&submit(&cup, "--name spring"));
+    refused(
+        &submit(&cup, "--name spring"),
+        "there is a tournament \"spring\" already",
+    );
+    done(&submit(&format!("name = \"autumn\"\n{cup}"), ""));
+    let list = done(&arena.run("tournament list"));
+    assert!(list.contains("spring") && list.contains("autumn"), "{list}");
+    for (text, says) in [
+        ("game = 5", "standard input: "),
+        ("name = \"x\"\ngame = \"chess\"", "standard input: "),
+        (
+            &"#".repeat(5 << 20),
+            "standard input: expected a file of at most 4 MiB",
+        ),
+    ] {
+        refused(&submit(text, ""), says);
+    }
 }
 
 /// A tournament that is refused; its words in capitals are to be replaced.

@@ -1,7 +1,10 @@
 //! `arena tournament submit`, `pause`, `cancel`, `priority`: what people ask of the arena that
 //! plays all tournaments of a store.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use arena_store::{Store, Tournament, TournamentState, Wish};
 use arena_tournament::{Context, Planned, secret_root};
@@ -18,10 +21,14 @@ use crate::{
     verbs::store::StoreAt,
 };
 
+/// Standard input, as it is named on the command line and to people.
+const STREAM: &str = "-";
+const STREAM_NAME: &str = "standard input";
+
 #[derive(Args)]
 pub(crate) struct Submit {
-    /// The tournament's file, or the name of a tournament that is stored.
-    #[arg(value_name = "FILE|NAME")]
+    /// The tournament's file, - for standard input, or the name of a tournament that is stored.
+    #[arg(value_name = "FILE|-|NAME")]
     what: String,
     /// What to call it [default: what the file says, or the file's name].
     #[arg(long)]
@@ -116,8 +123,9 @@ impl Submit {
     }
 
     async fn create(&self, known: Option<Store>) -> anyhow::Result<(Store, Tournament)> {
-        let file = Path::new(&self.what);
-        if !file.exists() {
+        let is_stream = self.what == STREAM;
+        let file = Path::new(if is_stream { STREAM_NAME } else { &self.what });
+        if !is_stream && !file.exists() {
             return usage(format!(
                 "{}: there is neither such a file nor a stored tournament of this name",
                 self.what
@@ -131,7 +139,13 @@ impl Submit {
             store: known.as_ref(),
             on: self.on.map(Into::into),
         };
-        let mut planned = Planned::read(file, context).await?;
+        let mut planned = match is_stream {
+            true => {
+                let stream = io::stdin().lock();
+                Planned::read_stream(stream, STREAM_NAME, self.name.as_deref(), context).await?
+            }
+            false => Planned::read(file, context).await?,
+        };
         if let Some(name) = &self.name {
             planned.rename(name)?;
         }
