@@ -507,9 +507,9 @@ impl Pod<'_> {
         id as i32
     }
 
-    /// Kills a container as the kernel does where memory is short.
-    pub(crate) fn kill(&self, container: &str) {
-        kill(Pid::from_raw(self.process(container)), Signal::SIGKILL).unwrap();
+    /// Sends a signal to a container's first process, past the engine.
+    pub(crate) fn signal(&self, container: &str, signal: Signal) {
+        kill(Pid::from_raw(self.process(container)), signal).unwrap();
     }
 
     pub(crate) fn has_said(&self, container: &str, text: &str) -> bool {

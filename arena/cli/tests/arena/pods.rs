@@ -9,6 +9,7 @@ use std::{
     thread,
 };
 
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::{
@@ -358,20 +359,14 @@ fn status(process: i32) -> BTreeMap<String, String> {
 
 /// Each container has the user, the walls and the network that the objects say.
 fn has_walls(running: &Running<'_>, way: &str) {
-    let referee = [(&running.referee, "referee", 10_001, 10_001)];
-    let beside = ["bot-0", "bot-1", "socket-0", "socket-1"];
-    let apart = ["bot-0", "bot-1"];
-    let mut containers = referee.to_vec();
-    for (place, user) in [(0, 10_100), (1, 10_101)] {
+    let mut containers = vec![(&running.referee, "referee", 10_001, 10_001)];
+    let places = [("bot-0", "socket-0", 10_100), ("bot-1", "socket-1", 10_101)];
+    for (place, (bot, socket, user)) in places.into_iter().enumerate() {
         if way == "shared" {
-            for name in beside
-                .into_iter()
-                .filter(|name| name.ends_with(&place.to_string()))
-            {
-                containers.push((&running.referee, name, user, user));
-            }
+            containers.push((&running.referee, bot, user, user));
+            containers.push((&running.referee, socket, user, user));
         } else {
-            containers.push((&running.bots[place], apart[place], user, user));
+            containers.push((&running.bots[place], bot, user, user));
             // It may read the keys of gates, which belong to this group.
             containers.push((&running.bots[place], "gate", user, 10_001));
         }
@@ -460,19 +455,19 @@ fn tournaments_end_alike_in_every_way_although_pods_are_killed() {
     }
 }
 
-/// What goes wrong with the first pod of a Job.
+/// What happens to the first pod of a Job: one that has some time to play is held still, looked at,
+/// and killed in the middle of its games.
 fn trouble(running: &Running<'_>, way: &str, game: &str) {
-    match game {
-        "connect-four" => has_walls(running, way),
-        // In the middle of its games.
-        "othello" => {
-            let joined = || running.referee.has_said("referee", "joined");
-            wait_until_or("it has joined", || running.referee.log(), joined);
-            running.referee.kill("referee");
-            assert_eq!(running.referee.wait(), 137, "too few games");
-        }
-        _ => {}
+    if game != "othello" {
+        return;
     }
+    let referee = &running.referee;
+    let joined = || referee.has_said("referee", "joined");
+    wait_until_or("it has joined", || referee.log(), joined);
+    referee.signal("referee", Signal::SIGSTOP);
+    has_walls(running, way);
+    referee.signal("referee", Signal::SIGKILL);
+    assert_eq!(referee.wait(), 137, "too few games");
 }
 
 /// A tournament has ended as it does where nothing goes wrong.
