@@ -109,9 +109,6 @@ pub(crate) fn run(words: &[&str]) -> Result {
         return base::import(options.engine_host.as_deref());
     }
     if !options.prepared {
-        if options.profile == programs::TESTS {
-            programs::build_for_tests()?;
-        }
         context::write(&options.images, &options.profile)?;
     }
     if options.verb == Verb::Contexts {

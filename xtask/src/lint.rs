@@ -6,14 +6,10 @@ mod globals;
 mod hygiene;
 mod proto;
 
-use std::{
-    path::Path,
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use crate::{
-    shell::{Result, capture, cargo, command, stream},
+    shell::{Result, cargo, command, stream},
     tools,
 };
 
@@ -29,47 +25,17 @@ const CHECKS: &[Check] = &[
     ("arrows", "no crate depends on what it must not", arrows::check),
     ("proto", ".proto files: style, format, compatibility", proto::check),
     ("deny", "bans, licences, sources of dependencies", deny),
-    (CLIPPY, "no warning in any target", clippy),
+    ("clippy", "no warning in any target", clippy),
 ];
-
-const CLIPPY: &str = "clippy";
 
 /// Runs every check and sums them up.
 ///
 /// # Errors
 /// A check failed.
 pub(crate) fn run() -> Result {
-    run_those(|_| true)
-}
-
-/// The same without clippy, for who builds [`with_clippy`] next.
-///
-/// # Errors
-/// A check failed.
-pub(crate) fn run_before_build() -> Result {
-    run_those(|name| name != CLIPPY)
-}
-
-/// Has a build by cargo look for what clippy finds, in the crates of the workspace. By itself clippy
-/// reads all dependencies once more, which takes as long as half of the build.
-///
-/// # Errors
-/// The toolchain does not say where it is.
-pub(crate) fn with_clippy(build: &mut Command) -> Result {
-    let sysroot = capture(command("rustc").args(["--print", "sysroot"]))?;
-    let driver = Path::new(sysroot.trim()).join("bin/clippy-driver");
-    // As `cargo clippy -- -D warnings` hands them to its driver.
-    build
-        .env("RUSTC_WORKSPACE_WRAPPER", driver)
-        .env("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__");
-    Ok(())
-}
-
-fn run_those(wanted: impl Fn(&str) -> bool) -> Result {
     let mut lines = Vec::new();
     let mut failed = 0;
-    let checks = || CHECKS.iter().filter(|(name, ..)| wanted(name));
-    for (name, says, check) in checks() {
+    for (name, says, check) in CHECKS {
         eprintln!("\n-- {name}: {says}");
         let begin = Instant::now();
         let outcome = check();
@@ -85,7 +51,7 @@ fn run_those(wanted: impl Fn(&str) -> bool) -> Result {
     }
     match failed {
         0 => Ok(()),
-        _ => Err(format!("{failed} of {} checks failed", checks().count()).into()),
+        _ => Err(format!("{failed} of {} checks failed", CHECKS.len()).into()),
     }
 }
 

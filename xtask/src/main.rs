@@ -84,7 +84,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let outcome = match args.as_slice() {
-        ["test"] => test::run(test::Lint::Do),
+        ["test"] => test::run(test::Lint::First),
         ["test", "--no-lint"] => test::run(test::Lint::Skip),
         ["lint"] => lint::run(),
         ["images", words @ ..] => images::run(words),

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a commit, in the order
 //! that fails soonest and compiles least.
 
-use std::{fs, process::Command, time::Instant};
+use std::{fs, time::Instant};
 
 use crate::{
     images::{self, Base},
@@ -11,25 +11,13 @@ use crate::{
     tools,
 };
 
-/// Whether there is lint besides the tests.
+/// Whether lint comes before the tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lint {
-    /// There is, tools and all.
-    Do,
+    /// It does, tools and all.
+    First,
     /// The tests alone.
     Skip,
-}
-
-impl Lint {
-    /// Cargo as each stage that builds has it: were one of them without clippy, it would build
-    /// everything of ours once more.
-    fn cargo(self, args: &str) -> Result<Command> {
-        let mut cargo = cargo(args);
-        if self == Self::Do {
-            lint::with_clippy(&mut cargo)?;
-        }
-        Ok(cargo)
-    }
 }
 
 /// Installs the tools, lints, builds, tests; stops where something fails.
@@ -40,19 +28,19 @@ pub(crate) fn run(lint: Lint) -> Result {
     let postgres = stage("postgres", Postgres::start)?;
     // Mostly it waits for the network, so it is made beside all else.
     let base = Base::begin_for_tests()?;
-    // The same profile and features as the tests: `cargo test` then finds all but the
-    // documentation's examples built. Benchmarks are for clippy alone.
-    let targets = match lint {
-        Lint::Do => "--all-targets",
-        Lint::Skip => "--lib --bins --tests --examples",
-    };
-    if lint == Lint::Do {
+    if lint == Lint::First {
         stage("tools", tools::install)?;
-        stage("lint", lint::run_before_build)?;
+        // Clippy finds what does not compile in a fraction of a build's time,
+        // and the build takes over its build scripts and macros.
+        stage("lint", lint::run)?;
     }
     stage("manifests", manifests::test)?;
+    // The same profile, targets and features as the tests: `cargo test` then
+    // finds all but the documentation's examples built. Lint has looked at the benchmarks.
     stage("build", || {
-        stream(&mut lint.cargo(&format!("build --workspace {targets} --locked"))?)
+        stream(&mut cargo(
+            "build --workspace --lib --bins --tests --examples --locked",
+        ))
     })?;
     stage("peers", peers)?;
     stage("games on Kubernetes", || {
@@ -65,11 +53,11 @@ pub(crate) fn run(lint: Lint) -> Result {
     // The examples in the documentation first: they are few, and what comes
     // last should be what the tests say.
     stage("doc", || {
-        stream(&mut lint.cargo("test --workspace --locked --doc")?)
+        stream(&mut cargo("test --workspace --locked --doc"))
     })?;
     // Nothing may follow what cargo test says, so this stage has no time.
     heading("test");
-    let mut tests = lint.cargo("test --workspace --locked --lib --bins --tests --no-fail-fast")?;
+    let mut tests = cargo("test --workspace --locked --lib --bins --tests --no-fail-fast");
     tests.env(languages::VARIABLE, languages::folder());
     stream(postgres.tell(&mut tests)).map_err(|error| format!("stage test failed: {error}").into())
 }

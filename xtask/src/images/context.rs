@@ -25,13 +25,16 @@ pub(super) fn folder(image: &Image) -> PathBuf {
     super::folder().join("contexts").join(image.name)
 }
 
-/// Builds what these images hold and writes their contexts. The programs of the tests have been
-/// built before.
+/// Builds what these images hold and writes their contexts.
 ///
 /// # Errors
 /// Something can't be built.
 pub(super) fn write(images: &[&Image], profile: &str) -> Result {
     let source = Source::read()?;
+    let is_rust = |image: &&Image| matches!(image.content, Content::Rust(_) | Content::Linked(_));
+    if profile == TESTS && images.iter().any(is_rust) {
+        programs::build_for_tests()?;
+    }
     for image in images {
         let (mut files, mut packages) = files(image, profile, &source)?;
         if image.is_bot {
