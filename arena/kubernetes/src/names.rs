@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use sha2::{Digest, Sha256};
+
 use crate::Settings;
 
 /// The tournament that an object is of: its key.
@@ -35,14 +37,18 @@ pub(crate) const BOTS_SERVICE: &str = "bots";
 /// The scheduling gate of a referee whose bots have pods of their own: it waits for its turn.
 pub(crate) const GATE: &str = "bot-arena/turn";
 
-/// How many digits of a tournament's commitment are its key.
-const KEY_DIGITS: usize = 10;
+/// How many bytes of a hash are a tournament's key, as two hexadecimal digits each.
+const KEY_BYTES: usize = 5;
 
 /// What a tournament is called in names and labels: people's names may be of any length and
-/// letters.
+/// letters. Two tournaments of one arena may have the same commitment, since a seed can be typed;
+/// their names differ.
 #[must_use]
-pub fn key(commitment: &str) -> String {
-    commitment.chars().take(KEY_DIGITS).collect()
+pub fn key(commitment: &str, name: &str) -> String {
+    let hash = Sha256::digest(format!("{commitment}\n{name}"));
+    (hash.iter().take(KEY_BYTES))
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// The name of a Job. With an index and what Kubernetes adds for a pod it stays below 63 characters.
@@ -104,10 +110,16 @@ mod tests {
 
     #[test]
     fn the_longest_names_are_short_enough() {
-        let key = key(&"f".repeat(64));
+        let key = key(&"f".repeat(64), "cup");
         let job = job(&key, u32::MAX, 999);
         let index = 99_999;
         let pod = format!("{job}-{index}-abcde");
         assert!(bot_pod(&pod, 3).len() <= 63, "{pod}");
+    }
+
+    #[test]
+    fn tournaments_of_the_same_seed_have_objects_of_their_own() {
+        let commitment = "f".repeat(64);
+        assert_ne!(key(&commitment, "spring"), key(&commitment, "summer"));
     }
 }

@@ -77,7 +77,7 @@ impl Tournament {
         matches: &[OpenMatch],
     ) -> Self {
         Self {
-            key: names::key(commitment),
+            key: names::key(commitment, &name),
             name,
             isolation,
             games,

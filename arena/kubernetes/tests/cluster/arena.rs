@@ -24,6 +24,9 @@ use referee_worker::{
 
 use crate::world::Defect;
 
+/// The name of its tournament.
+const NAME: &str = "cup";
+
 /// What is played.
 #[derive(Clone, Debug)]
 pub(crate) struct Cup {
@@ -188,7 +191,7 @@ impl Arena {
 
     /// What the tournament is called in names and labels.
     pub(crate) fn key(&self) -> String {
-        arena_kubernetes::names::key(&self.plan.root.commitment())
+        arena_kubernetes::names::key(&self.plan.root.commitment(), NAME)
     }
 
     pub(crate) fn is_up(&self) -> bool {
@@ -216,7 +219,7 @@ impl Arena {
             can: Arc::new(Abilities::Local),
             games,
             scope: Some(Scope {
-                tournament: "cup".to_owned(),
+                tournament: NAME.to_owned(),
                 matchup,
             }),
         };
@@ -379,7 +382,7 @@ impl Source for Arena {
             Away::Elsewhere => {
                 return Some(Wanted {
                     tournaments: Vec::new(),
-                    others: ["cup".to_owned()].into(),
+                    others: [NAME.to_owned()].into(),
                 });
             }
         }
@@ -390,7 +393,7 @@ impl Source for Arena {
             let open = dispatcher.open_matches(self.cup.games, self.most);
             vec![Tournament::new(
                 &self.plan.root.commitment(),
-                "cup".to_owned(),
+                NAME.to_owned(),
                 self.cup.isolation,
                 None,
                 self.cup.games,
