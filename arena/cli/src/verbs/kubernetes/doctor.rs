@@ -37,6 +37,8 @@ pub(crate) struct Doctor {
 /// What was found out: what was looked at, and what is wrong with it.
 struct Findings {
     wrong: u32,
+    /// What this account may not look at.
+    hidden: Vec<String>,
 }
 
 impl Findings {
@@ -52,8 +54,31 @@ impl Findings {
     }
 
     fn unknown(&mut self, what: &str, error: &kube::Error) -> anyhow::Result<()> {
-        report::line(&format!("?      {what}: {error}"))?;
+        let said = match error {
+            kube::Error::Api(status) if status.code == 403 => {
+                self.hidden.push(what.to_owned());
+                return Ok(());
+            }
+            // Its other words are fields for programs.
+            kube::Error::Api(status) => &status.message,
+            other => &other.to_string(),
+        };
+        report::line(&format!("?      {what}: {said}"))?;
         Ok(())
+    }
+
+    fn end(self) -> anyhow::Result<End> {
+        if !self.hidden.is_empty() {
+            report::line(&format!(
+                "?      this account may not look at {}; run `arena kubernetes doctor` where kubectl \
+                 works to have them looked at too",
+                self.hidden.join(", ")
+            ))?;
+        }
+        Ok(match self.wrong {
+            0 => End::Done,
+            _ => End::No,
+        })
     }
 }
 
@@ -61,7 +86,10 @@ impl Doctor {
     pub(super) async fn run(self) -> anyhow::Result<End> {
         let settings = self.cluster.settings()?;
         let client = pods::client().await?;
-        let mut findings = Findings { wrong: 0 };
+        let mut findings = Findings {
+            wrong: 0,
+            hidden: Vec::new(),
+        };
         if !version(&client, &mut findings).await? {
             return Ok(End::No);
         }
@@ -118,10 +146,7 @@ impl Doctor {
         quotas(&client, namespace, &mut findings).await?;
         let looked = self.cluster.look().await?;
         games(&looked, &mut findings)?;
-        Ok(match findings.wrong {
-            0 => End::Done,
-            _ => End::No,
-        })
+        findings.end()
     }
 }
 
