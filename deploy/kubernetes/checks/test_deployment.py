@@ -182,7 +182,13 @@ def test_prometheus_asks_where_the_arena_shows_figures(secrets: dict[str, set[st
 def test_what_scales_or_guards_has_something_to_do_it_to(things: list[Object]) -> None:
     for budget in of_kind(things, "PodDisruptionBudget"):
         selector = budget["spec"]["selector"]["matchLabels"]
-        (_,) = [t for t in templates(things) if selected(selector, labels(t))]
+        found = [t for t in templates(things) if selected(selector, labels(t))]
+        if budget["metadata"]["name"] == "bots-of-games":
+            assert selected(selector, GAME | {"bot-arena/role": "bot"})
+            assert not selected(selector, GAME | {"bot-arena/role": "referee"})
+            assert not found
+        else:
+            assert len(found) == 1
         assert not is_arena({"metadata": {"labels": selector}})
     for scaler in of_kind(things, "ScaledObject", "HorizontalPodAutoscaler"):
         deployment = named(things, "Deployment", scaler["spec"]["scaleTargetRef"]["name"])
