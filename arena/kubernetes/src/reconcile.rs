@@ -305,6 +305,12 @@ fn one(
         {
             troubles.push(format!("no node takes the pod {}: {why}", pod.name));
         }
+        if let Some(said) = fails_again(pod, &pods, &jobs) {
+            troubles.push(format!(
+                "the referee {} failed and is started again: {said}",
+                pod.name
+            ));
+        }
         for (container, why) in &pod.stuck {
             // Those of bots are told by their bots' names.
             if names::place_of(container).is_none() {
@@ -401,6 +407,18 @@ fn waits_for_pods(job: &SeenJob, pods: &[&SeenPod], now: i64) -> Option<String> 
             job.name
         ),
     })
+}
+
+/// What a referee said that failed, and has not done well since. Of a Job that has ended, all of it is
+/// told.
+fn fails_again<'a>(pod: &'a SeenPod, pods: &[&SeenPod], jobs: &[&SeenJob]) -> Option<&'a str> {
+    let said = pod.said.as_deref()?;
+    let is_played = jobs
+        .iter()
+        .any(|job| job.of == pod.of && job.ended.is_none());
+    let follows = |other: &&&SeenPod| other.job == pod.job && other.since >= pod.since;
+    let is_mended = (pods.iter().filter(follows)).any(|other| other.phase == Phase::Succeeded);
+    (is_played && !is_mended).then_some(said)
 }
 
 /// What to say of a Job that failed.
@@ -793,6 +811,42 @@ mod tests {
         let jobs = vec![seen(0, 1), seen(1, 1)];
         let found = at(9, &wanted(2), jobs, vec![pod], &mut memory, later + 1);
         assert_eq!(found.troubles["k"], [""; 0]);
+    }
+
+    #[test]
+    fn a_referee_that_fails_is_told_until_another_one_has_done_well() {
+        let failed = SeenPod {
+            phase: Phase::Failed,
+            job: Some((names::job("k", 0, 1), "0".to_owned())),
+            stuck: vec![],
+            said: Some("exit code 75: could not connect to the bot a".to_owned()),
+            ..stuck(0)
+        };
+        let told = |pods| {
+            let mut memory = Memory::default();
+            let found = at(9, &wanted(1), vec![seen(0, 1)], pods, &mut memory, NOW);
+            found.troubles["k"].join("\n")
+        };
+        let trouble = told(vec![failed.clone()]);
+        assert!(
+            trouble.ends_with("could not connect to the bot a"),
+            "{trouble}"
+        );
+        let followed_by = |phase| SeenPod {
+            name: format!("{}-0-y", names::job("k", 0, 1)),
+            phase,
+            said: None,
+            since: NOW,
+            ..failed.clone()
+        };
+        assert_eq!(
+            told(vec![failed.clone(), followed_by(Phase::Running)]),
+            trouble
+        );
+        assert_eq!(
+            told(vec![failed.clone(), followed_by(Phase::Succeeded)]),
+            ""
+        );
     }
 
     #[test]

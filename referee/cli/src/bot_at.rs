@@ -6,7 +6,7 @@ use std::{collections::HashMap, fmt, str::FromStr, time::Duration};
 use clap::Args;
 use futures_util::future::join_all;
 use referee::{Address, BotDial, Presence};
-use referee_worker::{BotAddress, Entry};
+use referee_worker::{BotAddress, Entry, remote::WAITING_FOR_BOTS};
 use tokio::time::{Instant, sleep_until};
 
 use crate::{TryAgain, usage};
@@ -145,7 +145,7 @@ impl BotAtArgs {
             return Ok(());
         }
         let within = humantime::format_duration(self.bots_within);
-        tracing::info!(%within, bots = self.bots_at.len(), "waiting for bots that others start");
+        tracing::info!(%within, bots = self.bots_at.len(), "{WAITING_FOR_BOTS}");
         let deadline = Instant::now() + self.bots_within;
         let waiting = self.bots_at.iter().map(|bot| wait_for(bot, dial, deadline));
         let absent = join_all(waiting).await.into_iter().flatten();

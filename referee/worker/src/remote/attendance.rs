@@ -9,7 +9,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Status, Streaming};
 
-use super::{Joined, Refused, Shared, wire};
+use super::{Joined, NO_CONNECTION, Refused, Shared, wire};
 use crate::lease::LiveUpdate;
 
 /// How long the arena has for its welcome.
@@ -38,10 +38,7 @@ pub(super) async fn attend(
         if let Some(refused) = shared.refused(&status) {
             return Err(refused);
         }
-        tracing::warn!(
-            reason = reason(&status),
-            "no connection to the arena; it is tried again"
-        );
+        tracing::warn!(reason = reason(&status), "{NO_CONNECTION}");
         shared.joined.send_replace(Joined::NotYet);
         if began.elapsed() > STABLE {
             pauses = shared.pauses();

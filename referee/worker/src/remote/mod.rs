@@ -30,6 +30,11 @@ use crate::{
 
 use self::wire::BadMessage;
 
+/// What a worker logs that waits for bots before it joins.
+pub const WAITING_FOR_BOTS: &str = "waiting for bots that others start";
+/// What a worker logs each time that it does not reach the arena.
+pub const NO_CONNECTION: &str = "no connection to the arena; it is tried again";
+
 /// How long a call may take; a request for work waits for a quarter of a lease.
 const CALL_LIMIT: Duration = Duration::from_secs(60);
 /// The pauses between attempts: the first one and the longest one, before the jitter.

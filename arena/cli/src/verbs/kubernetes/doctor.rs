@@ -1,13 +1,18 @@
 //! `arena kubernetes doctor`: what is wrong with a cluster, and how to mend it.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use arena_kubernetes::{Observed, Phase, Role, SeenPod, names};
 use k8s_openapi::api::{
     authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec},
     core::v1::{Namespace, ResourceQuota, Secret, Service, ServiceAccount},
 };
 use kube::{
     Api, Client,
-    api::{ListParams, PostParams},
+    api::{ListParams, LogParams, PostParams},
 };
+use referee_core::printable_lines;
+use referee_worker::remote::{NO_CONNECTION, WAITING_FOR_BOTS};
 
 use super::{Cluster, Looked, status::troubles};
 use crate::{End, pods, report};
@@ -27,6 +32,12 @@ const RIGHTS: &[(&str, &str, &str)] = &[
     ("", "pods", "patch"),
     ("", "pods", "delete"),
 ];
+
+/// How long a referee that runs may take to join the arena, in seconds.
+const SLOW_JOIN: i64 = 60;
+/// So many of them are looked at, and so many bytes of a line read.
+const MOST_LATE: usize = 10;
+const LONGEST_LINE: i64 = 4096;
 
 #[derive(clap::Args)]
 pub(crate) struct Doctor {
@@ -145,7 +156,7 @@ impl Doctor {
         )?;
         quotas(&client, namespace, &mut findings).await?;
         let looked = self.cluster.look().await?;
-        games(&looked, &mut findings)?;
+        games(&looked, &mut findings).await?;
         findings.end()
     }
 }
@@ -268,16 +279,27 @@ async fn quotas(client: &Client, namespace: &str, findings: &mut Findings) -> an
 }
 
 /// What stands in the way of the pods of games.
-fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
+async fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
     let observed = looked.observed();
     let troubles = troubles(looked, &observed);
+    let late = late_referees(looked, &observed).await;
+    for (pod, said) in &late {
+        findings.wrong(
+            &format!(
+                "the referee {pod} runs for more than {SLOW_JOIN} s and has not joined the arena; \
+                 it said last: {said}"
+            ),
+            "see whether the cluster has DNS for its pods, and whether policies of its network let \
+             referees reach the arena's port 50060 and the bots' port 50051",
+        )?;
+    }
     for trouble in &troubles {
         findings.wrong(
             trouble,
             "`arena kubernetes logs TOURNAMENT` and `kubectl describe pod` say more",
         )?;
     }
-    if troubles.is_empty() {
+    if troubles.is_empty() && late.is_empty() {
         findings.fine(&format!(
             "{} and {} of games are as they should be",
             report::plural(observed.jobs.len() as u64, "Job"),
@@ -285,4 +307,40 @@ fn games(looked: &Looked, findings: &mut Findings) -> anyhow::Result<()> {
         ))?;
     }
     Ok(())
+}
+
+/// Referees that run and have not joined the arena for longer than that takes, with the last line
+/// that each has written.
+async fn late_referees(looked: &Looked, observed: &Observed) -> Vec<(String, String)> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    });
+    let is_late = |pod: &&SeenPod| {
+        pod.role == Role::Referee
+            && pod.phase == Phase::Running
+            && !pod.leaving
+            && now > pod.since + SLOW_JOIN
+    };
+    let wanted = LogParams {
+        container: Some(names::REFEREE.to_owned()),
+        tail_lines: Some(1),
+        limit_bytes: Some(LONGEST_LINE),
+        ..LogParams::default()
+    };
+    let mut late = Vec::new();
+    for pod in observed.pods.iter().filter(is_late).take(MOST_LATE) {
+        // Whoever may not read logs sees the rest all the same.
+        let Ok(log) = looked.pods_api().logs(&pod.name, &wanted).await else {
+            continue;
+        };
+        let said = printable_lines(log.trim());
+        if [WAITING_FOR_BOTS, NO_CONNECTION]
+            .iter()
+            .any(|line| said.contains(line))
+        {
+            late.push((pod.name.clone(), said));
+        }
+    }
+    late
 }
