@@ -75,7 +75,7 @@ pub(crate) const fn name_of_foul(kind: FoulKind) -> FindingName {
         FoulKind::NoStart => FindingName::NoReady,
         FoulKind::Unsupported => FindingName::Unsupported,
         FoulKind::Crashed => FindingName::Crashed,
-        FoulKind::HungUp => FindingName::HungUp,
+        FoulKind::HungUp | FoulKind::Resigned => FindingName::HungUp,
         FoulKind::ErrorStatus => FindingName::ErrorStatus,
         FoulKind::Malformed => FindingName::Malformed,
         FoulKind::WrongNumber => FindingName::WrongNumber,

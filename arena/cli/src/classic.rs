@@ -86,6 +86,7 @@ pub(crate) const fn foul_code(foul: FoulKind, bot: i32) -> i32 {
         FoulKind::Unsupported => -3 - bot,
         FoulKind::Crashed
         | FoulKind::HungUp
+        | FoulKind::Resigned
         | FoulKind::ErrorStatus
         | FoulKind::Malformed
         | FoulKind::WrongNumber

@@ -106,6 +106,8 @@ pub enum FoulEvidence {
     },
     /// It closed the stream before the game was over.
     HungUp,
+    /// A person gave up. It ends a seat's part as a foul does, and is none.
+    Resigned,
     /// It ended the stream with an error.
     ErrorStatus {
         /// The gRPC status code.
@@ -179,6 +181,7 @@ pub enum FoulName {
     Unsupported,
     Crashed,
     HungUp,
+    Resigned,
     ErrorStatus,
     Malformed,
     WrongNumber,

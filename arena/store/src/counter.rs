@@ -170,7 +170,7 @@ fn foul(word: &str) -> Option<FoulKind> {
     FOULS.into_iter().find(|&kind| foul_word(kind) == word)
 }
 
-const FOULS: [FoulKind; 15] = [
+const FOULS: [FoulKind; 16] = [
     FoulKind::Unreachable,
     FoulKind::NoStart,
     FoulKind::Unsupported,
@@ -186,6 +186,7 @@ const FOULS: [FoulKind; 15] = [
     FoulKind::MemoryExceeded,
     FoulKind::Illegal,
     FoulKind::Late,
+    FoulKind::Resigned,
 ];
 
 #[cfg(test)]
@@ -269,6 +270,7 @@ mod tests {
             FoulKind::MemoryExceeded => 12,
             FoulKind::Illegal => 13,
             FoulKind::Late => 14,
+            FoulKind::Resigned => 15,
         };
         assert!(FOULS.into_iter().map(place).eq(0..FOULS.len()));
     }

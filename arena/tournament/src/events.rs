@@ -144,6 +144,7 @@ pub fn evidence(foul: &Foul) -> FoulEvidence {
         Foul::Unsupported { detail } => FoulEvidence::Unsupported { detail },
         Foul::Crashed { detail } => FoulEvidence::Crashed { detail },
         Foul::HungUp => FoulEvidence::HungUp,
+        Foul::Resigned => FoulEvidence::Resigned,
         Foul::ErrorStatus { code, message } => FoulEvidence::ErrorStatus {
             code,
             detail: message,
@@ -178,6 +179,7 @@ pub const fn foul_name(kind: FoulKind) -> FoulName {
         FoulKind::Unsupported => FoulName::Unsupported,
         FoulKind::Crashed => FoulName::Crashed,
         FoulKind::HungUp => FoulName::HungUp,
+        FoulKind::Resigned => FoulName::Resigned,
         FoulKind::ErrorStatus => FoulName::ErrorStatus,
         FoulKind::Malformed => FoulName::Malformed,
         FoulKind::WrongNumber => FoulName::WrongNumber,

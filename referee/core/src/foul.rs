@@ -32,6 +32,8 @@ pub enum Foul {
     },
     /// It closed the stream in the middle of the game.
     HungUp,
+    /// A person gave up. It ends a seat's part as a foul does, and is none.
+    Resigned,
     /// It ended the stream with an error status.
     ErrorStatus {
         /// The gRPC status code's number.
@@ -102,6 +104,7 @@ pub enum FoulKind {
     Unsupported,
     Crashed,
     HungUp,
+    Resigned,
     ErrorStatus,
     Malformed,
     WrongNumber,
@@ -124,6 +127,7 @@ impl Foul {
             Self::Unsupported { .. } => FoulKind::Unsupported,
             Self::Crashed { .. } => FoulKind::Crashed,
             Self::HungUp => FoulKind::HungUp,
+            Self::Resigned => FoulKind::Resigned,
             Self::ErrorStatus { .. } => FoulKind::ErrorStatus,
             Self::Malformed { .. } => FoulKind::Malformed,
             Self::WrongNumber { .. } => FoulKind::WrongNumber,
@@ -184,6 +188,7 @@ impl Foul {
             Self::ErrorStatus { message, .. } => Some(message),
             Self::Illegal { reason } => Some(reason),
             Self::HungUp
+            | Self::Resigned
             | Self::WrongNumber { .. }
             | Self::Unsolicited { .. }
             | Self::Oversized { .. }
@@ -201,6 +206,7 @@ impl std::fmt::Display for Foul {
             Self::Unsupported { detail } => write!(f, "does not play this game: {detail}"),
             Self::Crashed { detail } => write!(f, "crashed: {detail}"),
             Self::HungUp => f.write_str("closed its stream before the game was over"),
+            Self::Resigned => f.write_str("resigned"),
             Self::ErrorStatus { code, message } => {
                 write!(f, "{message} (gRPC status {code})")
             }
@@ -231,6 +237,7 @@ impl FoulKind {
             Self::Unsupported => "unsupported",
             Self::Crashed => "crashed",
             Self::HungUp => "hung up",
+            Self::Resigned => "resigned",
             Self::ErrorStatus => "error status",
             Self::Malformed => "malformed",
             Self::WrongNumber => "wrong number",

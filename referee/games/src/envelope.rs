@@ -123,6 +123,11 @@ pub fn ending(verdict: &Verdict) -> Ending {
     match verdict {
         Verdict::Void { .. } => Ending::Void,
         Verdict::Finished { fouls, .. } if fouls.is_empty() => Ending::Played,
+        Verdict::Finished { fouls, .. }
+            if (fouls.iter()).all(|foul| foul.foul.kind() == FoulKind::Resigned) =>
+        {
+            Ending::Resigned
+        }
         Verdict::Finished { .. } => Ending::Foul,
     }
 }
@@ -167,6 +172,7 @@ pub fn foul_kind(foul: FoulKind) -> ProtoFoul {
         FoulKind::Unsupported => ProtoFoul::Unsupported,
         FoulKind::Crashed => ProtoFoul::Crashed,
         FoulKind::HungUp => ProtoFoul::HungUp,
+        FoulKind::Resigned => ProtoFoul::Resigned,
         FoulKind::ErrorStatus => ProtoFoul::ErrorStatus,
         FoulKind::Malformed => ProtoFoul::Malformed,
         FoulKind::WrongNumber => ProtoFoul::WrongNumber,
