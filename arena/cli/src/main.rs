@@ -1,5 +1,6 @@
 //! `arena`: arranges games between bots and shows how they went.
 
+mod built_in;
 mod classic;
 mod draw;
 mod hints;

@@ -114,6 +114,21 @@ fn quick(name: &str) -> Bot {
         .quick()
 }
 
+/// The strongest built-in bot of each game, so limited that a person need not wait long.
+const BEST: &[(&str, &str)] = &[
+    ("connect_four", "uct"),
+    ("othello", "weights?plies=7"),
+    ("mahjong", "shanten"),
+    ("big_two", "ai3"),
+];
+
+/// Whom a person plays who has named nobody: `NAME?parameter=value&…`.
+#[must_use]
+pub fn best(game: &GameInfo) -> &'static str {
+    let best = BEST.iter().find(|(name, _)| *name == game.name);
+    best.map_or("random", |(_, spec)| spec)
+}
+
 /// The bots of a demo game, as `AS=house:NAME?parameter=value`, one for each seat or
 /// more.
 #[must_use]
@@ -187,6 +202,17 @@ mod tests {
                 assert!(bot(spec).is_ok(), "{spec}");
                 assert!(named(spec).unwrap().games.include(info.name), "{spec}");
             }
+        }
+    }
+
+    #[test]
+    fn every_game_has_a_best_bot() {
+        for kind in GAMES {
+            let info = kind.info();
+            let spec = best(info);
+            assert_ne!(spec, "random", "{}", info.name);
+            assert!(bot(spec).is_ok(), "{spec}");
+            assert!(named(spec).unwrap().games.include(info.name), "{spec}");
         }
     }
 

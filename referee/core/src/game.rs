@@ -27,9 +27,20 @@ pub struct GameInfo {
     /// If scores are payments between the seats: what each seat has at the beginning of
     /// a series of games. Otherwise 0.
     pub purse: i32,
+    /// Its rules, for people who play it, as Markdown.
+    pub rules: RulesPage,
     /// Whether the score of a seat says by how much it is ahead of the other seat, as a
     /// difference of discs does. Otherwise it is what the seat has won by itself.
     pub score_is_lead: bool,
+}
+
+/// The rules of a game in each language that people are spoken to in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RulesPage {
+    /// In English.
+    pub english: &'static str,
+    /// In Chinese.
+    pub chinese: &'static str,
 }
 
 /// A legal and unusual beginning, to test whether a bot can handle it.

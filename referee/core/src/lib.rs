@@ -28,7 +28,9 @@ mod wire;
 pub use clock::{Charge, Clock, Limits, ThinkingTime};
 pub use dice::Dice;
 pub use foul::{Foul, FoulKind};
-pub use game::{Audience, Game, GameInfo, Illegal, Observation, SetupError, State, Step, Trial};
+pub use game::{
+    Audience, Game, GameInfo, Illegal, Observation, RulesPage, SetupError, State, Step, Trial,
+};
 pub use json::{JsonBounds, JsonError};
 pub use outcome::{Outcome, SeatFoul, Verdict};
 pub use printable::{is_printable, printable, printable_lines};

@@ -91,6 +91,12 @@ const FORBIDDEN: &[Arrow] = &[
     ("arena-check", "arena-tournament", "a check plays one game at a time"),
     ("arena-check", "arena", "who checks does not know who asks"),
 
+    ("arena-play", "clap", "the engine reads no arguments"),
+    ("arena-play", "anstream", "a library prints nothing"),
+    ("arena-play", "house-bots", "a bot that gives hints is handed in"),
+    ("arena-play", "arena-store", "a record is handed out"),
+    ("arena-play", "arena-tournament", "people's games are in no tournament"),
+    ("arena-play", "arena", "who plays does not know who shows it"),
     ("arena-review", "clap", "the engine reads no arguments"),
     ("arena-review", "indicatif", "a library prints nothing"),
     ("arena-review", "anstream", "a library prints nothing"),

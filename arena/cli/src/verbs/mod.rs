@@ -12,6 +12,7 @@ mod kubernetes;
 mod r#match;
 mod metrics;
 mod packing;
+mod play;
 mod replay;
 mod selftest;
 mod serve;
@@ -47,6 +48,7 @@ use crate::{End, usage};
   arena tournament run spring.toml
   arena check exec:./my_bot --game connect-four
   arena exam connect-four --bot me=exec:./my_bot --group 1
+  arena play connect-four --against house:uct
   arena replay show arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst
   arena replay explain arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst
   arena replay rerun arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst --seat 0 --bot exec:./v2
@@ -80,6 +82,8 @@ enum Verb {
     /// How good one bot is, in points: graded opponents, fixed cases
     #[command(subcommand)]
     Exam(exam::Exam),
+    /// Play a game yourself, against bots or with others at this terminal
+    Play(play::Play),
     /// Step through a record, or prove it
     #[command(subcommand)]
     Replay(replay::Replay),
@@ -137,6 +141,7 @@ impl Cli {
             Verb::Demo(verb) => on_runtime(verb.run()),
             Verb::Match(verb) => on_runtime(verb.run()),
             Verb::Tournament(verb) => on_runtime(verb.run()),
+            Verb::Play(verb) => on_runtime(verb.run()),
             Verb::Bots(verb) => on_runtime(verb.run()),
             Verb::Check(verb) => on_runtime(verb.run()),
             Verb::Exam(verb) => on_runtime(verb.run()),
@@ -204,6 +209,9 @@ fn completed() -> clap::Command {
     Cli::command()
         .mut_subcommand("match", |verb| {
             verb.mut_arg("game", game).mut_arg("bots", bot)
+        })
+        .mut_subcommand("play", |verb| {
+            verb.mut_arg("game", game).mut_arg("against", bot)
         })
         .mut_subcommand("selftest", |verb| {
             verb.mut_arg("game", game).mut_arg("bot", bot)

@@ -23,6 +23,7 @@ mod namespaces;
 mod networks;
 mod node;
 mod packed;
+mod people;
 mod pods;
 mod postgres;
 mod postgres_tls;

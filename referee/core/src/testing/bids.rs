@@ -74,6 +74,10 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
         rules_version: 1,
         notation: "the card",
         purse: 0,
+        rules: crate::RulesPage {
+            english: "",
+            chinese: "",
+        },
         score_is_lead: false,
     };
     type Setup = ();

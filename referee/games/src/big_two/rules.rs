@@ -2,8 +2,8 @@
 //! deal of what a seat has not seen.
 
 use referee_core::{
-    Audience, Dice, Game, GameInfo, Illegal, JsonBounds, Observation, PerSeat, Scene, Seat,
-    SetupError, State, Step, Trial,
+    Audience, Dice, Game, GameInfo, Illegal, JsonBounds, Observation, PerSeat, RulesPage, Scene,
+    Seat, SetupError, State, Step, Trial,
 };
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,10 @@ impl Game for BigTwo {
         rules_version: 1,
         notation: "the cards with spaces between, as in 3C 3D JK1, or pass",
         purse: 1_000,
+        rules: RulesPage {
+            english: include_str!("../../../../docs/rules/big-two.md"),
+            chinese: include_str!("../../../../docs/zh/rules/big-two.md"),
+        },
         score_is_lead: false,
     };
 

@@ -2,8 +2,8 @@
 //! that drop stones in turn, four in an unbroken line win.
 
 use referee_core::{
-    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat, SetupError, State,
-    Step, Trial,
+    Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, RulesPage, Scene, Seat,
+    SetupError, State, Step, Trial,
 };
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +97,10 @@ impl Game for ConnectFour {
         rules_version: 1,
         notation: "(row, column)",
         purse: 0,
+        rules: RulesPage {
+            english: include_str!("../../../../docs/rules/connect-four.md"),
+            chinese: include_str!("../../../../docs/zh/rules/connect-four.md"),
+        },
         score_is_lead: false,
     };
 

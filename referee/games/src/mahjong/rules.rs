@@ -2,7 +2,7 @@
 //! wins or the wall is empty.
 
 use referee_core::{
-    Audience, Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, Scene, Seat,
+    Audience, Dice, Game, GameInfo, Illegal, Observation, Outcome, PerSeat, RulesPage, Scene, Seat,
     SetupError, State, Step, Trial,
 };
 
@@ -202,6 +202,10 @@ impl Game for Mahjong {
         rules_version: 1,
         notation: "a tile such as 3c, or win, or pass",
         purse: 0,
+        rules: RulesPage {
+            english: include_str!("../../../../docs/rules/mahjong.md"),
+            chinese: include_str!("../../../../docs/zh/rules/mahjong.md"),
+        },
         score_is_lead: false,
     };
 

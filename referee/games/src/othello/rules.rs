@@ -5,8 +5,8 @@
 //! The referee passes for a side without a move: it is not asked.
 
 use referee_core::{
-    Dice, Game, GameInfo, Illegal, JsonBounds, Observation, Outcome, PerSeat, Scene, Seat,
-    SetupError, State, Step, Trial,
+    Dice, Game, GameInfo, Illegal, JsonBounds, Observation, Outcome, PerSeat, RulesPage, Scene,
+    Seat, SetupError, State, Step, Trial,
 };
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +101,10 @@ impl Game for Othello {
         rules_version: 1,
         notation: "column and row, such as d3",
         purse: 0,
+        rules: RulesPage {
+            english: include_str!("../../../../docs/rules/othello.md"),
+            chinese: include_str!("../../../../docs/zh/rules/othello.md"),
+        },
         score_is_lead: true,
     };
 

@@ -5,10 +5,8 @@ use arena_events::{
     replay::{BetterMove, ExpectedScore, ExplainedEvent, ExplanationEvent},
 };
 use arena_review::{
-    BotError, ExplainOptions, ExplainedMove, Explanation, InProcessBot, InProcessSeat, ReviewError,
-    SEARCHES, explain,
+    ExplainOptions, ExplainedMove, Explanation, InProcessBot, ReviewError, SEARCHES, explain,
 };
-use bytes::Bytes;
 use clap::Args;
 use house_bots::HOUSE;
 use referee_core::{FoulKind, Record, Root};
@@ -19,6 +17,7 @@ use super::{games::GameArgs, in_words};
 use crate::{
     End, NotReplayed,
     bots::schemes,
+    built_in::BuiltIn,
     report::{event, plain_table, plural, shorten, text, wrapped},
     usage,
     verbs::Format,
@@ -46,23 +45,6 @@ pub(crate) struct Explain {
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-}
-
-/// A built-in bot that plays on in this process.
-struct BuiltIn(house_bots::Bot);
-
-struct BuiltInSeat(house_bots::LocalPlayer);
-
-impl InProcessBot for BuiltIn {
-    fn sit(&self, path: &str, start: &Bytes) -> Result<Box<dyn InProcessSeat>, BotError> {
-        Ok(Box::new(BuiltInSeat(self.0.sit(path, start)?)))
-    }
-}
-
-impl InProcessSeat for BuiltInSeat {
-    fn hear(&mut self, call: &Bytes) -> Result<Option<Bytes>, BotError> {
-        Ok(self.0.hear(call)?)
-    }
 }
 
 impl Explain {

@@ -60,7 +60,7 @@ impl<'a> Winner<'a> {
 }
 
 /// How a game ended.
-fn in_words(record: &Record) -> String {
+pub(crate) fn in_words(record: &Record) -> String {
     match &record.result.verdict {
         Verdict::Void { reason } => format!("void: {reason}"),
         Verdict::Finished { outcome, fouls } => {

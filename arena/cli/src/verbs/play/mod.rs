@@ -1,0 +1,148 @@
+//! `arena play`: a person at the terminal against bots, or several people at one terminal.
+
+mod input;
+mod settings;
+mod table;
+mod words;
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use arena_tournament::{parse_limit, secret_root};
+use clap::Args;
+use referee_cli::{Hidden, net::BotsTlsArgs, sandbox::SandboxArgs};
+use referee_core::{GameKind, Root};
+use referee_worker::{Entry, LaunchContext};
+
+use self::{
+    input::Input,
+    settings::{Settings, Settled},
+    table::{After, Table},
+    words::Language,
+};
+use crate::{End, bots::schemes, draw::Signs, report, usage};
+
+/// You type your moves, or `help`. It reads lines, so a program can play through a pipe.
+#[derive(Args)]
+pub(crate) struct Play {
+    /// The game, for example connect-four.
+    game: String,
+    /// A bot to play against, SPEC or NAME=SPEC; once for each, or once for all other seats
+    /// [default: the strongest built-in bot].
+    #[arg(long, value_name = "SPEC", conflicts_with = "hot_seat")]
+    against: Vec<String>,
+    /// People in every seat, at this terminal.
+    #[arg(long)]
+    hot_seat: bool,
+    /// Your seat, from 0, or `random`; seat 0 begins in games of two.
+    #[arg(long, default_value = "0")]
+    seat: String,
+    /// What you are called.
+    #[arg(long, env = "USER", default_value = "you")]
+    name: String,
+    /// The set-up as JSON [default: the standard one].
+    #[arg(long)]
+    setup: Option<String>,
+    /// The same deal again: a number or a word.
+    #[arg(long)]
+    seed: Option<String>,
+    /// The time limit of bots for one move. You have none.
+    #[arg(long, default_value = "3s", value_parser = parse_limit)]
+    move_limit: Duration,
+    /// The built-in bot that gives hints, house:NAME [default: the strongest one].
+    #[arg(long, value_name = "SPEC")]
+    hints: Option<String>,
+    /// Begin at once, without asking for settings.
+    #[arg(long)]
+    start: bool,
+    /// The language: en or zh [default: that of the terminal].
+    #[arg(long, value_enum)]
+    lang: Option<Language>,
+    /// Draw with letters only.
+    #[arg(long)]
+    ascii: bool,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+    #[command(flatten)]
+    bots_tls: BotsTlsArgs,
+}
+
+impl Play {
+    pub(super) async fn run(self) -> anyhow::Result<End> {
+        let kind = arena_tournament::find_game(&self.game)?;
+        let language = self.lang.unwrap_or_else(Language::of_terminal);
+        let signs = match self.ascii {
+            true => Signs::Ascii,
+            false => Signs::of_terminal(),
+        };
+        let mut settings = Settings::new(kind, language, signs, &self.name)?;
+        if self.hot_seat {
+            settings.set("against", "people")?;
+        } else if !self.against.is_empty() {
+            settings.against(&self.against)?;
+        }
+        settings.set("seat", &self.seat)?;
+        if let Some(setup) = &self.setup {
+            settings.set_up(setup)?;
+        }
+        settings.limit = self.move_limit;
+        settings.seed.clone_from(&self.seed);
+        let hints = self.hinter(kind)?;
+        let mut input = Input::new(language);
+        report::text(&words::heading(language, kind.info()))?;
+        if !self.start && settings.ask(&mut input).await? == Settled::Left {
+            return Ok(End::Done);
+        }
+        loop {
+            let root = match &settings.seed {
+                Some(seed) => seed
+                    .parse::<Root>()
+                    .or_else(|error| usage(format!("--seed: {error}")))?,
+                None => secret_root()?,
+            };
+            let seating = settings.seating(&root);
+            let bots = seating.players.iter().filter_map(|player| match player {
+                arena_play::Player::Bot(entry) => Some(entry),
+                arena_play::Player::Person(_) => None,
+            });
+            let bots: Vec<&Entry> = bots.collect();
+            let sandbox = self.sandbox.around(bots, [])?;
+            let directory =
+                std::env::current_dir().context("the folder of this process is gone")?;
+            let context = LaunchContext::new(Hidden::supervisor()?, None, directory)
+                .context("could not start the supervisor")?
+                .with_sandbox(sandbox)
+                .with_pondering(self.sandbox.allows_pondering())
+                .with_dial(self.bots_tls.load()?);
+            let mut table = Table::new(language, signs, kind, &hints);
+            match table.play(seating, &context, &mut input).await? {
+                After::Left => return Ok(End::Done),
+                After::Interrupted => return Ok(End::Interrupted),
+                After::Again => {}
+                After::Settings => {
+                    if settings.ask(&mut input).await? == Settled::Left {
+                        return Ok(End::Done);
+                    }
+                }
+            }
+            // The same deal would be played again.
+            settings.seed = None;
+        }
+    }
+
+    /// What gives hints.
+    fn hinter(&self, kind: &'static dyn GameKind) -> anyhow::Result<String> {
+        let Some(spec) = &self.hints else {
+            return Ok(house_bots::best(kind.info()).to_owned());
+        };
+        let Some(name) = spec.strip_prefix("house:") else {
+            return usage(format!(
+                "--hints {spec}: expected a built-in bot, house:NAME"
+            ));
+        };
+        let entry = Entry::read(spec, &schemes()?)?;
+        entry.check_plays(kind.info())?;
+        house_bots::bot(name).or_else(|error| usage(error.to_string()))?;
+        Ok(name.to_owned())
+    }
+}

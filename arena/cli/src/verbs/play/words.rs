@@ -1,0 +1,399 @@
+//! What people are told, in each language.
+
+use std::{fmt::Write as _, io};
+
+use arena_play::{NotTakenBack, Slip};
+use clap::ValueEnum;
+use house_bots::HOUSE;
+use referee_core::{GameInfo, Seat};
+
+/// The language that people are spoken to in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Language {
+    /// English.
+    En,
+    /// Chinese.
+    Zh,
+}
+
+impl Language {
+    /// What the terminal's locale says.
+    pub(super) fn of_terminal() -> Self {
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
+            .iter()
+            .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+        match locale {
+            Some(locale) if locale.starts_with("zh") => Self::Zh,
+            _ => Self::En,
+        }
+    }
+
+    const fn pick<'a>(self, english: &'a str, chinese: &'a str) -> &'a str {
+        match self {
+            Self::En => english,
+            Self::Zh => chinese,
+        }
+    }
+}
+
+/// What can be typed in place of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    Help,
+    Rules,
+    Legal,
+    Board,
+    Hint,
+    Back,
+    Save,
+    Record,
+    Resign,
+    Quit,
+    Again,
+    Settings,
+}
+
+/// Each command, and how it is typed.
+const COMMANDS: &[(Command, &[&str])] = &[
+    (Command::Help, &["help", "?", "帮助"]),
+    (Command::Rules, &["rules", "规则"]),
+    (Command::Legal, &["legal", "moves", "着法"]),
+    (Command::Board, &["board", "show", "棋盘"]),
+    (Command::Hint, &["hint", "提示"]),
+    (Command::Back, &["back", "undo", "悔棋"]),
+    (Command::Save, &["save", "保存"]),
+    (Command::Record, &["record", "记录"]),
+    (Command::Resign, &["resign", "认输"]),
+    (Command::Quit, &["quit", "exit", "退出"]),
+    (Command::Again, &["again", "再来"]),
+    (Command::Settings, &["settings", "设置"]),
+];
+
+/// The command of a line, and what is typed behind it.
+pub(super) fn command(line: &str) -> Option<(Command, &str)> {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let word = word.to_lowercase();
+    let found = (COMMANDS.iter()).find(|(_, words)| words.contains(&&*word))?;
+    Some((found.0, rest.trim()))
+}
+
+/// A setting's name, whatever the language it is typed in.
+pub(super) fn setting(typed: &str) -> &str {
+    match typed {
+        "座位" => "seat",
+        "对手" => "against",
+        "时限" => "limit",
+        "种子" => "seed",
+        other => other,
+    }
+}
+
+pub(super) fn heading(language: Language, info: &GameInfo) -> String {
+    let title = match language {
+        Language::En => info.title,
+        // The rules page begins with the name.
+        Language::Zh => {
+            let first = info.rules.chinese.lines().next().unwrap_or(info.title);
+            first.trim_start_matches('#').trim()
+        }
+    };
+    format!("{title}\n\n")
+}
+
+pub(super) fn rules(language: Language, info: &GameInfo) -> String {
+    let page = language.pick(info.rules.english, info.rules.chinese);
+    format!("\n{}\n\n", page.trim())
+}
+
+pub(super) fn bots(language: Language, info: &GameInfo) -> String {
+    let mut text = format!(
+        "{}\n",
+        language.pick("Built-in bots of this game:", "这个游戏的内置机器人：")
+    );
+    for bot in HOUSE.iter().filter(|bot| bot.games.include(info.name)) {
+        let _ = writeln!(text, "  house:{:<16} {}", bot.name, bot.summary);
+        for it in bot.parameters {
+            let _ = writeln!(text, "    ?{}=  {} ({})", it.name, it.summary, it.standard);
+        }
+    }
+    text
+}
+
+pub(super) const fn how_to_set(language: Language) -> &'static str {
+    language.pick(
+        "Type a setting and its value, such as `seat 1`; `rules`, `bots` or `help`; or press Enter \
+         to begin.",
+        "输入设置和它的值（例如 `seat 1`），或者 `rules`、`bots`、`help`；按回车开始。",
+    )
+}
+
+pub(super) fn settings_help(language: Language, keys: &[String]) -> String {
+    let mut text = language
+        .pick(
+            "  seat N         your seat from 0, or random\n  \
+             against SPEC   a bot: house:NAME, exec:PROGRAM, grpc://HOST:PORT, image:NAME, …;\n                 \
+             people for others at this terminal; `bots` lists the built-in ones\n  \
+             limit TIME     how long a bot may think for one move, such as 500ms\n  \
+             seed WORD      the same deal again\n",
+            "  seat N         你的座位，从 0 开始；random 表示随机\n  \
+             against SPEC   机器人：house:NAME、exec:PROGRAM、grpc://HOST:PORT、image:NAME……；\n                 \
+             people 表示同一终端上的其他人；`bots` 列出内置机器人\n  \
+             limit TIME     机器人每步的思考时间，例如 500ms\n  \
+             seed WORD      再发同一副牌\n",
+        )
+        .to_owned();
+    for key in keys {
+        let _ = writeln!(
+            text,
+            "  {key:<14} {}",
+            language.pick(
+                "of the set-up (see `rules`); random or default where it is drawn",
+                "开局设置（见 `rules`）；random 或 default 表示随机"
+            )
+        );
+    }
+    text += language.pick(
+        "  rules, bots    what can be read\n  start          begin (or press Enter)\n  quit           leave\n",
+        "  rules、bots    规则，机器人列表\n  start          开始（或按回车）\n  quit           退出\n",
+    );
+    text
+}
+
+pub(super) fn sits(language: Language, seat: Seat, name: &str) -> String {
+    match language {
+        Language::En => format!("seat {seat}: {name}"),
+        Language::Zh => format!("座位 {seat}：{name}"),
+    }
+}
+
+pub(super) const fn how_to_play(language: Language) -> &'static str {
+    language.pick(
+        "Type a move, or `help`.",
+        "请输入着法；输入 `help` 查看可用命令。",
+    )
+}
+
+pub(super) fn help(language: Language, info: &GameInfo) -> String {
+    match language {
+        Language::En => format!(
+            "  a move         {}; where one number is enough, that number\n  \
+             legal          the legal moves\n  \
+             back           take your last move back\n  \
+             hint           what a built-in bot would play with what you know\n  \
+             board          draw it again\n  \
+             save FILE      write what is drawn to a new file\n  \
+             rules          the rules\n  \
+             resign         give up\n  \
+             quit           leave\n",
+            info.notation
+        ),
+        Language::Zh => format!(
+            "  着法           {}；只需一个数字时输入该数字即可\n  \
+             legal / 着法   合法着法\n  \
+             back / 悔棋    收回你的上一步\n  \
+             hint / 提示    内置机器人在你的位置会怎么走\n  \
+             board / 棋盘   重新显示\n  \
+             save FILE      把局面写入新文件\n  \
+             rules / 规则   规则\n  \
+             resign / 认输  认输\n  \
+             quit / 退出    退出\n",
+            info.notation
+        ),
+    }
+}
+
+pub(super) fn legal(language: Language, legal: &[String]) -> String {
+    format!(
+        "{}{}",
+        language.pick("legal: ", "合法着法："),
+        legal.join(language.pick("; ", "；"))
+    )
+}
+
+pub(super) fn many_legal(language: Language, count: usize) -> String {
+    match language {
+        Language::En => format!("{count} legal moves; `legal` lists them"),
+        Language::Zh => format!("共有 {count} 种合法着法；输入 `legal` 查看"),
+    }
+}
+
+pub(super) fn slip(
+    language: Language,
+    slip: &Slip,
+    notation: &str,
+    legal: &[String],
+    few: usize,
+) -> String {
+    let expected = match language {
+        _ if legal.len() <= few => self::legal(language, legal),
+        Language::En => format!("expected {notation}; `legal` lists them"),
+        Language::Zh => format!("着法应写作：{notation}；输入 `legal` 查看"),
+    };
+    match (language, slip) {
+        (Language::En, slip) => format!("{slip}; {expected}"),
+        (Language::Zh, Slip::Unknown(written)) => format!("“{written}”不是合法着法；{expected}"),
+        (
+            Language::Zh,
+            Slip::Ambiguous {
+                written,
+                candidates,
+            },
+        ) => format!("“{written}”可以是 {}", candidates.join(" 或 ")),
+    }
+}
+
+pub(super) fn hint(language: Language, bot: &str, notation: &str) -> String {
+    match language {
+        Language::En => format!("house:{bot} would play {notation}"),
+        Language::Zh => format!("house:{bot} 会走 {notation}"),
+    }
+}
+
+pub(super) const fn taken_back(language: Language) -> &'static str {
+    language.pick("Taken back.", "已悔棋。")
+}
+
+pub(super) fn not_taken_back(language: Language, why: &NotTakenBack) -> String {
+    match (language, why) {
+        (Language::En, why) => why.to_string(),
+        (Language::Zh, NotTakenBack::NoMove) => "没有可以收回的着法".to_owned(),
+        (Language::Zh, NotTakenBack::CantResume(bot)) => {
+            format!("{bot} 不能从对局中途继续（can_resume），所以不能悔棋")
+        }
+    }
+}
+
+pub(super) const fn not_over(language: Language) -> &'static str {
+    language.pick(
+        "That is for when the game is over; `resign` ends it, `quit` leaves.",
+        "对局结束后才能使用；`resign` 认输，`quit` 退出。",
+    )
+}
+
+pub(super) const fn after(language: Language) -> &'static str {
+    language.pick(
+        "`save FILE` (what is drawn), `record FILE` (the record, for `arena replay`), `back` (take \
+         your last move back), `again`, `settings`, `quit`.",
+        "`save FILE`（保存局面）、`record FILE`（保存记录，供 `arena replay` 使用）、`back`（悔棋）、\
+         `again`（再来一局）、`settings`（设置）、`quit`（退出）。",
+    )
+}
+
+pub(super) const fn which_file(language: Language) -> &'static str {
+    language.pick(
+        "Type the name of a new file behind it.",
+        "请在后面写上新文件的名字。",
+    )
+}
+
+pub(super) fn written(language: Language, file: &str) -> String {
+    match language {
+        Language::En => format!("written: {file}"),
+        Language::Zh => format!("已写入：{file}"),
+    }
+}
+
+pub(super) fn not_written(language: Language, file: &str, error: &io::Error) -> String {
+    let exists = error.kind() == io::ErrorKind::AlreadyExists;
+    match (language, exists) {
+        (Language::En, true) => format!("{file} is there already; type the name of a new file"),
+        (Language::Zh, true) => format!("{file} 已经存在；请换一个名字"),
+        (Language::En, false) => format!("could not write {file}: {error}"),
+        (Language::Zh, false) => format!("无法写入 {file}：{error}"),
+    }
+}
+
+pub(super) fn sits_down(language: Language, name: &str) -> String {
+    match language {
+        Language::En => format!("{name} sits down, alone, and presses Enter"),
+        Language::Zh => format!("请 {name} 独自坐下，然后按回车"),
+    }
+}
+
+pub(super) const fn drawn(language: Language) -> &'static str {
+    language.pick("random", "随机")
+}
+
+pub(super) const fn people(language: Language) -> &'static str {
+    language.pick("people at this terminal", "同一终端上的人")
+}
+
+/// The name of somebody whose name nobody has said.
+pub(super) fn guest(language: Language, seat: u8) -> String {
+    match language {
+        Language::En => format!("player-{seat}"),
+        Language::Zh => format!("玩家{seat}"),
+    }
+}
+
+pub(super) fn wrong_number_of_bots(language: Language, others: usize, found: usize) -> String {
+    match language {
+        Language::En if others == 1 => format!("expected 1 bot, found {found}"),
+        Language::En => format!("expected 1 bot or {others}, found {found}"),
+        Language::Zh => format!("应有 1 个或 {others} 个机器人，现有 {found} 个"),
+    }
+}
+
+pub(super) fn no_json(language: Language, error: &str) -> String {
+    match language {
+        Language::En => format!("the set-up: expected a JSON object: {error}"),
+        Language::Zh => format!("开局设置应为 JSON 对象：{error}"),
+    }
+}
+
+pub(super) fn no_seat(language: Language, found: &str, seats: u8) -> String {
+    let last = seats - 1;
+    match language {
+        Language::En => format!("seat {found}: expected 0 to {last}, or random"),
+        Language::Zh => format!("座位 {found}：应为 0 到 {last}，或 random"),
+    }
+}
+
+pub(super) fn no_setting(language: Language, found: &str, keys: &[String]) -> String {
+    let known = known(keys);
+    match language {
+        Language::En => format!("there is no setting \"{found}\"; expected {known}"),
+        Language::Zh => format!("没有设置“{found}”；可用：{known}"),
+    }
+}
+
+pub(super) fn no_value(language: Language, found: &str, keys: &[String]) -> String {
+    let known = known(keys);
+    match language {
+        Language::En => format!(
+            "\"{found}\": expected a setting and its value ({known}), `rules`, `bots`, `help`, \
+             `quit`, or Enter to begin"
+        ),
+        Language::Zh => format!(
+            "“{found}”：应为设置和它的值（{known}），或 `rules`、`bots`、`help`、`quit`，或按回车开始"
+        ),
+    }
+}
+
+fn known(keys: &[String]) -> String {
+    let fixed = ["seat", "against", "limit", "seed"];
+    let keys = keys.iter().map(String::as_str);
+    fixed.into_iter().chain(keys).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_in_both_languages() {
+        assert_eq!(command("BACK"), Some((Command::Back, "")));
+        assert_eq!(command("悔棋"), Some((Command::Back, "")));
+        assert_eq!(command("save a b.txt "), Some((Command::Save, "a b.txt")));
+        assert_eq!(command("d3"), None);
+    }
+
+    #[test]
+    fn no_command_is_a_move_too() {
+        for (_, words) in COMMANDS {
+            for word in *words {
+                assert!(!["pass", "win"].contains(word));
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What can fail.
+
+use referee_core::SetupError;
+
+/// Why a game could not be played. It is never a player's fault.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    /// Its set-up is invalid, or it has other seats.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// There is no room for the socket of a bot.
+    #[error("no socket for a bot: {0}")]
+    Socket(#[source] std::io::Error),
+    /// This machine lacks what a bot needs.
+    #[error(transparent)]
+    Shortage(#[from] referee::Shortage),
+}
+
+/// Why a move was not taken back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotTakenBack {
+    /// The seat has not moved yet.
+    #[error("there is no move to take back")]
+    NoMove,
+    /// A bot can't be caught up in the middle of a game.
+    #[error(
+        "{0} can't be resumed in the middle of a game, so no move can be taken back; a bot says that \
+         it can by `can_resume`"
+    )]
+    CantResume(String),
+}
+
+/// Why there is no hint.
+#[derive(Debug, thiserror::Error)]
+pub enum HintError {
+    /// The seat is not asked.
+    #[error("it is not this seat's turn")]
+    NotAsked,
+    /// The bot failed.
+    #[error("the bot that was asked for a hint failed: {0}")]
+    Bot(#[source] arena_review::BotError),
+}

@@ -1,0 +1,18 @@
+//! Games that people play, against bots or one another. To the rules a person is a player like any
+//! other: the same messages, the same judgement, the same record. What people have besides: a slip
+//! is answered and costs nothing ([`read_move`]), moves can be taken back, there is no limit of
+//! time unless they want one, and a hint.
+//!
+//! [`PeopleGame`] waits for nobody but bots: whoever shows it asks people, on a terminal or on a
+//! page.
+
+mod error;
+mod game;
+mod guest;
+mod hint;
+mod slip;
+
+pub use error::{HintError, NotTakenBack, PlayError};
+pub use game::{PeopleGame, PlayedMove, Player, Seating, Turn};
+pub use hint::HintQuestion;
+pub use slip::{Slip, read_move};

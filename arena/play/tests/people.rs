@@ -1,0 +1,122 @@
+//! Games in which people sit in every seat: no bot is needed.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
+use std::process::Command;
+
+use arena_play::{NotTakenBack, PeopleGame, Player, Seating, Turn};
+use referee_core::{Dice, FoulKind, GameKind, Limits, Root, Seat};
+use referee_games::{GAMES, verify};
+use referee_worker::LaunchContext;
+use serde_json::Value;
+
+async fn begin(kind: &'static dyn GameKind, seed: u64) -> PeopleGame {
+    let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
+    let root = "people".parse::<Root>().unwrap();
+    let people = (0..kind.info().seats).map(|seat| Player::Person(format!("p{seat}")));
+    let seating = Seating {
+        kind,
+        setup: Value::Null,
+        seed: root.seed(kind.info().name, seed),
+        game_id: "test".to_owned(),
+        limits: Limits::default(),
+        players: people.collect(),
+    };
+    PeopleGame::begin(seating, &context).await.unwrap()
+}
+
+/// Plays with any legal moves to the end, or until so many were made.
+async fn play(game: &mut PeopleGame, dice: &mut Dice, mut moves: usize) {
+    while let Turn::People(seats) = game.play_on().await {
+        for seat in seats {
+            if moves == 0 {
+                return;
+            }
+            moves -= 1;
+            let legal = game.legal(seat);
+            let pick = dice.below(legal.len() as u32) as usize;
+            assert_eq!(
+                game.move_as_written(seat, &legal[pick]).as_ref(),
+                Ok(&legal[pick])
+            );
+        }
+    }
+}
+
+fn dice(seed: u64) -> Dice {
+    Dice::new(&"dice".parse::<Root>().unwrap().seed("x", seed))
+}
+
+#[tokio::test]
+async fn every_game_is_played_and_its_record_is_proved() {
+    for kind in GAMES.iter().copied() {
+        for seed in 0..5 {
+            let mut game = begin(kind, seed).await;
+            play(&mut game, &mut dice(seed), usize::MAX).await;
+            let record = game.record().unwrap();
+            verify(record).unwrap();
+            assert!(
+                record
+                    .result
+                    .thought_us
+                    .iter()
+                    .all(|(_, &thought)| thought == 0)
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn moves_are_taken_back_to_the_first_and_the_game_is_as_it_was() {
+    for kind in GAMES.iter().copied() {
+        for seed in 0..5 {
+            let mut game = begin(kind, seed).await;
+            let Turn::People(asked) = game.play_on().await else {
+                panic!("the first question");
+            };
+            let seen = |game: &PeopleGame| -> Vec<_> {
+                Seat::all(kind.info().seats)
+                    .map(|seat| (game.scene(seat), game.legal(seat)))
+                    .collect()
+            };
+            let first = seen(&game);
+            for most in [1, 7, 40, usize::MAX] {
+                play(&mut game, &mut dice(seed), most).await;
+                // Whoever has moved takes back, until nobody has.
+                loop {
+                    let mut all = Seat::all(kind.info().seats);
+                    let mut taken = false;
+                    for seat in all.by_ref() {
+                        taken |= game.take_back(seat).await.is_ok();
+                    }
+                    if !taken {
+                        break;
+                    }
+                }
+                assert_eq!(game.play_on().await, Turn::People(asked.clone()));
+                assert_eq!(seen(&game), first, "{} {seed}", kind.info().name);
+                assert_eq!(game.moves(asked[0]).count(), 0);
+            }
+            assert_eq!(game.take_back(asked[0]).await, Err(NotTakenBack::NoMove));
+            play(&mut game, &mut dice(seed + 9), usize::MAX).await;
+            verify(game.record().unwrap()).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_resigns_leaves_and_the_record_is_proved() {
+    for kind in GAMES.iter().copied() {
+        let mut game = begin(kind, 3).await;
+        play(&mut game, &mut dice(3), 5).await;
+        let Turn::People(asked) = game.play_on().await else {
+            panic!("nobody is asked");
+        };
+        game.resign(asked[0]);
+        play(&mut game, &mut dice(4), usize::MAX).await;
+        let record = game.record().unwrap();
+        let foul = record.result.verdict.foul(asked[0]).unwrap();
+        assert_eq!(foul.kind(), FoulKind::Resigned);
+        verify(record).unwrap();
+    }
+}
