@@ -101,7 +101,11 @@ async fn measure(name: &str, url: &str, file: Option<&Path>, games: u64, pods: u
     let dispatcher = Dispatcher::open(
         plan,
         results.await.expect("a writer"),
-        DispatchOptions::default(),
+        DispatchOptions {
+            // Nobody renews leases here, and a full queue is no worker's silence.
+            lease: Duration::from_hours(24),
+            ..DispatchOptions::default()
+        },
         Arc::new(Silent),
         Arc::new(RunCounters::default()),
     );
