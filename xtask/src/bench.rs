@@ -29,6 +29,7 @@ const BENCHES: &[Bench] = &[
     ("store", "arena-store", Needs::Nothing),
     ("tournament", "arena", Needs::Nothing),
     ("workers", "arena", Needs::Nothing),
+    ("page", "arena", Needs::Nothing),
     ("fleet", "arena-kubernetes", Needs::Nothing),
 ];
 

@@ -50,6 +50,7 @@ pub(crate) fn run(lint: Lint) -> Result {
         languages::test(&target_dir().join("debug/arena"))
     })?;
     stage("images", || images::for_tests(base))?;
+    stage("axe", tools::axe)?;
     // The examples in the documentation first: they are few, and what comes
     // last should be what the tests say.
     stage("doc", || {

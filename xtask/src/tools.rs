@@ -148,6 +148,25 @@ pub(crate) fn manifests() -> Result<PathBuf> {
     Ok(python)
 }
 
+/// Installs axe-core, whose rules the tests of the web page use.
+///
+/// # Errors
+/// npm is not there or fails.
+pub(crate) fn axe() -> Result {
+    let folder = root().join("arena/web/checks");
+    if folder.join("node_modules/axe-core/axe.min.js").exists() {
+        return Ok(());
+    }
+    let words = "ci --no-audit --no-fund --ignore-scripts --silent";
+    stream(command("npm").args(words.split(' ')).current_dir(folder)).map_err(|error| {
+        format!(
+            "{error}\nThe tests of the web page need npm, Chromium and its driver (Debian: npm \
+             chromium chromium-driver)"
+        )
+        .into()
+    })
+}
+
 /// Installs packages of Python into a new environment, or where none can be made
 /// into a folder, and says which of the two.
 ///

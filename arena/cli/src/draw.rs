@@ -19,16 +19,42 @@ pub(crate) enum Signs {
     Ascii,
 }
 
-/// A piece as text: what is printed, and how wide it is without its colour.
-struct Sign {
-    text: String,
-    width: usize,
+/// The colour of a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ink {
+    Plain,
+    Red,
+    Green,
+    Blue,
+    Yellow,
+    Dimmed,
+}
+
+/// A piece as text.
+pub(crate) struct Sign {
+    pub(crate) text: String,
+    pub(crate) ink: Ink,
+}
+
+impl Sign {
+    /// The text with the codes of its colour.
+    fn coloured(&self) -> String {
+        let text = &self.text;
+        match self.ink {
+            Ink::Plain => text.clone(),
+            Ink::Red => text.red().to_string(),
+            Ink::Green => text.green().to_string(),
+            Ink::Blue => text.blue().to_string(),
+            Ink::Yellow => text.yellow().to_string(),
+            Ink::Dimmed => text.dimmed().to_string(),
+        }
+    }
 }
 
 impl Signs {
-    /// A disc of this seat.
+    /// A disc of this seat, with the codes of its colour.
     pub(crate) fn disc(self, seat: Seat) -> String {
-        self.sign(Piece::Disc { seat }).text
+        self.sign(Piece::Disc { seat }).coloured()
     }
 
     /// What the terminal's locale says that it can show.
@@ -45,30 +71,23 @@ impl Signs {
     }
 
     /// What shows letters only may not know colours either, so letters have none.
-    fn sign(self, piece: Piece) -> Sign {
-        let plain: fn(&str) -> String = |text| text.to_owned();
-        let red: fn(&str) -> String = |text| text.red().to_string();
-        let green: fn(&str) -> String = |text| text.green().to_string();
-        let blue: fn(&str) -> String = |text| text.blue().to_string();
-        let yellow: fn(&str) -> String = |text| text.yellow().to_string();
-        let dimmed: fn(&str) -> String = |text| text.dimmed().to_string();
-        let both =
-            |ascii: &str, unicode: &str, colour| (ascii.to_owned(), unicode.to_owned(), colour);
-        let (ascii, unicode, colour) = match piece {
-            Piece::Empty => both(".", "·", dimmed),
-            Piece::Blocked => both("#", "▒", dimmed),
-            Piece::FaceDown => both("?", "▒", dimmed),
-            Piece::Joker => both("JOK", "JOK", yellow),
-            Piece::Disc { seat } if seat.index() == 0 => both("X", "●", red),
-            Piece::Disc { .. } => both("O", "○", yellow),
+    pub(crate) fn sign(self, piece: Piece) -> Sign {
+        let both = |ascii: &str, unicode: &str, ink| (ascii.to_owned(), unicode.to_owned(), ink);
+        let (ascii, unicode, ink) = match piece {
+            Piece::Empty => both(".", "·", Ink::Dimmed),
+            Piece::Blocked => both("#", "▒", Ink::Dimmed),
+            Piece::FaceDown { .. } => both("?", "▒", Ink::Dimmed),
+            Piece::Joker => both("JOK", "JOK", Ink::Yellow),
+            Piece::Disc { seat } if seat.index() == 0 => both("X", "●", Ink::Red),
+            Piece::Disc { .. } => both("O", "○", Ink::Yellow),
             Piece::Tile { rank, suit } => {
-                let (letter, colour) = match suit {
-                    TileSuit::Characters => ('c', red),
-                    TileSuit::Bamboos => ('b', green),
-                    TileSuit::Dots => ('d', blue),
+                let (letter, ink) = match suit {
+                    TileSuit::Characters => ('c', Ink::Red),
+                    TileSuit::Bamboos => ('b', Ink::Green),
+                    TileSuit::Dots => ('d', Ink::Blue),
                 };
                 let tile = format!("{rank}{letter}");
-                both(&tile, &tile, colour)
+                both(&tile, &tile, ink)
             }
             Piece::Card { rank, suit } => {
                 let rank = match rank {
@@ -78,26 +97,21 @@ impl Signs {
                     13 => "K".to_owned(),
                     rank => rank.to_string(),
                 };
-                let (letter, symbol, colour) = match suit {
-                    CardSuit::Clubs => ('C', '♣', plain),
-                    CardSuit::Diamonds => ('D', '♦', red),
-                    CardSuit::Hearts => ('H', '♥', red),
-                    CardSuit::Spades => ('S', '♠', plain),
+                let (letter, symbol, ink) = match suit {
+                    CardSuit::Clubs => ('C', '♣', Ink::Plain),
+                    CardSuit::Diamonds => ('D', '♦', Ink::Red),
+                    CardSuit::Hearts => ('H', '♥', Ink::Red),
+                    CardSuit::Spades => ('S', '♠', Ink::Plain),
                 };
-                both(
-                    &format!("{rank}{letter}"),
-                    &format!("{rank}{symbol}"),
-                    colour,
-                )
+                both(&format!("{rank}{letter}"), &format!("{rank}{symbol}"), ink)
             }
         };
-        let (text, colour) = match self {
-            Self::Ascii => (ascii, plain),
-            Self::Unicode => (unicode, colour),
-        };
-        Sign {
-            width: text.chars().count(),
-            text: colour(&text),
+        match self {
+            Self::Ascii => Sign {
+                text: ascii,
+                ink: Ink::Plain,
+            },
+            Self::Unicode => Sign { text: unicode, ink },
         }
     }
 }
@@ -107,7 +121,7 @@ pub(crate) fn scene(scene: &Scene, signs: Signs) -> String {
     let mut text = String::new();
     for area in &scene.areas {
         match &area.shape {
-            Shape::Board { rows, columns } => board(area, rows, columns, signs, &mut text),
+            Shape::Board { rows, columns, .. } => board(area, rows, columns, signs, &mut text),
             Shape::Row => row(area, signs, &mut text),
         }
     }
@@ -122,7 +136,7 @@ pub(crate) fn scene(scene: &Scene, signs: Signs) -> String {
 pub(crate) fn legend(scene: &Scene, signs: Signs) -> String {
     let mut pieces = scene.areas.iter().flat_map(|area| &area.cells);
     if pieces.any(|cell| cell.piece == Piece::Blocked) {
-        format!("; {} can't be used", signs.sign(Piece::Blocked).text)
+        format!("; {} can't be used", signs.sign(Piece::Blocked).coloured())
     } else {
         String::new()
     }
@@ -143,7 +157,7 @@ fn board(area: &Area, rows: &[String], columns: &[String], signs: Signs, text: &
     for (cells, name) in area.cells.chunks(columns.len().max(1)).zip(rows) {
         let mut line = format!("{name:>3} ");
         for cell in cells {
-            line.push_str(&in_brackets(cell, signs).text);
+            line.push_str(&in_brackets(cell, signs).0);
         }
         push_line(&line, text);
     }
@@ -157,31 +171,32 @@ fn row(area: &Area, signs: Signs, text: &mut String) {
     let mut line = String::new();
     let mut width = WIDTH;
     for cell in &area.cells {
-        let sign = in_brackets(cell, signs);
-        if width + sign.width > WIDTH {
+        let (sign, sign_width) = in_brackets(cell, signs);
+        if width + sign_width > WIDTH {
             if !line.is_empty() {
                 push_line(&line, text);
             }
             line = " ".repeat(INDENT - 1);
             width = INDENT - 1;
         }
-        line.push_str(&sign.text);
-        width += sign.width;
+        line.push_str(&sign);
+        width += sign_width;
     }
     let nothing = area.cells.is_empty();
     push_line(if nothing { "    -" } else { &line }, text);
 }
 
-fn in_brackets(cell: &Cell, signs: Signs) -> Sign {
-    let Sign { text, width } = signs.sign(cell.piece);
-    Sign {
-        text: if cell.marked {
-            format!("[{text}]")
-        } else {
-            format!(" {text} ")
-        },
-        width: width + 2,
-    }
+/// A cell in colour, and how wide it is.
+fn in_brackets(cell: &Cell, signs: Signs) -> (String, usize) {
+    let sign = signs.sign(cell.piece);
+    let width = sign.text.chars().count() + 2;
+    let text = sign.coloured();
+    let text = if cell.marked {
+        format!("[{text}]")
+    } else {
+        format!(" {text} ")
+    };
+    (text, width)
 }
 
 fn push_line(line: &str, text: &mut String) {
@@ -191,6 +206,8 @@ fn push_line(line: &str, text: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use referee_core::{Hidden, Surface};
+
     use super::*;
 
     #[test]
@@ -206,6 +223,7 @@ mod tests {
                 label: String::new(),
                 seat: None,
                 shape: Shape::Board {
+                    surface: Surface::Plain,
                     rows: ["0", "1"].map(str::to_owned).to_vec(),
                     columns: ["0", "1", "2", "3"].map(str::to_owned).to_vec(),
                 },
@@ -252,7 +270,7 @@ mod tests {
                         card(10, CardSuit::Hearts).marked(true),
                         card(1, CardSuit::Spades),
                         Cell::new(Piece::Joker),
-                        Cell::new(Piece::FaceDown),
+                        Cell::new(Piece::FaceDown { of: Hidden::Card }),
                     ],
                 ),
                 row("nothing", Vec::new()),

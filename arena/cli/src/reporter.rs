@@ -192,8 +192,8 @@ impl Observer for Reporter {
                 self.print(|| Event::BotSetAside(events::set_aside(bot, set_aside)));
                 self.note(&show::set_aside(bot, set_aside));
             }
-            RunEvent::Live { matchup, update } => {
-                self.print(|| events::live(matchup, update, tournament));
+            RunEvent::Live { group, update } => {
+                self.print(|| events::live(group.matchup, update, tournament));
             }
             RunEvent::Committed(took) => metrics::committed(took),
             RunEvent::RefereeDelay(delay) => metrics::late(delay),

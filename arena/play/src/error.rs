@@ -14,6 +14,12 @@ pub enum PlayError {
     /// This machine lacks what a bot needs.
     #[error(transparent)]
     Shortage(#[from] referee::Shortage),
+    /// A bot can't go on with a game that was begun elsewhere.
+    #[error("{0} can't be resumed in the middle of a game; a bot says that it can by `can_resume`")]
+    CantResume(String),
+    /// The answers that were kept are not of this game.
+    #[error("the answers that were kept are not those of this game")]
+    Damaged,
 }
 
 /// Why a move was not taken back.

@@ -9,6 +9,7 @@ use referee_core::{
 };
 use referee_games::{Fixture, Judgement, Next, Question, SeatReply, Sitting, answer, past, ready};
 use referee_worker::{Entry, LaunchContext};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{HintError, NotTakenBack, PlayError},
@@ -37,8 +38,10 @@ pub struct Seating {
     pub seed: Seed,
     /// What the record is called.
     pub game_id: String,
-    /// What bots are allowed. People are not bound by them.
+    /// What bots are allowed.
     pub limits: Limits,
+    /// Whether people are bound by the limit for a move, too.
+    pub people_are_timed: bool,
     /// Who sits where, in order of the seats.
     pub players: Vec<Player>,
 }
@@ -65,13 +68,16 @@ pub struct PlayedMove {
     pub left: bool,
 }
 
-/// An answer that came, to be given again where a later one is taken back.
-#[derive(Clone)]
-struct Heard {
+/// An answer that came, to be given again where a later one is taken back, or where the game goes
+/// on in another process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GivenAnswer {
     seat: Seat,
     number: u32,
+    #[serde(with = "reply")]
     reply: SeatReply,
-    thought: ThinkingTime,
+    counted: Duration,
+    excused: Duration,
 }
 
 /// A question that is open, and what came back.
@@ -97,10 +103,11 @@ enum Chair {
 /// A game that is being played.
 pub struct PeopleGame {
     fixture: Fixture,
+    people_are_timed: bool,
     sitting: Sitting,
     chairs: PerSeat<Chair>,
     /// What was answered, round by round: the questions of a round are asked at once.
-    rounds: Vec<Vec<Heard>>,
+    rounds: Vec<Vec<GivenAnswer>>,
     open: Vec<Open>,
     asked_at: Instant,
     played: Vec<PlayedMove>,
@@ -114,12 +121,48 @@ impl PeopleGame {
     ///
     /// [`PlayError`].
     pub async fn begin(seating: Seating, context: &LaunchContext) -> Result<Self, PlayError> {
+        let mut game = Self::invite(seating, context).await?;
+        game.open_streams();
+        Ok(game)
+    }
+
+    /// Starts the bots and goes on with a game that was played elsewhere, as its
+    /// [answers](Self::answers) say. The seating is the one that it began with.
+    ///
+    /// # Errors
+    ///
+    /// [`PlayError`]; [`PlayError::CantResume`] where a bot can't go on in the middle of a game.
+    pub async fn resume(
+        seating: Seating,
+        answers: Vec<Vec<GivenAnswer>>,
+        context: &LaunchContext,
+    ) -> Result<Self, PlayError> {
+        let mut game = Self::invite(seating, context).await?;
+        let has_moves = (answers.iter().flatten()).any(|given| given.number > 0);
+        let replayed = game.give_again(answers);
+        let stuck = game.bot_that_cant_resume().filter(|_| has_moves);
+        let failed = match (replayed, stuck) {
+            (false, _) => Some(PlayError::Damaged),
+            (true, Some(name)) => Some(PlayError::CantResume(name)),
+            (true, None) => None,
+        };
+        if let Some(error) = failed {
+            game.end().await;
+            return Err(error);
+        }
+        game.open_streams();
+        Ok(game)
+    }
+
+    /// Starts the bots and deals. No bot has been asked.
+    async fn invite(seating: Seating, context: &LaunchContext) -> Result<Self, PlayError> {
         let Seating {
             kind,
             setup,
             seed,
             game_id,
             limits,
+            people_are_timed,
             players,
         } = seating;
         let seats = kind.info().seats;
@@ -153,14 +196,14 @@ impl PeopleGame {
                     past: Vec::new(),
                 }),
                 Player::Bot(entry) => {
-                    let mut guest = Guest::invite(entry, context, &limits).await?;
-                    guest.open(kind, &limits);
+                    let guest = Guest::invite(entry, context, &limits).await?;
                     Chair::Bot(Box::new(guest))
                 }
             });
         }
         Ok(Self {
             fixture,
+            people_are_timed,
             sitting,
             chairs: chairs.into(),
             rounds: Vec::new(),
@@ -171,22 +214,55 @@ impl PeopleGame {
         })
     }
 
+    /// Opens the streams of all bots; each is told what its seat was sent before.
+    fn open_streams(&mut self) {
+        let Fixture { kind, limits, .. } = &self.fixture;
+        for (_, chair) in self.chairs.iter_mut() {
+            if let Chair::Bot(guest) = chair {
+                guest.open(*kind, limits);
+            }
+        }
+    }
+
+    /// The name of a bot that can't go on in the middle of a game.
+    fn bot_that_cant_resume(&self) -> Option<String> {
+        self.chairs.iter().find_map(|(_, chair)| match chair {
+            Chair::Bot(guest) if !guest.can_resume => Some(guest.name.clone()),
+            _ => None,
+        })
+    }
+
+    /// What has been answered, round by round: enough to go on with the game elsewhere.
+    #[must_use]
+    pub fn answers(&self) -> &[Vec<GivenAnswer>] {
+        &self.rounds
+    }
+
     /// Plays on until people are asked or the game is over.
     pub async fn play_on(&mut self) -> Turn {
         loop {
-            if self.record.is_some() {
-                return Turn::Over;
+            if let Some(turn) = self.step().await {
+                return turn;
             }
-            if !self.open.is_empty() {
-                self.ask_bots().await;
-                let people = self.waiting_for();
-                if !people.is_empty() {
-                    return Turn::People(people);
-                }
-                self.close_round();
-            }
-            self.next();
         }
+    }
+
+    /// Plays on for one round of questions: none where nobody but bots was asked, and there is more
+    /// to play.
+    pub async fn step(&mut self) -> Option<Turn> {
+        if self.record.is_some() {
+            return Some(Turn::Over);
+        }
+        if !self.open.is_empty() {
+            self.ask_bots().await;
+            let people = self.waiting_for();
+            if !people.is_empty() {
+                return Some(Turn::People(people));
+            }
+            self.close_round();
+        }
+        self.next();
+        self.record.is_some().then_some(Turn::Over)
     }
 
     /// Says which question or notice is next, and hands it on.
@@ -261,11 +337,12 @@ impl PeopleGame {
             let Question {
                 seat, number, call, ..
             } = question;
-            round.push(Heard {
+            round.push(GivenAnswer {
                 seat,
                 number,
                 reply: reply.clone(),
-                thought,
+                counted: thought.counted,
+                excused: thought.excused,
             });
             let chair = &mut self.chairs[seat];
             let (notation, public, left) = match self.sitting.hear(seat, reply.clone(), thought) {
@@ -351,12 +428,30 @@ impl PeopleGame {
         &open.expect("the seat is asked").question
     }
 
-    /// What a person answered. Their time is in the record and counts for nothing.
+    /// When the time of the people who are asked is up, where they have a limit.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let is_asked = self.people_are_timed && !self.waiting_for().is_empty();
+        is_asked.then(|| self.asked_at + self.fixture.limits.per_move)
+    }
+
+    /// Nobody waits any longer for the people who are asked and have a limit.
+    pub fn time_is_up(&mut self) {
+        if self.deadline().is_some_and(|at| Instant::now() >= at) {
+            for seat in self.waiting_for() {
+                self.hear(seat, SeatReply::Nothing);
+            }
+        }
+    }
+
+    /// What a person answered. Without a limit their time is in the record and counts for nothing.
     fn hear(&mut self, seat: Seat, reply: SeatReply) {
-        let thought = ThinkingTime {
-            counted: Duration::ZERO,
-            excused: self.asked_at.elapsed(),
+        let elapsed = self.asked_at.elapsed();
+        let (counted, excused) = match self.people_are_timed {
+            true => (elapsed, Duration::ZERO),
+            false => (Duration::ZERO, elapsed),
         };
+        let thought = ThinkingTime { counted, excused };
         let mut open = self.open.iter_mut();
         if let Some(open) = open.find(|open| open.question.seat == seat) {
             open.heard = Some((reply, thought));
@@ -370,18 +465,14 @@ impl PeopleGame {
     ///
     /// [`NotTakenBack`]: nothing has happened.
     pub async fn take_back(&mut self, seat: Seat) -> Result<(), NotTakenBack> {
-        let is_move = |heard: &Heard| heard.seat == seat && heard.number > 0;
+        let is_move = |given: &GivenAnswer| given.seat == seat && given.number > 0;
         let last = self
             .rounds
             .iter()
             .rposition(|round| round.iter().any(is_move));
         let last = last.ok_or(NotTakenBack::NoMove)?;
-        for (_, chair) in self.chairs.iter() {
-            if let Chair::Bot(guest) = chair
-                && !guest.can_resume
-            {
-                return Err(NotTakenBack::CantResume(guest.name.clone()));
-            }
+        if let Some(name) = self.bot_that_cant_resume() {
+            return Err(NotTakenBack::CantResume(name));
         }
         self.rounds.truncate(last);
         for (_, chair) in self.chairs.iter_mut() {
@@ -397,22 +488,35 @@ impl PeopleGame {
         self.open.clear();
         self.played.clear();
         self.sitting = Sitting::new(self.fixture.clone()).expect("it was dealt before");
-        for round in std::mem::take(&mut self.rounds) {
-            while self.open.is_empty() {
+        let rounds = std::mem::take(&mut self.rounds);
+        let is_same = self.give_again(rounds);
+        debug_assert!(is_same, "the game asks the same again");
+        self.open_streams();
+        Ok(())
+    }
+
+    /// Gives these answers, from the beginning of a game on. False where the game asks something
+    /// else than they answer: they are of another game.
+    fn give_again(&mut self, rounds: Vec<Vec<GivenAnswer>>) -> bool {
+        for round in rounds {
+            while self.open.is_empty() && self.record.is_none() {
                 self.next();
             }
-            for (open, heard) in self.open.iter_mut().zip(round) {
-                open.heard = Some((heard.reply, heard.thought));
+            let asked = self.open.iter().map(|open| &open.question);
+            let asked = asked.map(|question| (question.seat, question.number));
+            if !asked.eq(round.iter().map(|given| (given.seat, given.number))) {
+                return false;
+            }
+            for (open, given) in self.open.iter_mut().zip(round) {
+                let thought = ThinkingTime {
+                    counted: given.counted,
+                    excused: given.excused,
+                };
+                open.heard = Some((given.reply, thought));
             }
             self.close_round();
         }
-        let Fixture { kind, limits, .. } = &self.fixture;
-        for (_, chair) in self.chairs.iter_mut() {
-            if let Chair::Bot(guest) = chair {
-                guest.open(*kind, limits);
-            }
-        }
-        Ok(())
+        true
     }
 
     /// The question of a person who is asked, for a bot that gives a hint. The bot knows no more than
@@ -438,10 +542,12 @@ impl PeopleGame {
     #[must_use]
     pub fn scene(&self, seat: Seat) -> Scene {
         match &self.chairs[seat] {
+            _ if self.record.is_some() => self.sitting.scene(),
             Chair::Person(Person {
                 watch: Some(watch), ..
-            }) if self.record.is_none() => watch.scene(),
-            _ => self.sitting.scene(),
+            }) => watch.scene(),
+            // Nothing is known before the first call, and a bot's sight is its own.
+            _ => Scene::default(),
         }
     }
 
@@ -483,6 +589,39 @@ impl PeopleGame {
                 guest.dismiss().await;
             }
         }
+    }
+}
+
+/// How a reply is written where a game is kept.
+mod reply {
+    use bytes::Bytes;
+    use referee_core::Foul;
+    use referee_games::SeatReply;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Written {
+        Answer(Vec<u8>),
+        Nothing,
+        Foul(Foul),
+    }
+
+    pub(super) fn serialize<S: Serializer>(reply: &SeatReply, to: S) -> Result<S::Ok, S::Error> {
+        let written = match reply {
+            SeatReply::Answer(bytes) => Written::Answer(bytes.to_vec()),
+            SeatReply::Nothing => Written::Nothing,
+            SeatReply::Foul(foul) => Written::Foul(foul.clone()),
+        };
+        written.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SeatReply, D::Error> {
+        Ok(match Written::deserialize(from)? {
+            Written::Answer(bytes) => SeatReply::Answer(Bytes::from(bytes)),
+            Written::Nothing => SeatReply::Nothing,
+            Written::Foul(foul) => SeatReply::Foul(foul),
+        })
     }
 }
 

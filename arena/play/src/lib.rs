@@ -10,9 +10,11 @@ mod error;
 mod game;
 mod guest;
 mod hint;
+mod setup;
 mod slip;
 
 pub use error::{HintError, NotTakenBack, PlayError};
-pub use game::{PeopleGame, PlayedMove, Player, Seating, Turn};
+pub use game::{GivenAnswer, PeopleGame, PlayedMove, Player, Seating, Turn};
 pub use hint::HintQuestion;
+pub use setup::{setup_parts, setup_with};
 pub use slip::{Slip, read_move};

@@ -20,6 +20,7 @@ async fn begin(kind: &'static dyn GameKind, seed: u64) -> PeopleGame {
         seed: root.seed(kind.info().name, seed),
         game_id: "test".to_owned(),
         limits: Limits::default(),
+        people_are_timed: false,
         players: people.collect(),
     };
     PeopleGame::begin(seating, &context).await.unwrap()

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use arena_events::run::StopCause;
-use arena_ladder::{MatchId, schedule::SetAside};
+use arena_ladder::{Group, schedule::SetAside};
 use arena_store::GameRow;
 use referee_core::SeatFoul;
 use referee_worker::lease::LiveUpdate;
@@ -49,8 +49,8 @@ pub enum RunEvent<'a> {
     },
     /// A public move of a running game; only in games without secrets.
     Live {
-        /// The game's match.
-        matchup: MatchId,
+        /// The game's group; [`Plan::deal`](crate::Plan::deal) says what it begins with.
+        group: &'a Group,
         /// What has happened in it.
         update: &'a LiveUpdate,
     },

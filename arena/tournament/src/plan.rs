@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use arena_ladder::{Entrant, Lineup, Schedule};
 use arena_store::{NewEntrant, Tournament};
-use referee_core::{GameKind, Root};
+use referee_core::{GameKind, Root, Seed};
 use referee_worker::{
     Abilities, BotOptions, Entry, Need, Schemes,
     lease::{Assignment, GameKey, LeasedBot},
@@ -14,6 +14,7 @@ use referee_worker::{
 use crate::{Definition, Planned, Setups, TournamentError, definition::chance, error::invalid};
 
 /// A run that is about to begin or to go on.
+#[derive(Clone)]
 pub struct Plan {
     /// What is played.
     pub definition: Definition,
@@ -207,17 +208,26 @@ impl Plan {
         seating: u32,
         order: &[usize],
     ) -> Assignment {
-        let deal = self.first_deal + group.number;
+        let (setup, seed) = self.deal(group);
         Assignment {
             key: GameKey {
                 group: group.number,
                 seating,
             },
             game_id: self.game_id(group.matchup.0, group.at, seating),
-            setup: self.setups.of(self.first_deal + group.at).clone(),
-            seed: self.root.seed(self.kind.info().name, deal),
+            setup,
+            seed,
             order: order.to_vec(),
         }
+    }
+
+    /// What all games of a group begin with: the set-up and the seed. Both are secret as long as
+    /// the deal may still be played.
+    #[must_use]
+    pub fn deal(&self, group: &arena_ladder::Group) -> (serde_json::Value, Seed) {
+        let deal = self.first_deal + group.number;
+        let setup = self.setups.of(self.first_deal + group.at).clone();
+        (setup, self.root.seed(self.kind.info().name, deal))
     }
 
     /// The bots of a lineup.

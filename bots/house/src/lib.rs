@@ -122,6 +122,41 @@ const BEST: &[(&str, &str)] = &[
     ("big_two", "ai3"),
 ];
 
+/// The built-in bots that a person may choose from, the weakest first. Each answers within the
+/// usual limit.
+const STRENGTHS: &[(&str, &[&str])] = &[
+    (
+        "connect_four",
+        &[
+            "random",
+            "ladder?level=10",
+            "ladder?level=25",
+            "ladder?level=50",
+            "uct?time=200ms",
+            "uct",
+        ],
+    ),
+    (
+        "othello",
+        &[
+            "random",
+            "weights?plies=1",
+            "weights?plies=3",
+            "weights?plies=5",
+            "weights?plies=7",
+        ],
+    ),
+    ("mahjong", &["simple", "straightforward", "shanten"]),
+    ("big_two", &["random", "ai1", "ai2", "ai3"]),
+];
+
+/// The bots that a person may choose from, as `NAME?parameter=value&…`, the weakest first.
+#[must_use]
+pub fn strengths(game: &GameInfo) -> &'static [&'static str] {
+    let known = STRENGTHS.iter().find(|(name, _)| *name == game.name);
+    known.map_or(&["random"], |(_, specs)| specs)
+}
+
 /// Whom a person plays who has named nobody: `NAME?parameter=value&…`.
 #[must_use]
 pub fn best(game: &GameInfo) -> &'static str {

@@ -34,6 +34,15 @@ pub struct GameInfo {
     pub score_is_lead: bool,
 }
 
+impl GameInfo {
+    /// Its name in Chinese, with which its rules begin there.
+    #[must_use]
+    pub fn chinese_title(&self) -> &'static str {
+        let first = self.rules.chinese.lines().next().unwrap_or(self.title);
+        first.trim_start_matches('#').trim()
+    }
+}
+
 /// The rules of a game in each language that people are spoken to in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RulesPage {

@@ -35,7 +35,7 @@ pub use json::{JsonBounds, JsonError};
 pub use outcome::{Outcome, SeatFoul, Verdict};
 pub use printable::{is_printable, printable, printable_lines};
 pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine, SeatHeader};
-pub use scene::{Area, CardSuit, Cell, Piece, Scene, Shape, TileSuit};
+pub use scene::{Area, CardSuit, Cell, Hidden, Piece, Scene, Shape, Surface, TileSuit};
 pub use seat::{PerSeat, Seat};
 pub use seed::{Root, Seed, SeedError};
 pub use table::{Accepted, GameKind, Kind, Refused, Table, TableStep};

@@ -33,6 +33,8 @@ pub struct Area {
 pub enum Shape {
     /// A board: row by row from the top, each row from the left.
     Board {
+        /// What it is made of.
+        surface: Surface,
         /// The label of each row.
         rows: Vec<String>,
         /// The label of each column.
@@ -40,6 +42,19 @@ pub enum Shape {
     },
     /// One cell after another, on as many lines as needed.
     Row,
+}
+
+/// What a board is made of, and so what its discs look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Surface {
+    /// Squares; discs lie on them.
+    #[default]
+    Plain,
+    /// An upright plate with holes; coloured discs show through them.
+    Holes,
+    /// A cloth with lines; the discs have a dark and a light side, and seat 0 has the dark one.
+    Cloth,
 }
 
 /// A place and what lies on it.
@@ -83,8 +98,21 @@ pub enum Piece {
     },
     /// A joker.
     Joker,
-    /// A tile or a card that lies face down.
-    FaceDown,
+    /// What lies face down.
+    FaceDown {
+        /// What it is, since its back shows that.
+        of: Hidden,
+    },
+}
+
+/// What can lie face down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hidden {
+    /// A tile.
+    Tile,
+    /// A playing card.
+    Card,
 }
 
 /// The suits of tiles.

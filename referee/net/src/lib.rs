@@ -16,7 +16,7 @@ pub mod token;
 pub use allow::{AllowList, BadPattern, Pattern};
 pub use dial::{BadTarget, DialError, DialOptions, Target, channel, channel_through};
 pub use gate::Gate;
-pub use listen::{Bounds, Incoming, Peer, incoming, incoming_from};
+pub use listen::{Bounds, Incoming, Peer, incoming, incoming_from, incoming_http_1};
 pub use page::{PageBounds, serve_page};
 pub use tls::{ClientFiles, ClientTls, PeerCertificate, ServerTls, TlsError, TlsFiles};
 pub use token::{Bearer, Token, TokenError, TokenFile, TokenHash};

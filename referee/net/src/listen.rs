@@ -124,7 +124,7 @@ pub fn incoming(
 
 /// The connections to a listener of HTTP/1.1: at most so many at once, each with so much time
 /// for the TLS handshake. What they say first is not looked at.
-pub(crate) fn incoming_http_1(
+pub fn incoming_http_1(
     listener: TcpListener,
     tls: Option<ServerTls>,
     connections: usize,

@@ -42,6 +42,11 @@ impl Buckets {
         *self.0.entry(bucket).or_default() += times;
     }
 
+    /// Each bucket that is not empty and how many times are in it, the shortest times first.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.0.iter().map(|(bucket, times)| (*bucket, *times))
+    }
+
     /// How many times there are.
     #[must_use]
     pub fn count(&self) -> u64 {

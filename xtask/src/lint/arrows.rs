@@ -105,6 +105,18 @@ const FORBIDDEN: &[Arrow] = &[
     ("arena-review", "arena-tournament", "a record is handed in"),
     ("arena-review", "arena", "who reviews does not know who asks"),
 
+    ("arena-web", "clap", "the caller reads arguments"),
+    ("arena-web", "anstream", "a page is served, not printed"),
+    ("arena-web", "house-bots", "whom people may play against is handed in"),
+    ("arena-web", "arena-dispatch", "a page looks on, it hands out no work"),
+    ("arena-web", "arena", "a page does not know who serves it"),
+
+    ("arena-draw", "referee-games", "a scene names no game"),
+    ("arena-draw", "arena-proto", "a scene is no message"),
+    ("arena-draw", "tokio", "pictures are computed"),
+    ("arena-draw", "clap", "the caller reads arguments"),
+    ("arena-draw", "arena", "who draws does not know who asks"),
+
     ("arena-dispatch", "arena", "who serves does not know who asks"),
     ("arena-dispatch", "clap", "the engine reads no arguments"),
     ("arena-dispatch", "indicatif", "the engine never prints"),

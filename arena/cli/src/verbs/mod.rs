@@ -12,6 +12,7 @@ mod kubernetes;
 mod r#match;
 mod metrics;
 mod packing;
+mod page;
 mod play;
 mod replay;
 mod selftest;
@@ -84,6 +85,8 @@ enum Verb {
     Exam(exam::Exam),
     /// Play a game yourself, against bots or with others at this terminal
     Play(play::Play),
+    /// Follow a tournament in the terminal, whoever plays it
+    Watch(tournament::Watch),
     /// Step through a record, or prove it
     #[command(subcommand)]
     Replay(replay::Replay),
@@ -142,6 +145,7 @@ impl Cli {
             Verb::Match(verb) => on_runtime(verb.run()),
             Verb::Tournament(verb) => on_runtime(verb.run()),
             Verb::Play(verb) => on_runtime(verb.run()),
+            Verb::Watch(verb) => on_runtime(verb.run()),
             Verb::Bots(verb) => on_runtime(verb.run()),
             Verb::Check(verb) => on_runtime(verb.run()),
             Verb::Exam(verb) => on_runtime(verb.run()),

@@ -1,16 +1,20 @@
 //! `arena serve`: plays every tournament that is queued in a store, with workers on any
 //! machine and with this one.
 
-use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet, net::SocketAddr, path::PathBuf, sync::Arc, thread::JoinHandle,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use arena_dispatch::{
     Access, Examines, Replays, ServiceOptions, TournamentOptions, Tournaments, serve,
 };
 use arena_store::Store;
-use arena_tournament::{LEASE, parse_limit};
+use arena_tournament::{LEASE, Observer, RunEvent, parse_limit};
+use arena_web::{Hub, HubObserver};
 use clap::Args;
-use referee::{BotSandbox, core_count};
+use referee::{BotSandbox, Cores, core_count};
 use referee_cli::{
     CacheArgs, Hidden, PinArgs, files, net::TlsListenArgs, random_bytes, sandbox::SandboxArgs,
 };
@@ -19,7 +23,12 @@ use referee_net::Bounds;
 use referee_worker::{Abilities, LaunchContext, Stop, WorkerIdentity, Workers};
 use tokio_util::sync::CancellationToken;
 
-use super::{Format, metrics::MetricsAt, store::StoreAt};
+use super::{
+    Format,
+    metrics::MetricsAt,
+    page::{Page, PageArgs},
+    store::StoreAt,
+};
 use crate::{
     End, bots::schemes, metrics, play::worker_name, pods, report, reporter::Reporter, stop, usage,
 };
@@ -71,6 +80,8 @@ pub(crate) struct Serve {
     grace: Duration,
     #[command(flatten)]
     metrics: MetricsAt,
+    #[command(flatten)]
+    page: PageArgs,
     /// With --format json: print the public moves of running games too, where no hands are
     /// hidden.
     #[arg(long)]
@@ -105,9 +116,11 @@ impl Serve {
         let listener =
             listener.or_else(|error| usage(format!("--listen {}: {error}", self.listen)))?;
         let address = listener.local_addr()?;
+        let page = self.page.listen()?;
         let store = self.store.open().await?;
         let stop = stop::on_signals(Some(self.grace))?;
-        let tournaments = Arc::new(self.tournaments(store.clone(), &stop)?);
+        let hub = page.as_ref().map(|page| page.hub.clone());
+        let tournaments = Arc::new(self.tournaments(store.clone(), hub, &stop)?);
         if let Some(metrics) = metrics {
             metrics.serve()?;
             tokio::spawn(count(store.clone(), tournaments.clone()));
@@ -135,6 +148,10 @@ impl Serve {
              a tournament, `arena workers` shows who works"
         ));
         let end = CancellationToken::new();
+        let page = match page {
+            Some(page) => Some(self.serve_page(page, end.clone()).await?),
+            None => None,
+        };
         let playing = async {
             let worked = match &local {
                 None => {
@@ -176,6 +193,10 @@ impl Serve {
         if let Some(workers) = local {
             workers.close().await;
         }
+        if let Some(page) = page {
+            let ended = tokio::task::spawn_blocking(|| page.join()).await?;
+            ended.map_err(|_| anyhow::anyhow!("the page's thread has panicked"))??;
+        }
         drop(tournaments);
         store.close().await;
         worked?;
@@ -183,20 +204,49 @@ impl Serve {
         Ok(End::Interrupted)
     }
 
-    fn tournaments(&self, store: Store, stop: &Stop) -> anyhow::Result<Tournaments<Store>> {
+    fn tournaments(
+        &self,
+        store: Store,
+        hub: Option<Arc<Hub>>,
+        stop: &Stop,
+    ) -> anyhow::Result<Tournaments<Store>> {
+        let prints_moves = self.live && self.format == Format::Json;
         let options = TournamentOptions {
             lease: self.lease.max(LEASE / 60),
-            live: self.live && self.format == Format::Json,
+            live: prints_moves || hub.is_some(),
             ..TournamentOptions::default()
         };
         let (events, stop) = (self.format == Format::Json, stop.clone());
         let new_observer = move |name: &str, plan: &arena_tournament::Plan| {
             let game = game_name(plan.kind.info().name);
             let reporter = Reporter::new(&game, Some(name), events, &stop).with_bots(plan);
-            Arc::new(reporter.without_bar()) as Arc<dyn arena_tournament::Observer>
+            Arc::new(Observers {
+                reporter: reporter.without_bar(),
+                prints_moves,
+                page: hub.as_ref().map(|hub| hub.observer(name, plan)),
+            }) as Arc<dyn Observer>
         };
         let new_observer = Box::new(new_observer);
         Ok(Tournaments::new(store, schemes()?, options, new_observer))
+    }
+
+    /// Serves the page in a thread of its own, with connections to the store of its own.
+    async fn serve_page(
+        &self,
+        page: Page,
+        end: CancellationToken,
+    ) -> anyhow::Result<JoinHandle<std::io::Result<()>>> {
+        let store = self.store.open().await?;
+        let context = match self.page.has_play() {
+            false => None,
+            true => self
+                .launch_context(None)
+                .inspect_err(|error| {
+                    report::warning(&format!("nobody can play on the page: {error:#}"));
+                })
+                .ok(),
+        };
+        self.page.serve(page, store, context, end)
     }
 
     /// The workers of this process, if it is to play.
@@ -207,6 +257,12 @@ impl Serve {
             Some(games) => files::games_of_any_kind_at_once(games as usize),
             None => Workers::default_concurrency(cores.as_ref()),
         };
+        let context = self.launch_context(cores.as_ref())?;
+        Ok(Some(Workers::start(context, cores.as_ref(), concurrency)?))
+    }
+
+    /// What starts bots on this machine.
+    fn launch_context(&self, cores: Option<&Cores>) -> anyhow::Result<LaunchContext> {
         let logs = match &self.logs {
             Some(logs) => logs.clone(),
             None => PathBuf::from("arena-runs/serve/logs"),
@@ -214,24 +270,43 @@ impl Serve {
         std::fs::create_dir_all(&logs)
             .with_context(|| format!("could not make the folder {}", logs.display()))?;
         let logs = std::path::absolute(logs)?;
-        let hidden = self
-            .store
-            .files()
-            .into_iter()
-            .chain([logs.clone(), PathBuf::from("arena-runs")]);
+        let hidden = self.store.files().into_iter().chain([
+            logs.clone(),
+            PathBuf::from("arena-runs"),
+            self.page.folder(),
+        ]);
         let sandbox = BotSandbox {
             sandbox: self.sandbox.probe()?,
             hidden: hidden.collect(),
             pondering: self.sandbox.allows_pondering(),
         };
-        let context =
+        Ok(
             LaunchContext::new(Hidden::supervisor()?, Some(logs), std::env::current_dir()?)
                 .context("could not start the supervisor")?
                 .with_sandbox(Some(sandbox))
                 .with_pondering(self.sandbox.allows_pondering())
                 .with_archives(Some(Arc::new(self.cache.open()?)))
-                .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
-        Ok(Some(Workers::start(context, cores.as_ref(), concurrency)?))
+                .with_cores(cores.map(|cores| cores.bots.clone())),
+        )
+    }
+}
+
+/// Who hears of a tournament.
+struct Observers {
+    reporter: Reporter,
+    /// Whether the reporter hears of moves.
+    prints_moves: bool,
+    page: Option<HubObserver>,
+}
+
+impl Observer for Observers {
+    fn event(&self, event: RunEvent<'_>) {
+        if self.prints_moves || !matches!(event, RunEvent::Live { .. }) {
+            self.reporter.event(event);
+        }
+        if let Some(page) = &self.page {
+            page.event(event);
+        }
     }
 }
 

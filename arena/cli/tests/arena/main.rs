@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod bot_deaths;
+mod browser;
 mod certs;
 mod check_referee;
 mod checks;

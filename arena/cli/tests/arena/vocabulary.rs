@@ -61,6 +61,8 @@ impl Arena {
             .args(shlex::split(line).unwrap())
             .current_dir(self.folder.path())
             .env_remove("RUST_LOG")
+            // Every arena has a page of its own.
+            .env("ARENA_PAGE", "127.0.0.1:0")
             .stdin(Stdio::null());
         match &self.engine {
             Some(engine) => command.env("DOCKER_HOST", engine),

@@ -695,7 +695,7 @@ impl<R: Results> Dispatch for Dispatcher<R> {
             return;
         };
         self.observer.event(RunEvent::Live {
-            matchup: planned.group.matchup,
+            group: &planned.group,
             update: &update,
         });
     }

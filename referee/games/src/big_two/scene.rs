@@ -1,6 +1,6 @@
 //! How the game is drawn.
 
-use referee_core::{Area, CardSuit, Cell, Piece, Scene, Seat, Shape};
+use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape};
 
 use super::{
     card::{Card, Cards, Order, Suit},
@@ -20,7 +20,10 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Cards)]) -> Scene {
                     .iter()
                     .map(|card| face(card).says(card.to_string()))
                     .collect(),
-                None => vec![Cell::new(Piece::FaceDown); public.cards_left[seat.index()].into()],
+                None => vec![
+                    Cell::new(Piece::FaceDown { of: Hidden::Card });
+                    public.cards_left[seat.index()].into()
+                ],
             },
         });
     }

@@ -1,6 +1,6 @@
 //! How the game is drawn.
 
-use referee_core::{Area, Cell, Piece, Scene, Shape, Wire as _};
+use referee_core::{Area, Cell, Piece, Scene, Shape, Surface, Wire as _};
 
 use super::rules::{ConnectFour, Point, Public};
 
@@ -33,6 +33,7 @@ pub(super) fn scene(public: &Public) -> Scene {
             label: String::new(),
             seat: None,
             shape: Shape::Board {
+                surface: Surface::Holes,
                 rows: numbers(board.rows()),
                 columns: numbers(board.columns()),
             },

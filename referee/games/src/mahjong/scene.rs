@@ -1,6 +1,6 @@
 //! What to draw: the other's hand and river, one's own river and hand.
 
-use referee_core::{Area, Cell, Piece, Scene, Seat, Shape, TileSuit};
+use referee_core::{Area, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit};
 
 use super::{
     rules::{Private, Public},
@@ -28,7 +28,11 @@ pub(super) fn scene(public: &Public, private: &[(Seat, &Private)]) -> Scene {
             (Some((_, private)), None) => {
                 area("hand", seat, tiles(private.hand.tiles(), private.drawn))
             }
-            (None, None) => area("hand", seat, vec![Cell::new(Piece::FaceDown); DEALT]),
+            (None, None) => area(
+                "hand",
+                seat,
+                vec![Cell::new(Piece::FaceDown { of: Hidden::Tile }); DEALT],
+            ),
         }
     };
     let river = |seat: Seat| {

@@ -1,6 +1,6 @@
 //! How the game is drawn.
 
-use referee_core::{Area, Cell, Piece, Scene, Shape};
+use referee_core::{Area, Cell, Piece, Scene, Shape, Surface};
 
 use super::{
     position::{BLACK, WHITE, name},
@@ -28,6 +28,7 @@ pub(super) fn scene(public: &Public) -> Scene {
             label: String::new(),
             seat: None,
             shape: Shape::Board {
+                surface: Surface::Cloth,
                 rows: (1..=8).map(|row| row.to_string()).collect(),
                 columns: ('a'..='h').map(String::from).collect(),
             },

@@ -509,7 +509,7 @@ fn a_card_has_the_same_name_on_the_wire() {
 
 #[test]
 fn a_seat_is_drawn_its_own_hand_and_the_backs_of_the_others() {
-    use referee_core::Piece;
+    use referee_core::{Hidden, Piece};
     let mut state = middle(["3D 9C JK1", "4D KC", "5D 5C", "6D"], 0);
     goes(&mut state, &["9C"]);
     let play = Combination::of(cards("9C")).unwrap();
@@ -522,7 +522,7 @@ fn a_seat_is_drawn_its_own_hand_and_the_backs_of_the_others() {
         .map(|area| area.cells.iter().map(|cell| cell.piece).collect())
         .collect();
     assert_eq!(pieces[0].len(), 1);
-    assert_eq!(pieces[1], [Piece::FaceDown; 2]);
+    assert_eq!(pieces[1], [Piece::FaceDown { of: Hidden::Card }; 2]);
     assert!(
         pieces[2]
             .iter()

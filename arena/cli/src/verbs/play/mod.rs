@@ -46,9 +46,12 @@ pub(crate) struct Play {
     /// The same deal again: a number or a word.
     #[arg(long)]
     seed: Option<String>,
-    /// The time limit of bots for one move. You have none.
+    /// The time limit of bots for one move. You have none without --timed.
     #[arg(long, default_value = "3s", value_parser = parse_limit)]
     move_limit: Duration,
+    /// You have the same limit; an answer that comes later loses.
+    #[arg(long)]
+    timed: bool,
     /// The built-in bot that gives hints, house:NAME [default: the strongest one].
     #[arg(long, value_name = "SPEC")]
     hints: Option<String>,
@@ -86,6 +89,7 @@ impl Play {
             settings.set_up(setup)?;
         }
         settings.limit = self.move_limit;
+        settings.is_timed = self.timed;
         settings.seed.clone_from(&self.seed);
         let hints = self.hinter(kind)?;
         let mut input = Input::new(language);

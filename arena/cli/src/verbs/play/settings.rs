@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use arena_play::{Player, Seating};
+use arena_play::{Player, Seating, setup_parts, setup_with};
 use arena_tournament::parse_limit;
 use referee_core::{Dice, GameKind, Limits, Root, Seat};
 use referee_worker::Entry;
@@ -39,6 +39,8 @@ pub(super) struct Settings {
     /// As it was given: what is not there is drawn.
     setup: Value,
     pub(super) limit: Duration,
+    /// Whether people are bound by it too.
+    pub(super) is_timed: bool,
     pub(super) seed: Option<String>,
 }
 
@@ -66,6 +68,7 @@ impl Settings {
             seat: Some(0),
             setup: json!({}),
             limit: Limits::default().per_move,
+            is_timed: false,
             seed: None,
         })
     }
@@ -134,49 +137,13 @@ impl Settings {
 
     /// The parts of a set-up that people set.
     fn keys(&self) -> Vec<String> {
-        let full = self.kind.setup(&json!({})).unwrap_or_default();
-        full.as_object()
-            .map(|parts| parts.keys().cloned().collect())
-            .unwrap_or_default()
+        setup_parts(self.kind).into_iter().map(|(key, _)| key).collect()
     }
 
     /// A part of the set-up, in one of the forms that its rules read.
     fn part(&mut self, key: &str, value: &str) -> anyhow::Result<()> {
-        let mut forms = Vec::new();
-        if matches!(value, "random" | "default" | "随机" | "默认") {
-            forms.push(None);
-        }
-        forms.extend(serde_json::from_str(value).ok().map(Some));
-        if forms.is_empty() {
-            forms.push(Some(json!(value)));
-        }
-        let numbers = value.split(|c: char| !c.is_ascii_digit());
-        let numbers: Vec<u8> = numbers.filter_map(|number| number.parse().ok()).collect();
-        if let [x, y] = numbers[..] {
-            forms.push(Some(json!({"at": {"x": x, "y": y}})));
-        }
-        let mut refused = None;
-        for form in forms {
-            let mut setup = self.setup.clone();
-            if let Some(parts) = setup.as_object_mut() {
-                match form {
-                    None => drop(parts.remove(key)),
-                    Some(form) => drop(parts.insert(key.to_owned(), form)),
-                }
-            }
-            match self.kind.setup(&setup) {
-                Ok(_) => {
-                    self.setup = setup;
-                    return Ok(());
-                }
-                // The first form is the likeliest one.
-                Err(error) => drop(refused.get_or_insert(error)),
-            }
-        }
-        match refused {
-            Some(error) => Err(error.into()),
-            None => Ok(()),
-        }
+        self.setup = setup_with(self.kind, &self.setup, key, value)?;
+        Ok(())
     }
 
     /// Shows the settings, and asks until somebody wants to begin.
@@ -289,6 +256,7 @@ impl Settings {
                 per_move: self.limit,
                 ..Limits::default()
             },
+            people_are_timed: self.is_timed,
             players: players.collect(),
         }
     }

@@ -91,11 +91,7 @@ pub(super) fn setting(typed: &str) -> &str {
 pub(super) fn heading(language: Language, info: &GameInfo) -> String {
     let title = match language {
         Language::En => info.title,
-        // The rules page begins with the name.
-        Language::Zh => {
-            let first = info.rules.chinese.lines().next().unwrap_or(info.title);
-            first.trim_start_matches('#').trim()
-        }
+        Language::Zh => info.chinese_title(),
     };
     format!("{title}\n\n")
 }

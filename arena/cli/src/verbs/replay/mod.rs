@@ -2,6 +2,7 @@
 //! have played. One file a verb.
 
 mod explain;
+mod export;
 mod games;
 mod rerun;
 mod show;
@@ -10,6 +11,7 @@ mod verify;
 use clap::Subcommand;
 use referee_core::{Record, Verdict};
 
+pub(crate) use self::export::write;
 use crate::End;
 
 #[derive(Subcommand)]
@@ -22,6 +24,8 @@ pub(crate) enum Replay {
     Explain(explain::Explain),
     /// Ask another bot what it would have played in one seat of a game
     Rerun(rerun::Rerun),
+    /// Write a game as a picture, a moving picture, or a page to step through
+    Export(export::Export),
 }
 
 impl Replay {
@@ -31,6 +35,7 @@ impl Replay {
             Self::Verify(verify) => verify.run().await,
             Self::Explain(explain) => explain.run().await,
             Self::Rerun(rerun) => rerun.run().await,
+            Self::Export(export) => export.run().await,
         }
     }
 }

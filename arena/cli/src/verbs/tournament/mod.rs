@@ -4,13 +4,15 @@
 mod export;
 mod queue;
 mod remove;
+mod report;
 mod run;
 mod status;
 mod verify;
+mod watch;
 
 use clap::Subcommand;
 
-pub(super) use self::queue::cancel;
+pub(super) use self::{queue::cancel, watch::Watch};
 use crate::End;
 
 #[derive(Subcommand)]
@@ -38,6 +40,10 @@ pub(crate) enum Tournament {
     Verify(verify::Verify),
     /// Write a whole tournament as text: JSON lines, CSV, or lists of moves
     Export(export::Export),
+    /// Write one HTML file to hand out: standings, plots, games
+    Report(report::Report),
+    /// Write a plot of the ratings with their error bars
+    Plot(report::Plot),
     /// Read a tournament from the JSON lines that export has written
     Import(export::Import),
     /// Remove a tournament from the store, with its results and records
@@ -57,6 +63,8 @@ impl Tournament {
             Self::List(list) => list.run().await,
             Self::Verify(verify) => verify.run().await,
             Self::Export(export) => export.run().await,
+            Self::Report(report) => report.run().await,
+            Self::Plot(plot) => plot.run().await,
             Self::Import(import) => import.run().await,
             Self::Remove(remove) => remove.run().await,
         }

@@ -109,8 +109,28 @@ impl Shown {
         }
     }
 
+    /// How far it has come and who is ahead, in a line.
+    pub(super) fn in_a_line(&self) -> String {
+        let snapshot = &self.snapshot;
+        let planned = snapshot.count.planned_groups;
+        let planned = planned.map_or_else(String::new, |planned| format!(" of {planned}"));
+        let state = events::state(self.tournament.state, self.is_claimed, self.tournament.wish);
+        let ahead = snapshot.standings.rows.iter().take(3).filter_map(|row| {
+            let score = row.score? * 100.0;
+            Some(format!("{} {score:.1} %", snapshot.name(row.entrant)))
+        });
+        format!(
+            "{}: {}, {} games, {}{planned} deals: {}",
+            self.tournament.name,
+            word(state),
+            snapshot.count.games,
+            snapshot.count.groups,
+            ahead.collect::<Vec<_>>().join(", ")
+        )
+    }
+
     /// What it is and how far it has come.
-    fn introduce(&self) -> anyhow::Result<()> {
+    pub(super) fn introduce(&self) -> anyhow::Result<()> {
         let (tournament, snapshot) = (&self.tournament, &self.snapshot);
         let state = events::state(tournament.state, self.is_claimed, tournament.wish);
         let about = match snapshot.definition.breaks_ties() {

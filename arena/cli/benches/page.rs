@@ -1,0 +1,292 @@
+//! What the web page costs the games that are played beside it, and how soon it answers: 200 people
+//! who look on, 50 who play, a tournament of 128 games at once. Quiet and busy times take turns on
+//! one arena, so that what else the machine does is the same for both.
+
+use std::{
+    fs,
+    io::{self, BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::sleep,
+};
+
+const SPECTATORS: usize = 200;
+const PLAYERS: usize = 50;
+const AT_ONCE: u32 = 128;
+/// How long a quiet or busy time is, and how many of each there are.
+const TIME: Duration = Duration::from_secs(15);
+const TURNS: usize = 4;
+
+/// An arena with its page; it is killed when this is dropped.
+struct Arena {
+    child: Child,
+    page: String,
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Arena {
+    /// Plays a tournament that does not end soon.
+    fn start(folder: &Path, more: &str) -> Self {
+        let program = env!("CARGO_BIN_EXE_arena");
+        let text = "game = \"othello\"\nshape = \"round-robin\"\ndeals = 1000000\n\
+                    [[bots]]\nname = \"a\"\nbot = \"house:random\"\n\
+                    [[bots]]\nname = \"b\"\nbot = \"house:random\"\n";
+        fs::write(folder.join("bench.toml"), text).expect("a file");
+        let submitted = Command::new(program)
+            .args(["tournament", "submit", "bench.toml"])
+            .current_dir(folder)
+            .output()
+            .expect("arena starts");
+        assert!(submitted.status.success(), "{submitted:?}");
+        let mut child = Command::new(program)
+            .args(["serve", "--listen", "127.0.0.1:0", "--open"])
+            .args(["--concurrency", &AT_ONCE.to_string()])
+            .args(more.split_whitespace())
+            .current_dir(folder)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("arena starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+        let mut page = String::new();
+        for line in lines.by_ref() {
+            let line = line.expect("text");
+            if let Some((_, at)) = line.split_once("the web page is at http://") {
+                page = at.trim_end_matches('/').to_owned();
+            }
+            if line.contains("workers join") {
+                break;
+            }
+        }
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, page }
+    }
+
+    fn memory_mib(&self) -> f64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("it lives");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+        kib.unwrap_or(0.0) / 1024.0
+    }
+}
+
+/// How many games of the tournament are stored.
+fn games(folder: &Path) -> u64 {
+    let said = Command::new(env!("CARGO_BIN_EXE_arena"))
+        .args(["tournament", "list", "--format", "json"])
+        .current_dir(folder)
+        .output()
+        .expect("arena starts");
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    let (_, rest) = text.split_once("\"games\":").expect("a tournament");
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().expect("a number")
+}
+
+/// Games a second for a while.
+async fn rate(folder: &Path) -> f64 {
+    let (before, began) = (games(folder), Instant::now());
+    sleep(TIME).await;
+    (games(folder) - before) as f64 / began.elapsed().as_secs_f64()
+}
+
+/// Asks for a page, and gives all of the answer.
+async fn ask(page: &str, method: &str, path: &str, more: &str, body: &str) -> io::Result<String> {
+    let mut stream = TcpStream::connect(page).await?;
+    let length = body.len();
+    let request = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {page}\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n{more}\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await?;
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// Looks on until it is over; counts the bytes that come.
+async fn look_on(page: String, path: &str, bytes: Arc<AtomicU64>, over: Arc<AtomicBool>) {
+    while !over.load(Ordering::Relaxed) {
+        let Ok(mut stream) = TcpStream::connect(&page).await else {
+            continue;
+        };
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {page}\r\n\r\n");
+        if stream.write_all(request.as_bytes()).await.is_err() {
+            continue;
+        }
+        let mut buffer = vec![0; 64 * 1024];
+        while !over.load(Ordering::Relaxed) {
+            match tokio::time::timeout(Duration::from_secs(1), stream.read(&mut buffer)).await {
+                Ok(Ok(0) | Err(_)) => break,
+                Ok(Ok(read)) => drop(bytes.fetch_add(read as u64, Ordering::Relaxed)),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// Plays against a bot, a move a second.
+async fn play(page: String, took: Arc<Mutex<Vec<Duration>>>, over: Arc<AtomicBool>) {
+    let form = "game=othello&against=house:random&name=p";
+    while !over.load(Ordering::Relaxed) {
+        let Ok(begun) = ask(&page, "POST", "/play", "", form).await else {
+            continue;
+        };
+        let header = |name: &str| {
+            let line = begun.lines().find_map(|line| line.strip_prefix(name));
+            line.map(|line| line.split(';').next().unwrap_or(line).trim().to_owned())
+        };
+        let (Some(at), Some(cookie)) = (header("location: "), header("set-cookie: ")) else {
+            sleep(Duration::from_secs(1)).await;
+            continue;
+        };
+        let cookie = format!("Cookie: {cookie}\r\n");
+        while !over.load(Ordering::Relaxed) {
+            sleep(Duration::from_secs(1)).await;
+            let Ok(table) = ask(&page, "GET", &at, &cookie, "").await else {
+                break;
+            };
+            if table.contains("/people/") {
+                break;
+            }
+            let legal = table.split("name=\"move\" value=\"").nth(1);
+            let Some(notation) = legal.and_then(|rest| rest.split('"').next()) else {
+                continue;
+            };
+            let began = Instant::now();
+            let more = format!("{cookie}Accept: application/json\r\n");
+            let body = format!("move={notation}&seat=0");
+            let answered = ask(&page, "POST", &format!("{at}/move"), &more, &body).await;
+            if answered.is_ok() {
+                took.lock().expect("no panic").push(began.elapsed());
+            }
+        }
+    }
+}
+
+/// Asks for pages again and again.
+async fn probe(page: String, took: Arc<Mutex<Vec<Duration>>>, over: Arc<AtomicBool>) {
+    let paths = [
+        "/",
+        "/t/bench",
+        "/t/bench/bots/a",
+        "/api/v1/tournaments/bench/standings",
+    ];
+    for path in paths.iter().cycle() {
+        if over.load(Ordering::Relaxed) {
+            return;
+        }
+        let began = Instant::now();
+        let answer = ask(&page, "GET", path, "", "").await;
+        assert!(
+            answer.is_ok_and(|answer| answer.contains(" 200 OK")),
+            "{path}"
+        );
+        took.lock().expect("no panic").push(began.elapsed());
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn quantile(took: &Mutex<Vec<Duration>>, share: f64) -> f64 {
+    let mut took = took.lock().expect("no panic").clone();
+    took.sort();
+    let at = ((took.len() as f64 * share) as usize).min(took.len().saturating_sub(1));
+    took.get(at).map_or(f64::NAN, |one| one.as_secs_f64() * 1e3)
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime").block_on(measure());
+}
+
+async fn measure() {
+    let folder = tempfile::tempdir().expect("a folder for the bench");
+    let without = {
+        let folder = folder.path().join("without");
+        fs::create_dir(&folder).expect("a folder");
+        let _arena = Arena::start(&folder, "--no-page");
+        sleep(TIME / 3).await;
+        rate(&folder).await
+    };
+    let arena = Arena::start(folder.path(), "--page 127.0.0.1:0");
+    sleep(TIME / 3).await;
+    let (pages, moves, idle) = (Arc::default(), Arc::default(), Arc::default());
+    let bytes = Arc::new(AtomicU64::new(0));
+    let (mut quiet, mut busy) = (Vec::new(), Vec::new());
+    let (mut memory_quiet, mut memory_busy) = (0.0_f64, 0.0_f64);
+    for _ in 0..TURNS {
+        let over = Arc::new(AtomicBool::new(false));
+        let asking = tokio::spawn(probe(arena.page.clone(), Arc::clone(&idle), over.clone()));
+        quiet.push(rate(folder.path()).await);
+        memory_quiet = memory_quiet.max(arena.memory_mib());
+        over.store(true, Ordering::Relaxed);
+        let _ = asking.await;
+
+        let over = Arc::new(AtomicBool::new(false));
+        let mut people = Vec::new();
+        for at in 0..SPECTATORS {
+            let path = if at % 2 == 0 {
+                "/events"
+            } else {
+                "/t/bench/events"
+            };
+            let looking = look_on(arena.page.clone(), path, bytes.clone(), over.clone());
+            people.push(tokio::spawn(looking));
+        }
+        for _ in 0..PLAYERS {
+            let playing = play(arena.page.clone(), Arc::clone(&moves), over.clone());
+            people.push(tokio::spawn(playing));
+        }
+        people.push(tokio::spawn(probe(
+            arena.page.clone(),
+            Arc::clone(&pages),
+            over.clone(),
+        )));
+        sleep(Duration::from_secs(3)).await;
+        busy.push(rate(folder.path()).await);
+        memory_busy = memory_busy.max(arena.memory_mib());
+        over.store(true, Ordering::Relaxed);
+        for one in people {
+            let _ = one.await;
+        }
+        sleep(Duration::from_secs(2)).await;
+    }
+    let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
+    let (quiet, busy) = (mean(&quiet), mean(&busy));
+    println!(
+        "games    {without:.0}/s without a page, {quiet:.0}/s with one, {busy:.0}/s with people"
+    );
+    println!(
+        "cost     a page {:.1} %, {SPECTATORS} who look on and {PLAYERS} who play {:.1} %",
+        100.0 * (1.0 - quiet / without),
+        100.0 * (1.0 - busy / quiet)
+    );
+    for (what, took) in [("quiet", &idle), ("busy", &pages), ("a move", &moves)] {
+        println!(
+            "latency  {what}: p50 {:.1} ms, p99 {:.1} ms",
+            quantile(took, 0.5),
+            quantile(took, 0.99)
+        );
+    }
+    println!("memory   {memory_quiet:.0} MiB quiet, {memory_busy:.0} MiB busy");
+    let sent = bytes.load(Ordering::Relaxed) as f64 / (TURNS as f64 * TIME.as_secs_f64()) / 1024.0;
+    println!("sent     {sent:.0} KiB/s to those who look on");
+}

@@ -1,0 +1,802 @@
+//! The web page in a real browser: Chromium without a screen, driven through chromedriver.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Map, Value, json};
+
+use crate::{site::Site, vocabulary::*};
+
+/// No page takes nearly as long; it only shows a hang.
+const FAR_TOO_LONG: Duration = Duration::from_secs(90);
+/// More moves than a game has.
+const MOST_MOVES: usize = 400;
+
+/// A browser; it is killed when this is dropped.
+struct Browser {
+    driver: Child,
+    client: Client,
+    at: String,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // chromedriver ends its browsers when it ends by a signal.
+        use nix::{
+            sys::signal::{Signal, kill},
+            unistd::Pid,
+        };
+        let _ = kill(
+            Pid::from_raw(self.driver.id().cast_signed()),
+            Signal::SIGTERM,
+        );
+        let _ = self.driver.wait();
+    }
+}
+
+impl Browser {
+    /// A new one, which looks at this page and speaks this language.
+    async fn new(at: &str, language: &str) -> Self {
+        let driver = Command::new("chromedriver")
+            .args(["--port=0", "--log-level=SEVERE"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut driver = driver.expect("chromedriver is installed (Debian: chromium-driver)");
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = lines.find_map(|line| {
+            let line = line.unwrap();
+            let (_, port) = line.split_once("started successfully on port ")?;
+            Some(port.trim_end_matches('.').to_owned())
+        });
+        let arguments = json!([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--disable-extensions",
+            "--no-first-run",
+            "--window-size=1200,900",
+            format!("--accept-lang={language}"),
+            format!("--lang={language}"),
+        ]);
+        let mut capabilities = Map::new();
+        capabilities.insert(
+            "goog:chromeOptions".to_owned(),
+            json!({ "args": arguments }),
+        );
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        builder.capabilities(capabilities);
+        let url = format!("http://127.0.0.1:{}", port.unwrap());
+        let client = builder.connect(&url).await.unwrap();
+        Self {
+            driver,
+            client,
+            at: at.to_owned(),
+        }
+    }
+
+    async fn open(&self, path: &str) {
+        self.client
+            .goto(&format!("{}{path}", self.at))
+            .await
+            .unwrap();
+    }
+
+    async fn run(&self, script: &str) -> Value {
+        self.client.execute(script, Vec::new()).await.unwrap()
+    }
+
+    /// The text of the first element that a selector finds; empty where there is none.
+    async fn text(&self, selector: &str) -> String {
+        let script = format!(
+            "const at = document.querySelector({}); return at ? at.textContent.trim() : ''",
+            json!(selector)
+        );
+        self.run(&script)
+            .await
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    }
+
+    async fn count(&self, selector: &str) -> u64 {
+        let script = format!(
+            "return document.querySelectorAll({}).length",
+            json!(selector)
+        );
+        self.run(&script).await.as_u64().unwrap()
+    }
+
+    async fn click(&self, selector: &str) {
+        let found = self.client.find(Locator::Css(selector)).await;
+        found
+            .unwrap_or_else(|error| panic!("{selector}: {error}"))
+            .click()
+            .await
+            .unwrap();
+    }
+
+    async fn path(&self) -> String {
+        let url = self.client.current_url().await.unwrap();
+        let query = url
+            .query()
+            .map_or_else(String::new, |query| format!("?{query}"));
+        format!("{}{query}", url.path())
+    }
+
+    /// Waits until a script says true.
+    async fn until(&self, what: &str, script: &str) {
+        let began = Instant::now();
+        loop {
+            // The page may just be another one.
+            let said = self.client.execute(script, Vec::new()).await;
+            if matches!(said, Ok(Value::Bool(true))) {
+                return;
+            }
+            if began.elapsed() > FAR_TOO_LONG {
+                let source = self.client.source().await.unwrap_or_default();
+                panic!("never: {what}: {said:?}\n{source}");
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    async fn set(&self, name: &str, value: &str) {
+        let script = format!(
+            "const at = document.querySelector('form.settings [name=' + {} + ']'); at.value = {};
+             return at.value",
+            json!(json!(name).to_string()),
+            json!(value)
+        );
+        assert_eq!(self.run(&script).await, json!(value), "{name}");
+    }
+
+    /// Begins a game with these settings, and waits until somebody is asked.
+    async fn begin(&self, game: &str, settings: &[(&str, &str)]) {
+        self.open(&format!("/play?game={game}")).await;
+        for (name, value) in settings {
+            self.set(name, value).await;
+        }
+        self.click("form.settings button[type=submit]").await;
+        self.until("the game begins", ASKED_OR_OVER).await;
+    }
+
+    async fn is_over(&self) -> bool {
+        self.count("#state a[href^='/people/']").await > 0
+    }
+
+    /// What a bot would play.
+    async fn hint(&self) -> String {
+        self.run("document.getElementById('message').textContent = ''")
+            .await;
+        self.click("form[action$='/hint'] button").await;
+        self.until(
+            "a hint",
+            "return document.getElementById('message').textContent !== ''",
+        )
+        .await;
+        let said = self.text("#message").await;
+        let (_, notation) = said
+            .split_once(" would play ")
+            .unwrap_or_else(|| panic!("{said}"));
+        notation.to_owned()
+    }
+
+    /// Types a move, and waits until somebody is asked again.
+    async fn play(&self, notation: &str) {
+        let before = self.version().await;
+        let typed = self.client.find(Locator::Id("written")).await.unwrap();
+        typed.clear().await.unwrap();
+        typed.send_keys(notation).await.unwrap();
+        self.click("#move button[type=submit]").await;
+        self.wait_for_turn_after(&before).await;
+    }
+
+    /// Clicks on the board.
+    async fn click_move(&self, notation: &str) {
+        let before = self.version().await;
+        let script = format!(
+            "const cell = [...document.querySelectorAll('#board [data-move]')]
+                 .find((one) => one.dataset.move === {});
+             cell.dispatchEvent(new MouseEvent('click', {{ bubbles: true }}));",
+            json!(notation)
+        );
+        self.run(&script).await;
+        self.wait_for_turn_after(&before).await;
+    }
+
+    async fn version(&self) -> String {
+        self.run(
+            "const at = document.querySelector('#move [name=version]'); return at ? at.value : ''",
+        )
+        .await
+        .as_str()
+        .unwrap()
+        .to_owned()
+    }
+
+    async fn wait_for_turn_after(&self, version: &str) {
+        let script = format!(
+            "const at = document.querySelector('#move [name=version]');
+             return (at !== null && at.value !== {}) ||
+                 document.querySelector(\"#state a[href^='/people/']\") !== null",
+            json!(version)
+        );
+        self.until("the next turn", &script).await;
+    }
+
+    /// What axe-core finds on this page.
+    async fn accessibility(&self) -> Vec<String> {
+        let axe = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(AXE));
+        let axe = axe.expect("axe-core is installed: npm ci in arena/web/checks");
+        self.client.execute(&axe, Vec::new()).await.unwrap();
+        let script = "const done = arguments[arguments.length - 1];
+            axe.run(document).then((found) => done(found.violations.map((one) =>
+                one.id + ': ' + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(' | '))),
+                (error) => done([String(error)]))";
+        let found = self.client.execute_async(script, Vec::new()).await.unwrap();
+        serde_json::from_value(found).unwrap()
+    }
+
+    async fn prefer(&self, name: &str, value: &str) {
+        let script = format!(
+            "const at = document.querySelector('.preferences [name={name}]'); at.value = '{value}';
+             at.dispatchEvent(new Event('change'));"
+        );
+        self.run(&script).await;
+    }
+
+    async fn screenshot(&self, name: &str) {
+        // For people: SCREENSHOTS=FOLDER keeps them.
+        if let Ok(folder) = std::env::var("SCREENSHOTS") {
+            let png = self.client.screenshot().await.unwrap();
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(Path::new(&folder).join(name), png).unwrap();
+        }
+    }
+}
+
+const AXE: &str = "../web/checks/node_modules/axe-core/axe.min.js";
+const ASKED_OR_OVER: &str = "return document.querySelector('#move') !== null ||
+    document.querySelector(\"#state a[href^='/people/']\") !== null";
+
+fn on_runtime<F: Future<Output = ()>>(test: F) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(test);
+}
+
+/// An arena with a page, which is at this address.
+fn arena_with_page(more: &str) -> (Site, String) {
+    let mut site = Site::new();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    site.serve(&format!("--page 127.0.0.1:{port} {more}"));
+    wait_until_or(
+        "the page is served",
+        || site.log(),
+        || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok(),
+    );
+    (site, format!("http://127.0.0.1:{port}"))
+}
+
+fn get(url: &str) -> (u32, String) {
+    let output = Command::new("curl")
+        .args(["-s", "-w", "\n%{http_code}", url])
+        .output()
+        .expect("curl is installed");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (body, status) = text.rsplit_once('\n').unwrap();
+    (status.parse().unwrap(), body.to_owned())
+}
+
+/// Plays with hints until the game is won, and begins again where it is not.
+async fn win(browser: &Browser, game: &str, against: &str) {
+    for _ in 0..12 {
+        browser
+            .begin(
+                game,
+                &[("against", against), ("name", "eva"), ("seat", "0")],
+            )
+            .await;
+        for _ in 0..MOST_MOVES {
+            if browser.is_over().await {
+                break;
+            }
+            let notation = browser.hint().await;
+            let cell = format!("#board [data-move='{notation}']");
+            // A board is clicked on, cards are typed.
+            if game == "connect_four" || game == "othello" {
+                let found = browser.count(&cell).await;
+                assert!(
+                    found > 0,
+                    "{notation}\n{}",
+                    browser.client.source().await.unwrap()
+                );
+                browser.click_move(&notation).await;
+            } else {
+                browser.play(&notation).await;
+            }
+        }
+        let said = browser.text("#state .turn").await;
+        if said.starts_with("eva won") {
+            return;
+        }
+    }
+    panic!("eva never won {game}");
+}
+
+#[test]
+fn a_person_wins_a_game_of_each_kind_in_the_browser() {
+    let (site, at) = arena_with_page("--concurrency 0");
+    on_runtime(async {
+        let browser = Browser::new(&at, "en").await;
+        for (game, against) in [
+            ("connect_four", "house:random"),
+            ("othello", "house:random"),
+            ("mahjong", "house:simple"),
+            ("big_two", "house:random"),
+        ] {
+            win(&browser, game, against).await;
+            browser.screenshot(&format!("won-{game}.png")).await;
+            // It can be looked at like any other, and its record proves it.
+            browser.click("#state a[href^='/people/']").await;
+            browser
+                .until(
+                    "the game is there",
+                    "return document.querySelector('#viewer') !== null",
+                )
+                .await;
+            assert!(browser.text(".result").await.starts_with("eva won"));
+            let link = browser.path().await.split('?').next().unwrap().to_owned();
+            let (status, record) = get(&format!("{at}{link}/record"));
+            assert_eq!(status, 200);
+            let file = site.arena.path("game.jsonl");
+            fs::write(&file, record).unwrap();
+            let said = site.run("replay verify game.jsonl");
+            assert!(said.contains("proved"), "{said}");
+        }
+    });
+}
+
+#[test]
+fn slips_are_told_and_moves_are_taken_back_in_the_browser() {
+    let (_site, at) = arena_with_page("--concurrency 0");
+    on_runtime(async {
+        let browser = Browser::new(&at, "en").await;
+        browser
+            .begin("othello", &[("against", "house:random"), ("name", "eva")])
+            .await;
+        let typed = browser.client.find(Locator::Id("written")).await.unwrap();
+        typed.send_keys("z9").await.unwrap();
+        browser.click("#move button[type=submit]").await;
+        browser
+            .until(
+                "a slip",
+                "return document.getElementById('message').textContent !== ''",
+            )
+            .await;
+        let said = browser.text("#message").await;
+        assert!(said.contains("\"z9\" is no legal move"), "{said}");
+        assert_eq!(browser.count("#moves li").await, 0);
+        browser.play("d3").await;
+        let version = browser.version().await;
+        let played = browser.count("#moves li").await;
+        assert!(played >= 2, "{played}");
+        browser.click("form[action$='/back'] button").await;
+        browser.wait_for_turn_after(&version).await;
+        browser
+            .until(
+                "the move is gone",
+                "return document.querySelectorAll('#moves li').length === 0",
+            )
+            .await;
+        // Two tabs look at one seat: what was not seen is not moved from.
+        let path = browser.path().await;
+        let old = browser.version().await;
+        browser.play("f5").await;
+        let script = format!(
+            "const done = arguments[arguments.length - 1];
+             fetch('{path}/move', {{ method: 'POST', headers: {{ Accept: 'application/json' }},
+                 body: new URLSearchParams({{ move: 'c4', seat: '0', version: '{old}' }}) }})
+                 .then((answer) => done(answer.status))"
+        );
+        let status = browser
+            .client
+            .execute_async(&script, Vec::new())
+            .await
+            .unwrap();
+        assert_eq!(status, json!(409));
+        // Nobody else moves there.
+        let (status, _) = get(&format!("{at}{path}"));
+        assert_eq!(status, 200);
+        let output = Command::new("curl")
+            .args([
+                "-s",
+                "-o",
+                "/dev/null",
+                "-w",
+                "%{http_code}",
+                "-d",
+                "move=c4&seat=0",
+            ])
+            .arg(format!("{at}{path}/move"))
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "403");
+    });
+}
+
+#[test]
+fn a_game_goes_on_after_the_arena_was_started_again() {
+    let (mut site, at) = arena_with_page("--concurrency 0");
+    on_runtime(async {
+        let browser = Browser::new(&at, "en").await;
+        browser
+            .begin("othello", &[("against", "house:random"), ("name", "eva")])
+            .await;
+        browser.play("d3").await;
+        let moves = browser.text("#moves").await;
+        let version = browser.version().await;
+        site.restart(0);
+        // The page finds it again by itself, and is asked anew.
+        browser
+            .until(
+                "the page is connected again",
+                "return document.getElementById('lost').hidden",
+            )
+            .await;
+        let began = Instant::now();
+        loop {
+            browser.client.refresh().await.unwrap();
+            if browser.count("#move").await > 0 {
+                break;
+            }
+            assert!(began.elapsed() < FAR_TOO_LONG, "{version}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        assert_eq!(browser.text("#moves").await, moves);
+        let hint = browser.hint().await;
+        browser.play(&hint).await;
+        assert_ne!(browser.text("#moves").await, moves);
+    });
+}
+
+/// Every card or tile that a text names where it can be seen or clicked.
+fn named(source: &str) -> Vec<String> {
+    let mut names: Vec<String> = ["data-says=\"", "data-move=\"", "<title>"]
+        .iter()
+        .flat_map(|before| source.split(before).skip(1))
+        .filter_map(|rest| rest.split(['"', '<']).next().map(str::to_owned))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn hidden_hands_are_nowhere_until_the_deal_is_over() {
+    let (_site, at) = arena_with_page("--concurrency 0");
+    on_runtime(async {
+        let browser = Browser::new(&at, "en").await;
+        for (game, against) in [("big_two", "house:random"), ("mahjong", "house:simple")] {
+            browser
+                .begin(
+                    game,
+                    &[("against", against), ("name", "eva"), ("seat", "0")],
+                )
+                .await;
+            let path = browser.path().await;
+            let id = path.trim_start_matches("/play/").to_owned();
+            // The page, as it came, and as it is now.
+            let cookie = browser
+                .client
+                .get_named_cookie("arena-browser")
+                .await
+                .unwrap();
+            let fetch = |path: String| {
+                let output = Command::new("curl")
+                    .args(["-s", "-m", "3", "-b"])
+                    .arg(format!("arena-browser={}", cookie.value()))
+                    .arg(format!("{at}{path}"))
+                    .output()
+                    .unwrap();
+                String::from_utf8_lossy(&output.stdout).into_owned()
+            };
+            let events = fetch(format!("{path}/events"))
+                .replace("\\\"", "\"")
+                .replace("\\u003c", "<");
+            let sources = [
+                fetch(path.clone()),
+                browser.client.source().await.unwrap(),
+                events,
+            ];
+            let own: Vec<String> = serde_json::from_value(
+                browser.run("return [...document.querySelectorAll('#board [data-says]')].map((one) => one.dataset.says)").await,
+            ).unwrap();
+            assert!((13..=14).contains(&own.len()), "{own:?}");
+            let legal: Vec<String> = serde_json::from_value(
+                browser.run("return [...document.querySelectorAll('.legal-moves button')].map((one) => one.value)").await,
+            ).unwrap();
+            for (at, source) in sources.iter().enumerate() {
+                assert!(source.len() > 1000, "{at}: {source}");
+                for name in named(source) {
+                    let is_own = own.contains(&name)
+                        || legal.contains(&name)
+                        || name.contains("Bot Arena")
+                        || name.contains("eva");
+                    assert!(is_own, "{game}, source {at}: {name}");
+                }
+            }
+            // Neither the record nor the game can be had, by whatever way.
+            for path in [
+                format!("/people/{id}"),
+                format!("/people/{id}/record"),
+                format!("/people/{id}/frames"),
+                format!("/people/{id}/picture"),
+            ] {
+                assert_eq!(get(&format!("{at}{path}")).0, 404, "{path}");
+            }
+            // Others see no hand at all.
+            let (_, stranger) = get(&format!("{at}{path}"));
+            assert!(!stranger.contains("data-says"), "{stranger}");
+            assert!(stranger.contains("Only those who play see the table."));
+            browser.screenshot(&format!("hand-{game}.png")).await;
+        }
+    });
+}
+
+/// A tournament of some games that last a while.
+fn long_cup(site: &Site, name: &str, deals: u32) {
+    let more = format!("deals = {deals}");
+    site.cup(
+        &format!("{name}.toml"),
+        "othello",
+        &more,
+        &["house:weights?plies=4", "house:random"],
+    );
+    site.run(&format!("tournament submit {name}.toml"));
+}
+
+#[test]
+fn a_live_game_moves_and_a_replay_is_stepped_through_by_keys() {
+    let (site, at) = arena_with_page("--concurrency 1");
+    long_cup(&site, "spring", 400);
+    on_runtime(async {
+        let browser = Browser::new(&at, "en").await;
+        browser.open("/").await;
+        browser
+            .until(
+                "a live game is on the front page",
+                "return document.querySelector('.boards svg') !== null",
+            )
+            .await;
+        browser.screenshot("front.png").await;
+        browser
+            .until(
+                "a live game moves",
+                "
+            const now = document.querySelector('.boards').innerHTML;
+            if (window.seen === undefined) window.seen = now;
+            return window.seen !== now;",
+            )
+            .await;
+        browser.open("/t/spring").await;
+        browser
+            .until(
+                "games are counted",
+                "return document.querySelectorAll('.standings tbody tr').length === 2 &&
+                !document.querySelector('#about').textContent.includes(' 0 games')",
+            )
+            .await;
+        // A finished game, by its first cell.
+        browser.open("/t/spring/games").await;
+        browser
+            .until(
+                "a game is over",
+                "
+            if (document.querySelector('tbody a') === null) { location.reload(); return false; }
+            return true;",
+            )
+            .await;
+        site.run("tournament cancel spring");
+        site.wait_for("spring", "cancelled");
+        browser.open("/t/spring/games").await;
+        browser.click("tbody a").await;
+        browser
+            .until(
+                "the frames are there",
+                "return !document.getElementById('scrubber').hidden",
+            )
+            .await;
+        let plies: usize = browser
+            .run("return Number(document.getElementById('viewer').dataset.plies)")
+            .await
+            .as_u64()
+            .unwrap() as usize;
+        assert!(plies > 10, "{plies}");
+        let press = |key: &'static str| {
+            let script = format!(
+                "document.body.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true }}))"
+            );
+            let browser = &browser;
+            async move { browser.run(&script).await }
+        };
+        let board = || async {
+            browser
+                .run("return document.querySelector('#board svg').innerHTML")
+                .await
+        };
+        let last = board().await;
+        press("ArrowLeft").await;
+        assert_eq!(
+            browser.text("#ply").await,
+            format!("{} / {plies}", plies - 1)
+        );
+        assert_ne!(board().await, last);
+        press("Home").await;
+        assert_eq!(browser.text("#ply").await, format!("0 / {plies}"));
+        assert!(browser.path().await.ends_with("?ply=0"));
+        press("ArrowRight").await;
+        let first = board().await;
+        press("End").await;
+        assert_eq!(board().await, last);
+        // A permalink shows the same without the script.
+        browser
+            .open(&format!(
+                "{}?ply=1",
+                browser.path().await.split('?').next().unwrap()
+            ))
+            .await;
+        browser
+            .until(
+                "the frames are there",
+                "return !document.getElementById('scrubber').hidden",
+            )
+            .await;
+        assert_eq!(browser.text("#ply").await, format!("1 / {plies}"));
+        assert_eq!(board().await, first);
+        browser.screenshot("game.png").await;
+    });
+}
+
+#[test]
+fn pages_are_accessible_in_both_languages_and_themes_and_on_a_phone() {
+    let (site, at) = arena_with_page("--concurrency 2");
+    site.cup(
+        "short.toml",
+        "big-two",
+        "deals = 2",
+        &["house:ai3", "house:ai2", "house:ai1", "house:random"],
+    );
+    site.run("tournament submit short.toml");
+    site.wait_for("short", "over");
+    site.cup(
+        "three.toml",
+        "othello",
+        "deals = 4",
+        &[
+            "house:weights?plies=2",
+            "house:weights?plies=1",
+            "house:random",
+        ],
+    );
+    site.run("tournament submit three.toml");
+    site.wait_for("three", "over");
+    on_runtime(async {
+        let browser = Browser::new(&at, "zh-CN").await;
+        browser.open("/").await;
+        assert_eq!(
+            browser.run("return document.documentElement.lang").await,
+            json!("zh")
+        );
+        browser.prefer("language", "en").await;
+        browser
+            .until("English", "return document.documentElement.lang === 'en'")
+            .await;
+        let pages = [
+            "/",
+            "/tournaments",
+            "/t/short",
+            "/t/three",
+            "/t/three/bots/a",
+            "/t/three/games",
+            "/t/three/games/0.0",
+            "/t/short/games/0.0?ply=5&seat=1",
+            "/play",
+            "/play?game=mahjong",
+            "/rules/big_two",
+            "/api/v1/",
+            "/there-is-none",
+        ];
+        for (theme, language) in [("dark", "zh"), ("light", "en")] {
+            browser.open("/").await;
+            browser.prefer("language", language).await;
+            browser
+                .until(
+                    "the language",
+                    &format!("return document.documentElement.lang === '{language}'"),
+                )
+                .await;
+            browser.prefer("theme", theme).await;
+            browser
+                .until(
+                    "the theme",
+                    &format!("return document.documentElement.dataset.theme === '{theme}'"),
+                )
+                .await;
+            for (at, page) in pages.iter().enumerate() {
+                browser.open(page).await;
+                let found = browser.accessibility().await;
+                assert!(found.is_empty(), "{page} ({theme}, {language}): {found:#?}");
+                browser.screenshot(&format!("{theme}-{at}.png")).await;
+            }
+            browser
+                .begin("big_two", &[("against", "house:random")])
+                .await;
+            let found = browser.accessibility().await;
+            assert!(
+                found.is_empty(),
+                "a table ({theme}, {language}): {found:#?}"
+            );
+        }
+        // A phone: nothing is wider than the screen.
+        browser.client.set_window_size(500, 800).await.unwrap();
+        let table = browser.path().await;
+        for page in pages.into_iter().chain([&*table]) {
+            browser.open(page).await;
+            let script = "
+                const frame = document.createElement('iframe');
+                return [document.documentElement.scrollWidth, window.innerWidth];";
+            let widths: Vec<u64> = serde_json::from_value(browser.run(script).await).unwrap();
+            assert!(widths[0] <= widths[1], "{page}: {widths:?}");
+        }
+        browser.screenshot("phone-table.png").await;
+        browser.open("/t/three/games/0.0?ply=9").await;
+        browser.screenshot("phone-game.png").await;
+    });
+}
+
+#[test]
+fn other_sites_can_neither_post_nor_be_this_one() {
+    let (_site, at) = arena_with_page("--concurrency 0");
+    let status = |arguments: &[&str], path: &str| {
+        let output = Command::new("curl")
+            .args(["-s", "-o", "/dev/null", "-w", "%{http_code}"])
+            .args(arguments)
+            .arg(format!("{at}{path}"))
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(status(&[], "/"), "200");
+    assert_eq!(status(&["-H", "Host: evil.example"], "/"), "421");
+    let form = ["-d", "game=othello&against=house:random"];
+    let from = |site: &'static str| [form[0], form[1], "-H", site];
+    assert_eq!(status(&from("Sec-Fetch-Site: cross-site"), "/play"), "403");
+    assert_eq!(status(&from("Origin: http://evil.example"), "/play"), "403");
+    assert_eq!(status(&form, "/play"), "303");
+    // Nobody can name a program.
+    let program = ["-d", "game=othello&against=exec:/bin/true"];
+    assert_eq!(status(&program, "/play"), "400");
+    for path in [
+        "/t/none",
+        "/t/none/games/0.0",
+        "/play/x",
+        "/people/../../etc",
+        "/t/a/games/x.y",
+    ] {
+        let status = status(&["--path-as-is"], path);
+        assert_eq!(status, "404", "{path}");
+    }
+}

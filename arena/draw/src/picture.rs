@@ -1,0 +1,261 @@
+//! A scene laid out: every part has its place and its key.
+
+use std::fmt::Write as _;
+
+use referee_core::{Area, Scene, Shape};
+
+use crate::{board, glyph::number, row, text};
+
+/// The space around what is drawn.
+pub(crate) const MARGIN: f32 = 8.0;
+/// How high a line of text is.
+pub(crate) const LINE: f32 = 22.0;
+/// The space between areas.
+const GAP: f32 = 10.0;
+/// The least width, so that captions have room below a small board, which stands in the middle.
+pub(crate) const LEAST_WIDTH: f32 = 300.0;
+
+/// A scene laid out, in units that are about pixels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// How wide it is.
+    pub width: u32,
+    /// How high it is.
+    pub height: u32,
+    /// What is drawn, what is in front last.
+    pub parts: Vec<Part>,
+    /// Whether any cell may be clicked.
+    pub interactive: bool,
+}
+
+/// A part of a picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is, the same in every picture of a game: `a0` is the ground and label of area 0,
+    /// `a0c17` its cell 17, `t0` caption 0.
+    pub key: String,
+    /// One `<g id="…">…</g>`, whose id is the prefix and the key. It has its position.
+    pub svg: String,
+    /// The order of drawing, which parts of several pictures share.
+    pub(crate) order: (u8, usize, usize),
+}
+
+/// What a picture depends on besides its scene.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look<'a> {
+    /// Who sits where, by seats. "seat 0" in a label or a caption becomes the name. A seat without
+    /// a name stays a number.
+    pub names: &'a [String],
+    /// The moves that may be clicked; none if the picture is only looked at.
+    pub legal: &'a [String],
+    /// What every id begins with, so that several pictures fit on one page: letters, digits,
+    /// `-` and `_`; other characters are left out.
+    pub id_prefix: &'a str,
+}
+
+impl Picture {
+    /// Lays a scene out.
+    #[must_use]
+    pub fn of(scene: &Scene, look: &Look<'_>) -> Self {
+        let mut canvas = Canvas::new(look, row::largest(scene));
+        for (index, area) in scene.areas.iter().enumerate() {
+            if index > 0 {
+                canvas.y += GAP;
+            }
+            canvas.area(index, area);
+        }
+        if !scene.captions.is_empty() {
+            canvas.y += GAP / 2.0;
+        }
+        for (index, caption) in scene.captions.iter().enumerate() {
+            let line = text::label(
+                &text::with_names(caption, look.names),
+                MARGIN,
+                canvas.y + 16.0,
+            );
+            canvas.part((1, index, 0), format!("t{index}"), "", &line);
+            canvas.y += LINE;
+        }
+        Self {
+            width: canvas.width.ceil() as u32,
+            height: (canvas.y + MARGIN).ceil() as u32,
+            parts: canvas.parts,
+            interactive: canvas.interactive,
+        }
+    }
+
+    /// The whole picture for a page: an `<svg>` element.
+    #[must_use]
+    pub fn svg(&self, title: &str) -> String {
+        // An image's inside is hidden from screen readers, so one with buttons is no image.
+        let role = if self.interactive { "group" } else { "img" };
+        let mut svg = format!(
+            r#"<svg class="picture" viewBox="0 0 {} {}" role="{role}" aria-label="{}">"#,
+            self.width,
+            self.height,
+            text::escaped(title),
+        );
+        for part in &self.parts {
+            svg.push_str(&part.svg);
+        }
+        svg.push_str("</svg>");
+        svg
+    }
+
+    /// The whole picture as a file of its own, with its rules of style and a background.
+    #[must_use]
+    pub fn standalone(&self, title: &str) -> String {
+        self.file((self.width, self.height), title)
+    }
+
+    /// The same, on a ground of this size.
+    pub(crate) fn file(&self, (width, height): (u32, u32), title: &str) -> String {
+        let mut file = opening(width, height, title, "");
+        for part in &self.parts {
+            file.push_str(&part.svg);
+        }
+        file.push_str("</svg>\n");
+        file
+    }
+}
+
+/// What all of these fit into.
+pub(crate) fn size_of_all(pictures: &[Picture]) -> (u32, u32) {
+    let width = pictures.iter().map(|picture| picture.width).max();
+    let height = pictures.iter().map(|picture| picture.height).max();
+    (width.unwrap_or(1), height.unwrap_or(1))
+}
+
+/// How a file begins: up to its background.
+pub(crate) fn opening(width: u32, height: u32, title: &str, rules: &str) -> String {
+    format!(
+        "<svg class=\"picture\" xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" color=\"#1f2937\">\n<title>{}</title>\n<style>\n{}{DARK}\
+         {rules}</style>\n<rect class=\"ground\" width=\"{width}\" height=\"{height}\" \
+         fill=\"#f8fafc\"/>\n",
+        text::escaped(title),
+        crate::CSS,
+    )
+}
+
+/// A file has no page around it, so it follows the system's theme by itself.
+const DARK: &str =
+    "@media (prefers-color-scheme: dark) { svg { color: #e5e7eb } .ground { fill: #111827 } }\n";
+
+/// A picture while it is drawn, from the top.
+pub(crate) struct Canvas<'a> {
+    look: &'a Look<'a>,
+    parts: Vec<Part>,
+    interactive: bool,
+    /// How wide and how high the largest piece in any row is.
+    pub(crate) largest: (f32, f32),
+    /// How wide what has been drawn is.
+    pub(crate) width: f32,
+    /// Where the next thing begins.
+    pub(crate) y: f32,
+}
+
+impl<'a> Canvas<'a> {
+    fn new(look: &'a Look<'a>, largest: (f32, f32)) -> Self {
+        Self {
+            look,
+            parts: Vec::new(),
+            interactive: false,
+            largest,
+            width: LEAST_WIDTH,
+            y: MARGIN,
+        }
+    }
+
+    fn area(&mut self, index: usize, area: &Area) {
+        let mut label = String::new();
+        if !area.label.is_empty() {
+            let words = text::with_names(&area.label, self.look.names);
+            label = text::label(&words, MARGIN, self.y + 14.0);
+            self.y += LINE;
+        }
+        match &area.shape {
+            Shape::Board {
+                surface,
+                rows,
+                columns,
+            } => {
+                board::draw(self, index, area, (*surface, rows, columns), &label);
+            }
+            Shape::Row => row::draw(self, index, area, &label),
+        }
+    }
+
+    /// The ground and label of an area.
+    pub(crate) fn ground(&mut self, area: usize, inside: &str) {
+        self.part((0, area, 0), format!("a{area}"), "", inside);
+    }
+
+    /// A cell of an area, drawn around or from its own origin.
+    pub(crate) fn cell(
+        &mut self,
+        area: usize,
+        index: usize,
+        says: &str,
+        place: &Place,
+        inside: &str,
+    ) {
+        let mut attributes = String::new();
+        let mut inside = inside.to_owned();
+        let is_legal = !says.is_empty() && self.look.legal.iter().any(|legal| legal == says);
+        let class = match (is_legal, place.marked) {
+            (true, true) => "cell legal marked",
+            (true, false) => "cell legal",
+            (false, true) => "cell marked",
+            (false, false) => "cell",
+        };
+        let _ = write!(attributes, r#" class="{class}""#);
+        if !says.is_empty() {
+            let says = text::escaped(says);
+            let _ = write!(attributes, r#" data-says="{says}""#);
+            if is_legal {
+                self.interactive = true;
+                let _ = write!(
+                    attributes,
+                    r#" data-move="{says}" tabindex="0" role="button" aria-label="{says}""#
+                );
+            }
+            inside.insert_str(0, &format!("<title>{says}</title>"));
+            if is_legal {
+                inside.push_str(place.spot);
+            }
+        }
+        let (x, y) = (number(place.x), number(place.y));
+        let _ = if place.scale == 1.0 {
+            write!(attributes, r#" transform="translate({x} {y})""#)
+        } else {
+            let scale = number(place.scale);
+            write!(
+                attributes,
+                r#" transform="translate({x} {y})scale({scale})""#
+            )
+        };
+        self.part(
+            (0, area, index + 1),
+            format!("a{area}c{index}"),
+            &attributes,
+            &inside,
+        );
+    }
+
+    fn part(&mut self, order: (u8, usize, usize), key: String, attributes: &str, inside: &str) {
+        let prefix = text::id(self.look.id_prefix);
+        let svg = format!(r#"<g id="{prefix}{key}"{attributes}>{inside}</g>"#);
+        self.parts.push(Part { key, svg, order });
+    }
+}
+
+/// Where a cell is, and how it is shown.
+pub(crate) struct Place {
+    pub(crate) x: f32,
+    pub(crate) y: f32,
+    pub(crate) scale: f32,
+    pub(crate) marked: bool,
+    /// What shows that it may be clicked.
+    pub(crate) spot: &'static str,
+}

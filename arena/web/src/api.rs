@@ -1,0 +1,602 @@
+//! The same things for programs: JSON in the types of `arena-events`, which `--format json` prints
+//! too, and an OpenAPI description of it.
+
+use std::sync::{Arc, LazyLock};
+
+use arena_events::{
+    figures::FiguresEvent,
+    game::{GameFoul, MoveEvent},
+    standings::StandingsEvent,
+    tournament::TournamentEvent,
+};
+use arena_store::GameRow;
+use arena_tournament::events;
+use axum::{
+    Json, Router,
+    extract::{Path, Query, State},
+    http::{
+        HeaderMap, HeaderValue, StatusCode,
+        header::{ETAG, IF_NONE_MATCH},
+    },
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use maud::html;
+use referee_games::{GAMES, game_name};
+use referee_worker::lease::GameKey;
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    caller::Caller,
+    error::PageError,
+    hub::Mirror,
+    layout,
+    pages::{
+        game as game_page,
+        games::{self, Asked},
+    },
+    records::read_key,
+    serve::OfSite,
+    site::Site,
+    standing::Standing,
+};
+
+/// So many items are on a page, where nothing else is asked for.
+const PAGE: u32 = 50;
+/// At most so many.
+const MOST: u32 = 500;
+
+/// A game that is known.
+#[derive(Serialize, JsonSchema)]
+struct GameInfo {
+    /// Its name.
+    game: String,
+    /// Its name for people.
+    title: String,
+    /// How many seats it has.
+    seats: u8,
+    /// How a move is written.
+    notation: String,
+    /// Whether hands or a wall are secret.
+    has_secrets: bool,
+}
+
+/// A page of tournaments, the newest first.
+#[derive(Serialize, JsonSchema)]
+struct TournamentPage {
+    /// The tournaments.
+    items: Vec<TournamentEvent>,
+    /// The `offset` of the next page. Absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<u64>,
+}
+
+/// A page of games, in order of their deals.
+#[derive(Serialize, JsonSchema)]
+struct GamePage {
+    /// The games.
+    items: Vec<GameItem>,
+    /// The `after` of the next page. Absent on the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// A game of a tournament that is over.
+#[derive(Serialize, JsonSchema)]
+struct GameItem {
+    /// Its deal and seating: `GROUP.SEATING`.
+    key: String,
+    /// The match's number in the schedule, from 0.
+    #[serde(rename = "match")]
+    match_number: u32,
+    /// Who sat where: a name for each seat.
+    players: Vec<String>,
+    /// Each seat's place, from 1.
+    places: Vec<u8>,
+    /// Each seat's score in the game's own unit.
+    scores: Vec<i32>,
+    /// What ended it, as the game says.
+    reason: String,
+    /// What was done wrong.
+    fouls: Vec<GameFoul>,
+    /// How many moves were made.
+    plies: u64,
+    /// What each seat thought in all, in microseconds.
+    thought_us: Vec<u64>,
+    /// SHA-256 of what was played, in hexadecimal digits.
+    play_hash: String,
+    /// When it ended, in milliseconds since 1970.
+    finished_unix_ms: i64,
+}
+
+/// A game that is being played, in a game without secrets.
+#[derive(Serialize, JsonSchema)]
+struct LiveGame {
+    /// Its deal and seating: `GROUP.SEATING`.
+    key: String,
+    /// Who sits where: a name for each seat.
+    players: Vec<String>,
+    /// Its moves so far.
+    moves: Vec<MoveEvent>,
+    /// What ended it. Absent while it is played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<String>,
+}
+
+/// Why there is no answer.
+#[derive(Serialize, JsonSchema)]
+struct ApiError {
+    /// What was expected, in words.
+    error: String,
+}
+
+/// What can be asked for: the path, what it is, its parameters, and the type of the answer.
+struct Endpoint {
+    path: &'static str,
+    summary: &'static str,
+    query: &'static [(&'static str, &'static str)],
+    schema: fn(&mut SchemaGenerator) -> Value,
+    media: &'static str,
+}
+
+fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
+    generator.subschema_for::<T>().to_value()
+}
+
+const JSON: &str = "application/json";
+const TEXT: fn(&mut SchemaGenerator) -> Value = |_| json!({ "type": "string" });
+
+static ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        path: "/games",
+        summary: "The games that are known here",
+        query: &[],
+        schema: schema_of::<Vec<GameInfo>>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/tournaments",
+        summary: "Tournaments, the newest first",
+        query: &[
+            ("offset", "how many to skip"),
+            ("limit", "how many to give, at most 500"),
+        ],
+        schema: schema_of::<TournamentPage>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/tournaments/{tournament}",
+        summary: "One tournament",
+        query: &[],
+        schema: schema_of::<TournamentEvent>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/tournaments/{tournament}/standings",
+        summary: "Its table, its pairs, its schedule, and what makes them less sure than they look",
+        query: &[],
+        schema: schema_of::<StandingsEvent>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/tournaments/{tournament}/figures",
+        summary: "What was counted beside the results: thinking times, fouls, endings",
+        query: &[],
+        schema: schema_of::<FiguresEvent>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/tournaments/{tournament}/games",
+        summary: "Its games that are over, in order of their deals",
+        query: &[
+            ("after", "the `next` of the page before"),
+            ("limit", "how many to give, at most 500"),
+            ("bot", "only games of this bot"),
+            ("against", "only games in which this bot sat, too"),
+            ("match", "only games of the match of this number"),
+            ("fouls", "1: only games with a foul"),
+        ],
+        schema: schema_of::<GamePage>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/tournaments/{tournament}/games/{game}",
+        summary: "One game that is over, by GROUP.SEATING",
+        query: &[],
+        schema: schema_of::<GameItem>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/tournaments/{tournament}/games/{game}/record",
+        summary: "Its record, once its deal is played no more: JSON lines for `arena replay`",
+        query: &[],
+        schema: TEXT,
+        media: "application/x-ndjson",
+    },
+    Endpoint {
+        path: "/tournaments/{tournament}/live",
+        summary: "Games that are being played here, in games without secrets",
+        query: &[],
+        schema: schema_of::<Vec<LiveGame>>,
+        media: JSON,
+    },
+    Endpoint {
+        path: "/tournaments/{tournament}/live/{game}",
+        summary: "One of them, by GROUP.SEATING",
+        query: &[],
+        schema: schema_of::<LiveGame>,
+        media: JSON,
+    },
+];
+
+pub(crate) fn routes() -> Router<Arc<Site>> {
+    Router::new()
+        .route("/", get(index))
+        .route("/openapi.json", get(openapi))
+        .route("/games", get(games_known))
+        .route("/tournaments", get(tournaments))
+        .route("/tournaments/{tournament}", get(tournament))
+        .route("/tournaments/{tournament}/standings", get(standings))
+        .route("/tournaments/{tournament}/figures", get(figures))
+        .route("/tournaments/{tournament}/games", get(games_of))
+        .route("/tournaments/{tournament}/games/{game}", get(game_of))
+        .route(
+            "/tournaments/{tournament}/games/{game}/record",
+            get(game_page::record),
+        )
+        .route("/tournaments/{tournament}/live", get(live_games))
+        .route("/tournaments/{tournament}/live/{game}", get(live_game))
+        .fallback(nothing)
+}
+
+async fn nothing() -> Response {
+    PageError::NotFound("there is no such path; /api/v1/openapi.json has all".to_owned()).json()
+}
+
+/// For people who want to use it.
+async fn index(caller: Caller) -> Response {
+    let language = caller.language;
+    let body = html! {
+        h1 { "API" }
+        p {
+            (language.pick("JSON over HTTP, in the same types as ", "HTTP 上的 JSON，类型与 "))
+            code { "--format json" } (language.pick(". ", " 相同。"))
+            a href="/api/v1/openapi.json" { "OpenAPI" }
+        }
+        div.scrolls tabindex="0" role="region" aria-label="API" { table {
+            tbody { @for endpoint in ENDPOINTS { tr {
+                th scope="row" { code { "/api/v1" (endpoint.path) } }
+                td { (endpoint.summary) }
+            } } }
+        } }
+    };
+    layout::page(&caller, "API", &body)
+}
+
+static OPENAPI: LazyLock<String> = LazyLock::new(|| description().to_string());
+
+async fn openapi(headers: HeaderMap) -> Response {
+    let tag = concat!("\"", env!("CARGO_PKG_VERSION"), "\"");
+    if is_known(&headers, tag) {
+        return not_modified(tag);
+    }
+    let kind = (
+        axum::http::header::CONTENT_TYPE,
+        HeaderValue::from_static(JSON),
+    );
+    let tag = (ETAG, HeaderValue::from_static(tag));
+    ([kind, tag], OPENAPI.as_str()).into_response()
+}
+
+/// The OpenAPI description.
+fn description() -> Value {
+    let mut generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| settings.definitions_path = "/components/schemas".into())
+        .into_generator();
+    let error = schema_of::<ApiError>(&mut generator);
+    let failed =
+        |what: &str| json!({ "description": what, "content": { JSON: { "schema": error } } });
+    let mut paths = Map::new();
+    for endpoint in ENDPOINTS {
+        let within = endpoint.path.split('/').filter_map(|one| {
+            let name = one.strip_prefix('{')?.strip_suffix('}')?;
+            Some(json!({
+                "name": name, "in": "path", "required": true, "schema": { "type": "string" },
+            }))
+        });
+        let query = endpoint.query.iter().map(|(name, what)| {
+            json!({ "name": name, "in": "query", "description": what, "schema": { "type": "string" } })
+        });
+        let schema = (endpoint.schema)(&mut generator);
+        let operation = json!({ "get": {
+            "summary": endpoint.summary,
+            "operationId": operation(endpoint.path),
+            "parameters": within.chain(query).collect::<Vec<_>>(),
+            "responses": {
+                "200": {
+                    "description": endpoint.summary,
+                    "content": { endpoint.media: { "schema": schema } },
+                },
+                "403": failed("The deal is still to be played"),
+                "404": failed("There is no such thing"),
+            },
+        } });
+        paths.insert(endpoint.path.to_owned(), operation);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Bot Arena",
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
+        },
+        "servers": [{ "url": "/api/v1" }],
+        "paths": paths,
+        "components": { "schemas": generator.take_definitions(true) },
+    })
+}
+
+/// `/tournaments/{tournament}/games` is `tournaments_tournament_games`.
+fn operation(path: &str) -> String {
+    let words = path.split('/').filter(|word| !word.is_empty());
+    let words = words.map(|word| word.trim_matches(['{', '}']));
+    words.collect::<Vec<_>>().join("_")
+}
+
+fn is_known(headers: &HeaderMap, tag: &str) -> bool {
+    let known = headers
+        .get(IF_NONE_MATCH)
+        .and_then(|value| value.to_str().ok());
+    known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag))
+}
+
+fn not_modified(tag: &str) -> Response {
+    let tag = HeaderValue::from_str(tag).expect("tags are ASCII");
+    (StatusCode::NOT_MODIFIED, [(ETAG, tag)]).into_response()
+}
+
+fn answer<T: Serialize>(found: Result<T, PageError>) -> Response {
+    match found {
+        Ok(found) => Json(found).into_response(),
+        Err(error) => error.json(),
+    }
+}
+
+/// With a tag, so that a client that has it is not sent it again.
+fn tagged<T: Serialize>(
+    headers: &HeaderMap,
+    found: Result<Arc<Standing>, PageError>,
+    of: impl FnOnce(&Standing) -> &T,
+) -> Response {
+    match found {
+        Ok(standing) if is_known(headers, &standing.tag) => not_modified(&standing.tag),
+        Ok(standing) => {
+            let tag = HeaderValue::from_str(&standing.tag).expect("tags are ASCII");
+            ([(ETAG, tag)], Json(of(&standing))).into_response()
+        }
+        Err(error) => error.json(),
+    }
+}
+
+async fn games_known() -> Response {
+    let games = GAMES.iter().map(|kind| GameInfo {
+        game: game_name(kind.info().name),
+        title: kind.info().title.to_owned(),
+        seats: kind.info().seats,
+        notation: kind.info().notation.to_owned(),
+        has_secrets: kind.has_secrets(),
+    });
+    Json(games.collect::<Vec<_>>()).into_response()
+}
+
+#[derive(Deserialize)]
+struct PageAsked {
+    #[serde(default)]
+    offset: u64,
+    limit: Option<u32>,
+}
+
+fn limit(asked: Option<u32>) -> Result<u32, PageError> {
+    match asked {
+        None => Ok(PAGE),
+        Some(limit @ 1..=MOST) => Ok(limit),
+        Some(limit) => Err(PageError::Bad(format!(
+            "limit={limit}: expected 1 to {MOST}"
+        ))),
+    }
+}
+
+async fn tournaments(State(site): OfSite, Query(asked): Query<PageAsked>) -> Response {
+    let found = async {
+        let limit = u64::from(limit(asked.limit)?);
+        let all = site.store.tournaments().await?;
+        let offset = asked.offset.min(all.len() as u64);
+        let end = offset.saturating_add(limit).min(all.len() as u64);
+        let mut items = Vec::new();
+        for one in &all[offset as usize..end as usize] {
+            let is_claimed = site.store.is_claimed(one.id).await?;
+            items.push(TournamentEvent {
+                tournament: one.name.clone(),
+                game: game_name(&one.game),
+                state: events::state(one.state, is_claimed, one.wish),
+                created_unix_ms: one.created_unix_ms,
+                games: one.games,
+            });
+        }
+        let next = (end < all.len() as u64).then_some(end);
+        Ok(TournamentPage { items, next })
+    };
+    answer(found.await)
+}
+
+async fn tournament(State(site): OfSite, Path(name): Path<String>) -> Response {
+    let found = async {
+        let one = site.store.tournament(&name).await?;
+        let one =
+            one.ok_or_else(|| PageError::NotFound(format!("there is no tournament \"{name}\"")))?;
+        Ok(TournamentEvent {
+            game: game_name(&one.game),
+            state: events::state(one.state, site.store.is_claimed(one.id).await?, one.wish),
+            created_unix_ms: one.created_unix_ms,
+            games: site.store.game_count(one.id).await?,
+            tournament: one.name,
+        })
+    };
+    answer(found.await)
+}
+
+async fn standings(State(site): OfSite, Path(name): Path<String>, headers: HeaderMap) -> Response {
+    tagged(&headers, site.standings.of(&name).await, |standing| {
+        &standing.standings
+    })
+}
+
+async fn figures(State(site): OfSite, Path(name): Path<String>, headers: HeaderMap) -> Response {
+    tagged(&headers, site.standings.of(&name).await, |standing| {
+        &standing.figures
+    })
+}
+
+async fn games_of(
+    State(site): OfSite,
+    Path(name): Path<String>,
+    Query(mut asked): Query<std::collections::BTreeMap<String, String>>,
+) -> Response {
+    let found = async {
+        let number = |key: &str, value: Option<String>| {
+            let read = value.map(|text| {
+                text.parse::<u32>()
+                    .map_err(|_| PageError::Bad(format!("{key}={text}: expected a number")))
+            });
+            read.transpose()
+        };
+        let limit = limit(number("limit", asked.remove("limit"))?)?;
+        let filter = Asked {
+            after: asked.remove("after"),
+            bot: asked.remove("bot"),
+            against: asked.remove("against"),
+            matchup: number("match", asked.remove("match"))?,
+            fouls: number("fouls", asked.remove("fouls"))?.map(|yes| u8::from(yes == 1)),
+        };
+        if let Some(unknown) = asked.keys().next() {
+            return Err(PageError::Bad(format!(
+                "{unknown}: expected after, limit, bot, against, match or fouls"
+            )));
+        }
+        let standing = site.standings.of(&name).await?;
+        let page = games::find(&site, &standing, &filter, limit).await?;
+        Ok(GamePage {
+            items: page.games.iter().map(|row| item(&standing, row)).collect(),
+            next: page.next,
+        })
+    };
+    answer(found.await)
+}
+
+async fn game_of(State(site): OfSite, Path((name, key)): Path<(String, String)>) -> Response {
+    let found = async {
+        let (group, seating) = read_key(&key)?;
+        let standing = site.standings.of(&name).await?;
+        let after = match (group, seating) {
+            (0, 0) => None,
+            (group, 0) => Some(format!("{}.{}", group - 1, u32::MAX)),
+            (group, seating) => Some(format!("{group}.{}", seating - 1)),
+        };
+        let filter = Asked {
+            after,
+            ..Asked::default()
+        };
+        let page = games::find(&site, &standing, &filter, 1).await?;
+        let row = page.games.first();
+        let row = row.filter(|row| (row.group, row.seating) == (group, seating));
+        let row = row.ok_or_else(|| PageError::NotFound(format!("there is no game {key}")))?;
+        Ok(item(&standing, row))
+    };
+    answer(found.await)
+}
+
+fn item(standing: &Standing, row: &GameRow) -> GameItem {
+    let fouls = row.fouls.iter().map(|foul| GameFoul {
+        seat: foul.seat.index() as u8,
+        foul: events::evidence(&foul.foul),
+    });
+    GameItem {
+        key: format!("{}.{}", row.group, row.seating),
+        match_number: row.matchup.0,
+        players: games::players(standing, row),
+        places: row.places.clone(),
+        scores: row.scores.clone(),
+        reason: row.reason.clone(),
+        fouls: fouls.collect(),
+        plies: row.plies.into(),
+        thought_us: row.thought_us.clone(),
+        play_hash: row.play_hash.clone(),
+        finished_unix_ms: row.finished_unix_ms,
+    }
+}
+
+fn live_item(site: &Site, tournament: &str, key: GameKey) -> Option<LiveGame> {
+    let mut mirror: Mirror = site.hub.mirror(tournament, key)?;
+    mirror.catch_up(&site.hub, tournament, key);
+    let named = format!("{}.{}", key.group, key.seating);
+    let moves = mirror.moves.iter().enumerate().map(|(at, one)| MoveEvent {
+        game_id: named.clone(),
+        seat: one.seat.index() as u8,
+        number: at as u64 + 1,
+        notation: one.notation.clone(),
+        thought_us: events::us(one.thought),
+    });
+    Some(LiveGame {
+        moves: moves.collect(),
+        key: named,
+        players: mirror.players.clone(),
+        ended: mirror.ended.clone(),
+    })
+}
+
+async fn live_games(State(site): OfSite, Path(name): Path<String>) -> Response {
+    let games = site.hub.live_games(Some(&name), MOST as usize).into_iter();
+    let games = games.filter_map(|(name, key)| live_item(&site, &name, key));
+    Json(games.collect::<Vec<_>>()).into_response()
+}
+
+async fn live_game(State(site): OfSite, Path((name, key)): Path<(String, String)>) -> Response {
+    let found = read_key(&key).and_then(|(group, seating)| {
+        live_item(&site, &name, GameKey { group, seating })
+            .ok_or_else(|| PageError::NotFound(format!("game {key} is not being played here")))
+    });
+    answer(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_description_refers_to_what_it_has() {
+        let description = description();
+        let text = description.to_string();
+        let schemas = description["components"]["schemas"]
+            .as_object()
+            .expect("schemas");
+        let mut found = 0;
+        for part in text.split("\"$ref\":\"").skip(1) {
+            let to = part.split('"').next().unwrap_or_default();
+            let name = to.strip_prefix("#/components/schemas/").expect(to);
+            assert!(schemas.contains_key(name), "{name}");
+            found += 1;
+        }
+        assert!(found > 20, "{found}");
+    }
+
+    #[test]
+    fn every_path_has_an_operation_of_its_own() {
+        let mut names: Vec<String> = ENDPOINTS.iter().map(|one| operation(one.path)).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), ENDPOINTS.len());
+    }
+}

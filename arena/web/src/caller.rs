@@ -1,0 +1,135 @@
+//! Who asks for a page: their language, their theme, and which browser it is.
+
+use std::{convert::Infallible, fmt};
+
+use axum::{
+    extract::FromRequestParts,
+    http::{
+        HeaderMap, HeaderValue,
+        header::{COOKIE, SET_COOKIE},
+        request::Parts,
+    },
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{error::PageError, language::Language};
+
+const LANGUAGE: &str = "arena-language";
+const THEME: &str = "arena-theme";
+const BROWSER: &str = "arena-browser";
+/// Cookies last a year, in seconds.
+const YEAR: u32 = 365 * 24 * 3600;
+
+/// Light or dark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// As the system is set.
+    #[default]
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    pub(crate) fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|theme| theme.word() == word)
+    }
+}
+
+/// A browser in which somebody plays. Whoever knows it may move in its games.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Browser(String);
+
+impl fmt::Debug for Browser {
+    /// Not the secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Browser")
+    }
+}
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    pub(crate) language: Language,
+    pub(crate) theme: Theme,
+    pub(crate) browser: Option<Browser>,
+    /// What they ask for, to come back to it.
+    pub(crate) path: String,
+}
+
+impl Caller {
+    pub(crate) fn of(parts: &Parts) -> Self {
+        let headers = &parts.headers;
+        let language = cookie(headers, LANGUAGE).and_then(Language::of_code);
+        let path = parts.uri.path_and_query();
+        Self {
+            language: language.unwrap_or_else(|| Language::of_headers(headers)),
+            theme: (cookie(headers, THEME).and_then(Theme::of_word)).unwrap_or_default(),
+            browser: cookie(headers, BROWSER)
+                .filter(|id| id.len() == 32 && id.bytes().all(|b| b.is_ascii_hexdigit()))
+                .map(|id| Browser(id.to_owned())),
+            path: path.map_or("/", |path| path.as_str()).to_owned(),
+        }
+    }
+
+    /// The browser, which is given a name where it has none; and the cookie that says it.
+    pub(crate) fn named(&self) -> Result<(Browser, Option<HeaderValue>), PageError> {
+        if let Some(browser) = &self.browser {
+            return Ok((browser.clone(), None));
+        }
+        let id = random_id()?;
+        let cookie = set_cookie(BROWSER, &id, "; HttpOnly");
+        Ok((Browser(id), Some(cookie)))
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self::of(parts))
+    }
+}
+
+/// 128 bits that nobody can guess, in hexadecimal digits.
+pub(crate) fn random_id() -> Result<String, PageError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| PageError::system("no random numbers", error))?;
+    Ok(hex::encode(bytes))
+}
+
+/// The cookies that keep a language or a theme.
+pub(crate) fn preferences(
+    language: Option<Language>,
+    theme: Option<Theme>,
+) -> Vec<(axum::http::HeaderName, HeaderValue)> {
+    let language = language.map(|language| set_cookie(LANGUAGE, language.code(), ""));
+    let theme = theme.map(|theme| set_cookie(THEME, theme.word(), ""));
+    let cookies = language.into_iter().chain(theme);
+    cookies.map(|cookie| (SET_COOKIE, cookie)).collect()
+}
+
+fn set_cookie(name: &str, value: &str, more: &str) -> HeaderValue {
+    let text = format!("{name}={value}; Path=/; Max-Age={YEAR}; SameSite=Strict{more}");
+    HeaderValue::from_str(&text).expect("names, words and digits")
+}
+
+fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let all = headers.get_all(COOKIE).iter();
+    all.filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| value)
+}

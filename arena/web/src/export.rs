@@ -1,0 +1,140 @@
+//! Games and tournaments as files that need no server: one HTML file with everything in it.
+
+use std::sync::Arc;
+
+use arena_store::Store;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use referee_core::Record;
+
+use crate::{
+    assets::{SCRIPT, STYLE},
+    error::PageError,
+    language::Language,
+    pages::{
+        self,
+        games::{self, Asked},
+        tournament,
+    },
+    plot,
+    standing::{self, Standing},
+    viewer::{self, Game, Position},
+};
+
+/// So many games are listed in a report.
+const GAMES: u32 = 5_000;
+
+/// Why there is no file.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct ExportError(#[from] PageError);
+
+/// A game that can be stepped through in a browser, as one HTML file.
+///
+/// # Errors
+///
+/// The record is not of a possible game.
+pub fn game_html(record: Record, language: Language) -> Result<String, ExportError> {
+    let game = Game::of(record.printable())?;
+    let title = game.names().join(" – ");
+    // A closing tag in it would end the element.
+    let frames = serde_json::to_string(&game.frames(None)).unwrap_or_default();
+    let frames = frames.replace('<', "\\u003c");
+    let body = html! {
+        h1 { (title) }
+        p { (language.title(game.kind.info())) " · " (game.record.header.game_id) }
+        p.result { (game.result(language)) }
+        div.watching { (viewer::show(&game, Position::default(), language, "", "")) }
+        (viewer::times(&game, language))
+        script #frames type="application/json" { (PreEscaped(frames)) }
+    };
+    Ok(file(language, &title, &body, true))
+}
+
+/// A tournament as it stands, as one HTML file: standings, who beat whom, plots, games.
+///
+/// # Errors
+///
+/// There is no such tournament, or it can't be read.
+pub async fn tournament_html(
+    store: &Store,
+    name: &str,
+    language: Language,
+) -> Result<String, ExportError> {
+    let standing = standing_of(store, name).await?;
+    let standings = &standing.standings;
+    let page = games::find_in(store, &standing, &Asked::default(), GAMES).await?;
+    let kind = referee_games::game(&standing.tournament.game);
+    let body = html! {
+        h1 { (name) }
+        p {
+            (kind.map_or("", |kind| language.title(kind.info())))
+            @if let Some(state) = standings.state { " · " strong { (pages::state(language, state)) } }
+            " · " (tournament::counts(&standings.counts, language))
+            " · " (pages::date(standing.tournament.created_unix_ms))
+        }
+        h2 { (language.pick("Standings", "排名")) }
+        (tournament::table(&standing, None, language))
+        (tournament::bars(standings, None, language))
+        @if standings.rows.len() > 2 {
+            h2 { (language.pick("Who beat whom", "交叉表")) }
+            (tournament::cross(standings, None, language))
+        }
+        (tournament::endings(&standing, language))
+        h2 { (language.pick("Games", "对局")) }
+        (games::table(&standing, &page.games, None, language))
+        @if page.next.is_some() {
+            p { (language.pick("There are more games than are listed here.", "此处未列出全部对局。")) }
+        }
+    };
+    Ok(file(language, name, &body, false))
+}
+
+/// The ratings of a tournament with their error bars, as an SVG file.
+///
+/// # Errors
+///
+/// As [`tournament_html`].
+pub async fn tournament_svg(
+    store: &Store,
+    name: &str,
+    language: Language,
+) -> Result<String, ExportError> {
+    let standing = standing_of(store, name).await?;
+    let bars = tournament::rating_bars(&standing.standings, None);
+    let title = language.pick(
+        "Ratings with their 95 % intervals",
+        "等级分及 95 % 置信区间",
+    );
+    let svg = plot::error_bars(&bars, "Elo", &format!("{name}: {title}")).into_string();
+    let style = format!("<style>{}</style>", plot::STYLE);
+    let (opening, rest) = svg.split_once('>').unwrap_or((&svg, ""));
+    Ok(format!(
+        "{opening} xmlns=\"http://www.w3.org/2000/svg\">{style}{rest}\n"
+    ))
+}
+
+async fn standing_of(store: &Store, name: &str) -> Result<Arc<Standing>, PageError> {
+    standing::Standings::new(store.clone()).of(name).await
+}
+
+/// A file with its style and its script.
+fn file(language: Language, title: &str, body: &Markup, has_script: bool) -> String {
+    let markup = html! {
+        (DOCTYPE)
+        html lang=(language.code()) data-theme="system" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(&**STYLE)) }
+            }
+            body {
+                main { (body) }
+                div #said.spoken aria-live="polite" {}
+                @if has_script { script { (PreEscaped(SCRIPT)) } }
+            }
+        }
+    };
+    markup.into_string()
+}

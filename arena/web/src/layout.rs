@@ -1,0 +1,117 @@
+//! What all pages have around them.
+
+use axum::response::{Html, IntoResponse as _, Response};
+use maud::{DOCTYPE, Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::{
+    assets::{SCRIPT_AT, STYLE_AT},
+    caller::{Caller, Theme},
+    feed::Frame,
+    language::Language,
+};
+
+/// A part of a path: all but these are encoded.
+const PART: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
+
+/// A text as a part of an address.
+pub(crate) fn part(text: &str) -> String {
+    utf8_percent_encode(text, PART).to_string()
+}
+
+/// A page.
+pub(crate) fn page(caller: &Caller, title: &str, body: &Markup) -> Response {
+    Html(whole(caller, title, None, body).into_string()).into_response()
+}
+
+/// A page of which something changes: what, is heard at this address.
+pub(crate) fn live_page(caller: &Caller, title: &str, events: &str, body: &Markup) -> Response {
+    Html(whole(caller, title, Some(events), body).into_string()).into_response()
+}
+
+/// The element of a block as a page begins with it.
+pub(crate) fn block(frame: &Frame, id: &str) -> Markup {
+    let block = frame.blocks.iter().find(|block| block.id == id);
+    html! {
+        div id=(id) {
+            @if let Some(block) = block { (maud::PreEscaped(&*block.html)) }
+        }
+    }
+}
+
+fn whole(caller: &Caller, title: &str, events: Option<&str>, body: &Markup) -> Markup {
+    let language = caller.language;
+    html! {
+        (DOCTYPE)
+        html lang=(language.code()) data-theme=(caller.theme.word()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Bot Arena" }
+                link rel="stylesheet" href=(*STYLE_AT);
+                link rel="icon" href="/favicon.ico" type="image/svg+xml";
+                script src=(*SCRIPT_AT) defer {}
+            }
+            body data-events=[events] {
+                a.skip href="#main" { (language.pick("Skip to the content", "跳到正文")) }
+                header.top {
+                    a.brand href="/" { "Bot Arena" }
+                    nav aria-label=(language.pick("Main", "主导航")) {
+                        a href="/" { (language.pick("Now", "现在")) }
+                        a href="/tournaments" { (language.pick("Tournaments", "比赛")) }
+                        a href="/play" { (language.pick("Play", "对局")) }
+                        a href="/api/v1/" { "API" }
+                    }
+                    (preferences(caller))
+                }
+                main #main tabindex="-1" { (body) }
+                p #lost.lost role="status" hidden {
+                    (language.pick(
+                        "The connection is lost; it is tried again.",
+                        "连接已断开，正在重试。",
+                    ))
+                }
+                div #said.spoken aria-live="polite" {}
+            }
+        }
+    }
+}
+
+/// Language and theme.
+fn preferences(caller: &Caller) -> Markup {
+    let language = caller.language;
+    let theme_word = |theme: Theme| match theme {
+        Theme::System => language.pick("As the system", "跟随系统"),
+        Theme::Light => language.pick("Light", "浅色"),
+        Theme::Dark => language.pick("Dark", "深色"),
+    };
+    html! {
+        form.preferences method="post" action="/settings" {
+            input type="hidden" name="back" value=(caller.path);
+            label {
+                span.spoken { (language.pick("Theme", "主题")) }
+                select name="theme" data-submits {
+                    @for theme in Theme::ALL {
+                        option value=(theme.word()) selected[theme == caller.theme] {
+                            (theme_word(theme))
+                        }
+                    }
+                }
+            }
+            label {
+                span.spoken { (language.pick("Language", "语言")) }
+                select name="language" data-submits {
+                    @for (one, name) in [(Language::En, "English"), (Language::Zh, "中文")] {
+                        option value=(one.code()) lang=(one.code()) selected[one == language] { (name) }
+                    }
+                }
+            }
+            button.apply type="submit" { (language.pick("Apply", "应用")) }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The web page of an arena: what is being played, what was played, and games against people. What
+//! it shows is read from the store, and heard from the tournaments that are played in this process
+//! ([`Hub`]); nothing is decided here. The same things are told to programs over HTTP as JSON, in
+//! the types of `arena-events`.
+//!
+//! Pages are whole without a script; the one small script adds what changes while somebody looks,
+//! clicks on boards, and stepping through a game without loading the page again.
+
+#![forbid(unsafe_code)]
+
+mod api;
+mod assets;
+mod caller;
+mod error;
+mod export;
+mod feed;
+mod guard;
+mod hub;
+mod language;
+mod layout;
+mod pages;
+mod people;
+mod plot;
+mod records;
+mod serve;
+mod site;
+mod standing;
+mod viewer;
+
+pub use export::{ExportError, game_html, tournament_html, tournament_svg};
+pub use hub::{Hub, HubObserver};
+pub use language::Language;
+pub use people::{Hinter, Opponent, PeopleOptions};
+pub use serve::{serve, serve_until};
+pub use site::SiteOptions;

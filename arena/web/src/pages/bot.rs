@@ -1,0 +1,162 @@
+//! A bot in a tournament: its results by opponent and by seat, how its games ended, how long it
+//! thought.
+
+use axum::{
+    extract::{Path, State},
+    response::Response,
+};
+use maud::html;
+use referee_worker::Buckets;
+
+use crate::{
+    caller::Caller,
+    error::PageError,
+    layout::{self, part},
+    pages::{self, tournament},
+    plot::{self, Bar},
+    serve::OfSite,
+    viewer::time,
+};
+
+pub(crate) async fn show(
+    caller: Caller,
+    State(site): OfSite,
+    Path((name, bot)): Path<(String, String)>,
+) -> Response {
+    let language = caller.language;
+    let standing = match tournament::standing(&site, &name).await {
+        Ok(standing) => standing,
+        Err(error) => return error.page(&caller),
+    };
+    let standings = &standing.standings;
+    let at = format!("/t/{}", part(&name));
+    let found = standings.rows.iter().find(|row| row.bot == bot);
+    let entered = standings.bots.iter().position(|one| one.name == bot);
+    let (Some(row), Some(number)) = (found, entered) else {
+        let told = format!("{bot} takes no part in {name}");
+        return PageError::NotFound(told).page(&caller);
+    };
+    let about = &standings.bots[number];
+    let figures = standing.figures.bots.iter().find(|one| one.bot == bot);
+    let pairs = standings
+        .pairs
+        .iter()
+        .filter(|pair| pair.first == bot || pair.second == bot);
+    let mut opponents: Vec<_> = pairs
+        .map(|pair| {
+            let is_first = pair.first == bot;
+            let (other, wins, losses) = match is_first {
+                true => (&pair.second, pair.wins, pair.losses),
+                false => (&pair.first, pair.losses, pair.wins),
+            };
+            let elo = pair.comparison.as_ref().map(|one| one.elo);
+            let value = elo.and_then(|elo| elo.value);
+            let value = value.map(|value| if is_first { value } else { -value });
+            (
+                other,
+                wins,
+                pair.draws,
+                losses,
+                value,
+                elo.and_then(|elo| elo.error),
+            )
+        })
+        .collect();
+    opponents.sort_by(|a, b| a.0.cmp(b.0));
+    let bars: Vec<Bar> = (opponents.iter())
+        .filter_map(|(other, _, _, _, value, error)| {
+            Some(Bar {
+                name: (*other).clone(),
+                href: Some(format!("{at}/bots/{}", part(other))),
+                value: (*value)?,
+                error: *error,
+            })
+        })
+        .collect();
+    let columns = columns(&standing.thinking[number]);
+    let limit = standing.definition.limits.per_move;
+    let body = html! {
+        h1 { (bot) }
+        p {
+            a href=(at) { (name) }
+            @if let Some(version) = &about.version { " · " (language.pick("version ", "版本 ")) (version) }
+            " · " code { (about.spec) }
+            @if let Some(owner) = &about.owner { " · " (language.pick("by ", "作者 ")) (owner) }
+        }
+        p {
+            @if let Some(rank) = row.rank { (language.pick("rank ", "排名 ")) (rank) " · " }
+            (row.games) " " (language.pick("games", "局")) " · " (row.wins) "-" (row.draws) "-" (row.losses)
+            " · Elo " (pages::figure(language, &row.elo, 0))
+        }
+        h2 { (language.pick("By opponent", "按对手")) }
+        div.scrolls tabindex="0" role="region" aria-label=(language.pick("By opponent", "按对手")) { table {
+            thead { tr {
+                th scope="col" { (language.pick("opponent", "对手")) }
+                th.number scope="col" { (language.pick("ahead", "胜")) }
+                th.number scope="col" { (language.pick("level", "平")) }
+                th.number scope="col" { (language.pick("behind", "负")) }
+                th scope="col" { (language.pick("score", "得分率")) }
+            } }
+            tbody {
+                @for (other, wins, draws, losses, ..) in &opponents {
+                    @let score = (*wins as f64 + *draws as f64 / 2.0) / (wins + draws + losses).max(1) as f64;
+                    tr {
+                        th scope="row" { a href=(format!("{at}/games?bot={}&against={}", part(&bot), part(other))) { (other) } }
+                        td.number { (wins) } td.number { (draws) } td.number { (losses) }
+                        td { (plot::share(score, &format!("{other}: {score:.2}"))) " " (format!("{:.0} %", score * 100.0)) }
+                    }
+                }
+            }
+        } }
+        @if bars.len() > 1 {
+            figure {
+                (plot::error_bars(&bars, "Elo", language.pick("Difference in Elo to each opponent", "与各对手的 Elo 差")))
+                figcaption { (language.pick("Stronger than each opponent by so much Elo, with 95 % intervals.", "相对各对手的 Elo 优势及 95 % 置信区间。")) }
+            }
+        }
+        @if let Some(figures) = figures {
+            h2 { (language.pick("By seat", "按座位")) }
+            table {
+                thead { tr { @for seat in 0..figures.games_by_seat.len() { th.number scope="col" { (language.pick("seat ", "座位 ")) (seat) } } } }
+                tbody { tr { @for games in &figures.games_by_seat { td.number { (games) " " (language.pick("games", "局")) } } } }
+            }
+            h2 { (language.pick("Fouls", "犯规")) }
+            @if figures.fouls.is_empty() { p { (language.pick("None.", "无。")) } } @else {
+                ul { @for (foul, count) in &figures.fouls { li { (tournament::words(foul)) ": " (count) } } }
+                p { a href=(format!("{at}/games?bot={}&fouls=1", part(&bot))) { (language.pick("Games with fouls", "有犯规的对局")) } }
+            }
+            h2 { (language.pick("Thinking time", "思考时间")) }
+            p {
+                (language.pick("median ", "中位 ")) (figures.thinking.median_us.map_or_else(|| "–".to_owned(), time))
+                ", p99 " (figures.thinking.p99_us.map_or_else(|| "–".to_owned(), time))
+                (language.pick(", longest ", "，最长 ")) (figures.thinking.max_us.map_or_else(|| "–".to_owned(), time))
+                (language.pick(", of ", "，时限 ")) (time(limit.as_micros() as u64))
+            }
+            @if !columns.is_empty() {
+                figure {
+                    (plot::histogram(&columns, language.pick("How many answers took how long", "各用时区间的回答数")))
+                    figcaption { (language.pick("Answers by the longest time of each column.", "每列上限用时内的回答数。")) }
+                }
+            }
+        }
+        p { a.button href=(format!("{at}/games?bot={}", part(&bot))) { (language.pick("Its games", "它的对局")) } }
+    };
+    layout::page(&caller, &bot, &body)
+}
+
+/// Answers by time, four columns for each factor of two at most; at least three of them.
+fn columns(times: &Buckets) -> Vec<(String, u64)> {
+    let mut columns: Vec<(String, u64)> = Vec::new();
+    let mut last = None;
+    for (bucket, count) in times.iter() {
+        let longest = Buckets::longest(bucket);
+        // Two buckets of nearly the same time share a column.
+        let octave = longest.max(1).ilog2();
+        match columns.last_mut() {
+            Some((_, sum)) if last == Some(octave) => *sum += count,
+            _ => columns.push((time((1_u64 << (octave + 1)) - 1), count)),
+        }
+        last = Some(octave);
+    }
+    columns
+}

@@ -1,0 +1,138 @@
+//! The front page: what is being played now, with boards that move, and what was played last.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    extract::State,
+    response::{
+        Response,
+        sse::{Event, Sse},
+    },
+};
+use futures_util::Stream;
+use maud::html;
+use referee_games::{GAMES, game, game_name};
+
+use crate::{
+    caller::Caller,
+    error::PageError,
+    feed::{self, Block, Frame},
+    language::Language,
+    layout::{self, part},
+    pages::{self, live},
+    serve::OfSite,
+    site::Site,
+};
+
+/// So many boards are shown.
+const BOARDS: usize = 4;
+/// So many of the newest tournaments.
+const NEWEST: usize = 8;
+
+pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
+    let language = caller.language;
+    let frame = match frame(&site, language).await {
+        Ok(frame) => frame,
+        Err(error) => return error.page(&caller),
+    };
+    let body = html! {
+        h1 { (language.pick("Bots play, everybody may watch", "机器人对弈，人人可看")) }
+        (layout::block(&frame, "now"))
+        div.boards { @for at in 0..BOARDS { (layout::block(&frame, &format!("live-{at}"))) } }
+        section {
+            h2 { (language.pick("Play against a bot", "与机器人对局")) }
+            ul.cards {
+                @for kind in GAMES {
+                    li { a.card href=(format!("/play?game={}", kind.info().name)) {
+                        strong { (language.title(kind.info())) }
+                        span {
+                            (kind.info().seats) " "
+                            (language.pick("players", "人"))
+                        }
+                    } }
+                }
+            }
+        }
+        (layout::block(&frame, "newest"))
+    };
+    let title = language.pick("Now", "现在");
+    layout::live_page(&caller, title, "/events", &body)
+}
+
+pub(crate) async fn events(
+    caller: Caller,
+    State(site): OfSite,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let language = caller.language;
+    let of = site.clone();
+    let following = site
+        .feeds
+        .follow(format!("front {}", language.code()), move || {
+            let site = of.clone();
+            async move { frame(&site, language).await.ok() }
+        });
+    feed::events(following, site.stop.clone())
+}
+
+async fn frame(site: &Arc<Site>, language: Language) -> Result<Frame, PageError> {
+    let running = site.hub.progress();
+    let live = site.hub.live_games(None, BOARDS);
+    let newest = site.store.tournaments().await?;
+    let mut blocks = Vec::new();
+    let now = html! {
+        section {
+            h2 { (language.pick("Now", "现在")) }
+            @if running.is_empty() {
+                p { (language.pick("Nothing is being played here.", "现在没有比赛。")) }
+            } @else {
+                ul.running {
+                    @for one in &running {
+                        li {
+                            a href=(format!("/t/{}", part(&one.tournament))) { (one.tournament) }
+                            " · " (game(one.game).map_or("", |kind| language.title(kind.info())))
+                            " · " (one.done) @if let Some(planned) = one.planned { " / " (planned) }
+                            " " (language.pick("deals", "副"))
+                            " · " (one.games_a_minute) " " (language.pick("games a minute", "局/分钟"))
+                            @if let Some(planned) = one.planned {
+                                " "
+                                progress max=(planned.max(1)) value=(one.done)
+                                    aria-label=(language.pick("progress", "进度")) {}
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    blocks.push(Block::new("now", now.into_string()));
+    for at in 0..BOARDS {
+        let shown = live.get(at);
+        let shown = shown.and_then(|(name, key)| live::small(site, name, *key, at, language));
+        blocks.push(shown.unwrap_or_else(|| Block::new(format!("live-{at}"), "")));
+    }
+    let newest = html! {
+        section {
+            h2 { (language.pick("Newest tournaments", "最新比赛")) }
+            @if newest.is_empty() {
+                p { (language.pick("There is none yet: ", "还没有比赛："))
+                    code { "arena tournament submit FILE" } }
+            } @else {
+                ul {
+                    @for one in newest.iter().take(NEWEST) {
+                        li {
+                            a href=(format!("/t/{}", part(&one.name))) { (one.name) }
+                            " · " (game_name(&one.game)) " · "
+                            (one.games) " " (language.pick("games", "局")) " · "
+                            (pages::date(one.created_unix_ms))
+                        }
+                    }
+                }
+            }
+        }
+    };
+    blocks.push(Block::new("newest", newest.into_string()));
+    Ok(Frame {
+        blocks,
+        ..Frame::default()
+    })
+}

@@ -1,0 +1,172 @@
+//! A game of a tournament that is over.
+
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+    http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue},
+    response::{IntoResponse as _, Response},
+};
+use maud::html;
+use referee_core::{Record, Seat};
+use serde::Deserialize;
+
+use crate::{
+    caller::Caller,
+    error::PageError,
+    layout::{self, part},
+    records,
+    serve::OfSite,
+    viewer::{self, Game, Position},
+};
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(crate) struct Asked {
+    ply: Option<usize>,
+    seat: Option<u8>,
+}
+
+impl Asked {
+    /// The position, where the game has the seat.
+    pub(crate) fn position(self, record: &Record) -> Result<Position, PageError> {
+        let seats = record.header.players.seats();
+        match self.seat {
+            Some(seat) if seat >= seats => Err(PageError::NotFound(format!(
+                "seat {seat}: the game has seats 0 to {}",
+                seats - 1
+            ))),
+            seat => Ok(Position {
+                ply: self.ply,
+                seat: seat.map(Seat::new),
+            }),
+        }
+    }
+}
+
+pub(crate) async fn show(
+    caller: Caller,
+    State(site): OfSite,
+    Path((name, key)): Path<(String, String)>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    let found = async {
+        let record = records::find(&site, &name, &key).await?;
+        let position = asked.position(&record)?;
+        Ok::<_, PageError>((Game::of(record)?, position))
+    };
+    let (game, position) = match found.await {
+        Ok(found) => found,
+        Err(error) => return error.page(&caller),
+    };
+    let tournament = format!("/t/{}", part(&name));
+    page(
+        &caller,
+        &game,
+        position,
+        &format!("{tournament}/games/{key}"),
+        Some((&name, &tournament)),
+    )
+}
+
+/// The page of a game that lies at an address, in a tournament or not.
+pub(crate) fn page(
+    caller: &Caller,
+    game: &Game,
+    position: Position,
+    at: &str,
+    within: Option<(&str, &str)>,
+) -> Response {
+    let language = caller.language;
+    let title = game.names().join(" – ");
+    let ply = position.ply.unwrap_or(game.plies());
+    let body = html! {
+        h1 { (title) }
+        p {
+            @if let Some((name, tournament)) = within { a href=(tournament) { (name) } " · " }
+            a href=(format!("/rules/{}", game.kind.info().name)) { (language.title(game.kind.info())) }
+            " · " (game.record.header.game_id)
+        }
+        p.result { (game.result(language)) }
+        div.watching {
+            (viewer::show(game, position, language, at, &format!("{at}/frames")))
+        }
+        (viewer::times(game, language))
+        p {
+            (language.pick("Download: ", "下载："))
+            a href=(format!("{at}/record")) download { (language.pick("record", "记录")) } " · "
+            a #picture-link href=(format!("{at}/picture?ply={ply}")) download { "SVG" }
+        }
+        (viewer::messages(game, language))
+    };
+    layout::page(caller, &title, &body)
+}
+
+pub(crate) async fn frames(
+    State(site): OfSite,
+    Path((name, key)): Path<(String, String)>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    let found = async {
+        let record = records::find(&site, &name, &key).await?;
+        let position = asked.position(&record)?;
+        Ok::<_, PageError>(Game::of(record)?.frames(position.seat))
+    };
+    match found.await {
+        Ok(frames) => Json(frames).into_response(),
+        Err(error) => error.json(),
+    }
+}
+
+pub(crate) async fn record(
+    State(site): OfSite,
+    Path((name, key)): Path<(String, String)>,
+) -> Response {
+    match records::find_text(&site, &name, &key).await {
+        Ok(text) => record_file(&format!("{name}-{key}"), text),
+        Err(error) => error.json(),
+    }
+}
+
+/// A record as a file.
+pub(crate) fn record_file(name: &str, text: String) -> Response {
+    let kind = (
+        CONTENT_TYPE,
+        HeaderValue::from_static("application/x-ndjson"),
+    );
+    let name = file_name(name, "jsonl");
+    ([kind, name], text).into_response()
+}
+
+pub(crate) async fn picture(
+    State(site): OfSite,
+    Path((name, key)): Path<(String, String)>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    let found = async {
+        let record = records::find(&site, &name, &key).await?;
+        let position = asked.position(&record)?;
+        Ok::<_, PageError>((Game::of(record)?, position))
+    };
+    match found.await {
+        Ok((game, position)) => picture_file(&game, position),
+        Err(error) => error.json(),
+    }
+}
+
+/// A position as a file.
+pub(crate) fn picture_file(game: &Game, position: Position) -> Response {
+    let picture = game.picture(&game.scene(position));
+    let kind = (CONTENT_TYPE, HeaderValue::from_static("image/svg+xml"));
+    let name = file_name(&game.record.header.game_id, "svg");
+    ([kind, name], picture.standalone(&game.names().join(" – "))).into_response()
+}
+
+fn file_name(name: &str, ending: &str) -> (axum::http::HeaderName, HeaderValue) {
+    let id = name.chars();
+    let id: String = id
+        .filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c))
+        .collect();
+    let text = format!("attachment; filename=\"{id}.{ending}\"");
+    let value = HeaderValue::from_str(&text);
+    let value = value.unwrap_or_else(|_| HeaderValue::from_static("attachment"));
+    (CONTENT_DISPOSITION, value)
+}

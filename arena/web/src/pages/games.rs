@@ -1,0 +1,187 @@
+//! The games of a tournament, by bot, by match, with fouls.
+
+use arena_ladder::MatchId;
+use arena_store::{GameFilter, GameRow, Store};
+use axum::{
+    extract::{Path, Query, State},
+    response::Response,
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::{
+    caller::Caller,
+    error::PageError,
+    language::Language,
+    layout::{self, part},
+    pages::{self, tournament},
+    records::read_key,
+    serve::OfSite,
+    site::Site,
+    standing::Standing,
+    viewer::time,
+};
+
+/// So many are on a page.
+pub(crate) const PAGE: u32 = 50;
+/// At most so many are read for a page of one pairing.
+const SCANNED: u32 = 2_000;
+
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Asked {
+    /// The last game of the page before.
+    pub(crate) after: Option<String>,
+    pub(crate) bot: Option<String>,
+    pub(crate) against: Option<String>,
+    #[serde(rename = "match")]
+    pub(crate) matchup: Option<u32>,
+    pub(crate) fouls: Option<u8>,
+}
+
+/// A page of games.
+pub(crate) struct PageOfGames {
+    pub(crate) games: Vec<GameRow>,
+    /// What the next page is after.
+    pub(crate) next: Option<String>,
+}
+
+/// Finds a page of games.
+pub(crate) async fn find(
+    site: &Site,
+    standing: &Standing,
+    asked: &Asked,
+    most: u32,
+) -> Result<PageOfGames, PageError> {
+    find_in(&site.store, standing, asked, most).await
+}
+
+/// The same in a store.
+pub(crate) async fn find_in(
+    store: &Store,
+    standing: &Standing,
+    asked: &Asked,
+    most: u32,
+) -> Result<PageOfGames, PageError> {
+    let entrants = &standing.tournament.entrants;
+    let number = |name: &str| {
+        let at = entrants.iter().position(|entrant| entrant.name == name);
+        at.map(|at| arena_ladder::Entrant::new(at as u32))
+            .ok_or_else(|| PageError::NotFound(format!("there is no bot \"{name}\" in it")))
+    };
+    let entrant = asked.bot.as_deref().map(number).transpose()?;
+    let other = asked.against.as_deref().map(number).transpose()?;
+    let filter = GameFilter {
+        after: asked.after.as_deref().map(read_key).transpose()?,
+        matchup: asked.matchup.map(MatchId),
+        entrant,
+        only_fouls: asked.fouls == Some(1),
+    };
+    let read = if other.is_some() { SCANNED } else { most };
+    let mut games = store.games(standing.tournament.id, &filter, read).await?;
+    let mut is_cut = games.len() == read as usize;
+    if let Some(other) = other {
+        let last = games.last().map(|row| (row.group, row.seating));
+        games.retain(|row| row.lineup.contains(&Some(other)));
+        if games.len() > most as usize {
+            games.truncate(most as usize);
+            is_cut = true;
+        } else if is_cut {
+            let next = last.map(|(group, seating)| format!("{group}.{seating}"));
+            return Ok(PageOfGames { games, next });
+        }
+    }
+    let last = games.last().filter(|_| is_cut);
+    let next = last.map(|row| format!("{}.{}", row.group, row.seating));
+    Ok(PageOfGames { games, next })
+}
+
+/// Who sat where.
+pub(crate) fn players(standing: &Standing, row: &GameRow) -> Vec<String> {
+    let entrants = &standing.tournament.entrants;
+    let names = row.order.iter().map(|&place| match row.lineup[place] {
+        Some(who) => entrants[who.index()].name.clone(),
+        None => arena_tournament::filler_name(place),
+    });
+    names.collect()
+}
+
+pub(crate) async fn show(
+    caller: Caller,
+    State(site): OfSite,
+    Path(name): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    let language = caller.language;
+    let found = async {
+        let standing = tournament::standing(&site, &name).await?;
+        let games = find(&site, &standing, &asked, PAGE).await?;
+        Ok::<_, PageError>((standing, games))
+    };
+    let (standing, PageOfGames { games, next }) = match found.await {
+        Ok(found) => found,
+        Err(error) => return error.page(&caller),
+    };
+    let at = format!("/t/{}", part(&name));
+    let keep = |key: &str, value: &Option<String>| {
+        value
+            .as_ref()
+            .map_or_else(String::new, |value| format!("&{key}={}", part(value)))
+    };
+    let kept = format!(
+        "{}{}{}{}",
+        keep("bot", &asked.bot),
+        keep("against", &asked.against),
+        keep("match", &asked.matchup.map(|number| number.to_string())),
+        keep("fouls", &asked.fouls.map(|yes| yes.to_string())),
+    );
+    let title = format!("{} · {name}", language.pick("Games", "对局"));
+    let body = html! {
+        h1 { (language.pick("Games of ", "对局：")) a href=(at) { (name) } }
+        @if let Some(bot) = &asked.bot { p { (bot) @if let Some(other) = &asked.against { " – " (other) } } }
+        @if games.is_empty() { p { (language.pick("There is none.", "没有对局。")) } } @else {
+            (table(&standing, &games, Some(&at), language))
+        }
+        @if let Some(next) = next {
+            p { a.button href=(format!("{at}/games?after={next}{kept}")) { (language.pick("More", "更多")) } }
+        }
+    };
+    layout::page(&caller, &title, &body)
+}
+
+/// A list of games; without an address they lead nowhere.
+pub(crate) fn table(
+    standing: &Standing,
+    games: &[GameRow],
+    at: Option<&str>,
+    language: Language,
+) -> Markup {
+    html! {
+            div.scrolls tabindex="0" role="region" aria-label=(language.pick("Games", "对局")) { table {
+                thead { tr {
+                    th scope="col" { (language.pick("game", "对局")) }
+                    th scope="col" { (language.pick("players by seat", "各座位玩家")) }
+                    th scope="col" { (language.pick("places", "名次")) }
+                    th scope="col" { (language.pick("end", "结束方式")) }
+                    th.number scope="col" { (language.pick("moves", "步数")) }
+                    th.number scope="col" { (language.pick("thought", "用时")) }
+                    th scope="col" { (language.pick("at", "时间")) }
+                } }
+                tbody { @for row in games {
+                    tr {
+                        th scope="row" {
+                            @match at {
+                                Some(at) => a href=(format!("{at}/games/{}.{}", row.group, row.seating)) { (row.group) "." (row.seating) },
+                                None => { (row.group) "." (row.seating) }
+                            }
+                         }
+                        td { (players(standing, row).join(" – ")) }
+                        td { (row.places.iter().map(u8::to_string).collect::<Vec<_>>().join("-")) }
+                        td { (referee_core::printable(&row.reason)) }
+                        td.number { (row.plies) }
+                        td.number { (time(row.thought_us.iter().sum())) }
+                        td { (pages::date(row.finished_unix_ms)) }
+                    }
+                } }
+            } }
+    }
+}

@@ -1,0 +1,163 @@
+//! The pages, a file each.
+
+pub(crate) mod bot;
+pub(crate) mod front;
+pub(crate) mod game;
+pub(crate) mod games;
+pub(crate) mod live;
+pub(crate) mod tournament;
+pub(crate) mod tournaments;
+
+use arena_events::{
+    standings::{Estimated, MissingEstimate},
+    tournament::TournamentState,
+};
+use axum::{
+    Form,
+    extract::Path,
+    response::{AppendHeaders, IntoResponse as _, Redirect, Response},
+};
+use maud::html;
+use serde::Deserialize;
+
+use crate::{
+    caller::{Caller, Theme, preferences},
+    error::PageError,
+    language::Language,
+    layout,
+};
+
+#[derive(Deserialize)]
+pub(crate) struct Preferences {
+    language: Option<String>,
+    theme: Option<String>,
+    back: Option<String>,
+}
+
+/// Keeps the language and the theme, and goes back to where it was asked for.
+pub(crate) async fn settings(Form(asked): Form<Preferences>) -> Response {
+    let language = asked.language.as_deref().and_then(Language::of_code);
+    let theme = asked.theme.as_deref().and_then(Theme::of_word);
+    let back = asked.back.unwrap_or_default();
+    let cookies = AppendHeaders(preferences(language, theme));
+    (cookies, Redirect::to(own_path(&back))).into_response()
+}
+
+/// A path of this site: no address of another one.
+fn own_path(path: &str) -> &str {
+    let is_own = path.starts_with('/')
+        && !path.starts_with("//")
+        && !path.contains(['\\', '\r', '\n'])
+        && path.is_ascii();
+    if is_own { path } else { "/" }
+}
+
+/// The rules of a game.
+pub(crate) async fn rules(caller: Caller, Path(game): Path<String>) -> Response {
+    let Some(kind) = referee_games::game(&game) else {
+        let told = format!("there is no game \"{game}\"");
+        return PageError::NotFound(told).page(&caller);
+    };
+    let info = kind.info();
+    let text = caller.language.pick(info.rules.english, info.rules.chinese);
+    let body = html! {
+        h1 { (caller.language.title(info)) }
+        (paragraphs(text))
+        p { a.button href=(format!("/play?game={}", info.name)) { (caller.language.pick("Play", "开始对局")) } }
+    };
+    layout::page(&caller, caller.language.title(info), &body)
+}
+
+/// The little of Markdown that rules are written in: headings, lists, paragraphs.
+fn paragraphs(text: &str) -> maud::Markup {
+    let blocks = text
+        .split("\n\n")
+        .map(str::trim)
+        .filter(|block| !block.is_empty());
+    html! {
+        @for block in blocks {
+            @if block.starts_with("# ") {
+            } @else if let Some(heading) = block.strip_prefix("## ") {
+                h2 { (heading) }
+            } @else if block.starts_with("- ") {
+                ul { @for item in items(block) { li { (item) } } }
+            } @else {
+                p { (block.replace('`', "")) }
+            }
+        }
+    }
+}
+
+/// The items of a list; what is indented goes on with the one before.
+fn items(block: &str) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    for line in block.lines() {
+        match (line.strip_prefix("- "), items.last_mut()) {
+            (None, Some(last)) => *last += &format!(" {}", line.trim().replace('`', "")),
+            (item, _) => items.push(item.unwrap_or(line).replace('`', "")),
+        }
+    }
+    items
+}
+
+/// The state of a tournament in a word.
+pub(crate) const fn state(language: Language, state: TournamentState) -> &'static str {
+    match state {
+        TournamentState::Created => language.pick("created", "已创建"),
+        TournamentState::Running => language.pick("running", "进行中"),
+        TournamentState::Queued => language.pick("queued", "排队中"),
+        TournamentState::Paused => language.pick("paused", "已暂停"),
+        TournamentState::Stopped => language.pick("stopped", "已停止"),
+        TournamentState::Interrupted => language.pick("interrupted", "已中断"),
+        TournamentState::Over => language.pick("over", "已结束"),
+        TournamentState::Cancelled => language.pick("cancelled", "已取消"),
+    }
+}
+
+/// A figure and its error.
+pub(crate) fn figure(language: Language, one: &Estimated, decimals: usize) -> String {
+    match (one.value, one.error) {
+        (Some(value), Some(error)) => format!("{value:+.decimals$} ± {error:.decimals$}"),
+        (Some(value), None) => format!("{value:+.decimals$}"),
+        (None, _) => match one.missing {
+            Some(MissingEstimate::EveryGameWon) => language.pick("won all", "全胜").to_owned(),
+            Some(MissingEstimate::EveryGameLost) => language.pick("lost all", "全败").to_owned(),
+            Some(MissingEstimate::NotPlayed) => language.pick("not played", "未赛").to_owned(),
+            _ => language.pick("not enough games", "局数不足").to_owned(),
+        },
+    }
+}
+
+/// A day and a time, in UTC.
+pub(crate) fn date(unix_ms: i64) -> String {
+    match time::OffsetDateTime::from_unix_timestamp(unix_ms.div_euclid(1000)) {
+        Ok(at) => format!(
+            "{:04}-{:02}-{:02} {:02}:{:02} UTC",
+            at.year(),
+            u8::from(at.month()),
+            at.day(),
+            at.hour(),
+            at.minute()
+        ),
+        Err(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_another_site() {
+        assert_eq!(own_path("/t/spring?x=1"), "/t/spring?x=1");
+        for other in [
+            "//evil.example",
+            "https://evil.example",
+            "/\\evil.example",
+            "",
+            "/a\r\nb",
+        ] {
+            assert_eq!(own_path(other), "/");
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! A tournament: its standings with error bars, who beat whom, its schedule, how games ended.
+
+use std::{convert::Infallible, sync::Arc};
+
+use arena_events::{
+    schedule::{MatchPlayer, ScheduleRound},
+    standings::{GameCounts, PairRow, RunWarning, StandingsEvent, StandingsRow},
+};
+use axum::{
+    extract::{Path, State},
+    response::{
+        Response,
+        sse::{Event, Sse},
+    },
+};
+use futures_util::Stream;
+use maud::{Markup, html};
+use referee_games::game;
+
+use crate::{
+    caller::Caller,
+    error::PageError,
+    feed::{self, Block, Frame},
+    language::Language,
+    layout::{self, part},
+    pages,
+    plot::{self, Bar},
+    serve::OfSite,
+    site::Site,
+    standing::Standing,
+    viewer::time,
+};
+
+/// With more bots than this there is no cross table.
+const CROSS_TABLE: usize = 24;
+/// So many matches of the schedule are shown.
+const MATCHES: usize = 200;
+
+pub(crate) async fn show(
+    caller: Caller,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> Response {
+    let language = caller.language;
+    let standing = match site.standings.of(&name).await {
+        Ok(standing) => standing,
+        Err(error) => return error.page(&caller),
+    };
+    let frame = frame(&site, &standing, language);
+    let at = format!("/t/{}", part(&name));
+    let standings = &standing.standings;
+    let body = html! {
+        h1 { (name) }
+        (layout::block(&frame, "about"))
+        (layout::block(&frame, "warnings"))
+        h2 { (language.pick("Standings", "排名")) }
+        (layout::block(&frame, "table"))
+        (layout::block(&frame, "bars"))
+        @if standings.rows.len() <= CROSS_TABLE && standings.rows.len() > 2 {
+            h2 { (language.pick("Who beat whom", "交叉表")) }
+        }
+        (layout::block(&frame, "cross"))
+        (layout::block(&frame, "endings"))
+        (layout::block(&frame, "schedule"))
+        p {
+            a.button href=(format!("{at}/games")) { (language.pick("All games", "全部对局")) } " "
+            a href=(format!("/api/v1/tournaments/{}/standings", part(&name))) { (language.pick("as JSON", "JSON 格式")) }
+        }
+    };
+    layout::live_page(&caller, &name, &format!("{at}/events"), &body)
+}
+
+pub(crate) async fn events(
+    caller: Caller,
+    State(site): OfSite,
+    Path(name): Path<String>,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let language = caller.language;
+    let of = site.clone();
+    let topic = format!("tournament {} {name}", language.code());
+    let following = site.feeds.follow(topic, move || {
+        let (site, name) = (of.clone(), name.clone());
+        async move {
+            let standing = site.standings.of(&name).await.ok()?;
+            Some(frame(&site, &standing, language))
+        }
+    });
+    feed::events(following, site.stop.clone())
+}
+
+fn frame(site: &Arc<Site>, standing: &Standing, language: Language) -> Frame {
+    let standings = &standing.standings;
+    let block = |id: &str, html: Markup| Block::new(id, html.into_string());
+    let state = standings.state;
+    let is_last = standing.tournament.state.is_final();
+    let live = match is_last {
+        true => Vec::new(),
+        false => site.hub.live_games(Some(&standing.tournament.name), 6),
+    };
+    let at = format!("/t/{}", part(&standing.tournament.name));
+    let about = html! {
+        p {
+            (game(&standing.tournament.game).map_or("", |kind| language.title(kind.info())))
+            @if let Some(state) = state { " · " strong { (pages::state(language, state)) } }
+            " · " (counts(&standings.counts, language))
+            " · " (pages::date(standing.tournament.created_unix_ms))
+        }
+        @if let (Some(planned), false) = (standings.counts.planned_groups, is_last) {
+            progress max=(planned.max(1)) value=(standings.counts.groups)
+                aria-label=(language.pick("progress", "进度")) {}
+        }
+        @if let Some(waits) = &standing.tournament.waits {
+            p.warning { (language.pick("It waits for ", "等待：")) (waits) }
+        }
+        @if !live.is_empty() {
+            p { (language.pick("Watch live: ", "观看进行中的对局：")) @for (_, key) in &live {
+                a href=(format!("{at}/live/{}.{}", key.group, key.seating)) { (key.group) "." (key.seating) } " "
+            } }
+        }
+    };
+    Frame {
+        blocks: vec![
+            block("about", about),
+            block("warnings", warnings(standings, &at, language)),
+            block("table", table(standing, Some(&at), language)),
+            block("bars", bars(standings, Some(&at), language)),
+            block("cross", cross(standings, Some(&at), language)),
+            block("endings", endings(standing, language)),
+            block(
+                "schedule",
+                schedule(standings.rounds.as_deref(), &at, language),
+            ),
+        ],
+        is_last,
+        ..Frame::default()
+    }
+}
+
+pub(crate) fn counts(counts: &GameCounts, language: Language) -> String {
+    let of = (counts.planned_groups).map_or_else(String::new, |planned| format!(" / {planned}"));
+    format!(
+        "{} {}, {}{of} {}",
+        counts.games,
+        language.pick("games", "局"),
+        counts.groups,
+        language.pick("deals", "副")
+    )
+}
+
+/// A text that leads somewhere, where there is a site around it.
+fn linked(at: Option<&str>, to: &str, text: &str) -> Markup {
+    html! {
+        @match at {
+            Some(at) => a href=(format!("{at}/{to}")) { (text) },
+            None => (text),
+        }
+    }
+}
+
+/// The table itself; a page of its own for a teacher has it, too.
+pub(crate) fn table(standing: &Standing, at: Option<&str>, language: Language) -> Markup {
+    let standings = &standing.standings;
+    let figures = |name: &str| standing.figures.bots.iter().find(|bot| bot.bot == name);
+    let is_of_two = standings.seats == 2;
+    let has_purse = standings.rows.iter().any(|row| row.purse.is_some());
+    let rank = |row: &StandingsRow| {
+        let ranking = standings.ranking.as_ref();
+        let ranked = ranking.and_then(|all| all.iter().find(|one| one.bot == row.bot));
+        ranked.map(|one| one.rank).or(row.rank)
+    };
+    let mut rows: Vec<&StandingsRow> = standings.rows.iter().collect();
+    rows.sort_by_key(|row| rank(row).unwrap_or(u32::MAX));
+    html! {
+        div.scrolls tabindex="0" role="region" aria-label=(language.pick("Standings", "排名")) { table.standings {
+            thead { tr {
+                th.number scope="col" { "#" }
+                th scope="col" { (language.pick("bot", "机器人")) }
+                th.number scope="col" { (language.pick("games", "局数")) }
+                th.number scope="col" { (language.pick("points", "得分")) }
+                th.number scope="col" { (language.pick("score", "得分率")) }
+                th.number scope="col" { "Elo" }
+                @if is_of_two {
+                    th.number scope="col" { abbr title=(language.pick("won, drawn, lost", "胜、平、负")) { "W-D-L" } }
+                } @else {
+                    th.number scope="col" { (language.pick("places", "名次")) }
+                    th.number scope="col" { (language.pick("mean place", "平均名次")) }
+                }
+                @if has_purse { th.number scope="col" { (language.pick("purse", "筹码")) } }
+                th.number scope="col" { (language.pick("fouls", "犯规")) }
+                th.number scope="col" { (language.pick("median time", "中位用时")) }
+                th.number scope="col" { (language.pick("longest", "最长用时")) }
+            } }
+            tbody {
+                @for row in rows {
+                    @let own = figures(&row.bot);
+                    tr {
+                        td.number { @if let Some(rank) = rank(row) { (rank) } @else { "–" } }
+                        th scope="row" { (linked(at, &format!("bots/{}", part(&row.bot)), &row.bot)) }
+                        td.number { (row.games) }
+                        td.number { (row.points) }
+                        td.number { @if let Some(score) = row.score { (format!("{:.1} %", score * 100.0)) } @else { "–" } }
+                        td.number { (pages::figure(language, &row.elo, 0)) }
+                        @if is_of_two {
+                            td.number { (row.wins) "-" (row.draws) "-" (row.losses) }
+                        } @else {
+                            td.number { (row.places.iter().map(u64::to_string).collect::<Vec<_>>().join("-")) }
+                            td.number { @if let Some(place) = row.mean_place { (format!("{place:.2}")) } @else { "–" } }
+                        }
+                        @if has_purse { td.number { @if let Some(purse) = row.purse { (purse) } } }
+                        @if let Some(own) = own {
+                            td.number { (own.fouls.values().sum::<u64>()) }
+                            td.number { (own.thinking.median_us.map_or_else(|| "–".to_owned(), time)) }
+                            td.number { (own.thinking.max_us.map_or_else(|| "–".to_owned(), time)) }
+                        } @else { td {} td {} td {} }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+/// The ratings, the best first.
+pub(crate) fn rating_bars(standings: &StandingsEvent, at: Option<&str>) -> Vec<Bar> {
+    let rows = standings.rows.iter().filter_map(|row| {
+        Some(Bar {
+            name: row.bot.clone(),
+            href: at.map(|at| format!("{at}/bots/{}", part(&row.bot))),
+            value: row.elo.value?,
+            error: row.elo.error,
+        })
+    });
+    let mut rows: Vec<Bar> = rows.collect();
+    rows.sort_by(|a, b| b.value.total_cmp(&a.value));
+    rows.truncate(60);
+    rows
+}
+
+pub(crate) fn bars(standings: &StandingsEvent, at: Option<&str>, language: Language) -> Markup {
+    let rows = rating_bars(standings, at);
+    html! {
+        @if rows.len() > 1 {
+            figure {
+                (plot::error_bars(&rows, "Elo", language.pick("Ratings with their 95 % intervals", "等级分及 95 % 置信区间")))
+                figcaption { (language.pick("Ratings in Elo; the bars are 95 % intervals.", "Elo 等级分；线段为 95 % 置信区间。")) }
+            }
+        }
+    }
+}
+
+pub(crate) fn cross(standings: &StandingsEvent, at: Option<&str>, language: Language) -> Markup {
+    let rows = &standings.rows;
+    if rows.len() > CROSS_TABLE || rows.len() < 3 {
+        return html! {};
+    }
+    let pair = |one: &str, other: &str| -> Option<(u64, u64, u64)> {
+        let found = |pair: &&PairRow| {
+            (pair.first == one && pair.second == other)
+                || (pair.first == other && pair.second == one)
+        };
+        let pair = standings.pairs.iter().find(found)?;
+        Some(match pair.first == one {
+            true => (pair.wins, pair.draws, pair.losses),
+            false => (pair.losses, pair.draws, pair.wins),
+        })
+    };
+    html! {
+        div.scrolls tabindex="0" role="region" aria-label=(language.pick("Who beat whom", "交叉表")) { table.cross {
+            thead { tr {
+                th scope="col" { (language.pick("ahead-level-behind", "胜-平-负")) }
+                @for (number, row) in rows.iter().enumerate() {
+                    th.number scope="col" { abbr title=(row.bot) { (number + 1) } }
+                }
+            } }
+            tbody {
+                @for (number, row) in rows.iter().enumerate() {
+                    tr {
+                        th scope="row" { (number + 1) ". " (row.bot) }
+                        @for other in rows {
+                            @match pair(&row.bot, &other.bot) {
+                                Some((wins, draws, losses)) if row.bot != other.bot => {
+                                    @let games = (wins + draws + losses).max(1) as f64;
+                                    @let score = (wins as f64 + draws as f64 / 2.0) / games;
+                                    td.number.shade data-shade=((score * 4.0).round() as u8) {
+                                        @let games = format!("games?bot={}&against={}", part(&row.bot), part(&other.bot));
+                                        (linked(at, &games, &format!("{wins}-{draws}-{losses}")))
+                                    }
+                                }
+                                _ => td.number { "·" }
+                            }
+                        }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+pub(crate) fn endings(standing: &Standing, language: Language) -> Markup {
+    let endings = &standing.figures.endings;
+    let fouls = endings
+        .fouls
+        .iter()
+        .map(|(name, games)| (words(name), *games));
+    let mut all = vec![
+        (
+            language
+                .pick("decided by the rules", "按规则分出胜负")
+                .to_owned(),
+            endings.rules,
+        ),
+        (
+            language.pick("draws by the rules", "按规则平局").to_owned(),
+            endings.draws,
+        ),
+    ];
+    all.extend(fouls);
+    let games: u64 = all.iter().map(|(_, games)| games).sum();
+    html! {
+        @if games > 0 {
+            h2 { (language.pick("How games ended", "对局结果")) }
+            table { tbody {
+                @for (what, count) in all.iter().filter(|(_, count)| *count > 0) {
+                    tr {
+                        th scope="row" { (what) }
+                        td.number { (count) }
+                        td { (plot::share(*count as f64 / games as f64, what)) }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+/// The name of a foul, as JSON has it.
+pub(crate) fn words(name: &impl serde::Serialize) -> String {
+    let name = serde_json::to_value(name).unwrap_or_default();
+    name.as_str().unwrap_or_default().replace('-', " ")
+}
+
+fn schedule(rounds: Option<&[ScheduleRound]>, at: &str, language: Language) -> Markup {
+    let Some(rounds) = rounds else {
+        return html! {};
+    };
+    let matches: usize = rounds.iter().map(|round| round.matches.len()).sum();
+    let player = |player: &MatchPlayer| match player {
+        MatchPlayer::Bot { name } => name.clone(),
+        MatchPlayer::Filler => language.pick("a filler", "补位").to_owned(),
+        MatchPlayer::Bye => language.pick("a bye", "轮空").to_owned(),
+        MatchPlayer::Pending { from } => from.clone(),
+    };
+    let mut left = MATCHES;
+    let rounds = rounds.iter().map(|round| {
+        let shown = &round.matches[..left.min(round.matches.len())];
+        left -= shown.len();
+        (&round.name, shown)
+    });
+    let rounds: Vec<_> = rounds.filter(|(_, shown)| !shown.is_empty()).collect();
+    html! {
+        details open[matches <= 40] {
+            summary { h2.inline { (language.pick("Schedule", "赛程")) } " (" (matches) ")" }
+            @for (name, shown) in rounds {
+                h3 { (name) }
+                ul.matches {
+                    @for one in shown {
+                        li {
+                            a href=(format!("{at}/games?match={}", one.number)) {
+                                (one.players.iter().map(player).collect::<Vec<_>>().join(" – "))
+                            }
+                            " " (one.points.iter().map(f64::to_string).collect::<Vec<_>>().join(" : "))
+                            " · " (one.groups) " / " (one.max_groups)
+                            @if one.over { " ✓" }
+                        }
+                    }
+                }
+            }
+            @if matches > MATCHES {
+                p { (language.pick("The rest is in the API.", "其余见 API。")) }
+            }
+        }
+    }
+}
+
+fn warnings(standings: &StandingsEvent, at: &str, language: Language) -> Markup {
+    html! {
+        @if !standings.warnings.is_empty() {
+            ul.warning { @for warning in &standings.warnings { li { (warning_words(warning, at, language)) } } }
+        }
+    }
+}
+
+fn warning_words(warning: &RunWarning, at: &str, language: Language) -> Markup {
+    match (warning, language) {
+        (
+            RunWarning::Fouls {
+                bot,
+                fouls,
+                group,
+                seating,
+                first,
+            },
+            _,
+        ) => html! {
+            (bot) ": " (fouls) " "
+            (language.pick("fouls, the first one in game ", "次犯规，首次在对局 "))
+            a href=(format!("{at}/games/{group}.{seating}")) { (group) "." (seating) }
+            " (" (kind_of(first)) ")"
+        },
+        (RunWarning::RepeatedGames { games, distinct }, Language::En) => html! {
+            "of " (games) " games only " (distinct) " are different: the error bars are too small"
+        },
+        (RunWarning::RepeatedGames { games, distinct }, Language::Zh) => html! {
+            (games) " 局中只有 " (distinct) " 局互不相同：误差被低估"
+        },
+        (
+            RunWarning::RefereeLate {
+                bot,
+                excused_answers,
+            },
+            Language::En,
+        ) => html! {
+            (excused_answers) " answers of " (bot) " were late but for a delay of the referee"
+        },
+        (
+            RunWarning::RefereeLate {
+                bot,
+                excused_answers,
+            },
+            Language::Zh,
+        ) => html! {
+            (bot) " 有 " (excused_answers) " 次回答因裁判自身延迟而免于超时"
+        },
+        (RunWarning::UnequalSeats { bot, .. }, Language::En) => html! {
+            (bot) " sat in one seat more often than in others"
+        },
+        (RunWarning::UnequalSeats { bot, .. }, Language::Zh) => html! { (bot) " 的座位分布不均" },
+        (RunWarning::HalfPlayed { deals, games }, Language::En) => html! {
+            (deals) " deals have not been played from every seat yet (" (games) " games)"
+        },
+        (RunWarning::HalfPlayed { deals, games }, Language::Zh) => html! {
+            (deals) " 副牌尚未轮完所有座位（" (games) " 局）"
+        },
+        (RunWarning::ScheduleUnknown, _) => html! {
+            (language.pick(
+                "what the schedule leaves to chance is not known before the end",
+                "赛程中的随机部分要到结束后才公布",
+            ))
+        },
+    }
+}
+
+fn kind_of(foul: &arena_events::game::FoulEvidence) -> String {
+    let value = serde_json::to_value(foul).unwrap_or_default();
+    value["kind"].as_str().unwrap_or_default().replace('-', " ")
+}
+
+/// What a tournament is, for an error where it is none.
+pub(crate) async fn standing(site: &Arc<Site>, name: &str) -> Result<Arc<Standing>, PageError> {
+    site.standings.of(name).await
+}

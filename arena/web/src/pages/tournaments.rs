@@ -1,0 +1,75 @@
+//! The list of tournaments.
+
+use axum::{
+    extract::{Query, State},
+    response::Response,
+};
+use maud::html;
+use referee_games::{game, game_name};
+use serde::Deserialize;
+
+use crate::{
+    caller::Caller,
+    layout::{self, part},
+    pages,
+    serve::OfSite,
+};
+
+/// So many are on a page.
+const PAGE: usize = 50;
+
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    #[serde(default)]
+    page: usize,
+}
+
+pub(crate) async fn show(
+    caller: Caller,
+    State(site): OfSite,
+    Query(asked): Query<Asked>,
+) -> Response {
+    let language = caller.language;
+    let all = match site.store.tournaments().await {
+        Ok(all) => all,
+        Err(error) => return crate::error::PageError::from(error).page(&caller),
+    };
+    let pages = all.len().div_ceil(PAGE);
+    let page = asked.page.min(pages.saturating_sub(1));
+    let body = html! {
+        h1 { (language.pick("Tournaments", "比赛")) }
+        @if all.is_empty() {
+            p { (language.pick("There is none yet. Queue one with ", "还没有比赛。用下面的命令加入一个："))
+                code { "arena tournament submit FILE.toml" } }
+        } @else {
+            div.scrolls tabindex="0" role="region" aria-label=(language.pick("Tournaments", "比赛")) { table {
+                thead { tr {
+                    th scope="col" { (language.pick("name", "名称")) }
+                    th scope="col" { (language.pick("game", "游戏")) }
+                    th scope="col" { (language.pick("state", "状态")) }
+                    th.number scope="col" { (language.pick("games", "局数")) }
+                    th scope="col" { (language.pick("created", "创建时间")) }
+                } }
+                tbody {
+                    @for one in all.iter().skip(page * PAGE).take(PAGE) {
+                        tr {
+                            th scope="row" { a href=(format!("/t/{}", part(&one.name))) { (one.name) } }
+                            td { (game(&one.game).map_or_else(|| game_name(&one.game), |kind| language.title(kind.info()).to_owned())) }
+                            td { (one.state.word()) }
+                            td.number { (one.games) }
+                            td { (pages::date(one.created_unix_ms)) }
+                        }
+                    }
+                }
+            } }
+            @if pages > 1 {
+                nav.pages aria-label=(language.pick("Pages", "页")) {
+                    @if page > 0 { a href=(format!("/tournaments?page={}", page - 1)) { (language.pick("Newer", "较新")) } }
+                    span { (page + 1) " / " (pages) }
+                    @if page + 1 < pages { a href=(format!("/tournaments?page={}", page + 1)) { (language.pick("Older", "较旧")) } }
+                }
+            }
+        }
+    };
+    layout::page(&caller, language.pick("Tournaments", "比赛"), &body)
+}

@@ -1,0 +1,466 @@
+//! What browsers ask for while people play.
+
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
+
+use arena_play::setup_with;
+use axum::{
+    Form, Json, Router,
+    extract::{Path, Query, State},
+    http::{
+        HeaderMap, StatusCode,
+        header::{ACCEPT, HOST, SET_COOKIE},
+    },
+    response::{
+        AppendHeaders, IntoResponse as _, Redirect, Response,
+        sse::{Event, Sse},
+    },
+    routing::{get, post},
+};
+use futures_util::Stream;
+use referee_core::{Dice, GameKind, Record, Seat, Seed};
+use referee_games::game;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    People, Routes,
+    kept::{self, Chair, KeptGame},
+    new_id, of_site, pages,
+    table::{Act, Refused, Table},
+};
+use crate::{
+    caller::{Browser, Caller},
+    error::PageError,
+    feed, layout,
+    pages::game as game_page,
+    serve::OfSite,
+    site::Site,
+    viewer::Game,
+};
+
+/// Limits that may be asked for, in milliseconds.
+const LIMITS: std::ops::RangeInclusive<u64> = 100..=600_000;
+/// How long a name may be.
+const NAME: usize = 24;
+
+pub(crate) fn routes() -> Routes {
+    Router::new()
+        .route("/play", get(lobby).post(begin))
+        .route("/play/{id}", get(show))
+        .route("/play/{id}/events", get(events))
+        .route("/play/{id}/join", post(join))
+        .route("/play/{id}/sit", post(sit))
+        .route("/play/{id}/{act}", post(act))
+        .route("/people/{id}", get(finished))
+        .route("/people/{id}/frames", get(frames))
+        .route("/people/{id}/record", get(record))
+        .route("/people/{id}/picture", get(picture))
+}
+
+#[derive(Deserialize)]
+struct Chosen {
+    game: Option<String>,
+}
+
+async fn lobby(caller: Caller, State(site): OfSite, Query(chosen): Query<Chosen>) -> Response {
+    let people = match of_site(&site) {
+        Ok(people) => people,
+        Err(error) => return error.page(&caller),
+    };
+    let kind = chosen.game.as_deref().and_then(game);
+    let body = pages::lobby(people, kind, caller.browser.as_ref(), None, caller.language);
+    layout::page(&caller, caller.language.pick("Play", "对局"), &body)
+}
+
+/// Begins a game as a form says.
+async fn begin(
+    caller: Caller,
+    State(site): OfSite,
+    Form(form): Form<BTreeMap<String, String>>,
+) -> Response {
+    let people = match of_site(&site) {
+        Ok(people) => people,
+        Err(error) => return error.page(&caller),
+    };
+    let kind = form.get("game").and_then(|name| game(name));
+    let begun = caller.named().and_then(|(browser, cookie)| {
+        people.check_browser(&browser)?;
+        let kept = read_settings(people, &form, kind, &browser)?;
+        let table = people.begin(kept)?;
+        table.touch(&browser);
+        Ok((table, cookie))
+    });
+    match begun {
+        Ok((table, cookie)) => {
+            let to = Redirect::to(&format!("/play/{}", table.id()));
+            (AppendHeaders(cookie.map(|cookie| (SET_COOKIE, cookie))), to).into_response()
+        }
+        Err(error) => {
+            let wrong = error.to_string();
+            let browser = caller.browser.as_ref();
+            let body = pages::lobby(people, kind, browser, Some(&wrong), caller.language);
+            let mut response = layout::page(&caller, caller.language.pick("Play", "对局"), &body);
+            *response.status_mut() = error.status();
+            response
+        }
+    }
+}
+
+fn read_settings(
+    people: &People,
+    form: &BTreeMap<String, String>,
+    kind: Option<&'static dyn GameKind>,
+    browser: &Browser,
+) -> Result<KeptGame, PageError> {
+    let bad = |told: String| Err(PageError::Bad(told));
+    let asked = |key: &str| form.get(key).map_or("", |value| value.trim());
+    let Some(kind) = kind else {
+        return bad("expected a game".to_owned());
+    };
+    let info = kind.info();
+    let seed = Seed::new(random_bytes()?);
+    let seat = match asked("seat") {
+        "" => 0,
+        "random" => {
+            let draws = Seed::new(random_bytes()?);
+            Dice::new(&draws).below(info.seats.into()) as u8
+        }
+        seat => match seat.parse() {
+            Ok(seat) if seat < info.seats => seat,
+            _ => return bad(format!("seat {seat}: expected 0 to {}", info.seats - 1)),
+        },
+    };
+    let limit_ms = match asked("limit_ms") {
+        "" => 3_000,
+        ms => match ms.parse() {
+            Ok(ms) if LIMITS.contains(&ms) => ms,
+            _ => return bad(format!("limit_ms {ms}: expected 100 to 600000")),
+        },
+    };
+    let mut setup = json!({});
+    for (key, value) in form {
+        if let Some(key) = key.strip_prefix("setup.")
+            && !value.trim().is_empty()
+        {
+            setup = setup_with(kind, &setup, key, value.trim())
+                .map_err(|error| PageError::Bad(format!("{key}: {error}")))?;
+        }
+    }
+    let mut name: String = asked("name")
+        .chars()
+        .filter(|c| referee_worker::is_of_a_name(*c))
+        .take(NAME)
+        .collect();
+    if name.is_empty() {
+        "you".clone_into(&mut name);
+    }
+    let against = asked("against");
+    let mut names = Vec::new();
+    let mut chairs = Vec::new();
+    let mut bots = 0;
+    for at in 0..info.seats {
+        let (other, chair) = match against {
+            _ if at == seat => (
+                name.clone(),
+                Chair::Person {
+                    browser: Some(browser.clone()),
+                },
+            ),
+            "people" => (
+                format!("player-{at}"),
+                Chair::Person {
+                    browser: Some(browser.clone()),
+                },
+            ),
+            "invite" => (format!("guest-{at}"), Chair::Person { browser: None }),
+            spec => {
+                let mut known = people
+                    .opponents(info)
+                    .filter(|one| spec.is_empty() || one.entry.spec == spec);
+                let Some(bot) = known.next() else {
+                    return bad("expected one of the bots that are offered".to_owned());
+                };
+                bots += 1;
+                let called = match info.seats {
+                    2 => bot.entry.name.clone(),
+                    _ => format!("{}-{bots}", bot.entry.name),
+                };
+                let spec = bot.entry.spec.clone();
+                (called, Chair::Bot { spec })
+            }
+        };
+        // Two of the same name can't be told apart.
+        let is_taken = names.contains(&other);
+        names.push(if is_taken {
+            format!("{other}-{at}")
+        } else {
+            other
+        });
+        chairs.push(chair);
+    }
+    Ok(KeptGame {
+        id: new_id()?,
+        game: info.name.to_owned(),
+        setup: kind
+            .setup(&setup)
+            .map_err(|error| PageError::Bad(error.to_string()))?,
+        seed,
+        names,
+        chairs,
+        limit_ms,
+        is_timed: asked("timed") == "1",
+        answers: Vec::new(),
+    })
+}
+
+fn random_bytes() -> Result<[u8; 32], PageError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| PageError::system("no random numbers", error))?;
+    Ok(bytes)
+}
+
+fn find(site: &Arc<Site>, id: &str) -> Result<Option<Arc<Table>>, PageError> {
+    Ok(of_site(site)?.table(id))
+}
+
+async fn show(
+    caller: Caller,
+    State(site): OfSite,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    match find(&site, &id) {
+        Err(error) => error.page(&caller),
+        Ok(Some(table)) => page(&caller, &table, None, &headers),
+        Ok(None) => match kept_record(&site, &id) {
+            Ok(_) => Redirect::to(&format!("/people/{id}")).into_response(),
+            Err(error) => error.page(&caller),
+        },
+    }
+}
+
+fn page(
+    caller: &Caller,
+    table: &Arc<Table>,
+    message: Option<&str>,
+    headers: &HeaderMap,
+) -> Response {
+    let own = table.seats_of(caller.browser.as_ref());
+    if let Some(browser) = &caller.browser
+        && !own.is_empty()
+    {
+        table.touch(browser);
+    }
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let link = format!("http://{}/play/{}", host.unwrap_or("localhost"), table.id());
+    let body = pages::table(table, &own, message, &link, caller.language);
+    let title = table.names.join(" – ");
+    layout::live_page(
+        caller,
+        &title,
+        &format!("/play/{}/events", table.id()),
+        &body,
+    )
+}
+
+async fn events(
+    caller: Caller,
+    State(site): OfSite,
+    Path(id): Path<String>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Response> {
+    let found = find(&site, &id).map_err(|error| error.json())?;
+    let table = found.ok_or_else(|| StatusCode::NO_CONTENT.into_response())?;
+    let own = table.seats_of(caller.browser.as_ref());
+    let presence = match (&caller.browser, &own[..]) {
+        (Some(browser), [_, ..]) => Some(table.present(browser)),
+        _ => None,
+    };
+    let language = caller.language;
+    let topic = format!("table {} {id} {own:?}", language.code());
+    let following = site.feeds.follow(topic, move || {
+        std::future::ready(Some(pages::frame(&table, &own, language)))
+    });
+    Ok(feed::events_while(following, site.stop.clone(), presence))
+}
+
+async fn join(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Response {
+    let joined = find(&site, &id).and_then(|table| {
+        let table = table.ok_or_else(|| PageError::NotFound("the game is over".to_owned()))?;
+        let (browser, cookie) = caller.named()?;
+        let is_in = !table.seats_of(Some(&browser)).is_empty();
+        if !is_in && !table.join(&browser) {
+            return Err(PageError::Conflict("every seat is taken".to_owned()));
+        }
+        Ok(cookie)
+    });
+    match joined {
+        Ok(cookie) => {
+            let cookie = AppendHeaders(cookie.map(|cookie| (SET_COOKIE, cookie)));
+            (cookie, Redirect::to(&format!("/play/{id}"))).into_response()
+        }
+        Err(error) => error.page(&caller),
+    }
+}
+
+#[derive(Deserialize)]
+struct Acted {
+    #[serde(rename = "move", default)]
+    written: String,
+    seat: Option<u8>,
+    version: Option<u64>,
+}
+
+/// The seat that somebody acts for: the one that the form says, or the one that is asked.
+fn acting_seat(table: &Table, own: &[Seat], said: Option<u8>) -> Option<Seat> {
+    match said {
+        Some(seat) => own
+            .iter()
+            .copied()
+            .find(|one| one.index() == usize::from(seat)),
+        None => table.shown_as(own, &table.view()).or(own.first().copied()),
+    }
+}
+
+async fn sit(
+    caller: Caller,
+    State(site): OfSite,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Form(acted): Form<Acted>,
+) -> Response {
+    let table = match find(&site, &id) {
+        Ok(Some(table)) => table,
+        Ok(None) => return PageError::NotFound("the game is over".to_owned()).page(&caller),
+        Err(error) => return error.page(&caller),
+    };
+    let own = table.seats_of(caller.browser.as_ref());
+    if let Some(seat) = acting_seat(&table, &own, acted.seat) {
+        table.sit_down(seat);
+    }
+    done(&caller, &table, "", StatusCode::OK, &headers)
+}
+
+async fn act(
+    caller: Caller,
+    State(site): OfSite,
+    Path((id, act)): Path<(String, String)>,
+    headers: HeaderMap,
+    Form(acted): Form<Acted>,
+) -> Response {
+    let table = match find(&site, &id) {
+        Ok(Some(table)) => table,
+        Ok(None) => return PageError::NotFound("the game is over".to_owned()).page(&caller),
+        Err(error) => return error.page(&caller),
+    };
+    let own = table.seats_of(caller.browser.as_ref());
+    let Some(seat) = acting_seat(&table, &own, acted.seat) else {
+        return PageError::Forbidden("you do not sit there".to_owned()).page(&caller);
+    };
+    let (act, version) = match &*act {
+        "move" => (Act::Move(acted.written), acted.version),
+        "back" => (Act::Back, None),
+        "resign" => (Act::Resign, None),
+        "hint" => (Act::Hint, None),
+        other => {
+            let told = format!("there is nothing like \"{other}\" to do");
+            return PageError::NotFound(told).page(&caller);
+        }
+    };
+    if let Some(browser) = &caller.browser {
+        table.touch(browser);
+    }
+    // A bot that thinks has its time; whoever asked waits no longer than that.
+    let acting = tokio::time::timeout(Duration::from_secs(90), table.act(seat, version, act));
+    let answered = acting.await.unwrap_or(Err(Refused::NotAsked));
+    let told = pages::answer(&answered, &table, caller.language);
+    let status = match &answered {
+        Ok(_) => StatusCode::OK,
+        Err(Refused::GoneOn) => StatusCode::CONFLICT,
+        Err(_) => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    done(&caller, &table, &told, status, &headers)
+}
+
+/// The script is answered in JSON and hears of changes; without it the page is shown again.
+fn done(
+    caller: &Caller,
+    table: &Arc<Table>,
+    told: &str,
+    status: StatusCode,
+    headers: &HeaderMap,
+) -> Response {
+    let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    if accepts.is_some_and(|accepts| accepts.starts_with("application/json")) {
+        let told: Value = json!({ "message": told });
+        return (status, Json(told)).into_response();
+    }
+    if told.is_empty() {
+        return Redirect::to(&format!("/play/{}", table.id())).into_response();
+    }
+    let mut response = page(caller, table, Some(told), headers);
+    *response.status_mut() = status;
+    response
+}
+
+fn kept_record(site: &Arc<Site>, id: &str) -> Result<String, PageError> {
+    let people = of_site(site)?;
+    let read = kept::read_record(&people.options.folder, id);
+    let read = read.map_err(|error| PageError::system("a record can't be read", error))?;
+    read.ok_or_else(|| PageError::NotFound("there is no such game".to_owned()))
+}
+
+fn finished_game(site: &Arc<Site>, id: &str) -> Result<Game, PageError> {
+    let text = kept_record(site, id)?;
+    let record =
+        Record::parse(&text).map_err(|error| PageError::system("a record can't be read", error))?;
+    Game::of(record.printable())
+}
+
+async fn finished(
+    caller: Caller,
+    State(site): OfSite,
+    Path(id): Path<String>,
+    Query(asked): Query<game_page::Asked>,
+) -> Response {
+    let found =
+        finished_game(&site, &id).and_then(|game| Ok((asked.position(&game.record)?, game)));
+    match found {
+        Ok((position, game)) => {
+            game_page::page(&caller, &game, position, &format!("/people/{id}"), None)
+        }
+        Err(error) => error.page(&caller),
+    }
+}
+
+async fn frames(
+    State(site): OfSite,
+    Path(id): Path<String>,
+    Query(asked): Query<game_page::Asked>,
+) -> Response {
+    let found = finished_game(&site, &id)
+        .and_then(|game| Ok(game.frames(asked.position(&game.record)?.seat)));
+    match found {
+        Ok(frames) => Json(frames).into_response(),
+        Err(error) => error.json(),
+    }
+}
+
+async fn record(State(site): OfSite, Path(id): Path<String>) -> Response {
+    match kept_record(&site, &id) {
+        Ok(text) => game_page::record_file(&format!("people-{id}"), text),
+        Err(error) => error.json(),
+    }
+}
+
+async fn picture(
+    State(site): OfSite,
+    Path(id): Path<String>,
+    Query(asked): Query<game_page::Asked>,
+) -> Response {
+    let found =
+        finished_game(&site, &id).and_then(|game| Ok((asked.position(&game.record)?, game)));
+    match found {
+        Ok((position, game)) => game_page::picture_file(&game, position),
+        Err(error) => error.json(),
+    }
+}

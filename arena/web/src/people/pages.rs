@@ -1,0 +1,412 @@
+//! What a game of people looks like.
+
+use std::collections::HashSet;
+
+use arena_draw::{Look, Picture, spoken};
+use arena_play::{NotTakenBack, Slip, setup_parts};
+use maud::{Markup, html};
+use referee_core::{GameKind, Seat};
+use referee_games::GAMES;
+use serde_json::Value;
+
+use super::{
+    People,
+    kept::Chair,
+    table::{Done, Refused, SeatView, Table, View},
+};
+use crate::{
+    caller::Browser,
+    feed::{Block, Frame},
+    language::Language,
+    layout,
+    viewer::{Game, foul_words},
+};
+
+/// With more legal moves than this they are not all buttons.
+const BUTTONS: usize = 70;
+
+/// The games, and the settings of one.
+pub(super) fn lobby(
+    people: &People,
+    chosen: Option<&'static dyn GameKind>,
+    browser: Option<&Browser>,
+    wrong: Option<&str>,
+    language: Language,
+) -> Markup {
+    let own = browser.map_or_else(Vec::new, |browser| people.of_browser(browser));
+    html! {
+        h1 { (language.pick("Play", "对局")) }
+        @if !own.is_empty() {
+            section {
+                h2 { (language.pick("Your games", "你的对局")) }
+                ul { @for table in &own {
+                    li { a href=(format!("/play/{}", table.id())) {
+                        (language.title(table.kind.info())) ": " (table.names.join(" – "))
+                    } }
+                } }
+            }
+        }
+        nav aria-label=(language.pick("Games", "游戏")) {
+            ul.cards { @for kind in GAMES {
+                @let is_chosen = chosen.is_some_and(|one| one.info().name == kind.info().name);
+                li { a.card href=(format!("/play?game={}", kind.info().name)) aria-current=[is_chosen.then_some("true")] {
+                    strong { (language.title(kind.info())) }
+                } }
+            } }
+        }
+        @if let Some(kind) = chosen { (settings(people, kind, wrong, language)) }
+    }
+}
+
+fn settings(
+    people: &People,
+    kind: &'static dyn GameKind,
+    wrong: Option<&str>,
+    language: Language,
+) -> Markup {
+    let info = kind.info();
+    html! {
+        section {
+            h2 { (language.title(info)) }
+            p { a href=(format!("/rules/{}", info.name)) { (language.pick("Rules", "规则")) } }
+            @if let Some(wrong) = wrong { p.warning role="alert" { (wrong) } }
+            form.settings method="post" action="/play" {
+                input type="hidden" name="game" value=(info.name);
+                label {
+                    span { (language.pick("Your name", "你的名字")) }
+                    input name="name" value=(language.pick("you", "你")) maxlength="24" autocomplete="nickname";
+                }
+                label {
+                    span { (language.pick("Against", "对手")) }
+                    select name="against" {
+                        @for one in people.opponents(info) {
+                            option value=(one.entry.spec) {
+                                @match one.strength {
+                                    Some((at, of)) => {
+                                        (one.entry.spec.trim_start_matches("house:"))
+                                        " · " (language.pick("strength", "强度")) " " (at) "/" (of)
+                                    }
+                                    None => (one.entry.name),
+                                }
+                            }
+                        }
+                        option value="people" { (language.pick("people at this screen", "同一屏幕上的人")) }
+                        option value="invite" { (language.pick("people whom you send a link", "通过链接邀请的人")) }
+                    }
+                }
+                label {
+                    span { (language.pick("Your seat", "你的座位")) }
+                    select name="seat" {
+                        @for seat in 0..info.seats {
+                            option value=(seat) { (seat) @if seat == 0 && info.seats == 2 { (language.pick(" (begins)", "（先手）")) } }
+                        }
+                        option value="random" { (language.pick("random", "随机")) }
+                    }
+                }
+                label {
+                    span { (language.pick("Time of bots for a move", "机器人每步时限")) }
+                    select name="limit_ms" {
+                        @for (ms, words) in [(500, "0.5 s"), (1_000, "1 s"), (3_000, "3 s"), (10_000, "10 s"), (30_000, "30 s"), (60_000, "60 s")] {
+                            option value=(ms) selected[ms == 3_000] { (words) }
+                        }
+                    }
+                }
+                label.check {
+                    input type="checkbox" name="timed" value="1";
+                    span { (language.pick("the same limit for me", "我也受同样的时限")) }
+                }
+                details {
+                    summary { (language.pick("Set-up", "开局设置")) }
+                    @for (key, value) in setup_parts(kind) {
+                        label {
+                            span { (key) }
+                            input name=(format!("setup.{key}")) value=(shown(&value));
+                        }
+                    }
+                }
+                button type="submit" { (language.pick("Begin", "开始")) }
+            }
+        }
+    }
+}
+
+/// A part of a set-up as people write it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "random".to_owned(),
+        Value::String(word) => word.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The page of a game.
+pub(super) fn table(
+    table: &Table,
+    own: &[Seat],
+    message: Option<&str>,
+    link: &str,
+    language: Language,
+) -> Markup {
+    let frame = frame(table, own, language);
+    let view = table.view();
+    let title = table.names.join(" – ");
+    let at = format!("/play/{}", table.id());
+    let waits_for_people = table.chairs().iter().any(Chair::is_free);
+    html! {
+        h1 { (title) }
+        p {
+            a href=(format!("/rules/{}", table.kind.info().name)) { (language.title(table.kind.info())) }
+        }
+        @if own.is_empty() && waits_for_people {
+            form method="post" action=(format!("{at}/join")) {
+                p { (language.pick("You are invited to this game.", "你被邀请参加这一局。")) }
+                button type="submit" { (language.pick("Take a seat", "就座")) }
+            }
+        }
+        @if !own.is_empty() && waits_for_people {
+            p.invite {
+                (language.pick("Send this link to those who play with you: ", "把这个链接发给同局的人："))
+                code { (link) }
+            }
+        }
+        div.watching {
+            section.game {
+                (layout::block(&frame, "board"))
+                div #message role="status" { @if let Some(message) = message { (message) } }
+            }
+            section.beside {
+                (layout::block(&frame, "state"))
+                @if !own.is_empty() {
+                    (layout::block(&frame, "moving"))
+                    @if view.record.is_none() {
+                        div.acts #acts {
+                            (act(&at, "hint", language.pick("Hint", "提示"), None))
+                            (act(&at, "back", language.pick("Take back", "悔棋"), None))
+                            (act(&at, "resign", language.pick("Resign", "认输"),
+                                Some(language.pick("Do you resign?", "确定认输吗？"))))
+                        }
+                    }
+                }
+                h2 { (language.pick("Moves", "着法")) }
+                (layout::block(&frame, "moves"))
+            }
+        }
+    }
+}
+
+fn act(at: &str, name: &str, words: &str, asks: Option<&str>) -> Markup {
+    html! {
+        form.act method="post" action=(format!("{at}/{name}")) data-acts data-confirm=[asks] { button type="submit" { (words) } }
+    }
+}
+
+/// What of a game can change, for somebody with these seats.
+pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
+    let view = table.view();
+    let shown = table.shown_as(own, &view);
+    let at = format!("/play/{}", table.id());
+    let mut said = state_words(table, &view, own, language);
+    let seen = shown.and_then(|seat| view.seats.get(&seat).map(|seen| (seat, seen)));
+    let board = match seen {
+        Some((seat, seen)) => {
+            let is_asked = view.turn.contains(&seat);
+            let look = Look {
+                names: &table.names,
+                legal: if is_asked { &seen.legal } else { &[] },
+                id_prefix: "p-",
+            };
+            let picture = Picture::of(&seen.scene, &look);
+            let title = language.title(table.kind.info());
+            if let Some(last) = seen.moves.last() {
+                said = format!(
+                    "{}: {}. {said}",
+                    table.names[last.seat.index()],
+                    last.notation
+                );
+            }
+            let mut block = Block::of_picture("board", &picture, "p-", title);
+            let in_words = html! { p.spoken id="p-spoken" { (spoken(&seen.scene, &table.names)) } };
+            let in_words = in_words.into_string();
+            block.html = format!("{}{in_words}", block.html).into();
+            block.parts.push(("p-spoken".to_owned(), in_words.into()));
+            block
+        }
+        None => Block::new(
+            "board",
+            curtain(table, own, &view, &at, language).into_string(),
+        ),
+    };
+    let moving = html! {
+        @if let Some((seat, seen)) = seen && view.turn.contains(&seat) {
+            form.move method="post" action=(format!("{at}/move")) data-acts #move
+                data-many[is_of_several(seen)] {
+                input type="hidden" name="seat" value=(seat);
+                input type="hidden" name="version" value=(view.version);
+                label { span { (language.pick("Your move", "你的着法")) }
+                    input #written name="move" autocomplete="off" autocapitalize="off" spellcheck="false"
+                        placeholder=(table.kind.info().notation); }
+                button type="submit" { (language.pick("Move", "走")) }
+            }
+            @if seen.legal.len() <= BUTTONS {
+                details open[seen.legal.len() <= 16] {
+                    summary { (language.pick("Legal moves", "合法着法")) " (" (seen.legal.len()) ")" }
+                    form.legal-moves method="post" action=(format!("{at}/move")) data-acts {
+                        input type="hidden" name="seat" value=(seat);
+                        input type="hidden" name="version" value=(view.version);
+                        @for notation in &seen.legal {
+                            button type="submit" name="move" value=(notation) { (notation) }
+                        }
+                    }
+                }
+            } @else {
+                p { (seen.legal.len()) " " (language.pick("legal moves: choose cards and press Move, or type them.", "种合法着法：选牌后按“走”，或直接输入。")) }
+            }
+        }
+    };
+    let state = html! {
+        p.turn { (state_words(table, &view, own, language)) }
+        @if let Some(left) = view.seconds_left {
+            p { (language.pick("Time for this move: ", "本步时限：")) (left) " s" }
+        }
+        @if view.record.is_some() {
+            p {
+                a.button href=(format!("/people/{}", table.id())) { (language.pick("See it move by move", "逐步回看")) }
+                " "
+                a.button href=(format!("/play?game={}", table.kind.info().name)) { (language.pick("Play again", "再来一局")) }
+            }
+        }
+    };
+    let moves = html! {
+        ol.moves { @if let Some((_, seen)) = seen { @for one in &seen.moves {
+            li {
+                span.who { (table.names[one.seat.index()]) } " "
+                span.what.foul[one.left] {
+                    @if one.left && one.notation == "resigned" { (foul_words(language, referee_core::FoulKind::Resigned)) }
+                    @else { (one.notation) }
+                }
+            }
+        } } }
+    };
+    Frame {
+        blocks: vec![
+            board,
+            Block::new("state", state.into_string()),
+            Block::new("moving", moving.into_string()),
+            Block::new("moves", moves.into_string()),
+        ],
+        said,
+        is_last: view.record.is_some() || view.failed.is_some(),
+    }
+}
+
+/// Whether some moves are of several pieces at once, so that a click chooses one of them.
+fn is_of_several(seen: &SeatView) -> bool {
+    let cells = seen.scene.areas.iter().flat_map(|area| &area.cells);
+    let named: HashSet<&str> = cells.map(|cell| &*cell.says).collect();
+    seen.legal.iter().any(|notation| {
+        let mut parts = notation.split(' ').peekable();
+        parts.next();
+        parts.peek().is_some() && notation.split(' ').all(|part| named.contains(part))
+    })
+}
+
+/// What is shown where nobody may see a hand.
+fn curtain(table: &Table, own: &[Seat], view: &View, at: &str, language: Language) -> Markup {
+    let next = own.iter().find(|seat| view.turn.contains(seat));
+    html! {
+        div.curtain {
+            @if let Some(seat) = next {
+                @let name = &table.names[seat.index()];
+                form method="post" action=(format!("{at}/sit")) data-acts {
+                    input type="hidden" name="seat" value=(seat);
+                    button type="submit" {
+                        @match language {
+                            Language::En => { (name) " sits down, alone" }
+                            Language::Zh => { "请 " (name) " 独自坐下" }
+                        }
+                    }
+                }
+            } @else if own.is_empty() {
+                p { (language.pick("Only those who play see the table.", "只有对局者能看到牌桌。")) }
+            } @else if view.version == 0 {
+                p { (language.pick("The game begins.", "对局开始。")) }
+            } @else {
+                p { (language.pick("The others think.", "对方思考中。")) }
+            }
+        }
+    }
+}
+
+fn state_words(table: &Table, view: &View, own: &[Seat], language: Language) -> String {
+    if let Some(failed) = &view.failed {
+        return match language {
+            Language::En => format!("The game can't go on: {failed}"),
+            Language::Zh => format!("对局无法继续：{failed}"),
+        };
+    }
+    if let Some(record) = &view.record {
+        return Game::of((**record).clone())
+            .map_or_else(|_| String::new(), |game| game.result(language));
+    }
+    let mine = own.iter().filter(|seat| view.turn.contains(seat));
+    let names: Vec<&str> = mine.map(|seat| &*table.names[seat.index()]).collect();
+    match (&names[..], own) {
+        ([], _) if view.version == 0 => language
+            .pick("The bots start.", "机器人正在启动。")
+            .to_owned(),
+        ([], _) => language
+            .pick("The others think.", "对方思考中。")
+            .to_owned(),
+        (_, [_]) => language.pick("It is your turn.", "轮到你了。").to_owned(),
+        (names, _) => match language {
+            Language::En => format!("It is the turn of {}.", names.join(", ")),
+            Language::Zh => format!("轮到 {}。", names.join("、")),
+        },
+    }
+}
+
+/// What a person is told of what they did.
+pub(super) fn answer(done: &Result<Done, Refused>, table: &Table, language: Language) -> String {
+    match done {
+        Ok(Done::Shown) => String::new(),
+        Ok(Done::Hint { bot, notation }) => match language {
+            Language::En => format!("{bot} would play {notation}"),
+            Language::Zh => format!("{bot} 会走 {notation}"),
+        },
+        Err(Refused::Slip(slip)) => {
+            let notation = table.kind.info().notation;
+            match (language, slip) {
+                (Language::En, slip) => format!("{slip}; expected {notation}"),
+                (Language::Zh, Slip::Unknown(written)) => {
+                    format!("“{written}”不是合法着法；应写作 {notation}")
+                }
+                (
+                    Language::Zh,
+                    Slip::Ambiguous {
+                        written,
+                        candidates,
+                    },
+                ) => {
+                    format!("“{written}”可以是 {}", candidates.join(" 或 "))
+                }
+            }
+        }
+        Err(Refused::NotTakenBack(why)) => match (language, why) {
+            (Language::En, why) => why.to_string(),
+            (Language::Zh, NotTakenBack::NoMove) => "没有可以收回的着法".to_owned(),
+            (Language::Zh, NotTakenBack::CantResume(bot)) => {
+                format!("{bot} 不能从对局中途继续，所以不能悔棋")
+            }
+        },
+        Err(Refused::NoHint(error)) => error.to_string(),
+        Err(Refused::NotAsked) => language
+            .pick("It is not your turn.", "现在没有轮到你。")
+            .to_owned(),
+        Err(Refused::GoneOn) => language
+            .pick(
+                "The game has gone on since this page was loaded; look again.",
+                "页面加载后对局已有变化，请再看一遍。",
+            )
+            .to_owned(),
+    }
+}

@@ -1,0 +1,162 @@
+//! Plots as SVG. Colours are classes of the page's style; every plot has its figures in a table, or
+//! says them.
+
+use maud::{Markup, html};
+
+/// A figure with its error, or none.
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    pub(crate) href: Option<String>,
+    pub(crate) value: f64,
+    pub(crate) error: Option<f64>,
+}
+
+/// The style of a plot that is a file of its own.
+pub(crate) const STYLE: &str = ".plot,svg{font:12px sans-serif;background:#fff;color:#0f172a}\
+    .tick{fill:#475569;font-size:11px}.grid{stroke:#cbd5e1}.axis,.error{stroke:#475569}\
+    .error{stroke-width:2}.value,.column{fill:#1d4ed8}";
+
+const ROW: f64 = 26.0;
+const NAMES: f64 = 170.0;
+const WIDTH: f64 = 720.0;
+
+/// Figures with error bars, one row each.
+pub(crate) fn error_bars(bars: &[Bar], unit: &str, label: &str) -> Markup {
+    let ends = bars.iter().flat_map(|bar| {
+        let error = bar.error.unwrap_or(0.0);
+        [bar.value - error, bar.value + error]
+    });
+    let (low, high) = ends.fold((0.0_f64, 0.0_f64), |(low, high), end| {
+        (low.min(end), high.max(end))
+    });
+    let room = ((high - low) * 0.05).max(1.0);
+    let (low, high) = (low - room, high + room);
+    let x = |value: f64| NAMES + (value - low) / (high - low) * (WIDTH - NAMES - 10.0);
+    let height = ROW * bars.len() as f64 + 26.0;
+    let ticks = ticks(low, high, 6);
+    // The inside of an image is not read, so one with links is no image.
+    let has_links = bars.iter().any(|bar| bar.href.is_some());
+    let role = if has_links { "group" } else { "img" };
+    html! {
+        svg.plot viewBox=(format!("0 0 {WIDTH} {height}")) role=(role) aria-label=(label) {
+            @for tick in &ticks {
+                line.grid x1=(n(x(*tick))) x2=(n(x(*tick))) y1="0" y2=(n(height - 22.0)) {}
+                text.tick x=(n(x(*tick))) y=(n(height - 6.0)) text-anchor="middle" { (short(*tick)) }
+            }
+            text.tick x="4" y=(n(height - 6.0)) { (unit) }
+            @for (at, bar) in bars.iter().enumerate() {
+                @let y = ROW * at as f64 + ROW / 2.0;
+                @let name = shortened(&bar.name, 22);
+                @if let Some(href) = &bar.href {
+                    a href=(href) { text.name x="4" y=(n(y + 4.0)) { (name) title { (bar.name) } } }
+                } @else {
+                    text.name x="4" y=(n(y + 4.0)) { (name) title { (bar.name) } }
+                }
+                @if let Some(error) = bar.error {
+                    line.error x1=(n(x(bar.value - error))) x2=(n(x(bar.value + error))) y1=(n(y)) y2=(n(y)) {}
+                    @for end in [bar.value - error, bar.value + error] {
+                        line.error x1=(n(x(end))) x2=(n(x(end))) y1=(n(y - 5.0)) y2=(n(y + 5.0)) {}
+                    }
+                }
+                circle.value cx=(n(x(bar.value))) cy=(n(y)) r="4.5" {}
+            }
+        }
+    }
+}
+
+/// How often what came up, by columns of the same width.
+pub(crate) fn histogram(columns: &[(String, u64)], label: &str) -> Markup {
+    let most = columns
+        .iter()
+        .map(|(_, count)| *count)
+        .max()
+        .unwrap_or(0)
+        .max(1);
+    let width = (WIDTH - 20.0) / columns.len().max(1) as f64;
+    html! {
+        svg.plot viewBox=(format!("0 0 {WIDTH} 190")) role="img" aria-label=(label) {
+            @for (at, (name, count)) in columns.iter().enumerate() {
+                @let height = 140.0 * *count as f64 / most as f64;
+                @let x = 10.0 + width * at as f64;
+                rect.column x=(n(x + 1.0)) y=(n(160.0 - height)) width=(n(width - 2.0)) height=(n(height)) {
+                    title { (name) ": " (count) }
+                }
+                @if columns.len() <= 12 || at % columns.len().div_ceil(12) == 0 {
+                    text.tick x=(n(x + width / 2.0)) y="180" text-anchor="middle" { (name) }
+                }
+            }
+            line.axis x1="10" x2=(n(WIDTH - 10.0)) y1="160" y2="160" {}
+        }
+    }
+}
+
+/// A share from 0 to 1, as a bar.
+pub(crate) fn share(value: f64, label: &str) -> Markup {
+    html! {
+        meter min="0" max="1" value=(format!("{value:.3}")) aria-label=(label) {
+            (format!("{:.0} %", value * 100.0))
+        }
+    }
+}
+
+/// Round numbers between two ends.
+fn ticks(low: f64, high: f64, about: usize) -> Vec<f64> {
+    let step = (high - low) / about as f64;
+    let power = 10_f64.powf(step.log10().floor());
+    let factors = [1.0, 2.0, 5.0, 10.0];
+    let step = power
+        * factors
+            .into_iter()
+            .find(|f| f * power >= step)
+            .unwrap_or(10.0);
+    let first = (low / step).ceil() as i64;
+    let last = (high / step).floor() as i64;
+    (first..=last).map(|at| at as f64 * step).collect()
+}
+
+fn short(value: f64) -> String {
+    if value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.1}")
+    }
+}
+
+fn n(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(most - 1).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(ticks(-130.0, 260.0, 6), [-100.0, 0.0, 100.0, 200.0]);
+        assert_eq!(ticks(-1.0, 1.0, 6), [-1.0, -0.5, 0.0, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        let bar = Bar {
+            name: "<script>".to_owned(),
+            href: None,
+            value: 0.0,
+            error: None,
+        };
+        assert!(
+            !error_bars(&[bar], "Elo", "x")
+                .into_string()
+                .contains("<script>")
+        );
+    }
+}

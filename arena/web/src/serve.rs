@@ -1,0 +1,165 @@
+//! Serves the page until it is stopped.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    extract::State,
+    http::{Uri, header::CACHE_CONTROL},
+    middleware,
+    response::Response,
+    routing::{get, post},
+};
+use futures_util::StreamExt as _;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use referee_net::incoming_http_1;
+use tokio::{net::TcpListener, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+use tower_http::compression::{
+    CompressionLayer, Predicate as _,
+    predicate::{DefaultPredicate, NotForContentType},
+};
+
+use crate::{
+    api, assets,
+    caller::Caller,
+    error::PageError,
+    guard, pages, people,
+    site::{Site, SiteOptions},
+};
+
+/// How many connections are open at once. A browser that follows has one of its own.
+const CONNECTIONS: usize = 4_000;
+/// How long a connection may take to begin.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// The largest header of a request, in bytes.
+const HEADER: usize = 32 * 1024;
+
+/// What is served, and the state behind it.
+pub(crate) fn routes(site: &Arc<Site>) -> Router {
+    let pages = Router::new()
+        .route("/", get(pages::front::show))
+        .route("/events", get(pages::front::events))
+        .route("/settings", post(pages::settings))
+        .route("/rules/{game}", get(pages::rules))
+        .route("/tournaments", get(pages::tournaments::show))
+        .route("/t/{tournament}", get(pages::tournament::show))
+        .route("/t/{tournament}/events", get(pages::tournament::events))
+        .route("/t/{tournament}/bots/{bot}", get(pages::bot::show))
+        .route("/t/{tournament}/games", get(pages::games::show))
+        .route("/t/{tournament}/games/{game}", get(pages::game::show))
+        .route(
+            "/t/{tournament}/games/{game}/frames",
+            get(pages::game::frames),
+        )
+        .route(
+            "/t/{tournament}/games/{game}/record",
+            get(pages::game::record),
+        )
+        .route(
+            "/t/{tournament}/games/{game}/picture",
+            get(pages::game::picture),
+        )
+        .route("/t/{tournament}/live/{game}", get(pages::live::show))
+        .route(
+            "/t/{tournament}/live/{game}/events",
+            get(pages::live::events),
+        )
+        .merge(people::routes())
+        .merge(assets::routes())
+        .fallback(nothing);
+    let compressed = CompressionLayer::new().compress_when(DefaultPredicate::new().and(
+        // What follows must come at once.
+        NotForContentType::const_new("text/event-stream"),
+    ));
+    pages
+        .nest("/api/v1", api::routes())
+        .layer(middleware::map_response(no_store))
+        .layer(middleware::from_fn_with_state(site.clone(), guard::guard))
+        .layer(compressed)
+        .with_state(site.clone())
+}
+
+/// What says nothing else is asked for again each time.
+async fn no_store(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(
+            CACHE_CONTROL,
+            axum::http::HeaderValue::from_static("no-cache"),
+        );
+    }
+    response
+}
+
+async fn nothing(caller: Caller, uri: Uri) -> Response {
+    let told = match caller.language {
+        crate::Language::En => format!("There is no page {}.", uri.path()),
+        crate::Language::Zh => format!("没有页面 {}。", uri.path()),
+    };
+    PageError::NotFound(told).page(&caller)
+}
+
+/// Serves the page on a runtime of its own in a thread of its own, so that no game and no report
+/// waits for somebody who looks. Returns when it is stopped and everything is put away.
+///
+/// # Errors
+///
+/// The thread or its runtime can't be started.
+pub fn serve(
+    options: SiteOptions,
+    listener: std::net::TcpListener,
+    stop: CancellationToken,
+) -> std::io::Result<std::thread::JoinHandle<std::io::Result<()>>> {
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    std::thread::Builder::new()
+        .name("page".to_owned())
+        .spawn(move || {
+            runtime.block_on(async {
+                let listener = TcpListener::from_std(listener)?;
+                serve_until(options, listener, stop).await;
+                Ok(())
+            })
+        })
+}
+
+/// Serves the page until it is stopped.
+pub async fn serve_until(options: SiteOptions, listener: TcpListener, stop: CancellationToken) {
+    let site = Arc::new(Site::new(options, stop.clone()));
+    let routes = routes(&site);
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .max_header_size(HEADER)
+        .header_read_timeout(HANDSHAKE);
+    let mut incoming = pin!(incoming_http_1(listener, None, CONNECTIONS, HANDSHAKE));
+    let mut connections = JoinSet::new();
+    let looking_after = people::look_after(&site);
+    let accepting = async {
+        while let Some(stream) = incoming.next().await {
+            while connections.try_join_next().is_some() {}
+            let service = TowerToHyperService::new(routes.clone());
+            let connection = http.serve_connection(TokioIo::new(stream), service);
+            connections.spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::debug!(%error, "a connection of a browser has failed");
+                }
+            });
+        }
+    };
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = async { tokio::join!(accepting, looking_after); } => {}
+    }
+    connections.shutdown().await;
+    people::put_away(&site).await;
+}
+
+/// What the site is, for handlers.
+pub(crate) type OfSite = State<Arc<Site>>;

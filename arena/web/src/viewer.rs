@@ -1,0 +1,386 @@
+//! A game that is over, move by move: as a page shows it, and as the script steps through it.
+
+use std::collections::HashMap;
+
+use arena_draw::{Look, Picture, spoken};
+use maud::{Markup, PreEscaped, html};
+use referee_core::{Event, FoulKind, GameKind, Record, Scene, Seat, Verdict, Watch};
+use referee_games::{Moment, game, replay};
+use serde::Serialize;
+
+use crate::{error::PageError, language::Language};
+
+/// What the ids of the picture begin with.
+pub(crate) const PREFIX: &str = "p-";
+
+/// A game that is over.
+pub(crate) struct Game {
+    pub(crate) record: Record,
+    pub(crate) kind: &'static dyn GameKind,
+    pub(crate) moments: Vec<Moment>,
+    last: Scene,
+}
+
+/// Which position is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Position {
+    /// After so many moves.
+    pub(crate) ply: Option<usize>,
+    /// As this seat knew it; none with all hands.
+    pub(crate) seat: Option<Seat>,
+}
+
+/// All positions of a game for the script. A part that is in several pictures is sent once.
+#[derive(Serialize)]
+pub(crate) struct Frames {
+    parts: Vec<String>,
+    frames: Vec<FrameOfGame>,
+}
+
+#[derive(Serialize)]
+struct FrameOfGame {
+    width: u32,
+    height: u32,
+    /// Indices into the parts.
+    parts: Vec<usize>,
+    /// The position for screen readers.
+    spoken: String,
+}
+
+impl Game {
+    pub(crate) fn of(record: Record) -> Result<Self, PageError> {
+        let kind = game(&record.header.game).ok_or_else(|| {
+            PageError::NotFound(format!("there is no game \"{}\" here", record.header.game))
+        })?;
+        let mut moments = Vec::new();
+        let last = replay(&record, |moment| moments.push(moment))
+            .map_err(|error| PageError::NotFound(format!("the record does not replay: {error}")))?;
+        Ok(Self {
+            record,
+            kind,
+            moments,
+            last,
+        })
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        self.record.header.players.as_slice()
+    }
+
+    pub(crate) fn plies(&self) -> usize {
+        self.moments.len()
+    }
+
+    /// The table after so many moves, with all hands open.
+    fn open_scene(&self, ply: usize) -> &Scene {
+        self.moments
+            .get(ply)
+            .map_or(&self.last, |moment| &moment.before)
+    }
+
+    /// The table after each number of moves, as somebody saw it.
+    fn scenes(&self, seat: Option<Seat>) -> Vec<Scene> {
+        let Some(seat) = seat else {
+            return (0..=self.plies())
+                .map(|ply| self.open_scene(ply).clone())
+                .collect();
+        };
+        let mut scenes = Vec::with_capacity(self.plies() + 1);
+        let mut knows: Option<Box<dyn Watch>> = None;
+        let mut next = self.moments.iter().map(|moment| moment.at).peekable();
+        let nothing = Scene::default();
+        for (at, event) in self.record.events.iter().enumerate() {
+            while next.next_if(|&until| until <= at).is_some() {
+                scenes.push(
+                    knows
+                        .as_ref()
+                        .map_or_else(|| nothing.clone(), |knows| knows.scene()),
+                );
+            }
+            // A record that was proved has no message that can't be read.
+            match (event, &mut knows) {
+                (Event::Asked { seat: to, call, .. }, None) if *to == seat => {
+                    knows = self.kind.watch(seat, call).ok();
+                }
+                (
+                    Event::Told { seat: to, call } | Event::Asked { seat: to, call, .. },
+                    Some(knows),
+                ) if *to == seat => {
+                    let _ = knows.hear(call);
+                }
+                (
+                    Event::Answered {
+                        seat: by,
+                        number: 1..,
+                        answer,
+                        notation: Some(_),
+                        ..
+                    },
+                    Some(knows),
+                ) if *by == seat => {
+                    let _ = knows.answered(answer);
+                }
+                _ => {}
+            }
+        }
+        scenes.resize_with(self.plies() + 1, || {
+            knows
+                .as_ref()
+                .map_or_else(|| nothing.clone(), |knows| knows.scene())
+        });
+        scenes
+    }
+
+    /// One position.
+    pub(crate) fn scene(&self, look: Position) -> Scene {
+        let ply = look.ply.unwrap_or(self.plies()).min(self.plies());
+        match look.seat {
+            None => self.open_scene(ply).clone(),
+            Some(_) => self.scenes(look.seat).swap_remove(ply),
+        }
+    }
+
+    pub(crate) fn picture(&self, scene: &Scene) -> Picture {
+        let look = Look {
+            names: self.names(),
+            id_prefix: PREFIX,
+            ..Look::default()
+        };
+        Picture::of(scene, &look)
+    }
+
+    /// All positions, for the script.
+    pub(crate) fn frames(&self, seat: Option<Seat>) -> Frames {
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut parts = Vec::new();
+        let scenes = self.scenes(seat);
+        let frames = scenes.iter().map(|scene| {
+            let picture = self.picture(scene);
+            FrameOfGame {
+                width: picture.width,
+                height: picture.height,
+                parts: (picture.parts.into_iter())
+                    .map(|part| {
+                        *known.entry(part.svg).or_insert_with_key(|svg| {
+                            parts.push(svg.clone());
+                            parts.len() - 1
+                        })
+                    })
+                    .collect(),
+                spoken: spoken(scene, self.names()),
+            }
+        });
+        let frames = frames.collect();
+        Frames { parts, frames }
+    }
+
+    /// How it ended.
+    pub(crate) fn result(&self, language: Language) -> String {
+        match &self.record.result.verdict {
+            Verdict::Void { reason } => {
+                format!("{}{reason}", language.pick("void: ", "无效："))
+            }
+            Verdict::Finished { outcome, fouls } => {
+                let places = outcome.places.as_slice();
+                let first = places.iter().filter(|place| **place == 1).count();
+                let mut text = match (language, first) {
+                    (Language::En, 0) => "nobody won".to_owned(),
+                    (Language::Zh, 0) => "无人获胜".to_owned(),
+                    (_, 1) => {
+                        let at = places.iter().position(|place| *place == 1).unwrap_or(0);
+                        let name = &self.names()[at];
+                        match language {
+                            Language::En => format!("{name} won"),
+                            Language::Zh => format!("{name} 获胜"),
+                        }
+                    }
+                    (Language::En, _) => "a draw".to_owned(),
+                    (Language::Zh, _) => "平局".to_owned(),
+                };
+                text += language.pick(": ", "：");
+                text += &outcome.reason;
+                for foul in fouls {
+                    let name = &self.names()[foul.seat.index()];
+                    let what = foul_words(language, foul.foul.kind());
+                    text += &format!("; {name}: {what}");
+                }
+                text
+            }
+        }
+    }
+}
+
+/// What a foul is called.
+pub(crate) const fn foul_words(language: Language, kind: FoulKind) -> &'static str {
+    let chinese = match kind {
+        FoulKind::Unreachable => "无法连接",
+        FoulKind::NoStart => "未能启动",
+        FoulKind::Unsupported => "不支持此游戏",
+        FoulKind::Crashed => "崩溃",
+        FoulKind::HungUp => "中断连接",
+        FoulKind::Resigned => "认输",
+        FoulKind::ErrorStatus => "返回错误",
+        FoulKind::Malformed => "消息无法解析",
+        FoulKind::WrongNumber => "答非所问",
+        FoulKind::Unsolicited => "未被询问就回答",
+        FoulKind::Oversized => "回答过长",
+        FoulKind::Flooded => "消息过多",
+        FoulKind::Interfered => "干扰计时",
+        FoulKind::MemoryExceeded => "超出内存限制",
+        FoulKind::Illegal => "着法不合法",
+        FoulKind::Late => "超时",
+    };
+    language.pick(kind.words(), chinese)
+}
+
+/// The game on a page. `at` is the page's own address, `frames` where the script gets all positions.
+pub(crate) fn show(
+    game: &Game,
+    look: Position,
+    language: Language,
+    at: &str,
+    frames: &str,
+) -> Markup {
+    let plies = game.plies();
+    let ply = look.ply.unwrap_or(plies).min(plies);
+    let scene = game.scene(Position {
+        ply: Some(ply),
+        ..look
+    });
+    let picture = game.picture(&scene);
+    let title = language.title(game.kind.info());
+    let to = |ply: usize, seat: Option<Seat>| match seat {
+        None => format!("{at}?ply={ply}"),
+        Some(seat) => format!("{at}?ply={ply}&seat={seat}"),
+    };
+    let frames = match look.seat {
+        None => frames.to_owned(),
+        Some(seat) => format!("{frames}?seat={seat}"),
+    };
+    html! {
+        section.game #viewer data-frames=(frames) data-at=(at) data-ply=(ply) data-plies=(plies)
+            data-seat=[look.seat] data-inline=[at.is_empty().then_some("frames")] {
+            div.table #board { (PreEscaped(picture.svg(title))) }
+            p.spoken #position { (spoken(&scene, game.names())) }
+            nav.steps aria-label=(language.pick("Moves", "着法")) {
+                a data-step="first" href=(to(0, look.seat)) aria-label=(language.pick("First position", "开局")) { "|◀" }
+                a data-step="back" href=(to(ply.saturating_sub(1), look.seat)) aria-label=(language.pick("One move back", "上一步")) { "◀" }
+                output #ply { (ply) " / " (plies) }
+                a data-step="on" href=(to((ply + 1).min(plies), look.seat)) aria-label=(language.pick("One move on", "下一步")) { "▶" }
+                a data-step="last" href=(to(plies, look.seat)) aria-label=(language.pick("Last position", "终局")) { "▶|" }
+                button #autoplay type="button" hidden data-pause=(language.pick("Pause", "暂停")) {
+                    (language.pick("Play", "播放"))
+                }
+                input #scrubber type="range" min="0" max=(plies) value=(ply) hidden
+                    aria-label=(language.pick("Position", "局面"));
+            }
+            p.keys hidden {
+                (language.pick(
+                    "Keys: ← → one move, Home and End, space plays.",
+                    "按键：← → 前后一步，Home 和 End，空格播放。",
+                ))
+            }
+            @if game.kind.has_secrets() && !at.is_empty() {
+                nav.sights aria-label=(language.pick("What a seat knew", "座位所知")) {
+                    (language.pick("Seen by: ", "视角："))
+                    a href=(to(ply, None)) data-sight="" aria-current=[look.seat.is_none().then_some("true")] {
+                        (language.pick("all hands", "全部手牌"))
+                    }
+                    @for (seat, name) in game.record.header.players.iter() {
+                        " "
+                        a href=(to(ply, Some(seat))) data-sight=(seat) aria-current=[(look.seat == Some(seat)).then_some("true")] {
+                            (name)
+                        }
+                    }
+                }
+            }
+        }
+        section.beside {
+            h2 { (language.pick("Moves", "着法")) }
+            ol.moves #moves {
+                @for (number, moment) in game.moments.iter().enumerate() {
+                    li {
+                        a href=(to(number + 1, look.seat)) data-ply=(number + 1)
+                            aria-current=[(number + 1 == ply).then_some("step")] {
+                            span.who { (game.names()[moment.seat.index()]) }
+                            " "
+                            span.what.foul[moment.foul] { (moment.notation) }
+                            " "
+                            span.took { (time(moment.thought.as_micros() as u64)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The times of each seat against their limit.
+pub(crate) fn times(game: &Game, language: Language) -> Markup {
+    let limit = game.record.header.limits.per_move;
+    let players = game.record.header.players.iter();
+    let rows = players.map(|(seat, name)| {
+        let own = game.moments.iter().filter(|moment| moment.seat == seat);
+        let longest = own
+            .clone()
+            .map(|moment| moment.thought)
+            .max()
+            .unwrap_or_default();
+        (
+            name,
+            own.count(),
+            game.record.result.thought_us[seat],
+            longest,
+        )
+    });
+    html! {
+        table {
+            caption { (language.pick("Thinking time", "思考时间")) }
+            thead { tr {
+                th scope="col" { (language.pick("player", "玩家")) }
+                th.number scope="col" { (language.pick("moves", "步数")) }
+                th.number scope="col" { (language.pick("in all", "总计")) }
+                th.number scope="col" { (language.pick("longest", "最长")) }
+                th scope="col" { (language.pick("of the limit", "占时限")) }
+            } }
+            tbody {
+                @for (name, moves, thought, longest) in rows {
+                    @let share = (longest.as_secs_f64() / limit.as_secs_f64().max(1e-9)).min(1.0);
+                    tr {
+                        th scope="row" { (name) }
+                        td.number { (moves) }
+                        td.number { (time(thought)) }
+                        td.number { (time(longest.as_micros() as u64)) }
+                        td { meter min="0" max="1" value=(format!("{share:.3}"))
+                            aria-label=(language.pick("longest move against the limit", "最长一步占时限的比例")) {
+                            (format!("{:.0} %", share * 100.0))
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// All that was said, as it is in the record.
+pub(crate) fn messages(game: &Game, language: Language) -> Markup {
+    /// More are in the record.
+    const MOST: usize = 1500;
+    let lines = game.record.events.iter().take(MOST);
+    let lines = lines.map(|event| serde_json::to_string(event).unwrap_or_default());
+    html! {
+        details.messages {
+            summary { (language.pick("Raw messages", "原始消息")) " (" (game.record.events.len()) ")" }
+            pre tabindex="0" { @for line in lines { (referee_core::printable(&line)) "\n" } }
+        }
+    }
+}
+
+/// A time for people.
+pub(crate) fn time(us: u64) -> String {
+    match us {
+        0..1_000 => format!("{us} µs"),
+        1_000..1_000_000 => format!("{:.1} ms", us as f64 / 1e3),
+        _ => format!("{:.2} s", us as f64 / 1e6),
+    }
+}
