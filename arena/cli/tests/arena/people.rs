@@ -3,13 +3,15 @@
 use std::{
     fs,
     io::{Read as _, Write as _},
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::Duration,
 };
 
 use crate::vocabulary::*;
+
+mod screen;
 
 /// No answer takes nearly as long; it only shows a hang.
 const FAR_TOO_LONG: Duration = Duration::from_secs(120);
@@ -81,16 +83,7 @@ struct Person {
 
 impl Person {
     fn new(mut child: Child) -> Self {
-        let mut stdout = child.stdout.take().unwrap();
-        let (sender, said) = mpsc::channel();
-        thread::spawn(move || {
-            let mut some = [0; 4096];
-            while let Ok(read @ 1..) = stdout.read(&mut some) {
-                if sender.send(some[..read].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
+        let said = hear(&mut child);
         Self { child, said }
     }
 
@@ -122,6 +115,33 @@ impl Person {
         self.type_line(line);
         self.hear()
     }
+}
+
+/// What a program prints, as it comes.
+fn hear(child: &mut Child) -> Receiver<Vec<u8>> {
+    let mut stdout = child.stdout.take().unwrap();
+    let (sender, said) = mpsc::channel();
+    thread::spawn(move || {
+        let mut some = [0; 4096];
+        while let Ok(read @ 1..) = stdout.read(&mut some) {
+            if sender.send(some[..read].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    said
+}
+
+/// A shell's line on a terminal of its own.
+fn on_a_terminal(arena: &Arena, line: &str) -> Command {
+    let line = shlex::try_quote(line).unwrap();
+    let mut command = arena.command_of(
+        "script".as_ref(),
+        &format!("--quiet --return --flush --command {line} /dev/null"),
+    );
+    command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
 }
 
 /// Whether this ends with a question: a name, perhaps a sign, and `> `.
@@ -198,6 +218,11 @@ fn plays_and_wins(arena: &Arena, session: &Session, child: Child) {
     assert!(person.child.wait().unwrap().success());
     assert!(back, "a move was taken back");
     fits_eighty_columns(&without_colours(&all).replace('\r', ""));
+    was_saved(arena);
+}
+
+/// A game that was won has been written to files, and the record is proved.
+fn was_saved(arena: &Arena) {
     let board = fs::read_to_string(arena.path("board.txt")).unwrap();
     assert!(board.contains("you won"), "{board}");
     assert!(!board.contains('\u{1b}'), "{board}");
@@ -230,15 +255,7 @@ fn a_person_plays_and_wins_every_game_on_a_terminal() {
     let arena = Arena::new();
     for session in &SESSIONS {
         let program = shlex::try_quote(env!("CARGO_BIN_EXE_arena")).unwrap();
-        let line = format!("{program} {}", line(session));
-        let line = shlex::try_quote(&line).unwrap().into_owned();
-        // It gives a program a terminal of its own.
-        let mut command = arena.command_of(
-            "script".as_ref(),
-            &format!("--quiet --return --flush --command {line} /dev/null"),
-        );
-        command.env("TERM", "xterm").stdin(Stdio::piped());
-        command.stdout(Stdio::piped());
+        let mut command = on_a_terminal(&arena, &format!("{program} {} --plain", line(session)));
         plays_and_wins(&arena, session, command.spawn().unwrap());
     }
 }

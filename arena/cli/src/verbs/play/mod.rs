@@ -1,6 +1,8 @@
 //! `arena play`: a person at the terminal against bots, or several people at one terminal.
 
+mod commands;
 mod input;
+mod screen;
 mod settings;
 mod table;
 mod words;
@@ -8,6 +10,7 @@ mod words;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use arena_play::Seating;
 use arena_tournament::{parse_limit, secret_root};
 use clap::Args;
 use referee_cli::{Hidden, net::BotsTlsArgs, sandbox::SandboxArgs};
@@ -15,14 +18,17 @@ use referee_core::{GameKind, Root};
 use referee_worker::{Entry, LaunchContext};
 
 use self::{
+    commands::{After, Commands},
     input::Input,
+    screen::Screen,
     settings::{Settings, Settled},
-    table::{After, Table},
+    table::Table,
     words::Language,
 };
 use crate::{End, bots::schemes, draw::Signs, report, usage};
 
-/// You type your moves, or `help`. It reads lines, so a program can play through a pipe.
+/// On a terminal it takes the full screen, with keys and a mouse. Through a pipe, or with --plain, it
+/// reads lines: you type your moves, or `help`.
 #[derive(Args)]
 pub(crate) struct Play {
     /// The game, for example connect-four.
@@ -58,6 +64,9 @@ pub(crate) struct Play {
     /// Begin at once, without asking for settings.
     #[arg(long)]
     start: bool,
+    /// Lines of text in place of the full screen.
+    #[arg(long)]
+    plain: bool,
     /// The language: en or zh [default: that of the terminal].
     #[arg(long, value_enum)]
     lang: Option<Language>,
@@ -68,6 +77,41 @@ pub(crate) struct Play {
     sandbox: SandboxArgs,
     #[command(flatten)]
     bots_tls: BotsTlsArgs,
+}
+
+/// How people see the game, and say what they want.
+enum TerminalForm {
+    /// Lines, from a keyboard or a pipe.
+    Lines(Input),
+    /// Keys and a mouse.
+    Screen(Box<Screen>),
+}
+
+impl TerminalForm {
+    /// Asks for the settings.
+    async fn settle(
+        &mut self,
+        settings: &mut Settings,
+        language: Language,
+    ) -> anyhow::Result<Settled> {
+        match self {
+            Self::Lines(input) => settings.ask(input).await,
+            Self::Screen(screen) => screen::settle(screen, language, settings).await,
+        }
+    }
+
+    /// Plays one game.
+    async fn play(
+        &mut self,
+        commands: Commands<'_>,
+        seating: Seating,
+        context: &LaunchContext,
+    ) -> anyhow::Result<After> {
+        match self {
+            Self::Lines(input) => Table::new(commands).play(seating, context, input).await,
+            Self::Screen(screen) => screen::play(screen, commands, seating, context).await,
+        }
+    }
 }
 
 impl Play {
@@ -92,9 +136,20 @@ impl Play {
         settings.is_timed = self.timed;
         settings.seed.clone_from(&self.seed);
         let hints = self.hinter(kind)?;
-        let mut input = Input::new(language);
-        report::text(&words::heading(language, kind.info()))?;
-        if !self.start && settings.ask(&mut input).await? == Settled::Left {
+        let commands = Commands {
+            language,
+            signs,
+            kind,
+            hints: &hints,
+        };
+        let mut form = match !self.plain && screen::is_there() {
+            true => TerminalForm::Screen(Box::new(Screen::open()?)),
+            false => TerminalForm::Lines(Input::new(language)),
+        };
+        if let TerminalForm::Lines(_) = form {
+            report::text(&words::heading(language, kind.info()))?;
+        }
+        if !self.start && form.settle(&mut settings, language).await? == Settled::Left {
             return Ok(End::Done);
         }
         loop {
@@ -118,13 +173,12 @@ impl Play {
                 .with_sandbox(sandbox)
                 .with_pondering(self.sandbox.allows_pondering())
                 .with_dial(self.bots_tls.load()?);
-            let mut table = Table::new(language, signs, kind, &hints);
-            match table.play(seating, &context, &mut input).await? {
+            match form.play(commands, seating, &context).await? {
                 After::Left => return Ok(End::Done),
                 After::Interrupted => return Ok(End::Interrupted),
                 After::Again => {}
                 After::Settings => {
-                    if settings.ask(&mut input).await? == Settled::Left {
+                    if form.settle(&mut settings, language).await? == Settled::Left {
                         return Ok(End::Done);
                     }
                 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use arena_play::{Player, Seating, setup_parts, setup_with};
 use arena_tournament::parse_limit;
+use house_bots::HOUSE;
 use referee_core::{Dice, GameKind, Limits, Root, Seat};
 use referee_worker::Entry;
 use serde_json::{Value, json};
@@ -14,11 +15,36 @@ use super::{
 };
 use crate::{bots::schemes, draw::Signs, report, usage};
 
+/// Whether people are bound by the limit.
+const TIMED: &str = "timed";
+
 /// What came of the questions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Settled {
     Start,
     Left,
+}
+
+/// A setting as it is shown.
+pub(super) struct Setting {
+    pub(super) name: String,
+    /// As it is typed.
+    pub(super) value: String,
+    /// What is said of the value, behind it.
+    pub(super) remark: String,
+    /// Values to choose from; others may be typed.
+    pub(super) choices: Vec<String>,
+}
+
+impl Setting {
+    fn new(name: &str, value: &str, choices: &[&str]) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            remark: String::new(),
+            choices: choices.iter().map(|&choice| choice.to_owned()).collect(),
+        }
+    }
 }
 
 /// Who the others are.
@@ -73,6 +99,10 @@ impl Settings {
         })
     }
 
+    pub(super) const fn kind(&self) -> &'static dyn GameKind {
+        self.kind
+    }
+
     /// Bots in the other seats.
     pub(super) fn against<T: AsRef<str>>(&mut self, specs: &[T]) -> anyhow::Result<()> {
         let others = usize::from(self.kind.info().seats) - 1;
@@ -123,6 +153,12 @@ impl Settings {
                 Ok(limit) => self.limit = limit,
                 Err(error) => return usage(error.to_string()),
             },
+            TIMED => match value.to_lowercase().as_str() {
+                "yes" | "true" | "是" => self.is_timed = true,
+                "no" | "false" | "否" => self.is_timed = false,
+                _ => return usage(words::neither_yes_nor_no(self.language, value)),
+            },
+            "seed" if value.is_empty() => self.seed = None,
             "seed" => {
                 if let Err(error) = value.parse::<Root>() {
                     return usage(error.to_string());
@@ -136,8 +172,11 @@ impl Settings {
     }
 
     /// The parts of a set-up that people set.
-    fn keys(&self) -> Vec<String> {
-        setup_parts(self.kind).into_iter().map(|(key, _)| key).collect()
+    pub(super) fn keys(&self) -> Vec<String> {
+        setup_parts(self.kind)
+            .into_iter()
+            .map(|(key, _)| key)
+            .collect()
     }
 
     /// A part of the set-up, in one of the forms that its rules read.
@@ -180,48 +219,86 @@ impl Settings {
         }
     }
 
-    fn show(&self) -> anyhow::Result<()> {
+    /// Every setting, in the order in which they are shown.
+    pub(super) fn all(&self) -> anyhow::Result<Vec<Setting>> {
         let language = self.language;
-        let others = match &self.others {
-            Others::People => words::people(language).to_owned(),
+        let info = self.kind.info();
+        let drawn = words::drawn(language);
+        let seats = (0..info.seats).map(|seat| seat.to_string());
+        let seat = Setting {
+            name: "seat".to_owned(),
+            value: self.seat.map_or(drawn.to_owned(), |seat| seat.to_string()),
+            remark: match self.seat {
+                Some(seat) if info.seats == 2 && !self.kind.has_secrets() => {
+                    format!(" ({})", self.signs.disc(Seat::new(seat)))
+                }
+                _ => String::new(),
+            },
+            choices: seats.chain([drawn.to_owned()]).collect(),
+        };
+        let people = words::people(language);
+        let (value, remark) = match &self.others {
+            Others::People => (people.to_owned(), words::at_this_terminal(language)),
             Others::Bots(bots) => {
                 let specs: Vec<&str> = bots.iter().map(|bot| &*bot.spec).collect();
-                specs.join(" ")
+                (specs.join(" "), "")
             }
         };
-        let disc = match self.seat {
-            Some(seat) if self.kind.info().seats == 2 && !self.kind.has_secrets() => {
-                format!(" ({})", self.signs.disc(Seat::new(seat)))
-            }
-            _ => String::new(),
+        let bots = HOUSE.iter().filter(|bot| bot.games.include(info.name));
+        let bots = bots.map(|bot| format!("house:{}", bot.name));
+        let against = Setting {
+            name: "against".to_owned(),
+            value,
+            remark: remark.to_owned(),
+            choices: bots.chain([people.to_owned()]).collect(),
         };
-        let seat = match self.seat {
-            None => words::drawn(language).to_owned(),
-            Some(seat) => format!("{seat}{disc}"),
-        };
-        let mut rows = vec![
-            ("seat".to_owned(), seat),
-            ("against".to_owned(), others),
-            (
-                "limit".to_owned(),
-                humantime::format_duration(self.limit).to_string(),
-            ),
+        let limit = humantime::format_duration(self.limit).to_string();
+        let yes_or_no = [false, true].map(|yes| words::yes_or_no(language, yes));
+        let mut all = vec![
+            seat,
+            against,
+            Setting::new("limit", &limit, &[]),
+            Setting::new(TIMED, yes_or_no[usize::from(self.is_timed)], &yes_or_no),
         ];
         let full = self.kind.setup(&self.setup)?;
+        let parts = setup_parts(self.kind);
         for (key, value) in full.as_object().into_iter().flatten() {
+            let is_drawn = |value: &Value| value.is_null() || value == "random";
             let shown = match value {
-                Value::Null => words::drawn(language).to_owned(),
-                Value::String(word) if word == "random" => words::drawn(language).to_owned(),
+                value if is_drawn(value) => drawn.to_owned(),
                 Value::String(word) => word.clone(),
                 other => other.to_string(),
             };
-            rows.push((key.clone(), shown));
+            let standard = parts.iter().find(|(part, _)| part == key);
+            let choices: &[&str] = match standard {
+                Some((_, Value::Bool(_))) => &["true", "false"],
+                Some((_, standard)) if is_drawn(standard) => &[drawn],
+                _ => &[],
+            };
+            all.push(Setting::new(key, &shown, choices));
         }
-        if let Some(seed) = &self.seed {
-            rows.push(("seed".to_owned(), seed.clone()));
-        }
-        for (name, value) in rows {
-            report::text(&format!("  {name:<12} {}\n", report::shorten(&value, 60)))?;
+        all.push(Setting::new(
+            "seed",
+            self.seed.as_deref().unwrap_or_default(),
+            &[],
+        ));
+        Ok(all)
+    }
+
+    fn show(&self) -> anyhow::Result<()> {
+        for setting in self.all()? {
+            let Setting {
+                name,
+                value,
+                remark,
+                ..
+            } = &setting;
+            // What is not set, and need not be, is not shown.
+            if value.is_empty() || (name == TIMED && !self.is_timed) {
+                continue;
+            }
+            let value = report::shorten(&format!("{value}{remark}"), 60);
+            report::text(&format!("  {name:<12} {value}\n"))?;
         }
         Ok(())
     }

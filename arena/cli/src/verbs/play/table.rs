@@ -1,65 +1,28 @@
 //! One game at the terminal: it is drawn, moves and commands are read.
 
-use std::{fs::OpenOptions, io::Write as _, path::Path};
-
 use arena_play::{PeopleGame, Seating, Turn};
-use referee_core::{GameKind, Scene, Seat, printable};
+use referee_core::{Scene, Seat};
 use referee_worker::LaunchContext;
 
 use super::{
+    commands::{After, Commands, Done, FEW},
     input::{Input, Typed},
-    words::{self, Command, Language},
+    words::{self, Command},
 };
-use crate::{
-    built_in::BuiltIn,
-    draw::{self, Signs},
-    report,
-    verbs::replay::in_words,
-};
-
-/// So many legal moves are shown before each move.
-const FEW: usize = 16;
-
-/// What is wanted after a game.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum After {
-    Left,
-    Interrupted,
-    Again,
-    Settings,
-}
+use crate::{draw, report, verbs::replay::in_words};
 
 pub(super) struct Table<'a> {
-    language: Language,
-    signs: Signs,
-    kind: &'static dyn GameKind,
-    /// The built-in bot that gives hints.
-    hints: &'a str,
+    commands: Commands<'a>,
     /// Who looks at the terminal, where others may not see what they see.
     looks: Option<Seat>,
     /// How many moves have been told.
     told: usize,
 }
 
-/// What becomes of the game.
-enum Done {
-    Moved,
-    TakenBack,
-    Left(After),
-}
-
 impl<'a> Table<'a> {
-    pub(super) const fn new(
-        language: Language,
-        signs: Signs,
-        kind: &'static dyn GameKind,
-        hints: &'a str,
-    ) -> Self {
+    pub(super) const fn new(commands: Commands<'a>) -> Self {
         Self {
-            language,
-            signs,
-            kind,
-            hints,
+            commands,
             looks: None,
             told: 0,
         }
@@ -73,12 +36,10 @@ impl<'a> Table<'a> {
         input: &mut Input,
     ) -> anyhow::Result<After> {
         let mut game = PeopleGame::begin(seating, context).await?;
-        for (seat, name) in game.names().iter() {
-            let sign = self.sign(seat).map(|sign| format!(" ({sign})"));
-            let sign = sign.unwrap_or_default();
-            report::line(&words::sits(self.language, seat, &format!("{name}{sign}")))?;
+        for (seat, _) in game.names().iter() {
+            report::line(&self.commands.sits(&game, seat))?;
         }
-        report::line(words::how_to_play(self.language))?;
+        report::line(words::how_to_play(self.commands.language))?;
         let after = self.rounds(&mut game, input).await;
         game.end().await;
         after
@@ -112,6 +73,8 @@ impl<'a> Table<'a> {
         seat: Seat,
         input: &mut Input,
     ) -> anyhow::Result<Done> {
+        let Commands { language, kind, .. } = self.commands;
+        let info = kind.info();
         if let Some(after) = self.hand_over(game, seat, input).await? {
             return Ok(Done::Left(after));
         }
@@ -119,11 +82,11 @@ impl<'a> Table<'a> {
         self.draw(&game.scene(seat))?;
         let legal = game.legal(seat);
         if legal.len() <= FEW {
-            report::line(&words::legal(self.language, &legal))?;
+            report::line(&words::legal(language, &legal))?;
         } else {
-            report::line(&words::many_legal(self.language, legal.len()))?;
+            report::line(&words::many_legal(language, legal.len()))?;
         }
-        let prompt = self.who(game, seat);
+        let prompt = self.commands.who(game, seat);
         loop {
             let line = match input.ask(&prompt).await? {
                 Typed::Line(line) => line,
@@ -136,37 +99,35 @@ impl<'a> Table<'a> {
             }
             match words::command(&line) {
                 Some((Command::Help, _)) => {
-                    report::text(&words::help(self.language, self.kind.info()))?;
+                    report::text(&words::help(language, info))?;
                 }
                 Some((Command::Rules, _)) => {
-                    report::text(&words::rules(self.language, self.kind.info()))?;
+                    report::text(&words::rules(language, info))?;
                 }
-                Some((Command::Legal, _)) => report::line(&words::legal(self.language, &legal))?,
+                Some((Command::Legal, _)) => report::line(&words::legal(language, &legal))?,
                 Some((Command::Board, _)) => self.draw(&game.scene(seat))?,
-                Some((Command::Hint, _)) => self.hint(game, seat).await?,
-                Some((Command::Back, _)) => match game.take_back(seat).await {
-                    Ok(()) => {
-                        self.told = 0;
-                        report::line(words::taken_back(self.language))?;
+                Some((Command::Hint, _)) => {
+                    report::line(&self.commands.hint(game, seat).await?)?;
+                }
+                Some((Command::Back, _)) => {
+                    if self.take_back(game, seat).await? {
                         return Ok(Done::TakenBack);
                     }
-                    Err(why) => report::line(&words::not_taken_back(self.language, &why))?,
-                },
-                Some((Command::Save, file)) => self.save(game, seat, file)?,
+                }
+                Some((Command::Save, file)) => {
+                    report::line(&self.commands.save(game, seat, file))?;
+                }
                 Some((Command::Resign, _)) => {
                     game.resign(seat);
                     return Ok(Done::Moved);
                 }
                 Some((Command::Quit, _)) => return Ok(Done::Left(After::Left)),
                 Some((Command::Record | Command::Again | Command::Settings, _)) => {
-                    report::line(words::not_over(self.language))?;
+                    report::line(words::not_over(language))?;
                 }
-                None => match game.move_as_written(seat, &line) {
-                    Ok(_) => return Ok(Done::Moved),
-                    Err(slip) => {
-                        let notation = self.kind.info().notation;
-                        report::line(&words::slip(self.language, &slip, notation, &legal, FEW))?;
-                    }
+                None => match self.commands.play(game, seat, &line) {
+                    Ok(()) => return Ok(Done::Moved),
+                    Err(slip) => report::line(&slip)?,
                 },
             }
         }
@@ -183,12 +144,12 @@ impl<'a> Table<'a> {
         if before != Some(seat) {
             self.told = 0;
         }
-        if !self.kind.has_secrets() || game.people().count() < 2 || before == Some(seat) {
+        if !self.commands.is_handed_over(game, before, seat) {
             return Ok(None);
         }
         // What the last person saw is out of sight.
         report::text(&"\n".repeat(60))?;
-        let prompt = words::sits_down(self.language, &game.names()[seat]);
+        let prompt = words::sits_down(self.commands.language, &game.names()[seat]);
         Ok(match input.ask(&prompt).await? {
             Typed::Line(_) => None,
             Typed::End => Some(After::Left),
@@ -202,72 +163,30 @@ impl<'a> Table<'a> {
         // After a move was taken back, or somebody else has looked, the last ones are enough.
         let last = moves
             .len()
-            .saturating_sub(usize::from(self.kind.info().seats));
+            .saturating_sub(usize::from(self.commands.kind.info().seats));
         for one in &moves[self.told.max(last).min(moves.len())..] {
-            let who = self.who(game, one.seat);
+            let who = self.commands.who(game, one.seat);
             report::line(&format!("{who}: {}", one.notation))?;
         }
         self.told = moves.len();
         Ok(())
     }
 
-    /// A player's name, with the sign of their pieces.
-    fn who(&self, game: &PeopleGame, seat: Seat) -> String {
-        let name = &game.names()[seat];
-        match self.sign(seat) {
-            Some(sign) => format!("{name} ({sign})"),
-            None => name.clone(),
-        }
-    }
-
-    /// The sign of a seat's pieces, where a board has some of both.
-    fn sign(&self, seat: Seat) -> Option<String> {
-        let is_board = self.kind.info().seats == 2 && !self.kind.has_secrets();
-        is_board.then(|| self.signs.disc(seat))
-    }
-
     fn draw(&self, scene: &Scene) -> anyhow::Result<()> {
-        report::text(&format!("\n{}\n", draw::scene(scene, self.signs)))
+        report::text(&format!("\n{}\n", draw::scene(scene, self.commands.signs)))
     }
 
-    async fn hint(&self, game: &PeopleGame, seat: Seat) -> anyhow::Result<()> {
-        let bot = BuiltIn(house_bots::bot(self.hints).map_err(anyhow::Error::msg)?);
-        let question = game.hint(seat);
-        let asked = tokio::task::spawn_blocking(move || question?.ask(&bot));
-        report::line(&match asked.await? {
-            Ok(notation) => words::hint(self.language, self.hints, &notation),
-            Err(error) => error.to_string(),
-        })
-    }
-
-    /// Writes what they see to a new file.
-    fn save(&self, game: &PeopleGame, seat: Seat, file: &str) -> anyhow::Result<()> {
-        let drawn = draw::scene(&game.scene(seat), self.signs);
-        let mut text = words::heading(self.language, self.kind.info());
-        for (seat, name) in game.names().iter() {
-            text += &format!("{seat}: {name}\n");
+    /// Takes a move back, or says why not.
+    async fn take_back(&mut self, game: &mut PeopleGame, seat: Seat) -> anyhow::Result<bool> {
+        let taken = self.commands.take_back(game, seat).await;
+        if taken.is_ok() {
+            self.told = 0;
         }
-        text += &anstream::adapter::strip_str(&drawn).to_string();
-        if let Some(record) = game.record() {
-            text += &format!("{}\n", in_words(record));
-        }
-        self.write(file, text.as_bytes())
-    }
-
-    fn write(&self, file: &str, bytes: &[u8]) -> anyhow::Result<()> {
-        if file.is_empty() {
-            return report::line(words::which_file(self.language));
-        }
-        let path = Path::new(file);
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(bytes));
-        report::line(&match written {
-            Ok(()) => words::written(self.language, &printable(file)),
-            Err(error) => words::not_written(self.language, &printable(file), &error),
-        })
+        report::line(match &taken {
+            Ok(said) => said,
+            Err(why) => why,
+        })?;
+        Ok(taken.is_ok())
     }
 
     /// What people do when the game is over; none where it goes on after all.
@@ -276,6 +195,7 @@ impl<'a> Table<'a> {
         game: &mut PeopleGame,
         input: &mut Input,
     ) -> anyhow::Result<Option<After>> {
+        let language = self.commands.language;
         let Some(seat) = self.looks.or_else(|| game.people().next()) else {
             return Ok(Some(After::Left));
         };
@@ -284,7 +204,7 @@ impl<'a> Table<'a> {
         if let Some(record) = game.record() {
             report::line(&in_words(record))?;
         }
-        report::line(words::after(self.language))?;
+        report::line(words::after(language))?;
         loop {
             let line = match input.ask("").await? {
                 Typed::Line(line) => line,
@@ -292,26 +212,22 @@ impl<'a> Table<'a> {
                 Typed::Interrupt => return Ok(Some(After::Interrupted)),
             };
             match words::command(&line) {
-                Some((Command::Save, file)) => self.save(game, seat, file)?,
+                Some((Command::Save, file)) => {
+                    report::line(&self.commands.save(game, seat, file))?;
+                }
                 Some((Command::Record, file)) => {
-                    if let Some(record) = game.record() {
-                        let lines = record.to_json_lines();
-                        self.write(file, lines.as_bytes())?;
-                    }
+                    report::line(&self.commands.record(game, file))?;
                 }
                 Some((Command::Board, _)) => self.draw(&game.scene(seat))?,
-                Some((Command::Back, _)) => match game.take_back(seat).await {
-                    Ok(()) => {
-                        self.told = 0;
-                        report::line(words::taken_back(self.language))?;
+                Some((Command::Back, _)) => {
+                    if self.take_back(game, seat).await? {
                         return Ok(None);
                     }
-                    Err(why) => report::line(&words::not_taken_back(self.language, &why))?,
-                },
+                }
                 Some((Command::Again, _)) => return Ok(Some(After::Again)),
                 Some((Command::Settings, _)) => return Ok(Some(After::Settings)),
                 Some((Command::Quit, _)) => return Ok(Some(After::Left)),
-                _ => report::line(words::after(self.language))?,
+                _ => report::line(words::after(language))?,
             }
         }
     }

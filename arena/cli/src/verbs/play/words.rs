@@ -77,23 +77,37 @@ pub(super) fn command(line: &str) -> Option<(Command, &str)> {
     Some((found.0, rest.trim()))
 }
 
+/// The settings that every game has, and how they are called in Chinese.
+const SETTINGS: &[(&str, &str)] = &[
+    ("seat", "座位"),
+    ("against", "对手"),
+    ("limit", "时限"),
+    ("timed", "限时"),
+    ("seed", "种子"),
+];
+
 /// A setting's name, whatever the language it is typed in.
 pub(super) fn setting(typed: &str) -> &str {
-    match typed {
-        "座位" => "seat",
-        "对手" => "against",
-        "时限" => "limit",
-        "种子" => "seed",
-        other => other,
+    let found = SETTINGS.iter().find(|(_, chinese)| *chinese == typed);
+    found.map_or(typed, |(name, _)| name)
+}
+
+/// A setting's name as it is shown.
+pub(super) fn setting_label(language: Language, name: &str) -> &str {
+    let found = SETTINGS.iter().find(|(known, _)| *known == name);
+    found.map_or(name, |(name, chinese)| language.pick(name, chinese))
+}
+
+/// The name of a game.
+pub(super) fn title(language: Language, info: &GameInfo) -> &'static str {
+    match language {
+        Language::En => info.title,
+        Language::Zh => info.chinese_title(),
     }
 }
 
 pub(super) fn heading(language: Language, info: &GameInfo) -> String {
-    let title = match language {
-        Language::En => info.title,
-        Language::Zh => info.chinese_title(),
-    };
-    format!("{title}\n\n")
+    format!("{}\n\n", title(language, info))
 }
 
 pub(super) fn rules(language: Language, info: &GameInfo) -> String {
@@ -130,11 +144,13 @@ pub(super) fn settings_help(language: Language, keys: &[String]) -> String {
              against SPEC   a bot: house:NAME, exec:PROGRAM, grpc://HOST:PORT, image:NAME, …;\n                 \
              people for others at this terminal; `bots` lists the built-in ones\n  \
              limit TIME     how long a bot may think for one move, such as 500ms\n  \
+             timed yes      you have the same limit; an answer that comes later loses\n  \
              seed WORD      the same deal again\n",
             "  seat N         你的座位，从 0 开始；random 表示随机\n  \
              against SPEC   机器人：house:NAME、exec:PROGRAM、grpc://HOST:PORT、image:NAME……；\n                 \
              people 表示同一终端上的其他人；`bots` 列出内置机器人\n  \
              limit TIME     机器人每步的思考时间，例如 500ms\n  \
+             timed yes      你也受同样的时限；超时判负\n  \
              seed WORD      再发同一副牌\n",
         )
         .to_owned();
@@ -306,12 +322,151 @@ pub(super) fn sits_down(language: Language, name: &str) -> String {
     }
 }
 
+/// What a key of the full screen does.
+pub(super) const fn key_label(language: Language, command: Command) -> &'static str {
+    match command {
+        Command::Help => language.pick("help", "帮助"),
+        Command::Rules => language.pick("rules", "规则"),
+        Command::Legal => language.pick("legal", "着法"),
+        Command::Board => language.pick("board", "棋盘"),
+        Command::Hint => language.pick("hint", "提示"),
+        Command::Back => language.pick("take back", "悔棋"),
+        Command::Save => language.pick("save", "保存"),
+        Command::Record => language.pick("record", "记录"),
+        Command::Resign => language.pick("resign", "认输"),
+        Command::Quit => language.pick("quit", "退出"),
+        Command::Again => language.pick("again", "再来"),
+        Command::Settings => language.pick("settings", "设置"),
+    }
+}
+
+pub(super) fn keys_help(language: Language) -> String {
+    let text = language.pick(
+        "  arrows         go to another square, card, tile or button\n  \
+         Enter          play what the cursor is on, or what is chosen\n  \
+         Space          choose a card or tile, or no longer\n  \
+         a click        plays a square or button, chooses a card or tile; where one is a move, a \
+         second click plays it\n  \
+         letters        a move or a command below, then Enter\n  \
+         PageUp, wheel  older moves\n  \
+         Esc            forget what is typed or chosen\n  \
+         Ctrl-L         draw everything again\n",
+        "  方向键         移动光标\n  \
+         回车           走光标处的着法，或打出所选的牌\n  \
+         空格           选牌或取消\n  \
+         点击           走棋、选牌；只需一张牌时再次点击即打出\n  \
+         字母           输入着法或下面的命令，然后按回车\n  \
+         PageUp、滚轮   更早的着法\n  \
+         Esc            取消输入或选择\n  \
+         Ctrl-L         重新绘制\n",
+    );
+    format!("\n{text}\n")
+}
+
+pub(super) const fn form_keys(language: Language) -> &'static str {
+    language.pick(
+        "up/down setting, left/right choose, or type",
+        "上下键换项，左右键选择，或直接输入",
+    )
+}
+
+pub(super) const fn begin(language: Language) -> &'static str {
+    language.pick("begin", "开始")
+}
+
+pub(super) const fn choices(language: Language) -> &'static str {
+    language.pick("Choices (left, right, or click):", "可选（左右键或点击）：")
+}
+
+pub(super) const fn page_keys(language: Language) -> &'static str {
+    language.pick(
+        "up, down, PageUp, PageDown: scroll  Esc back",
+        "上下键、PageUp、PageDown 翻页  Esc 返回",
+    )
+}
+
+/// The button that plays what is chosen.
+pub(super) const fn play_chosen(language: Language) -> &'static str {
+    language.pick("play", "出牌")
+}
+
+pub(super) const fn moves(language: Language) -> &'static str {
+    language.pick("moves", "着法")
+}
+
+pub(super) fn to_move(language: Language, who: &str) -> String {
+    match language {
+        Language::En => format!("{who} to move"),
+        Language::Zh => format!("轮到 {who}"),
+    }
+}
+
+pub(super) fn thinking(language: Language, bots: &[String]) -> String {
+    match (language, bots) {
+        (Language::En, [bot]) => format!("{bot} is thinking"),
+        (Language::En, _) => "the others are thinking".to_owned(),
+        (Language::Zh, [bot]) => format!("{bot} 正在思考……"),
+        (Language::Zh, _) => "其他人正在思考……".to_owned(),
+    }
+}
+
+pub(super) const fn starting(language: Language) -> &'static str {
+    language.pick("the bots are being started", "正在启动机器人……")
+}
+
+pub(super) const fn stopping(language: Language) -> &'static str {
+    language.pick("the bots are being stopped", "正在停止机器人……")
+}
+
+pub(super) const fn is_over(language: Language) -> &'static str {
+    language.pick("the game is over", "对局结束")
+}
+
+pub(super) fn seconds_left(language: Language, seconds: u64) -> String {
+    match language {
+        Language::En => format!("{seconds} s left"),
+        Language::Zh => format!("剩 {seconds} 秒"),
+    }
+}
+
+/// What an input line is for.
+pub(super) fn prompt(language: Language, command: Option<Command>) -> &'static str {
+    match command {
+        None => language.pick("move> ", "着法> "),
+        Some(Command::Record) => language.pick("record to file> ", "记录写入文件> "),
+        Some(_) => language.pick("save to file> ", "局面写入文件> "),
+    }
+}
+
+pub(super) const fn is_resigning(language: Language) -> &'static str {
+    language.pick("Resign? y / n", "确定认输？y / n")
+}
+
+pub(super) fn too_small(language: Language, needed: (u16, u16), found: (u16, u16)) -> String {
+    let ((width, height), (columns, rows)) = (needed, found);
+    match language {
+        Language::En => format!(
+            "The terminal is too small: expected at least {width}x{height}, found {columns}x{rows}. \
+             Make it larger, or use --plain."
+        ),
+        Language::Zh => format!(
+            "终端太小：至少需要 {width}x{height}，现为 {columns}x{rows}。请放大窗口，或使用 --plain。"
+        ),
+    }
+}
+
 pub(super) const fn drawn(language: Language) -> &'static str {
     language.pick("random", "随机")
 }
 
+/// The value of the setting of the others.
 pub(super) const fn people(language: Language) -> &'static str {
-    language.pick("people at this terminal", "同一终端上的人")
+    language.pick("people", "真人")
+}
+
+/// Where these people are.
+pub(super) const fn at_this_terminal(language: Language) -> &'static str {
+    language.pick(" at this terminal", "（在同一终端上）")
 }
 
 /// The name of somebody whose name nobody has said.
@@ -345,6 +500,21 @@ pub(super) fn no_seat(language: Language, found: &str, seats: u8) -> String {
     }
 }
 
+/// The values of a setting that is on or off.
+pub(super) const fn yes_or_no(language: Language, yes: bool) -> &'static str {
+    match yes {
+        true => language.pick("yes", "是"),
+        false => language.pick("no", "否"),
+    }
+}
+
+pub(super) fn neither_yes_nor_no(language: Language, found: &str) -> String {
+    match language {
+        Language::En => format!("\"{found}\": expected yes or no"),
+        Language::Zh => format!("“{found}”：应为“是”或“否”"),
+    }
+}
+
 pub(super) fn no_setting(language: Language, found: &str, keys: &[String]) -> String {
     let known = known(keys);
     match language {
@@ -367,9 +537,9 @@ pub(super) fn no_value(language: Language, found: &str, keys: &[String]) -> Stri
 }
 
 fn known(keys: &[String]) -> String {
-    let fixed = ["seat", "against", "limit", "seed"];
+    let fixed = SETTINGS.iter().map(|(name, _)| *name);
     let keys = keys.iter().map(String::as_str);
-    fixed.into_iter().chain(keys).collect::<Vec<_>>().join(", ")
+    fixed.chain(keys).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -1,0 +1,158 @@
+//! The full screen of `arena play`: keys and a mouse. `form.rs` asks for the settings, `game.rs` plays
+//! a game. What a game is shown as is in `view.rs`, and `board.rs` lays out its table.
+
+mod board;
+mod form;
+mod game;
+mod keys;
+mod line;
+mod page;
+mod view;
+
+use std::io::{IsTerminal as _, stdout};
+
+use anyhow::Context as _;
+use ratatui::{
+    DefaultTerminal, Frame,
+    crossterm::{
+        cursor::Show,
+        event::{self, DisableMouseCapture, EnableMouseCapture, Event},
+        execute, queue,
+        terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate},
+    },
+    layout::Rect,
+    style::{Modifier, Style},
+    text::{Line, Span},
+    widgets::{Clear, Paragraph},
+};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::mpsc,
+};
+
+use self::{keys::Key, page::wrapped};
+use super::words::{self, Language};
+
+pub(super) use self::{form::settle, game::play};
+
+/// Events that were not looked at yet. Whoever types faster than that waits.
+const EVENTS: usize = 64;
+
+/// Whether there is a terminal that can be drawn on.
+pub(super) fn is_there() -> bool {
+    let can_draw = std::env::var("TERM").is_ok_and(|term| !matches!(&*term, "" | "dumb"));
+    can_draw && std::io::stdin().is_terminal() && stdout().is_terminal()
+}
+
+/// The terminal while it is drawn on. Afterwards it is as it was before, also where the program
+/// panics.
+pub(super) struct Screen {
+    terminal: DefaultTerminal,
+    events: mpsc::Receiver<Event>,
+    interrupt: Signal,
+    terminate: Signal,
+    // The last field: the terminal is given back when nothing else draws.
+    _restored: Restored,
+}
+
+/// Gives the terminal back when it is dropped.
+struct Restored;
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing.
+        let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, Show);
+        let _ = ratatui::try_restore();
+    }
+}
+
+impl Screen {
+    /// Takes the terminal, and begins to hear keys and the mouse.
+    pub(super) fn open() -> anyhow::Result<Self> {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            // Ratatui's own hook runs before this one; it knows of no mouse.
+            let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, Show);
+            hook(panic);
+        }));
+        let restored = Restored;
+        let terminal = ratatui::try_init().context("could not draw on this terminal")?;
+        execute!(stdout(), EnableMouseCapture)?;
+        let (sender, events) = mpsc::channel(EVENTS);
+        std::thread::spawn(move || {
+            while let Ok(event) = event::read() {
+                if sender.blocking_send(event).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self {
+            terminal,
+            events,
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            _restored: restored,
+        })
+    }
+
+    /// Draws everything. A terminal that can shows it in one piece.
+    fn draw(&mut self, render: impl FnOnce(&mut Frame)) -> anyhow::Result<()> {
+        queue!(stdout(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(render)?;
+        execute!(stdout(), EndSynchronizedUpdate)?;
+        Ok(())
+    }
+
+    /// Waits for the next key. Nothing is lost where nobody waits until it comes.
+    async fn key(&mut self) -> anyhow::Result<Key> {
+        loop {
+            let event = tokio::select! {
+                biased;
+                _ = self.interrupt.recv() => None,
+                _ = self.terminate.recv() => None,
+                event = self.events.recv() => event,
+            };
+            let Some(event) = event else {
+                return Ok(Key::Interrupt);
+            };
+            let Some(key) = Key::of(&event) else {
+                continue;
+            };
+            if key == Key::Redraw {
+                // Its `clear` would ask the terminal for the cursor, and the thread that hears keys
+                // would take the answer.
+                let size = self.terminal.size()?;
+                self.terminal.resize(size.into())?;
+            }
+            return Ok(key);
+        }
+    }
+}
+
+/// Keys with what they do, and where each was put, for those who click.
+fn keys_line<T>(
+    shown: impl Iterator<Item = (String, &'static str, T)>,
+    row: Rect,
+) -> (Line<'static>, Vec<(Rect, T)>) {
+    let mut line = Line::default();
+    let mut places = Vec::new();
+    for (key, label, what) in shown {
+        let from = line.width() as u16;
+        let reversed = Style::new().add_modifier(Modifier::REVERSED);
+        line.push_span(Span::styled(format!(" {key} "), reversed));
+        line.push_span(Span::raw(format!(" {label} ")));
+        let width = line.width() as u16 - from;
+        places.push((Rect::new(row.x + from, row.y, width, 1), what));
+    }
+    (line, places)
+}
+
+/// Says how large the terminal must be.
+fn too_small(language: Language, needed: (u16, u16), frame: &mut Frame) {
+    let area = frame.area();
+    let text = words::too_small(language, needed, (area.width, area.height));
+    let lines = wrapped(&text, area.width.max(1).into());
+    let lines: Vec<Line> = lines.into_iter().map(Line::raw).collect();
+    frame.render_widget(Clear, area);
+    frame.render_widget(Paragraph::new(lines), area);
+}

@@ -1,0 +1,125 @@
+//! A text to read, which may be longer than the screen.
+
+use ratatui::{
+    Frame,
+    layout::Rect,
+    text::{Line, Span},
+    widgets::{Clear, Paragraph},
+};
+
+use super::keys::Key;
+
+pub(super) struct TextPage {
+    text: String,
+    /// The first line that is seen.
+    top: usize,
+    /// How many lines were seen, and how far it can be scrolled, as it was drawn last.
+    height: usize,
+    last: usize,
+}
+
+impl TextPage {
+    pub(super) const fn new(text: String) -> Self {
+        Self {
+            text,
+            top: 0,
+            height: 0,
+            last: 0,
+        }
+    }
+
+    /// False where it has been read.
+    pub(super) fn press(&mut self, key: Key) -> bool {
+        let page = self.height.saturating_sub(1).max(1);
+        let top = match key {
+            Key::Up | Key::WheelUp => self.top.saturating_sub(1),
+            Key::Down | Key::WheelDown => self.top + 1,
+            Key::PageUp => self.top.saturating_sub(page),
+            Key::PageDown | Key::Letter(' ') => self.top + page,
+            Key::Home => 0,
+            Key::End => self.last,
+            Key::Escape | Key::Enter | Key::Function(1) | Key::Letter('q' | '?') => return false,
+            _ => self.top,
+        };
+        self.top = top.min(self.last);
+        true
+    }
+
+    pub(super) fn render(&mut self, frame: &mut Frame, area: Rect) {
+        let lines = wrapped(&self.text, area.width.into());
+        self.height = area.height.into();
+        self.last = lines.len().saturating_sub(self.height);
+        self.top = self.top.min(self.last);
+        let seen = lines.into_iter().skip(self.top).take(self.height);
+        let seen: Vec<Line> = seen.map(Line::raw).collect();
+        frame.render_widget(Clear, area);
+        frame.render_widget(Paragraph::new(seen), area);
+    }
+}
+
+/// A text in lines of a width in columns, broken between words where there are some; the lines that
+/// are added begin where its text or, in a table, its second column begins.
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let words = line.trim_start();
+        let mut open = " ".repeat(line.len() - words.len());
+        let column = words.find("  ").map_or(0, |at| {
+            let rest = words[at..].trim_start();
+            columns(&words[..words.len() - rest.len()])
+        });
+        let indent = (open.len() + column).min(width / 2);
+        let mut fits = |open: &mut String, next: &str| {
+            if columns(open) + columns(next) > width && !open.trim().is_empty() {
+                let full = std::mem::replace(open, " ".repeat(indent));
+                lines.push(full.trim_end().to_owned());
+            }
+        };
+        for word in words.split_inclusive(' ') {
+            fits(&mut open, word.trim_end());
+            // A word can be longer than a line, as a Chinese sentence is.
+            for letter in word.chars() {
+                let letter = letter.to_string();
+                fits(&mut open, letter.trim_end());
+                open.push_str(&letter);
+            }
+        }
+        lines.push(open.trim_end().to_owned());
+    }
+    lines
+}
+
+/// How many columns of a terminal a text takes.
+fn columns(text: &str) -> usize {
+    Span::raw(text).width()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_where_they_must_be() {
+        assert_eq!(wrapped("a bb ccc\n\nd", 5), ["a bb", "ccc", "", "d"]);
+        assert_eq!(wrapped("  ab cd", 5), ["  ab", "  cd"]);
+        assert_eq!(wrapped("棋盘上的点", 5), ["棋盘", "上的", "点"]);
+        assert_eq!(wrapped(" a  bb cc", 8), [" a  bb", "    cc"]);
+        assert_eq!(wrapped("abcdefg", 3), ["abc", "def", "g"]);
+        assert_eq!(wrapped("ab cdefg", 4), ["ab", "cdef", "g"]);
+    }
+
+    #[test]
+    fn a_page_ends_at_its_last_line() {
+        let mut page = TextPage::new("line\n".repeat(30));
+        (page.height, page.last) = (10, 20);
+        for _ in 0..5 {
+            assert!(page.press(Key::PageDown));
+        }
+        assert_eq!(page.top, 20);
+        page.press(Key::Up);
+        assert_eq!(page.top, 19);
+        page.press(Key::Home);
+        assert_eq!(page.top, 0);
+        assert!(!page.press(Key::Escape));
+    }
+}
