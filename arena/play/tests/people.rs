@@ -2,19 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
-use std::process::Command;
+use std::{process::Command, time::Duration};
 
-use arena_play::{NotTakenBack, PeopleGame, Player, Seating, Turn};
+use arena_play::{NotTakenBack, PeopleGame, PlayError, Player, Seating, Turn};
 use referee_core::{Dice, FoulKind, GameKind, Limits, Root, Seat};
 use referee_games::{GAMES, verify};
 use referee_worker::LaunchContext;
 use serde_json::Value;
 
-async fn begin(kind: &'static dyn GameKind, seed: u64) -> PeopleGame {
-    let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
+fn context() -> LaunchContext {
+    LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap()
+}
+
+fn seating(kind: &'static dyn GameKind, seed: u64) -> Seating {
     let root = "people".parse::<Root>().unwrap();
     let people = (0..kind.info().seats).map(|seat| Player::Person(format!("p{seat}")));
-    let seating = Seating {
+    Seating {
         kind,
         setup: Value::Null,
         seed: root.seed(kind.info().name, seed),
@@ -22,8 +25,13 @@ async fn begin(kind: &'static dyn GameKind, seed: u64) -> PeopleGame {
         limits: Limits::default(),
         people_are_timed: false,
         players: people.collect(),
-    };
-    PeopleGame::begin(seating, &context).await.unwrap()
+    }
+}
+
+async fn begin(kind: &'static dyn GameKind, seed: u64) -> PeopleGame {
+    PeopleGame::begin(seating(kind, seed), &context())
+        .await
+        .unwrap()
 }
 
 /// Plays with any legal moves to the end, or until so many were made.
@@ -120,4 +128,56 @@ async fn who_resigns_leaves_and_the_record_is_proved() {
         assert_eq!(foul.kind(), FoulKind::Resigned);
         verify(record).unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_game_goes_on_elsewhere_from_its_answers() {
+    for kind in GAMES.iter().copied() {
+        for moves in [0, 1, 9, usize::MAX] {
+            let mut game = begin(kind, 6).await;
+            play(&mut game, &mut dice(6), moves).await;
+            let turn = game.play_on().await;
+            // As a file has them.
+            let kept = serde_json::to_string(game.answers()).unwrap();
+            let answers = serde_json::from_str(&kept).unwrap();
+            let again = PeopleGame::resume(seating(kind, 6), answers, &context()).await;
+            let mut again = again.unwrap();
+            assert_eq!(again.play_on().await, turn);
+            for seat in Seat::all(kind.info().seats) {
+                assert_eq!(again.scene(seat), game.scene(seat));
+                assert_eq!(again.legal(seat), game.legal(seat));
+                assert!(again.moves(seat).eq(game.moves(seat)));
+            }
+            play(&mut again, &mut dice(7), usize::MAX).await;
+            verify(again.record().unwrap()).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn answers_of_another_game_are_refused() {
+    let mut game = begin(GAMES[0], 6).await;
+    play(&mut game, &mut dice(6), 5).await;
+    let mut answers = game.answers().to_vec();
+    answers.remove(1);
+    let again = PeopleGame::resume(seating(GAMES[0], 6), answers, &context()).await;
+    assert!(matches!(again, Err(PlayError::Damaged)));
+}
+
+#[tokio::test]
+async fn whoever_is_timed_loses_when_the_time_is_up() {
+    let mut timed = seating(GAMES[0], 6);
+    timed.people_are_timed = true;
+    timed.limits.per_move = Duration::from_millis(1);
+    let mut game = PeopleGame::begin(timed, &context()).await.unwrap();
+    assert!(matches!(game.play_on().await, Turn::People(_)));
+    while std::time::Instant::now() < game.deadline().unwrap() {
+        std::thread::yield_now();
+    }
+    game.time_is_up();
+    assert_eq!(game.play_on().await, Turn::Over);
+    let record = game.record().unwrap();
+    let foul = record.result.verdict.foul(Seat::new(0)).unwrap();
+    assert_eq!(foul.kind(), FoulKind::Late);
+    verify(record).unwrap();
 }

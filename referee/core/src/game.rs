@@ -39,7 +39,9 @@ impl GameInfo {
     #[must_use]
     pub fn chinese_title(&self) -> &'static str {
         let first = self.rules.chinese.lines().next().unwrap_or(self.title);
-        first.trim_start_matches('#').trim()
+        let title = first.trim_start_matches('#').trim();
+        // Its name in files and messages stands behind it.
+        title.split('（').next().unwrap_or(title)
     }
 }
 

@@ -139,6 +139,7 @@ impl PageArgs {
             .or_else(|error| usage(format!("--offer: {error}")))?
         {
             opponents.push(Opponent {
+                game: None,
                 strength: None,
                 entry,
             });
@@ -149,13 +150,8 @@ impl PageArgs {
             for (below, spec) in strengths.iter().enumerate().rev() {
                 let name: String = spec.chars().take_while(|c| is_of_a_name(*c)).collect();
                 let entry = Entry::read(&format!("{name}=house:{spec}"), &schemes)?;
-                if opponents
-                    .iter()
-                    .any(|one: &Opponent| one.entry.spec == entry.spec)
-                {
-                    continue;
-                }
                 opponents.push(Opponent {
+                    game: Some(kind.info().name),
                     strength: Some((below + 1, of)),
                     entry,
                 });

@@ -172,6 +172,50 @@ fn a_seat_s_view_counts_moves_as_the_list_does() {
 }
 
 #[test]
+fn a_game_is_written_as_pictures_and_as_a_page() {
+    for (game, bots) in GAMES {
+        let arena = Arena::new();
+        let record = record(&arena, game, bots);
+        let export = |words: &str| arena.run(&format!("replay export {record} --force {words}"));
+        let read = |name: &str| std::fs::read(arena.path(name)).unwrap();
+        done(&export("--out game.svg --ply 3"));
+        assert!(read("game.svg").starts_with(b"<svg "), "{game}");
+        done(&export("--out seat.svg --ply 3 --seat 1"));
+        let text = String::from_utf8(read("seat.svg")).unwrap();
+        assert!(text.contains("<title>"), "{game}");
+        done(&export("--out game.png --scale 0.5"));
+        assert!(read("game.png").starts_with(b"\x89PNG"), "{game}");
+        done(&export("--out moving.svg --as animated-svg"));
+        let moving = String::from_utf8(read("moving.svg")).unwrap();
+        assert!(moving.contains("@keyframes"), "{game}");
+        done(&export("--out game.html"));
+        let page = String::from_utf8(read("game.html")).unwrap();
+        // Nothing is fetched from anywhere.
+        for outside in ["src=\"http", "href=\"http", "@import", "url("] {
+            assert!(!page.contains(outside), "{game}: {outside}");
+        }
+    }
+    let arena = Arena::new();
+    let record = record(&arena, GAMES[0].0, GAMES[0].1);
+    done(&arena.run(&format!(
+        "replay export {record} --out game.apng --scale 0.25"
+    )));
+    let moving = std::fs::read(arena.path("game.apng")).unwrap();
+    assert!(moving.windows(4).any(|chunk| chunk == b"acTL"));
+    for (words, expected) in [
+        ("--out game.gif", "expected a name that ends in"),
+        ("--out game.apng", "is there already"),
+        ("--out x.html --ply 3", "of one position"),
+        ("--out x.svg --ply 999", "the game has"),
+        ("--out x.svg --seat 2", "seats 0 to 1"),
+    ] {
+        let output = arena.run(&format!("replay export {record} {words}"));
+        assert_eq!(output.status.code(), Some(2), "{words}");
+        assert!(err(&output).contains(expected), "{words}: {}", err(&output));
+    }
+}
+
+#[test]
 fn what_can_not_be_shown_is_refused() {
     let arena = Arena::new();
     let (game, bots) = GAMES[0];

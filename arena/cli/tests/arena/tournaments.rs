@@ -1667,3 +1667,37 @@ fn a_tournament_plays_a_bot_that_lies_beside_its_runs() {
     let table = done(&arena.run("tournament run cup.toml --name beside"));
     assert!(!table.contains("fouls"), "{table}");
 }
+
+#[test]
+fn a_tournament_is_watched_plotted_and_handed_out() {
+    let arena = Arena::new();
+    let text = "game = \"othello\"\nshape = \"round-robin\"\ndeals = 4\n\
+                [[bots]]\nname = \"a\"\nbot = \"house:random\"\n\
+                [[bots]]\nname = \"b\"\nbot = \"house:weights?plies=1\"\n\
+                [[bots]]\nname = \"c\"\nbot = \"house:random\"\n";
+    std::fs::write(arena.path("cup.toml"), text).unwrap();
+    done(&arena.run("tournament run cup.toml"));
+    let said = done(&arena.run("watch cup"));
+    assert!(
+        said.starts_with("cup: over, 24 games, 12 of 12 deals: "),
+        "{said}"
+    );
+    let said = done(&arena.run("watch cup --format json"));
+    assert!(!of_type(&events(&said), "standings").is_empty(), "{said}");
+    done(&arena.run("tournament report cup --html cup.html"));
+    let page = std::fs::read_to_string(arena.path("cup.html")).unwrap();
+    for expected in ["Standings", "Who beat whom", "0.0", "class=\"plot\""] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    for outside in ["src=", "href=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    done(&arena.run("tournament plot cup --out ratings.svg"));
+    let plot = std::fs::read_to_string(arena.path("ratings.svg")).unwrap();
+    assert!(
+        plot.starts_with("<svg ") && plot.contains("xmlns="),
+        "{plot}"
+    );
+    let output = arena.run("tournament plot cup --out ratings.svg");
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -41,8 +41,10 @@ const LOOK: Duration = Duration::from_secs(2);
 /// A bot that people may play against.
 #[derive(Clone)]
 pub struct Opponent {
-    /// How strong it is among those that are offered, from 1, and how many there are; none where
-    /// that is not known.
+    /// The game that it is offered in; none if in all that it plays.
+    pub game: Option<&'static str>,
+    /// How strong it is among those that are offered in this game, from 1, and how many there are;
+    /// none where that is not known.
     pub strength: Option<(usize, usize)>,
     /// The bot.
     pub entry: Entry,
@@ -90,7 +92,9 @@ impl People {
     /// The bots that play a game.
     fn opponents(&self, game: &GameInfo) -> impl Iterator<Item = &Opponent> {
         let all = self.options.opponents.iter();
-        all.filter(move |one| one.entry.check_plays(game).is_ok())
+        all.filter(move |one| {
+            one.game.is_none_or(|name| name == game.name) && one.entry.check_plays(game).is_ok()
+        })
     }
 
     /// Begins a game.

@@ -148,7 +148,6 @@ pub(super) fn table(
     language: Language,
 ) -> Markup {
     let frame = frame(table, own, language);
-    let view = table.view();
     let title = table.names.join(" – ");
     let at = format!("/play/{}", table.id());
     let waits_for_people = table.chairs().iter().any(Chair::is_free);
@@ -178,14 +177,7 @@ pub(super) fn table(
                 (layout::block(&frame, "state"))
                 @if !own.is_empty() {
                     (layout::block(&frame, "moving"))
-                    @if view.record.is_none() {
-                        div.acts #acts {
-                            (act(&at, "hint", language.pick("Hint", "提示"), None))
-                            (act(&at, "back", language.pick("Take back", "悔棋"), None))
-                            (act(&at, "resign", language.pick("Resign", "认输"),
-                                Some(language.pick("Do you resign?", "确定认输吗？"))))
-                        }
-                    }
+                    (layout::block(&frame, "acts"))
                 }
                 h2 { (language.pick("Moves", "着法")) }
                 (layout::block(&frame, "moves"))
@@ -263,6 +255,16 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
             }
         }
     };
+    let acts = html! {
+        @if view.record.is_none() && view.failed.is_none() {
+            div.acts {
+                (act(&at, "hint", language.pick("Hint", "提示"), None))
+                (act(&at, "back", language.pick("Take back", "悔棋"), None))
+                (act(&at, "resign", language.pick("Resign", "认输"),
+                    Some(language.pick("Do you resign?", "确定认输吗？"))))
+            }
+        }
+    };
     let state = html! {
         p.turn { (state_words(table, &view, own, language)) }
         @if let Some(left) = view.seconds_left {
@@ -292,6 +294,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
             board,
             Block::new("state", state.into_string()),
             Block::new("moving", moving.into_string()),
+            Block::new("acts", acts.into_string()),
             Block::new("moves", moves.into_string()),
         ],
         said,
