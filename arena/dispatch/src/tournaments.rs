@@ -47,6 +47,8 @@ pub struct TournamentOptions {
     pub lease: Duration,
     /// Whether public moves of running games are told, in games without secrets.
     pub live: bool,
+    /// Whether workers elsewhere tell them too; it may change at any time.
+    pub live_elsewhere: Arc<AtomicBool>,
     /// What time it is for people.
     pub clock: WallClock,
 }
@@ -57,6 +59,7 @@ impl Default for TournamentOptions {
         Self {
             lease: LEASE,
             live: false,
+            live_elsewhere: Arc::new(AtomicBool::new(true)),
             clock: WallClock::default(),
         }
     }
@@ -283,6 +286,7 @@ impl<S: Storage> Tournaments<S> {
             run: run_of(queued.id),
             lease: self.options.lease,
             live: self.options.live,
+            live_elsewhere: self.options.live_elsewhere.clone(),
             changed: self.changed.clone(),
             clock: clock.clone(),
         };

@@ -23,6 +23,10 @@ pub(crate) const PACE: Duration = Duration::from_millis(200);
 /// A frame is made anew after this time even where nothing was heard: others may have written to
 /// the store.
 const AGAIN: Duration = Duration::from_secs(3);
+/// How often it is looked whether somebody follows what bots play.
+const LOOK: Duration = Duration::from_secs(10);
+/// The topics of games that people play begin with this.
+pub(crate) const TABLE: &str = "table ";
 /// How often somebody who follows hears that the connection lives.
 const ALIVE: Duration = Duration::from_secs(15);
 
@@ -140,6 +144,16 @@ impl Feeds {
         }
     }
 
+    /// Says whether somebody follows what bots play, as long as the page is served.
+    pub(crate) async fn look_after(&self) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_watched = topics.keys().any(|topic| !topic.starts_with(TABLE));
+            self.hub.set_watched(is_watched);
+        }
+    }
+
     /// Follows a topic. The first who does so has its frames made by `render`, until nobody follows
     /// it any more; where that gives none, there is nothing to follow any more.
     pub(crate) fn follow<R, F>(&self, topic: String, mut render: R) -> Following
@@ -147,6 +161,9 @@ impl Feeds {
         R: FnMut() -> F + Send + 'static,
         F: Future<Output = Option<Frame>> + Send,
     {
+        if !topic.starts_with(TABLE) {
+            self.hub.set_watched(true);
+        }
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = topics.get(&topic) {
             return sender.subscribe();

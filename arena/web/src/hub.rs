@@ -3,7 +3,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -27,6 +30,7 @@ const SILENT: Duration = Duration::from_secs(15 * 60);
 pub struct Hub {
     tournaments: Mutex<BTreeMap<String, LiveTournament>>,
     changed: watch::Sender<u64>,
+    is_watched: Arc<AtomicBool>,
 }
 
 struct LiveTournament {
@@ -85,6 +89,16 @@ impl Hub {
         self.tournaments
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether somebody follows what is played. It changes with who looks.
+    #[must_use]
+    pub fn is_watched(&self) -> Arc<AtomicBool> {
+        self.is_watched.clone()
+    }
+
+    pub(crate) fn set_watched(&self, is_watched: bool) {
+        self.is_watched.store(is_watched, Ordering::Relaxed);
     }
 
     /// What hears of a tournament that begins, or goes on.

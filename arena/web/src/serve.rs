@@ -155,7 +155,7 @@ pub async fn serve_until(options: SiteOptions, listener: TcpListener, stop: Canc
     };
     tokio::select! {
         () = stop.cancelled() => {}
-        () = async { tokio::join!(accepting, looking_after); } => {}
+        () = async { tokio::join!(accepting, looking_after, site.feeds.look_after()); } => {}
     }
     connections.shutdown().await;
     people::put_away(&site).await;

@@ -2,7 +2,11 @@
 //! machine and with this one.
 
 use std::{
-    collections::BTreeSet, net::SocketAddr, path::PathBuf, sync::Arc, thread::JoinHandle,
+    collections::BTreeSet,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    thread::JoinHandle,
     time::Duration,
 };
 
@@ -214,6 +218,11 @@ impl Serve {
         let options = TournamentOptions {
             lease: self.lease.max(LEASE / 60),
             live: prints_moves || hub.is_some(),
+            // Who works elsewhere sends moves only where somebody sees them.
+            live_elsewhere: match &hub {
+                Some(hub) if !prints_moves => hub.is_watched(),
+                _ => Arc::new(AtomicBool::new(true)),
+            },
             ..TournamentOptions::default()
         };
         let (events, stop) = (self.format == Format::Json, stop.clone());

@@ -49,6 +49,7 @@ impl Arena {
             lease: LEASE,
             live: self.live,
             clock: self.clock.wall_clock(),
+            ..TournamentOptions::default()
         };
         let observer = new_observer(watch.clone());
         let tournaments = Arc::new(Tournaments::new(storage, schemes(), options, observer));

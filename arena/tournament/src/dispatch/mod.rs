@@ -11,7 +11,10 @@ mod tests;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -20,7 +23,7 @@ use arena_ladder::schedule::SetAside;
 use arena_store::{Counter, FinishedGame, GameRow, Reported, Stored};
 use referee::Live;
 use referee_worker::{
-    Dispatch, DispatchError, Need, Summary, bucket,
+    Abilities, Dispatch, DispatchError, Need, Summary, bucket,
     lease::{
         GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply, LeaseRequest, LeasedBot,
         LiveUpdate, ReportReply, RunId, SessionId,
@@ -65,6 +68,9 @@ pub struct DispatchOptions {
     pub lease: Duration,
     /// Whether public moves of running games are told, in games without secrets.
     pub live: bool,
+    /// Whether workers elsewhere tell moves too. It may change at any time, and holds for what is
+    /// leased from then on.
+    pub live_elsewhere: Arc<AtomicBool>,
     /// Is told when there may be new work.
     pub changed: Arc<Notify>,
     /// What time it is for people.
@@ -78,6 +84,7 @@ impl Default for DispatchOptions {
             run: RunId::default(),
             lease: LEASE,
             live: false,
+            live_elsewhere: Arc::new(AtomicBool::new(true)),
             changed: Arc::default(),
             clock: WallClock::default(),
         }
@@ -234,6 +241,12 @@ impl<R: Results> Dispatcher<R> {
     /// A game that is still to be played, or whose group lacks others.
     pub(crate) fn planned(&self, key: GameKey) -> Option<ChunkGame> {
         self.state().game(key)
+    }
+
+    /// Whether a worker like this is to tell moves.
+    fn is_heard(&self, worker: &Abilities) -> bool {
+        let is_here = matches!(worker, Abilities::Local);
+        self.options.live && (is_here || self.options.live_elsewhere.load(Ordering::Relaxed))
     }
 
     /// Tells what everybody may know of a running game, which a worker elsewhere says.
@@ -410,7 +423,7 @@ impl<R: Results> Dispatcher<R> {
             records: self.results.keeps_records(),
             // Not even of the last seating: it is played again where the referee was late or
             // the worker is lost.
-            live: self.options.live && !plan.kind.has_secrets(),
+            live: self.is_heard(&request.can) && !plan.kind.has_secrets(),
             games: chunk
                 .games
                 .iter()

@@ -276,7 +276,7 @@ async fn events(
         _ => None,
     };
     let language = caller.language;
-    let topic = format!("table {} {id} {own:?}", language.code());
+    let topic = format!("{}{} {id} {own:?}", feed::TABLE, language.code());
     let following = site.feeds.follow(topic, move || {
         std::future::ready(Some(pages::frame(&table, &own, language)))
     });
