@@ -3,6 +3,7 @@
 pub mod ai1;
 pub mod ai2;
 pub mod ai3;
+mod edge;
 pub mod ladder;
 mod random;
 mod shanten;
@@ -11,6 +12,7 @@ mod spec;
 mod straightforward;
 pub mod uct;
 pub mod weights;
+pub mod zugzwang;
 
 use std::process::ExitCode;
 
@@ -79,10 +81,12 @@ pub static HOUSE: &[HouseBot] = &[
     random::BOT,
     uct::BOT,
     ladder::BOT,
+    zugzwang::BOT,
     ai1::BOT,
     ai2::BOT,
     ai3::BOT,
     weights::BOT,
+    edge::BOT,
     simple::BOT,
     straightforward::BOT,
     shanten::BOT,
@@ -114,16 +118,8 @@ fn quick(name: &str) -> Bot {
         .quick()
 }
 
-/// The strongest built-in bot of each game, so limited that a person need not wait long.
-const BEST: &[(&str, &str)] = &[
-    ("connect_four", "uct"),
-    ("othello", "weights?plies=7"),
-    ("mahjong", "shanten"),
-    ("big_two", "ai3"),
-];
-
 /// The built-in bots that a person may choose from, the weakest first. Each answers within the
-/// usual limit.
+/// usual limit, and so soon that a person need not wait long.
 const STRENGTHS: &[(&str, &[&str])] = &[
     (
         "connect_four",
@@ -134,6 +130,7 @@ const STRENGTHS: &[(&str, &[&str])] = &[
             "ladder?level=50",
             "uct?time=200ms",
             "uct",
+            "zugzwang?time=500ms",
         ],
     ),
     (
@@ -144,6 +141,9 @@ const STRENGTHS: &[(&str, &[&str])] = &[
             "weights?plies=3",
             "weights?plies=5",
             "weights?plies=7",
+            "edge?level=8",
+            "edge?level=10",
+            "edge?time=500ms",
         ],
     ),
     ("mahjong", &["simple", "straightforward", "shanten"]),
@@ -160,8 +160,7 @@ pub fn strengths(game: &GameInfo) -> &'static [&'static str] {
 /// Whom a person plays who has named nobody: `NAME?parameter=value&…`.
 #[must_use]
 pub fn best(game: &GameInfo) -> &'static str {
-    let best = BEST.iter().find(|(name, _)| *name == game.name);
-    best.map_or("random", |(_, spec)| spec)
+    strengths(game).last().unwrap_or(&"random")
 }
 
 /// The bots of a demo game, as `AS=house:NAME?parameter=value`, one for each seat or

@@ -12,6 +12,11 @@ type Arrow = (&'static str, &'static str, &'static str);
 const FORBIDDEN: &[Arrow] = &[
     ("arena-proto", "referee-core", "what crosses the wire has no logic"),
 
+    ("edge", "referee-core", "an engine knows positions, not who asks"),
+    ("edge", "tokio", "an engine computes"),
+    ("zugzwang", "referee-core", "an engine knows positions, not who asks"),
+    ("zugzwang", "tokio", "an engine computes"),
+
     ("referee-core", "tokio", "rules wait for nobody"),
     ("referee-core", "tonic", "rules know no network"),
     ("referee-core", "tracing", "rules write no logs"),

@@ -16,6 +16,8 @@ const LIBRARIES: &[&str] = &[
     "arena/simulation/src",
     "arena/store/src",
     "arena/tournament/src",
+    "bots/edge/src",
+    "bots/zugzwang/src",
     "referee/core/src",
     "referee/games/src",
     "referee/net/src",

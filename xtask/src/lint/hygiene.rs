@@ -73,7 +73,7 @@ fn member_dir(line: &str) -> Option<&str> {
 /// The crates that may say where they need unsafe code: what loads a shared object
 /// can't do without. They copy the workspace's lints, since one that is inherited
 /// can't be loosened.
-const MAY_BE_UNSAFE: &[&str] = &["bots/adapters/strategy/Cargo.toml"];
+const MAY_BE_UNSAFE: &[&str] = &["bots/adapters/strategy/Cargo.toml", "bots/edge/Cargo.toml"];
 
 /// The lints that a manifest has of its own, a line each with their table.
 fn copied_lints(manifest: &str) -> Vec<String> {

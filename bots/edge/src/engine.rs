@@ -1,0 +1,422 @@
+//! The engine: what it is asked and what it answers.
+
+use std::{
+    num::NonZeroUsize,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    board::Board,
+    cpu::Cpu,
+    eval::Position,
+    search::{EXACT, Ends, Line, RootMove, Search, Stop},
+    square::Square,
+    table::{Table, hash_of},
+    weights::{BadWeights, DISC, Weights},
+    with_best_cpu,
+};
+
+/// How an engine is set up.
+#[derive(Clone)]
+pub struct Options {
+    /// The size of the table of positions: at most so many bytes, rounded down to a power of
+    /// two of cache lines.
+    pub table_bytes: usize,
+    /// How many threads search. With more than one, results depend on timing.
+    pub threads: NonZeroUsize,
+    /// The weights of the evaluation; none for those that come with the crate.
+    pub weights: Option<Arc<Weights>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            table_bytes: 64 << 20,
+            threads: NonZeroUsize::MIN,
+            weights: None,
+        }
+    }
+}
+
+/// Where a search ends. Whatever is not set does not limit it; a search without limits is to
+/// the end of the game and exact.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limit {
+    /// How many plies deep at most. Where so many are left to the end of the game, the search
+    /// is to the end.
+    pub depth: Option<u32>,
+    /// How many positions it looks at, for each thread, give or take a few.
+    pub nodes: Option<u64>,
+    /// When to have answered; the engine is late by less than a millisecond where the machine
+    /// is not busy.
+    pub deadline: Option<Instant>,
+    /// Whether no line is cut because it most likely doesn't matter.
+    pub uncut: bool,
+}
+
+impl Limit {
+    /// A search to this depth in plies. The same engine finds the same.
+    #[must_use]
+    pub fn depth(plies: u32) -> Self {
+        Self {
+            depth: Some(plies),
+            ..Self::default()
+        }
+    }
+
+    /// A search of so many positions. The same engine finds the same.
+    #[must_use]
+    pub fn nodes(nodes: u64) -> Self {
+        Self {
+            nodes: Some(nodes),
+            ..Self::default()
+        }
+    }
+
+    /// A search for so long from now.
+    #[must_use]
+    pub fn time(time: Duration) -> Self {
+        Self {
+            deadline: Instant::now().checked_add(time),
+            ..Self::default()
+        }
+    }
+}
+
+/// How sure a score is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exactness {
+    /// An evaluation of positions before the end of the game.
+    Guess,
+    /// From a search to the end that cut lines which most likely don't matter: right in so
+    /// many of a hundred cuts.
+    Likely(u8),
+    /// The result of best play by both sides.
+    Exact,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The best move; none where the side to move has none.
+    pub square: Option<Square>,
+    /// The score in discs for the side to move: of the end of the game, empty squares given to
+    /// the winner.
+    pub score: i32,
+    /// How many plies deep the last finished search was.
+    pub depth: u32,
+    /// How sure the score is.
+    pub exactness: Exactness,
+    /// How many positions were looked at, by all threads.
+    pub nodes: u64,
+    /// The moves that best play is expected to begin with, passes left out.
+    pub line: Vec<Square>,
+}
+
+/// The exact result of a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Solution {
+    /// The score in discs for the side to move: empty squares given to the winner.
+    pub score: i32,
+    /// Every move that leads to it, in the order of the squares.
+    pub best: Vec<Square>,
+    /// How many positions were looked at.
+    pub nodes: u64,
+}
+
+/// The score of one move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scored {
+    /// The move.
+    pub square: Square,
+    /// The score in discs for who makes it.
+    pub score: i32,
+    /// How sure that is.
+    pub exactness: Exactness,
+}
+
+/// An engine. It remembers positions from one search to the next.
+pub struct Engine {
+    weights: Arc<Weights>,
+    table: Table,
+    ends: Vec<Ends>,
+}
+
+impl Engine {
+    /// A new engine.
+    ///
+    /// # Errors
+    ///
+    /// [`BadWeights`] if no weights are given and those of the crate don't fit it.
+    pub fn new(options: Options) -> Result<Self, BadWeights> {
+        crate::search::prepare();
+        Ok(Self {
+            weights: match options.weights {
+                Some(weights) => weights,
+                None => Weights::embedded()?,
+            },
+            table: Table::new(options.table_bytes),
+            ends: (0..options.threads.get()).map(|_| Ends::new()).collect(),
+        })
+    }
+
+    /// Forgets all positions: the next search finds what a new engine would.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.ends.fill_with(Ends::new);
+    }
+
+    /// The evaluation without a search, in discs for the side to move.
+    #[must_use]
+    pub fn evaluate(&self, board: Board) -> f64 {
+        let position = Position::new(board);
+        let fine = |value| f64::from(value) / f64::from(DISC);
+        with_best_cpu!(cpu => fine(position.fine_value(cpu, &self.weights)))
+    }
+
+    /// Searches for the best move within this limit.
+    pub fn search(&mut self, board: Board, limit: Limit) -> Answer {
+        with_best_cpu!(cpu => self.search_on(cpu, board, limit))
+    }
+
+    /// The exact score and every best move, however long it takes.
+    pub fn solve(&mut self, board: Board) -> Solution {
+        with_best_cpu!(cpu => self.solve_on(cpu, board))
+    }
+
+    /// The score of every legal move, the best one first; exact where the limit allows it.
+    /// Moves are scored again and again, deeper each time, and moves that there was no time
+    /// for keep the score of the time before.
+    pub fn scores(&mut self, board: Board, limit: Limit) -> Vec<Scored> {
+        with_best_cpu!(cpu => self.scores_on(cpu, board, limit))
+    }
+
+    fn search_on<C: Cpu>(&mut self, cpu: C, board: Board, limit: Limit) -> Answer {
+        if board.moves() == 0 {
+            return self.without_move(cpu, board, limit);
+        }
+        self.table.grow_older();
+        let flag = AtomicBool::new(false);
+        let helpers_nodes = AtomicU64::new(0);
+        let (weights, table) = (&*self.weights, &self.table);
+        let stop = &Stop {
+            deadline: limit.deadline,
+            nodes: limit.nodes,
+            flag: &flag,
+        };
+        let lines = &lines(board, limit);
+        let Some((own_ends, helpers)) = self.ends.split_first_mut() else {
+            unreachable!("there is at least one thread");
+        };
+        let (moves, found, own_nodes) = thread::scope(|scope| {
+            for (number, ends) in helpers.iter_mut().enumerate() {
+                let helpers_nodes = &helpers_nodes;
+                scope.spawn(move || {
+                    let mut search = Search::new(cpu, weights, table, ends, stop);
+                    // Every other one is a step ahead, so that not all do the same.
+                    deepen(
+                        &mut search,
+                        board,
+                        &lines[(1 - number % 2).min(lines.len())..],
+                    );
+                    helpers_nodes.fetch_add(search.nodes(), Relaxed);
+                });
+            }
+            let mut search = Search::new(cpu, weights, table, own_ends, stop);
+            let (moves, found) = deepen(&mut search, board, lines);
+            flag.store(true, Relaxed);
+            (moves, found, search.nodes())
+        });
+        let square = moves.first().map(|root| root.square);
+        Answer {
+            square,
+            score: found.score,
+            depth: found.line.depth,
+            exactness: exactness(board, found.line),
+            nodes: own_nodes + helpers_nodes.into_inner(),
+            line: square.map_or_else(Vec::new, |square| expected_line(table, board, square)),
+        }
+    }
+
+    /// The game is over, or the side to move passes.
+    fn without_move<C: Cpu>(&mut self, cpu: C, board: Board, limit: Limit) -> Answer {
+        let passed = board.pass();
+        if passed.moves() == 0 {
+            return Answer {
+                square: None,
+                score: board.final_score(),
+                depth: 0,
+                exactness: Exactness::Exact,
+                nodes: 0,
+                line: Vec::new(),
+            };
+        }
+        let answer = self.search_on(cpu, passed, limit);
+        Answer {
+            square: None,
+            score: -answer.score,
+            ..answer
+        }
+    }
+
+    fn solve_on<C: Cpu>(&mut self, cpu: C, board: Board) -> Solution {
+        let found = self.search_on(cpu, board, Limit::default());
+        let flag = AtomicBool::new(false);
+        let stop = Stop {
+            deadline: None,
+            nodes: None,
+            flag: &flag,
+        };
+        let ends = &mut self.ends[0];
+        let mut search = Search::new(cpu, &self.weights, &self.table, ends, &stop);
+        let mut best: Vec<Square> = search
+            .root_moves(board)
+            .into_iter()
+            .filter(|root| search.reaches(root, found.score))
+            .map(|root| root.square)
+            .collect();
+        best.sort_unstable();
+        Solution {
+            score: found.score,
+            best,
+            nodes: found.nodes + search.nodes(),
+        }
+    }
+
+    fn scores_on<C: Cpu>(&mut self, cpu: C, board: Board, limit: Limit) -> Vec<Scored> {
+        self.table.grow_older();
+        let flag = AtomicBool::new(false);
+        let stop = Stop {
+            deadline: limit.deadline,
+            nodes: limit.nodes,
+            flag: &flag,
+        };
+        let ends = &mut self.ends[0];
+        let mut search = Search::new(cpu, &self.weights, &self.table, ends, &stop);
+        let moves = search.root_moves(board);
+        let mut scores: Vec<Scored> = moves
+            .iter()
+            .map(|root| Scored {
+                square: root.square,
+                score: root.value,
+                exactness: Exactness::Guess,
+            })
+            .collect();
+        'lines: for line in lines(board, limit) {
+            for (root, scored) in moves.iter().zip(&mut scores) {
+                let Some(score) = search.value_after(root, line, scored.score) else {
+                    break 'lines;
+                };
+                scored.score = score;
+                scored.exactness = exactness(board, line);
+            }
+        }
+        scores.sort_by_key(|scored| -scored.score);
+        scores
+    }
+}
+
+/// The last finished search.
+struct Finished {
+    score: i32,
+    line: Line,
+}
+
+/// Searches these lines one after the other until it is stopped.
+fn deepen<C: Cpu>(
+    search: &mut Search<'_, C>,
+    board: Board,
+    lines: &[Line],
+) -> (Vec<RootMove>, Finished) {
+    let mut moves = search.root_moves(board);
+    let mut found = Finished {
+        score: moves.first().map_or(0, |root| root.value),
+        line: Line {
+            depth: 0,
+            selectivity: EXACT,
+        },
+    };
+    for &line in lines {
+        let Some(score) = search.iterate(board, &mut moves, line, found.score) else {
+            break;
+        };
+        found = Finished { score, line };
+    }
+    (moves, found)
+}
+
+/// The searches that lead up to this limit: deeper and deeper, then to the end of the game
+/// and more and more careful.
+fn lines(board: Board, limit: Limit) -> Vec<Line> {
+    let empties = board.empties();
+    let depth = limit
+        .depth
+        .map_or(empties, |depth| depth.clamp(1, empties.max(1)));
+    let middle = if depth < empties {
+        depth
+    } else {
+        empties.saturating_sub(BEFORE_THE_END)
+    };
+    let mut lines: Vec<Line> = (1..=middle)
+        .map(|depth| Line {
+            depth,
+            selectivity: if depth <= CAREFUL || limit.uncut {
+                EXACT
+            } else {
+                0
+            },
+        })
+        .collect();
+    if depth >= empties {
+        let levels: &[u8] = if empties <= SOLVED_AT_ONCE || limit.uncut {
+            &[EXACT]
+        } else if limit.deadline.is_none() && limit.nodes.is_none() {
+            &[0, EXACT]
+        } else {
+            &[0, 1, 2, 3, 4, EXACT]
+        };
+        lines.extend(levels.iter().map(|&selectivity| Line {
+            depth: empties,
+            selectivity,
+        }));
+    }
+    lines
+}
+
+/// By how many plies the last search before those to the end is shallower.
+const BEFORE_THE_END: u32 = 10;
+/// Searches this deep in the middle of the game cut nothing.
+const CAREFUL: u32 = 5;
+/// With so many empty squares, all searches to the end are exact.
+const SOLVED_AT_ONCE: u32 = 13;
+
+fn exactness(board: Board, line: Line) -> Exactness {
+    const LIKELY: [u8; EXACT as usize] = [73, 87, 95, 99, 99];
+    match LIKELY.get(usize::from(line.selectivity)) {
+        _ if line.depth < board.empties() => Exactness::Guess,
+        Some(&likely) => Exactness::Likely(likely),
+        None => Exactness::Exact,
+    }
+}
+
+/// This move and what the table says follows it.
+fn expected_line(table: &Table, mut board: Board, first: Square) -> Vec<Square> {
+    let mut line = Vec::new();
+    let mut next = Some(first);
+    while let Some(after) = next.and_then(|square| board.play(square)) {
+        line.extend(next);
+        board = after;
+        if board.moves() == 0 {
+            board = board.pass();
+        }
+        next = table
+            .get(hash_of(board))
+            .and_then(|known| Square::new(known.moves[0]));
+    }
+    line
+}

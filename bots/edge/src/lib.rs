@@ -1,0 +1,48 @@
+//! `edge`, an Othello engine: search, exact endgames and a learned evaluation.
+//!
+//! ```
+//! use edge::{Board, Engine, Exactness, Limit, Options};
+//!
+//! let mut engine = Engine::new(Options::default())?;
+//! let answer = engine.search(Board::START, Limit::depth(6));
+//! assert!(answer.square.is_some());
+//!
+//! let last = "XXXOXXXXOXXXXXXXOOXXXXXXOOOXXXXXOOOXXOO-OOOOO---OOOOOOO-OOOOOOO- X";
+//! let solution = engine.solve(last.parse().unwrap());
+//! assert_eq!(solution.score, 6);
+//! # Ok::<(), edge::weights::BadWeights>(())
+//! ```
+//!
+//! A [`Board`] is two sets of 64 bits as the side to move sees them. Scores are in discs for the
+//! side to move, of the end of the game, empty squares given to the winner: -64 to 64. The crate
+//! reads no files and prints nothing; a clock is looked at only for a search with a deadline.
+//! Its README says how the engine works, how strong it is and how it learns.
+
+mod board;
+mod cpu;
+mod engine;
+mod eval;
+pub mod pattern;
+mod search;
+mod square;
+mod stability;
+mod table;
+pub mod weights;
+
+pub use board::{Board, NotABoard};
+pub use engine::{Answer, Engine, Exactness, Limit, Options, Scored, Solution};
+pub use search::probe_depth;
+pub use square::{NotASquare, Square, Squares};
+
+/// Calls a function with the fastest [`cpu::Cpu`] of this machine.
+macro_rules! with_best_cpu {
+    ($cpu:ident => $work:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        if let Some($cpu) = $crate::cpu::Avx2::detect() {
+            return $work;
+        }
+        let $cpu = $crate::cpu::Portable;
+        $work
+    }};
+}
+pub(crate) use with_best_cpu;

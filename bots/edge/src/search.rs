@@ -1,0 +1,108 @@
+//! The search: principal variation search to a depth in plies, in `middle.rs`, and below a few
+//! empty squares the solver of `end.rs` and `last.rs`.
+
+mod cut;
+mod end;
+mod last;
+mod middle;
+mod order;
+mod root;
+mod stop;
+
+pub(crate) use cut::EXACT;
+pub use cut::probe_depth;
+pub(crate) use end::Ends;
+pub(crate) use root::{Line, RootMove};
+pub(crate) use stop::Stop;
+
+use crate::{
+    board::Board,
+    cpu::Cpu,
+    table::{MAX, Table},
+    weights::Weights,
+};
+
+/// Worse than any value.
+const WORST: i32 = -MAX - 1;
+
+/// What one thread searches with.
+pub(crate) struct Search<'a, C: Cpu> {
+    cpu: C,
+    weights: &'a Weights,
+    table: &'a Table,
+    ends: &'a mut Ends,
+    stop: &'a Stop<'a>,
+    /// Positions that were looked at.
+    nodes: u64,
+    /// At how many nodes to look next whether to stop.
+    next_look: u64,
+    /// Whether it stops: values that were being worked out mean nothing.
+    stopped: bool,
+    /// How boldly lines are cut; [`EXACT`] cuts none.
+    selectivity: u8,
+    /// How many shallow searches are under way to decide about cuts.
+    cuts: u32,
+}
+
+impl<'a, C: Cpu> Search<'a, C> {
+    pub(crate) fn new(
+        cpu: C,
+        weights: &'a Weights,
+        table: &'a Table,
+        ends: &'a mut Ends,
+        stop: &'a Stop<'a>,
+    ) -> Self {
+        Self {
+            cpu,
+            weights,
+            table,
+            ends,
+            stop,
+            nodes: 0,
+            next_look: 0,
+            stopped: false,
+            selectivity: EXACT,
+            cuts: 0,
+        }
+    }
+
+    pub(crate) const fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Counts a node; whether the search goes on.
+    #[inline(always)]
+    fn enter(&mut self) -> bool {
+        self.nodes += 1;
+        if self.nodes >= self.next_look {
+            self.look();
+        }
+        !self.stopped
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self) {
+        self.stopped |= self.stop.is_due(self.nodes);
+        self.next_look = self.stop.next_look(self.nodes);
+    }
+}
+
+/// Computes the tables that searches use, so that the first one does not wait for them.
+pub(crate) fn prepare() {
+    cut::prepare();
+    crate::stability::prepare();
+}
+
+/// An upper bound of the value from the other side's stable discs, where they may be enough to
+/// show that it is not above alpha.
+#[inline(always)]
+fn stability_bound(board: Board, alpha: i32, empties: u32) -> Option<i32> {
+    // With more empty squares a bound this low is rarer, and the look at it was for nothing.
+    if alpha < 2 * empties as i32 - 4 {
+        return None;
+    }
+    let stable = crate::stability::stable(board.other, board.own);
+    let bound = MAX - 2 * stable.count_ones() as i32;
+    (bound <= alpha).then_some(bound)
+}

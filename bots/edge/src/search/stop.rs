@@ -1,0 +1,35 @@
+//! When a search ends before it is done.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::Instant,
+};
+
+/// How many nodes there are at most between two looks at the clock: some tenths of a
+/// millisecond.
+const BATCH: u64 = 2048;
+
+/// What ends a search.
+pub(crate) struct Stop<'a> {
+    pub(crate) deadline: Option<Instant>,
+    /// Of one thread.
+    pub(crate) nodes: Option<u64>,
+    /// Set from outside.
+    pub(crate) flag: &'a AtomicBool,
+}
+
+impl Stop<'_> {
+    pub(crate) fn is_due(&self, nodes: u64) -> bool {
+        self.nodes.is_some_and(|limit| nodes >= limit)
+            || self.flag.load(Relaxed)
+            || self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    pub(crate) fn next_look(&self, nodes: u64) -> u64 {
+        let next = nodes + BATCH;
+        self.nodes
+            .map_or(next, |limit| limit.clamp(nodes + 1, next))
+    }
+}

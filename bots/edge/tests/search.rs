@@ -1,0 +1,73 @@
+//! What a search promises: the same again, in time, and a legal move.
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
+use std::{
+    num::NonZeroUsize,
+    time::{Duration, Instant},
+};
+
+use edge::{Board, Engine, Exactness, Limit, Options};
+
+fn engine(threads: usize) -> Engine {
+    Engine::new(Options {
+        table_bytes: 1 << 22,
+        threads: NonZeroUsize::new(threads).unwrap(),
+        weights: None,
+    })
+    .unwrap()
+}
+
+#[test]
+fn the_same_search_finds_the_same_again() {
+    for limit in [Limit::depth(9), Limit::nodes(30_000)] {
+        let mut first = engine(1);
+        let answer = first.search(Board::START, limit);
+        assert_eq!(engine(1).search(Board::START, limit), answer);
+        first.clear();
+        assert_eq!(first.search(Board::START, limit), answer);
+    }
+}
+
+#[test]
+fn a_search_ends_where_its_limit_says() {
+    let answer = engine(1).search(Board::START, Limit::depth(7));
+    assert_eq!(answer.depth, 7);
+    assert_eq!(answer.exactness, Exactness::Guess);
+    assert_eq!(answer.line.first().copied(), answer.square);
+    let answer = engine(1).search(Board::START, Limit::nodes(10_000));
+    assert!((10_000..12_000).contains(&answer.nodes), "{}", answer.nodes);
+    let began = Instant::now();
+    let answer = engine(1).search(Board::START, Limit::time(Duration::from_millis(100)));
+    let time = began.elapsed();
+    assert!(time >= Duration::from_millis(100), "{time:?}");
+    assert!(time < Duration::from_millis(300), "{time:?}");
+    assert!(answer.square.is_some());
+}
+
+#[test]
+fn a_search_without_time_still_has_a_legal_move() {
+    let answer = engine(1).search(Board::START, Limit::time(Duration::ZERO));
+    let square = answer.square.unwrap();
+    assert!(Board::START.play(square).is_some());
+}
+
+#[test]
+fn four_first_moves_are_one() {
+    let scores = engine(1).scores(Board::START, Limit::depth(6));
+    assert_eq!(scores.len(), 4);
+    let engine = engine(1);
+    for image in Board::START.play(scores[0].square).unwrap().images() {
+        let next = Board::START.play(scores[0].square).unwrap();
+        assert_eq!(
+            engine.evaluate(image).to_bits(),
+            engine.evaluate(next).to_bits()
+        );
+    }
+}
+
+#[test]
+fn threads_find_the_same_result() {
+    let position = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X";
+    let solution = engine(3).solve(position.parse().unwrap());
+    assert_eq!(solution.score, 18);
+}

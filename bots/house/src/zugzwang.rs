@@ -1,0 +1,211 @@
+//! `zugzwang`: the engine of the crate of that name.
+
+use std::time::{Duration, Instant};
+
+use bot_kit::{Bot, Thinker, Turn};
+use referee_core::Seat;
+use referee_games::connect_four::{Board, ConnectFour, Point};
+use zugzwang::{Cell, Engine, Limit, Options, Position, Shape};
+
+use crate::{Games, HouseBot, Parameter, Parameters, SpecError};
+
+pub(crate) const BOT: HouseBot = HouseBot {
+    name: "zugzwang",
+    summary: "searches for threats and for who must move below them",
+    games: Games::These(&["connect_four"]),
+    parameters: &[
+        Parameter {
+            name: "time",
+            standard: "the limit of the move less a reserve, at most 2s",
+            summary: "thinking time for a move",
+        },
+        Parameter {
+            name: "nodes",
+            standard: "as many as the time allows",
+            summary: "a fixed number of positions for a move, instead of a time",
+        },
+        Parameter {
+            name: "level",
+            standard: "full strength",
+            summary: "how strong, from 1 to 10: fewer positions, less accurately judged",
+        },
+        Parameter {
+            name: "table",
+            standard: "32",
+            summary: "the size of its memory of positions in MiB, from 1 to 4096",
+        },
+    ],
+    shows: &[],
+    build,
+};
+
+/// The longest that it thinks where nobody asks for more.
+const THINKING_TIME: Duration = Duration::from_secs(2);
+/// What is kept of the move limit for the way there and back, at least, and as a share.
+const RESERVE: Duration = Duration::from_millis(50);
+const RESERVED_SHARE: u32 = 20;
+/// MiB.
+const TABLE: usize = 32;
+/// The highest level.
+pub const LEVELS: u32 = 10;
+
+#[derive(Clone, Copy)]
+enum Budget {
+    Time(Duration),
+    Nodes(u64),
+}
+
+fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
+    let time = parameters.duration("time")?;
+    let nodes = parameters.get("nodes", "a number of positions, at least 1", |n| *n > 0)?;
+    let level = parameters.get("level", "a level of 1 to 10", |level| {
+        (1..=LEVELS).contains(level)
+    })?;
+    let table = parameters.get("table", "a number of MiB, from 1 to 4096", |size| {
+        (1..=4096).contains(size)
+    })?;
+    let budget = match (nodes, level) {
+        (Some(nodes), _) => Budget::Nodes(nodes),
+        (None, Some(level)) => Budget::Nodes(nodes_of(level)),
+        (None, None) => Budget::Time(time.unwrap_or(THINKING_TIME)),
+    };
+    let name = level.map_or_else(
+        || BOT.name.to_owned(),
+        |level| format!("{} {level}", BOT.name),
+    );
+    Ok(Bot::new(&name, env!("CARGO_PKG_VERSION"))
+        .can_resume()
+        .thinks(move |start| ZugzwangPlayer {
+            budget,
+            engine: Engine::new(Options {
+                table: table.unwrap_or(TABLE),
+                blur: level.map_or(0, blur_of),
+                seed: start.bot_seed,
+                ..Options::default()
+            }),
+        }))
+}
+
+/// The positions that a level looks at for a move: 16 for level 1, three times as many for
+/// each that follows.
+const fn nodes_of(level: u32) -> u64 {
+    16 * 3_u64.pow(level - 1)
+}
+
+/// How far a level's evaluations are off: the more, the lower.
+const fn blur_of(level: u32) -> u16 {
+    (40 * (LEVELS - level)) as u16
+}
+
+struct ZugzwangPlayer {
+    budget: Budget,
+    engine: Engine,
+}
+
+impl Thinker<ConnectFour> for ZugzwangPlayer {
+    fn answer(&mut self, turn: &Turn<'_, ConnectFour>) -> Point {
+        let begin = Instant::now();
+        let board = &turn.view().public.board;
+        let limit = match self.budget {
+            Budget::Nodes(nodes) => Limit::nodes(nodes),
+            Budget::Time(time) => {
+                let reserve = RESERVE.max(turn.limit / RESERVED_SHARE);
+                let time = time.min(turn.limit.saturating_sub(reserve));
+                Limit::clock(time, move || begin.elapsed())
+            }
+        };
+        let answer = self
+            .engine
+            .search(&position(board, turn.seat()), &limit)
+            .expect("a seat is asked while the game goes on");
+        board
+            .landing(answer.column.into())
+            .expect("a column that has room")
+    }
+}
+
+/// The referee's board as the engine has it, for the seat that is to move.
+///
+/// # Panics
+///
+/// If the board has more than 12 rows or columns, or none.
+#[must_use]
+pub fn position(board: &Board, seat: Seat) -> Position {
+    let cell = |x: usize, y: usize| Cell {
+        column: y as u8,
+        row: (board.rows() - 1 - x) as u8,
+    };
+    let forbidden = board
+        .forbidden()
+        .map(|Point { x, y }| cell(x as usize, y as usize));
+    let shape = Shape::new(board.rows() as u8, board.columns() as u8, forbidden);
+    let (mut own, mut other) = (Vec::new(), Vec::new());
+    for x in 0..board.rows() {
+        for y in 0..board.columns() {
+            match board.stone(x, y) {
+                Some(stone) if stone == seat => own.push(cell(x, y)),
+                Some(_) => other.push(cell(x, y)),
+                None => {}
+            }
+        }
+    }
+    Position::with_stones(
+        shape.expect("the referee's sizes are possible"),
+        &own,
+        &other,
+    )
+    .expect("the referee's stones lie on one another")
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_games::connect_four::columns_of;
+
+    use super::*;
+
+    #[test]
+    fn a_position_has_the_landings_of_its_board() {
+        let forbidden = Point { x: 8, y: 3 };
+        let mut board = Board::new(10, 12, Some(forbidden));
+        let mut seat = Seat::new(0);
+        for column in [3, 3, 4, 11, 0, 3, 3, 5, 6, 6, 6, 3] {
+            board.drop_stone(seat, column);
+            seat = seat.other();
+            let position = position(&board, seat);
+            for column in columns_of(board.open()) {
+                let landing = board.landing(column).unwrap();
+                let cell = position.landing(column as u8).unwrap();
+                assert_eq!(
+                    (i32::from(cell.row), i32::from(cell.column)),
+                    (9 - landing.x, landing.y)
+                );
+            }
+            assert_eq!(
+                position.stones(),
+                board.stones(seat) + board.stones(seat.other())
+            );
+        }
+    }
+
+    #[test]
+    fn every_level_looks_at_more_and_more_accurately() {
+        for level in 1..LEVELS {
+            assert!(nodes_of(level) < nodes_of(level + 1));
+            assert!(blur_of(level) > blur_of(level + 1));
+        }
+        assert_eq!(blur_of(LEVELS), 0);
+    }
+
+    #[test]
+    fn levels_are_1_to_10() {
+        for level in [0, 11] {
+            let refused = crate::bot(&format!("zugzwang?level={level}"))
+                .err()
+                .unwrap();
+            assert_eq!(
+                refused.to_string(),
+                format!("zugzwang?level={level}: expected a level of 1 to 10")
+            );
+        }
+    }
+}

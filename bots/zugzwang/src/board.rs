@@ -1,0 +1,138 @@
+//! Stones as bits. Column after column takes `S` bits from its bottom row, and the
+//! topmost of them is always free, so a carry of an addition and a line of a shift
+//! end there. The forbidden cell counts as taken from the beginning: the addition
+//! that finds the next free cell of each column then passes over it by itself.
+//!
+//! The layout is that of J. Tromp's Fhourstones and P. Pons' solver, made wider.
+
+use crate::{
+    shape::{Cell, Shape},
+    word::Word,
+};
+
+/// What does not change during a game, for columns of `S` bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Geometry<W, const S: u32> {
+    pub(crate) shape: Shape,
+    /// All cells that can take a stone.
+    pub(crate) cells: W,
+    /// The bottom row, the forbidden cell included.
+    pub(crate) bottom: W,
+    pub(crate) forbidden: W,
+}
+
+/// The stones of a position, as the side to move sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Board<W> {
+    pub(crate) own: W,
+    pub(crate) other: W,
+}
+
+impl<W: Word> Board<W> {
+    pub(crate) const EMPTY: Self = Self {
+        own: W::EMPTY,
+        other: W::EMPTY,
+    };
+
+    /// After the side to move has placed this stone.
+    #[inline]
+    pub(crate) fn after(self, stone: W) -> Self {
+        Self {
+            own: self.other,
+            other: self.own | stone,
+        }
+    }
+
+    pub(crate) fn stones(self) -> u32 {
+        (self.own | self.other).count()
+    }
+}
+
+impl<W: Word, const S: u32> Geometry<W, S> {
+    pub(crate) fn new(shape: Shape) -> Self {
+        assert!(u32::from(shape.rows()) < S, "a column needs a free bit");
+        assert!(u32::from(shape.columns()) * S <= W::BITS);
+        let mut geometry = Self {
+            shape,
+            cells: W::EMPTY,
+            bottom: W::EMPTY,
+            forbidden: W::EMPTY,
+        };
+        for column in 0..shape.columns() {
+            for row in 0..shape.rows() {
+                let cell = Cell { column, row };
+                let bit = W::bit(Self::index(cell));
+                if shape.forbidden() == Some(cell) {
+                    geometry.forbidden = bit;
+                } else {
+                    geometry.cells |= bit;
+                }
+                if row == 0 {
+                    geometry.bottom |= bit;
+                }
+            }
+        }
+        geometry
+    }
+
+    #[inline]
+    pub(crate) fn index(cell: Cell) -> u32 {
+        u32::from(cell.column) * S + u32::from(cell.row)
+    }
+
+    #[inline]
+    pub(crate) fn cell(index: u32) -> Cell {
+        Cell {
+            column: (index / S) as u8,
+            row: (index % S) as u8,
+        }
+    }
+
+    /// All bits of a column from this one up.
+    #[inline]
+    pub(crate) fn upwards(index: u32) -> W {
+        let end = W::bit((index / S + 1) * S - 1);
+        (end | end.less_one()) & !W::bit(index).less_one()
+    }
+
+    /// The taken cells, and the forbidden one.
+    #[inline]
+    pub(crate) fn taken(&self, board: Board<W>) -> W {
+        board.own | board.other | self.forbidden
+    }
+
+    /// The next free cell of each column that has room.
+    #[inline]
+    pub(crate) fn landings(&self, taken: W) -> W {
+        taken.plus(self.bottom) & self.cells & !taken
+    }
+
+    /// The cells next below these: a stone there makes these the next to be taken.
+    #[inline]
+    pub(crate) fn supports(&self, cells: W) -> W {
+        let below = cells.down(1);
+        below | (below & self.forbidden).down(1)
+    }
+
+    /// The free cells that would give these stones four in a line.
+    #[inline]
+    pub(crate) fn wins(&self, stones: W, taken: W) -> W {
+        let mut wins = stones.up(1) & stones.up(2) & stones.up(3);
+        for step in [S - 1, S, S + 1] {
+            let (up, down) = (stones.up(step), stones.down(step));
+            let two_up = up & stones.up(2 * step);
+            let two_down = down & stones.down(2 * step);
+            wins |= two_up & (down | stones.up(3 * step));
+            wins |= two_down & (up | stones.down(3 * step));
+        }
+        wins & self.cells & !taken
+    }
+
+    /// Whether these stones have four in a line.
+    pub(crate) fn has_line(stones: W) -> bool {
+        [1, S - 1, S, S + 1].into_iter().any(|step| {
+            let pairs = stones & stones.up(step);
+            pairs.meets(pairs.up(2 * step))
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! The engine: one search after another, each of which uses what the earlier ones found.
+
+use crate::{
+    answer::Answer,
+    limit::Limit,
+    position::Position,
+    score::Proven,
+    search::{Blur, Searcher, Searching},
+    shape::Shape,
+    table::Table,
+    terms::Terms,
+    weights::Weights,
+    word::U192,
+};
+
+/// How an engine is set up.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The size of the table in MiB.
+    pub table: usize,
+    /// What the terms of the evaluation are worth.
+    pub weights: Weights,
+    /// How far an evaluation may be off, in its own unit: 0 for the best play, 256 for a
+    /// beginner's.
+    pub blur: u16,
+    /// What decides by how much each is off.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    /// 16 MiB, the weights that were learned, no errors.
+    fn default() -> Self {
+        Self {
+            table: 16,
+            weights: Weights::learned(),
+            blur: 0,
+            seed: 0,
+        }
+    }
+}
+
+/// The engine. What it has found out about a position it keeps for the next search.
+pub struct Engine {
+    options: Options,
+    table: Table,
+    searcher: Option<Box<dyn Searching>>,
+}
+
+/// The position leaves nothing to search for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the game is over")]
+pub struct GameIsOver;
+
+impl Engine {
+    /// An engine with an empty table.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self {
+            table: Table::new(options.table),
+            options,
+            searcher: None,
+        }
+    }
+
+    /// Forgets what it has found out.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.searcher = None;
+    }
+
+    /// The best move that is found within the limit.
+    ///
+    /// # Errors
+    ///
+    /// The game is over.
+    pub fn search(&mut self, position: &Position, limit: &Limit<'_>) -> Result<Answer, GameIsOver> {
+        if position.is_won() || position.is_full() {
+            return Err(GameIsOver);
+        }
+        self.table.grow_older();
+        let (searcher, table) = self.parts(position.shape());
+        Ok(searcher.search(table, position, limit))
+    }
+
+    /// How the game ends if both sides play perfectly: the winner as soon, the loser as
+    /// late as possible. Nothing if the limit is reached before that is known.
+    ///
+    /// # Errors
+    ///
+    /// The game is won already.
+    pub fn solve(
+        &mut self,
+        position: &Position,
+        limit: &Limit<'_>,
+    ) -> Result<Option<Proven>, GameIsOver> {
+        if position.is_won() {
+            return Err(GameIsOver);
+        }
+        self.table.grow_older();
+        let (searcher, table) = self.parts(position.shape());
+        Ok(searcher.solve(table, position, limit))
+    }
+
+    /// The shortest win within so many plies by stones that must each be answered at once:
+    /// its first column and how many plies it takes. Nothing if there is none, or if it
+    /// was not found among so many positions.
+    pub fn forced_win(&mut self, position: &Position, plies: u32, nodes: u64) -> Option<(u8, u32)> {
+        if position.is_won() || position.is_full() {
+            return None;
+        }
+        let (searcher, _) = self.parts(position.shape());
+        searcher.forced_win(position, plies, nodes)
+    }
+
+    /// The value for the side to move without any search, in 1/256 of the logarithm of its
+    /// odds to win. It is meant for positions in which neither side can win with its next
+    /// stone.
+    pub fn evaluate(&mut self, position: &Position) -> i32 {
+        self.parts(position.shape()).0.evaluate(position)
+    }
+
+    /// The terms that [`Engine::evaluate`] weighs; none where a side can win with its next
+    /// stone.
+    pub fn terms(&mut self, position: &Position) -> Option<Terms> {
+        self.parts(position.shape()).0.terms(position)
+    }
+
+    /// How many sequences of so many plies lead on from a position. A game that has ended
+    /// before leads to none.
+    pub fn leaves(&mut self, position: &Position, plies: u32) -> u64 {
+        self.parts(position.shape()).0.leaves(position, plies)
+    }
+
+    fn parts(&mut self, shape: Shape) -> (&mut dyn Searching, &mut Table) {
+        let searcher = match self.searcher.take() {
+            Some(searcher) if searcher.shape() == shape => searcher,
+            _ => searcher(shape, &self.options),
+        };
+        (&mut **self.searcher.insert(searcher), &mut self.table)
+    }
+}
+
+/// The search with the smallest layout that the board fits in.
+fn searcher(shape: Shape, options: &Options) -> Box<dyn Searching> {
+    let blur = Blur {
+        most: options.blur.into(),
+        seed: options.seed,
+    };
+    let weights = &options.weights;
+    match (shape.rows(), shape.columns()) {
+        (..=9, _) => Box::new(Searcher::<u128, 10>::new(shape, weights, blur)),
+        (10, ..=11) => Box::new(Searcher::<u128, 11>::new(shape, weights, blur)),
+        (11, ..=10) => Box::new(Searcher::<u128, 12>::new(shape, weights, blur)),
+        (12, ..=9) => Box::new(Searcher::<u128, 13>::new(shape, weights, blur)),
+        _ => Box::new(Searcher::<U192, 13>::new(shape, weights, blur)),
+    }
+}

@@ -1,0 +1,146 @@
+//! Wins by force: sequences of stones that each threaten to win at once, so that the
+//! other side has one answer only. The idea is the threat-space search of V. Allis,
+//! J. van den Herik and M. Huntjens ("Go-Moku and threat-space search", 1993).
+
+use crate::{
+    board::{Board, Geometry},
+    terms::Wins,
+    word::Word,
+    zobrist::{Hash, Zobrist},
+};
+
+/// Failed searches that are remembered: a power of two.
+const MEMORY: usize = 1 << 15;
+
+/// The search for wins by force on one board.
+pub(crate) struct Forced<W, const S: u32> {
+    geometry: Geometry<W, S>,
+    /// By key: the key, and for how many plies there is no forced win.
+    failed: Vec<(u64, u32)>,
+    /// Positions that may still be looked at.
+    budget: u64,
+}
+
+/// A position with what is known of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Attack<W> {
+    pub(crate) board: Board<W>,
+    pub(crate) wins: Wins<W>,
+    pub(crate) hash: Hash,
+    pub(crate) stones: u32,
+}
+
+/// A forced win.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The first stone.
+    pub(crate) index: u32,
+    /// The number of the stone that wins.
+    pub(crate) end: u32,
+}
+
+impl<W: Word, const S: u32> Forced<W, S> {
+    pub(crate) fn new(geometry: Geometry<W, S>) -> Self {
+        Self {
+            geometry,
+            failed: vec![(0, 0); MEMORY],
+            budget: 0,
+        }
+    }
+
+    /// A win by force within so many plies, found while looking at no more than `budget`
+    /// positions; and how many it has looked at. The side to move has no win with its
+    /// next stone.
+    pub(crate) fn find(
+        &mut self,
+        zobrist: &Zobrist,
+        attack: Attack<W>,
+        plies: u32,
+        budget: u64,
+    ) -> (Option<Found>, u64) {
+        self.budget = budget;
+        let found = self.attack(zobrist, attack, plies);
+        (found, budget - self.budget)
+    }
+
+    fn attack(&mut self, zobrist: &Zobrist, attack: Attack<W>, plies: u32) -> Option<Found> {
+        if plies < 3 || self.budget == 0 {
+            return None;
+        }
+        self.budget -= 1;
+        let geometry = &self.geometry;
+        let Attack {
+            board,
+            wins,
+            hash,
+            stones,
+        } = attack;
+        let taken = geometry.taken(board);
+        let landings = geometry.landings(taken);
+        let threats = wins.other & landings;
+        if threats.has_two() {
+            return None;
+        }
+        let mut moves = landings & !geometry.supports(wins.other);
+        if !threats.is_empty() {
+            moves &= threats;
+        }
+        let (key, _) = zobrist.key(hash);
+        let slot = key as usize & (MEMORY - 1);
+        if self.failed[slot].0 == key && self.failed[slot].1 >= plies {
+            return None;
+        }
+        // Stones that threaten, and the only answer to each.
+        let mut forcing = [(0, 0, wins); 12];
+        let mut count = 0;
+        for index in moves.bits() {
+            let stone = W::bit(index);
+            let own = geometry.wins(board.own | stone, taken | stone);
+            let after = geometry.landings(taken | stone);
+            let direct = own & after;
+            if direct.is_empty() {
+                continue;
+            }
+            let answer = direct.lowest();
+            let above = geometry.landings(taken | stone | W::bit(answer)) & !after;
+            if direct.has_two() || own.meets(above) {
+                return Some(Found {
+                    index,
+                    end: stones + 3,
+                });
+            }
+            let wins = Wins {
+                own,
+                other: wins.other,
+            };
+            forcing[count] = (index, answer, wins);
+            count += 1;
+        }
+        if plies < 5 {
+            return None;
+        }
+        let is_odd = stones % 2 == 1;
+        for &(index, answer, wins) in &forcing[..count] {
+            let (stone, reply) = (W::bit(index), W::bit(answer));
+            let board = board.after(stone).after(reply);
+            let other = self.geometry.wins(board.other, self.geometry.taken(board));
+            let hash = zobrist.with(hash, index, is_odd);
+            let next = Attack {
+                board,
+                wins: Wins {
+                    own: wins.own & !reply,
+                    other,
+                },
+                hash: zobrist.with(hash, answer, !is_odd),
+                stones: stones + 2,
+            };
+            if let Some(found) = self.attack(zobrist, next, plies - 2) {
+                return Some(Found { index, ..found });
+            }
+        }
+        if self.budget > 0 {
+            self.failed[slot] = (key, plies);
+        }
+        None
+    }
+}

@@ -1,0 +1,41 @@
+//! An engine for Connect Four on boards of up to 12 by 12 cells, one of which may be
+//! forbidden: a stone lands above it.
+//!
+//! ```
+//! use zugzwang::{Engine, Limit, Options, Position, Shape};
+//!
+//! let shape = Shape::new(9, 9, None)?;
+//! let position = Position::after(shape, &[3, 3, 4, 4])?;
+//! let mut engine = Engine::new(Options::default());
+//! let answer = engine.search(&position, &Limit::nodes(10_000))?;
+//! assert!([2, 5].contains(&answer.column), "an open three wins");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod board;
+mod engine;
+mod evaluation;
+mod forced;
+mod limit;
+mod position;
+mod root;
+mod score;
+mod search;
+mod shape;
+mod table;
+mod terms;
+mod weights;
+mod word;
+mod zobrist;
+
+pub use answer::Answer;
+pub use engine::{Engine, GameIsOver, Options};
+pub use limit::Limit;
+pub use position::{Position, PositionError};
+pub use score::Proven;
+pub use shape::{Cell, LARGEST, Shape, ShapeError};
+pub use terms::Terms;
+pub use weights::{Weights, WeightsError};

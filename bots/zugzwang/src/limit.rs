@@ -1,0 +1,61 @@
+//! When a search ends.
+
+use std::time::{Duration, Instant};
+
+/// When a search ends: whichever of its limits comes first. Without one it goes on until
+/// the game is decided.
+#[derive(Default)]
+pub struct Limit<'a> {
+    pub(crate) nodes: Option<u64>,
+    pub(crate) depth: Option<u8>,
+    pub(crate) time: Option<(Duration, Box<dyn Fn() -> Duration + 'a>)>,
+}
+
+impl<'a> Limit<'a> {
+    /// After so many positions. The same search then gives the same answer.
+    #[must_use]
+    pub fn nodes(nodes: u64) -> Self {
+        Self {
+            nodes: Some(nodes),
+            ..Self::default()
+        }
+    }
+
+    /// After so many plies of depth.
+    #[must_use]
+    pub fn depth(plies: u8) -> Self {
+        Self {
+            depth: Some(plies),
+            ..Self::default()
+        }
+    }
+
+    /// When this much time has passed from now.
+    #[must_use]
+    pub fn time(time: Duration) -> Self {
+        let begin = Instant::now();
+        Self::clock(time, move || begin.elapsed())
+    }
+
+    /// When this clock shows so much. It is asked every few hundred positions, some 0.2 ms.
+    #[must_use]
+    pub fn clock(end: Duration, clock: impl Fn() -> Duration + 'a) -> Self {
+        Self {
+            time: Some((end, Box::new(clock))),
+            ..Self::default()
+        }
+    }
+
+    /// And after so many positions.
+    #[must_use]
+    pub const fn and_nodes(mut self, nodes: u64) -> Self {
+        self.nodes = Some(nodes);
+        self
+    }
+
+    /// Whether to stop after so many positions.
+    pub(crate) fn is_reached(&self, nodes: u64) -> bool {
+        self.nodes.is_some_and(|most| nodes >= most)
+            || (self.time.as_ref()).is_some_and(|(end, clock)| clock() >= *end)
+    }
+}

@@ -1,0 +1,345 @@
+//! The search from the root: what is decided at once, iterative deepening, and exact
+//! solutions.
+
+use crate::{
+    answer::Answer,
+    board::{Board, Geometry},
+    forced::{Attack, Found},
+    limit::Limit,
+    position::Position,
+    score::{INFINITE, Proven, is_loss, is_win, win_at},
+    search::{DEEPEST, Node, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Run, Searcher, Searching},
+    shape::Shape,
+    table::{NO_CELL, Table},
+    terms::{Terms, terms},
+    word::Word,
+};
+
+/// The window around the score of the last iteration.
+const ASPIRATION: i32 = 60;
+/// The longest line that is told.
+const LONGEST_LINE: usize = 40;
+
+impl<W: Word, const S: u32> Searching for Searcher<W, S> {
+    fn shape(&self) -> Shape {
+        self.geometry().shape
+    }
+
+    fn search(&mut self, table: &mut Table, position: &Position, limit: &Limit<'_>) -> Answer {
+        let board = position.board::<W, S>();
+        let node = self.root(board);
+        let (moves, decided) = self.at_once(&node);
+        if let Some((index, proven)) = decided {
+            return answer::<W, S>(index, &proven, node.stones, 1);
+        }
+        if !moves.has_two() {
+            let column = Geometry::<W, S>::cell(moves.lowest()).column;
+            return Answer {
+                column,
+                value: self.evaluation.value(
+                    self.geometry().taken(board),
+                    node.stones,
+                    node.wins,
+                    node.windows,
+                ),
+                proven: None,
+                depth: 0,
+                nodes: 1,
+                line: vec![column],
+            };
+        }
+        let budget = limit
+            .nodes
+            .map_or(ROOT_FORCED_NODES, |nodes| nodes.min(ROOT_FORCED_NODES));
+        let (found, nodes) = self.shortest_forced(&node, ROOT_FORCED_PLIES, budget);
+        if let Some(found) = found {
+            let plies = found.end - node.stones;
+            let proven = Proven::Win { plies };
+            return answer::<W, S>(found.index, &proven, node.stones, nodes);
+        }
+        let mut run = self.run(table, limit, board, false);
+        run.deepen(&node, moves)
+    }
+
+    fn solve(
+        &mut self,
+        table: &mut Table,
+        position: &Position,
+        limit: &Limit<'_>,
+    ) -> Option<Proven> {
+        let board = position.board::<W, S>();
+        let node = self.root(board);
+        if let (_, Some((_, proven))) = self.at_once(&node) {
+            return Some(proven);
+        }
+        let room = self.geometry().shape.room();
+        if node.stones == room {
+            return Some(Proven::Draw);
+        }
+        let mut run = self.run(table, limit, board, true);
+        // The number of free cells after the end, plus 1, with the sign of the result.
+        let score = |rank: i32| match rank.signum() {
+            0 => 0,
+            sign => sign * win_at(room + 1 - rank.unsigned_abs()),
+        };
+        let most = (room - node.stones) as i32;
+        let (mut low, mut high) = (-most, most);
+        while low < high {
+            // Near 0 first: those bounds are the cheapest to prove.
+            let middle = low + (high - low).div_euclid(2);
+            let middle = if middle <= 0 && low / 2 < middle {
+                low / 2
+            } else if middle >= 0 && high / 2 > middle {
+                high / 2
+            } else {
+                middle
+            };
+            let alpha = score(middle);
+            let found = run.node(&node, alpha, alpha + 1, DEEPEST, 0);
+            if run.stopped {
+                return None;
+            }
+            if found <= alpha {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Some(Proven::of(score(low), node.stones).unwrap_or(Proven::Draw))
+    }
+
+    fn forced_win(&mut self, position: &Position, plies: u32, nodes: u64) -> Option<(u8, u32)> {
+        let node = self.root(position.board::<W, S>());
+        let (_, decided) = self.at_once(&node);
+        match decided {
+            Some((index, Proven::Win { plies })) => {
+                return Some((Geometry::<W, S>::cell(index).column, plies));
+            }
+            Some(_) => return None,
+            None => {}
+        }
+        let (found, _) = self.shortest_forced(&node, plies, nodes);
+        found.map(|found| {
+            let column = Geometry::<W, S>::cell(found.index).column;
+            (column, found.end - node.stones)
+        })
+    }
+
+    fn evaluate(&self, position: &Position) -> i32 {
+        let node = self.root(position.board::<W, S>());
+        let taken = self.geometry().taken(node.board);
+        self.evaluation
+            .value(taken, node.stones, node.wins, node.windows)
+    }
+
+    fn terms(&self, position: &Position) -> Option<Terms> {
+        terms(&self.evaluation.ground, position.board::<W, S>())
+    }
+
+    fn leaves(&self, position: &Position, plies: u32) -> u64 {
+        self.leaves_of(position.board::<W, S>(), plies)
+    }
+}
+
+impl<W: Word, const S: u32> Searcher<W, S> {
+    /// The moves that are worth a search; or what is decided at once, with a move.
+    fn at_once(&self, node: &Node<W>) -> (W, Option<(u32, Proven)>) {
+        let geometry = self.geometry();
+        let landings = geometry.landings(geometry.taken(node.board));
+        let wins = node.wins.own & landings;
+        if !wins.is_empty() {
+            return (wins, Some((wins.lowest(), Proven::Win { plies: 1 })));
+        }
+        let threats = node.wins.other & landings;
+        let mut moves = landings & !geometry.supports(node.wins.other);
+        if !threats.is_empty() {
+            moves &= threats;
+        }
+        if landings.is_empty() || !moves.is_empty() && !threats.has_two() {
+            return (moves, None);
+        }
+        // All moves lose. An opponent who overlooks something might overlook one threat.
+        let first = if threats.is_empty() {
+            landings
+        } else {
+            threats
+        };
+        (moves, Some((first.lowest(), Proven::Loss { plies: 2 })))
+    }
+
+    /// The shortest win by force, and how many positions the search for it has looked at.
+    fn shortest_forced(&mut self, node: &Node<W>, plies: u32, budget: u64) -> (Option<Found>, u64) {
+        let attack = Attack {
+            board: node.board,
+            wins: node.wins,
+            hash: node.hash,
+            stones: node.stones,
+        };
+        let mut nodes = 0;
+        for plies in (3..=plies).step_by(2) {
+            let left = budget - nodes;
+            let (found, looked_at) = self.forced.find(&self.zobrist, attack, plies, left);
+            nodes += looked_at;
+            if found.is_some() || looked_at == left {
+                return (found, nodes);
+            }
+        }
+        (None, nodes)
+    }
+
+    fn leaves_of(&self, board: Board<W>, plies: u32) -> u64 {
+        let geometry = self.geometry();
+        let taken = geometry.taken(board);
+        let landings = geometry.landings(taken);
+        match plies {
+            0 => 1,
+            1 => landings.count().into(),
+            _ => {
+                let wins = geometry.wins(board.own, taken);
+                let moves = (landings & !wins).bits();
+                moves
+                    .map(|index| self.leaves_of(board.after(W::bit(index)), plies - 1))
+                    .sum()
+            }
+        }
+    }
+}
+
+impl<W: Word, const S: u32> Run<'_, W, S> {
+    /// Searches deeper and deeper until a limit is reached or the game is decided.
+    fn deepen(&mut self, root: &Node<W>, moves: W) -> Answer {
+        let taken = self.searcher.geometry().taken(root.board);
+        let mut order: Vec<u32> = moves.bits().collect();
+        let promise = |run: &Self, index: u32| {
+            let candidate = run.candidate(root, index, taken);
+            run.order(root, &candidate, NO_CELL, 0)
+        };
+        order.sort_by_key(|&index| -promise(self, index));
+        // Moves that are searched less deeply come to the end of the game only at depths
+        // beyond its length.
+        let remaining = (self.searcher.geometry().shape.room() - root.stones) as i32;
+        let most = (4 * remaining).min(DEEPEST - 10);
+        let most = self
+            .limit
+            .depth
+            .map_or(most, |depth| most.min(depth.into()));
+        let mut value = 0;
+        let mut reached = 0;
+        for depth in 1..=most {
+            let mut window = if depth < 4 {
+                [-INFINITE, INFINITE]
+            } else {
+                [value - ASPIRATION, value + ASPIRATION]
+            };
+            let score = loop {
+                let score = self.first_ply(root, &mut order, window, depth);
+                match score {
+                    Some(score) if score <= window[0] && !self.stopped => window[0] = -INFINITE,
+                    Some(score) if score >= window[1] && !self.stopped => window[1] = INFINITE,
+                    _ => break score,
+                }
+            };
+            if let Some(score) = score {
+                value = score;
+            }
+            if self.stopped {
+                break;
+            }
+            reached = depth;
+            if is_win(value) || is_loss(value) {
+                break;
+            }
+        }
+        Answer {
+            column: Geometry::<W, S>::cell(order[0]).column,
+            value,
+            proven: Proven::of(value, root.stones),
+            depth: reached as u32,
+            nodes: self.nodes,
+            line: self.line(root, order[0]),
+        }
+    }
+
+    /// Searches all moves of the root and moves the best to the front; its score, or
+    /// nothing if the search was stopped before any move was found to be the best.
+    fn first_ply(
+        &mut self,
+        root: &Node<W>,
+        order: &mut [u32],
+        [mut alpha, beta]: [i32; 2],
+        depth: i32,
+    ) -> Option<i32> {
+        let taken = self.searcher.geometry().taken(root.board);
+        let first_alpha = alpha;
+        let mut best = None;
+        for number in 0..order.len() {
+            let index = order[number];
+            let candidate = self.candidate(root, index, taken);
+            let score = self.try_move(root, &candidate, number, [alpha, beta], depth, 0);
+            if self.stopped {
+                return best.filter(|&best| best > first_alpha);
+            }
+            if best.is_none_or(|best| score > best) {
+                best = Some(score);
+                if score > alpha {
+                    order[..=number].rotate_right(1);
+                }
+            }
+            alpha = alpha.max(score);
+            if alpha >= beta {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The best moves of both sides, as far as the table knows them.
+    fn line(&self, root: &Node<W>, first: u32) -> Vec<u8> {
+        let mut node = *root;
+        let mut line = Vec::new();
+        let mut next = first;
+        loop {
+            line.push(Geometry::<W, S>::cell(next).column);
+            let taken = self.searcher.geometry().taken(node.board);
+            if W::bit(next).meets(node.wins.own) || line.len() == LONGEST_LINE {
+                return line;
+            }
+            let candidate = self.candidate(&node, next, taken);
+            node = self.after(&node, &candidate);
+            let geometry = self.searcher.geometry();
+            let landings = geometry.landings(geometry.taken(node.board));
+            let threats = node.wins.other & landings;
+            let wins = node.wins.own & landings;
+            let (key, is_mirrored) = self.key(node.hash);
+            next = if !wins.is_empty() {
+                wins.lowest()
+            } else if !threats.is_empty() {
+                threats.lowest()
+            } else {
+                let known = self.table.get(key).map_or(NO_CELL, |entry| entry.cell);
+                match self.seen_from(known, is_mirrored) {
+                    NO_CELL => return line,
+                    cell if W::bit(cell.into()).meets(landings) => cell.into(),
+                    _ => return line,
+                }
+            };
+        }
+    }
+}
+
+fn answer<W: Word, const S: u32>(index: u32, proven: &Proven, stones: u32, nodes: u64) -> Answer {
+    let column = Geometry::<W, S>::cell(index).column;
+    let (value, plies) = match *proven {
+        Proven::Win { plies } => (win_at(stones + plies), plies),
+        Proven::Loss { plies } => (-win_at(stones + plies), plies),
+        Proven::Draw => (0, 0),
+    };
+    Answer {
+        column,
+        value,
+        proven: Some(*proven),
+        depth: plies,
+        nodes,
+        line: vec![column],
+    }
+}

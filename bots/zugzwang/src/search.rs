@@ -1,0 +1,526 @@
+//! The search: alpha-beta with a null window around the principal variation, deepened ply
+//! by ply, with a transposition table.
+//!
+//! A stone that must be answered costs no depth to answer, and neither does a stone that
+//! is the only one which does not lose at once. So scores of proven ends are exact as to
+//! who wins, and an upper bound of how long it takes; everything else is an estimate.
+
+use crate::{
+    answer::Answer,
+    board::{Board, Geometry},
+    evaluation::{Evaluation, WindowStates},
+    forced::{Attack, Forced},
+    limit::Limit,
+    position::Position,
+    score::{DRAW, INFINITE, Proven, end_of, is_loss, is_win, win_at},
+    shape::Shape,
+    table::{Bound, Entry, NO_CELL, Table},
+    terms::{Terms, Wins},
+    weights::{Weight, Weights},
+    word::Word,
+    zobrist::{Hash, Zobrist, scramble},
+};
+
+/// Positions between two looks at the clock.
+const PATIENCE: u64 = 512;
+/// The most columns of a board.
+const MOST_MOVES: usize = 12;
+/// Deeper than any game is long.
+pub(crate) const DEEPEST: i32 = 200;
+/// From this depth on, wins by force are looked for.
+const FORCED_DEPTH: i32 = 2;
+/// How many plies long they may be, and after how many positions the search for one ends.
+const FORCED_PLIES: u32 = 25;
+const FORCED_NODES: u64 = 60;
+/// The same at the root.
+pub(crate) const ROOT_FORCED_PLIES: u32 = 41;
+pub(crate) const ROOT_FORCED_NODES: u64 = 20_000;
+/// From this depth on, and from this move on, moves are searched less deeply at first.
+const REDUCED_DEPTH: i32 = 3;
+const REDUCED_FROM: usize = 3;
+const REDUCED_MORE_FROM: usize = 6;
+const REDUCED_MORE_DEPTH: i32 = 5;
+/// Up to this depth, a position that is so much better than it need be, for each ply, is
+/// not searched.
+const SURE_DEPTH: i32 = 3;
+const SURE_MARGIN: i32 = 128;
+/// What a move of the table, and one that was best at the same distance from the root,
+/// are worth in the order of moves.
+const TABLE_MOVE: i32 = 1 << 20;
+const KILLER: [i32; 2] = [250, 150];
+/// No sum of history is further from 0.
+const MOST_HISTORY: i32 = 1 << 14;
+/// What it counts beside the evaluation's gain.
+const HISTORY_SHARE: i32 = 32;
+/// Added to the key of exact results, so that they are never mixed with estimates.
+const EXACT: u64 = 0x5851_f42d_4c95_7f2d;
+
+/// What the engine asks of the search on one board, whatever its layout.
+pub(crate) trait Searching: Send {
+    fn shape(&self) -> Shape;
+    fn search(&mut self, table: &mut Table, position: &Position, limit: &Limit<'_>) -> Answer;
+    fn solve(
+        &mut self,
+        table: &mut Table,
+        position: &Position,
+        limit: &Limit<'_>,
+    ) -> Option<Proven>;
+    fn forced_win(&mut self, position: &Position, plies: u32, nodes: u64) -> Option<(u8, u32)>;
+    fn evaluate(&self, position: &Position) -> i32;
+    fn terms(&self, position: &Position) -> Option<Terms>;
+    fn leaves(&self, position: &Position, plies: u32) -> u64;
+}
+
+/// How the search is to err, for weaker play.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Blur {
+    /// An evaluation is off by so much at most.
+    pub(crate) most: i32,
+    pub(crate) seed: u64,
+}
+
+/// The search on one board.
+pub(crate) struct Searcher<W, const S: u32> {
+    pub(crate) evaluation: Evaluation<W, S>,
+    pub(crate) zobrist: Zobrist,
+    pub(crate) forced: Forced<W, S>,
+    history: Vec<[i32; 2]>,
+    killers: Vec<[u8; 2]>,
+    blur: Blur,
+}
+
+impl<W: Word, const S: u32> Searcher<W, S> {
+    pub(crate) fn new(shape: Shape, weights: &Weights, blur: Blur) -> Self {
+        let evaluation = Evaluation::<W, S>::new(shape, weights);
+        Self {
+            zobrist: Zobrist::new::<W, S>(shape),
+            forced: Forced::new(evaluation.ground.geometry.clone()),
+            history: vec![[0; 2]; W::BITS as usize],
+            killers: vec![[NO_CELL; 2]; DEEPEST as usize],
+            evaluation,
+            blur,
+        }
+    }
+
+    pub(crate) fn geometry(&self) -> &Geometry<W, S> {
+        &self.evaluation.ground.geometry
+    }
+
+    fn wins(&self, board: Board<W>) -> Wins<W> {
+        let taken = self.geometry().taken(board);
+        Wins {
+            own: self.geometry().wins(board.own, taken),
+            other: self.geometry().wins(board.other, taken),
+        }
+    }
+
+    pub(crate) fn run<'a>(
+        &'a mut self,
+        table: &'a mut Table,
+        limit: &'a Limit<'a>,
+        board: Board<W>,
+        exact: bool,
+    ) -> Run<'a, W, S> {
+        for history in self.history.as_flattened_mut() {
+            *history /= 8;
+        }
+        self.killers.fill([NO_CELL; 2]);
+        let (states, _) = self.evaluation.start(board);
+        Run {
+            searcher: self,
+            table,
+            limit,
+            states,
+            nodes: 0,
+            stopped: false,
+            exact,
+        }
+    }
+
+    /// The position that a search begins with.
+    pub(crate) fn root(&self, board: Board<W>) -> Node<W> {
+        let (_, windows) = self.evaluation.start(board);
+        Node {
+            board,
+            wins: self.wins(board),
+            windows,
+            hash: self.zobrist.of(board),
+            stones: board.stones(),
+            last: None,
+        }
+    }
+}
+
+/// A position on the way.
+#[derive(Clone, Copy)]
+pub(crate) struct Node<W> {
+    pub(crate) board: Board<W>,
+    /// The side to move can't win with its next stone, except at the root.
+    pub(crate) wins: Wins<W>,
+    /// What all windows are worth for the even side.
+    pub(crate) windows: Weight,
+    pub(crate) hash: Hash,
+    pub(crate) stones: u32,
+    /// The last stone, which is not yet in the states of its windows.
+    last: Option<u32>,
+}
+
+/// A move and what follows from it.
+#[derive(Clone, Copy)]
+pub(crate) struct Candidate<W> {
+    index: u32,
+    /// What the side that moves would then need to win.
+    wins: W,
+    windows: Weight,
+    /// Whether it has to be answered at once.
+    threatens: bool,
+}
+
+impl<W: Word> Candidate<W> {
+    const NONE: Self = Self {
+        index: 0,
+        wins: W::EMPTY,
+        windows: Weight::new(0, 0),
+        threatens: false,
+    };
+}
+
+/// One search.
+pub(crate) struct Run<'a, W, const S: u32> {
+    pub(crate) searcher: &'a mut Searcher<W, S>,
+    pub(crate) table: &'a mut Table,
+    pub(crate) limit: &'a Limit<'a>,
+    states: WindowStates,
+    pub(crate) nodes: u64,
+    pub(crate) stopped: bool,
+    /// Whether nothing may be estimated or cut short.
+    exact: bool,
+}
+
+impl<W: Word, const S: u32> Run<'_, W, S> {
+    /// The score of a position in which the side to move has no win with its next stone,
+    /// for it. Below `alpha` it is an upper bound, above `beta` a lower one.
+    pub(crate) fn node(
+        &mut self,
+        node: &Node<W>,
+        mut alpha: i32,
+        mut beta: i32,
+        depth: i32,
+        height: usize,
+    ) -> i32 {
+        self.nodes += 1;
+        if self.nodes.is_multiple_of(PATIENCE) && self.limit.is_reached(self.nodes) {
+            self.stopped = true;
+        }
+        if self.stopped {
+            return DRAW;
+        }
+        let geometry = self.searcher.geometry();
+        let taken = geometry.taken(node.board);
+        let landings = geometry.landings(taken);
+        if landings.is_empty() {
+            return DRAW;
+        }
+        let threats = node.wins.other & landings;
+        let mut moves = landings & !geometry.supports(node.wins.other);
+        if !threats.is_empty() {
+            moves &= threats;
+        }
+        if moves.is_empty() || threats.has_two() {
+            return -win_at(node.stones + 2);
+        }
+        alpha = alpha.max(-win_at(node.stones + 4));
+        beta = beta.min(win_at(node.stones + 3));
+        if alpha >= beta {
+            return alpha;
+        }
+        let is_only = !moves.has_two();
+        if depth <= 0 && !is_only {
+            return self.estimate(node, taken);
+        }
+        let is_null = beta - alpha == 1;
+        if is_null && depth <= SURE_DEPTH && !is_only && !self.exact && !is_win(beta) {
+            let value = self.estimate(node, taken);
+            if value - SURE_MARGIN * depth >= beta {
+                return value;
+            }
+        }
+        if let Some(last) = node.last {
+            let odd = !is_odd(node.stones);
+            let evaluation = &self.searcher.evaluation;
+            evaluation.place(&mut self.states, last, odd);
+        }
+        let score = if is_only {
+            let only = self.candidate(node, moves.lowest(), taken);
+            let next = self.after(node, &only);
+            -self.node(&next, -beta, -alpha, depth, height + 1)
+        } else {
+            self.choose(node, moves, alpha, beta, depth, height)
+        };
+        if let Some(last) = node.last {
+            let odd = !is_odd(node.stones);
+            let evaluation = &self.searcher.evaluation;
+            evaluation.remove(&mut self.states, last, odd);
+        }
+        score
+    }
+
+    fn estimate(&self, node: &Node<W>, taken: W) -> i32 {
+        let Searcher {
+            evaluation, blur, ..
+        } = &*self.searcher;
+        let value = evaluation.value(taken, node.stones, node.wins, node.windows);
+        if blur.most == 0 {
+            return value;
+        }
+        let (key, _) = self.searcher.zobrist.key(node.hash);
+        let width = 2 * blur.most as u64 + 1;
+        value + (scramble(key ^ blur.seed) % width) as i32 - blur.most
+    }
+
+    /// The best of several moves.
+    fn choose(
+        &mut self,
+        node: &Node<W>,
+        moves: W,
+        mut alpha: i32,
+        beta: i32,
+        depth: i32,
+        height: usize,
+    ) -> i32 {
+        let (key, is_mirrored) = self.key(node.hash);
+        let mut table_move = NO_CELL;
+        if let Some(entry) = self.table.get(key) {
+            let needed = if self.exact { 0 } else { depth };
+            if let Some(score) = settled(&entry, alpha, beta, needed) {
+                return score;
+            }
+            table_move = self.seen_from(entry.cell, is_mirrored);
+        }
+        if depth >= FORCED_DEPTH && !self.exact {
+            let attack = Attack {
+                board: node.board,
+                wins: node.wins,
+                hash: node.hash,
+                stones: node.stones,
+            };
+            let searcher = &mut *self.searcher;
+            let (found, nodes) =
+                searcher
+                    .forced
+                    .find(&searcher.zobrist, attack, FORCED_PLIES, FORCED_NODES);
+            self.nodes += nodes / 4;
+            if let Some(found) = found {
+                let score = win_at(found.end);
+                let cell = self.seen_from(found.index as u8, is_mirrored);
+                self.table
+                    .put(key, score as i16, cell, depth as u8, Bound::Lower);
+                return score;
+            }
+        }
+        let taken = self.searcher.geometry().taken(node.board);
+        let mut candidates = [Candidate::NONE; MOST_MOVES];
+        let mut orders = [(i32::MIN, 0_u8); MOST_MOVES];
+        let mut count = 0;
+        for index in moves.bits() {
+            let candidate = self.candidate(node, index, taken);
+            let order = self.order(node, &candidate, table_move, height);
+            orders[count] = (order, count as u8);
+            candidates[count] = candidate;
+            count += 1;
+        }
+        let orders = &mut orders[..count];
+        let (mut best, mut best_index) = (-INFINITE, NO_CELL);
+        let first_alpha = alpha;
+        for number in 0..count {
+            let next = candidates[best_of(&mut orders[number..])];
+            let score = self.try_move(node, &next, number, [alpha, beta], depth, height);
+            if self.stopped {
+                return DRAW;
+            }
+            if score > best {
+                best = score;
+                best_index = next.index as u8;
+            }
+            alpha = alpha.max(score);
+            if alpha >= beta {
+                let tried = orders[..number].iter();
+                let tried = tried.map(|&(_, place)| candidates[usize::from(place)].index);
+                self.remember(node.stones, next.index, tried, depth, height);
+                break;
+            }
+        }
+        let bound = if best >= beta {
+            Bound::Lower
+        } else if best > first_alpha {
+            Bound::Exact
+        } else {
+            best_index = NO_CELL;
+            Bound::Upper
+        };
+        let cell = self.seen_from(best_index, is_mirrored);
+        self.table.put(key, best as i16, cell, depth as u8, bound);
+        best
+    }
+
+    /// The score of a move: with the full window for the first, else with a null window
+    /// and at first less deeply.
+    pub(crate) fn try_move(
+        &mut self,
+        node: &Node<W>,
+        candidate: &Candidate<W>,
+        number: usize,
+        [alpha, beta]: [i32; 2],
+        depth: i32,
+        height: usize,
+    ) -> i32 {
+        let next = self.after(node, candidate);
+        let height = height + 1;
+        if number == 0 {
+            return -self.node(&next, -beta, -alpha, depth - 1, height);
+        }
+        let is_late = depth >= REDUCED_DEPTH && number >= REDUCED_FROM;
+        if is_late && !candidate.threatens && !self.exact {
+            let less =
+                1 + i32::from(number >= REDUCED_MORE_FROM) + i32::from(depth >= REDUCED_MORE_DEPTH);
+            let score = -self.node(&next, -alpha - 1, -alpha, depth - 1 - less, height);
+            if score <= alpha {
+                return score;
+            }
+        }
+        let score = -self.node(&next, -alpha - 1, -alpha, depth - 1, height);
+        if score <= alpha || score >= beta {
+            return score;
+        }
+        -self.node(&next, -beta, -alpha, depth - 1, height)
+    }
+
+    pub(crate) fn candidate(&self, node: &Node<W>, index: u32, taken: W) -> Candidate<W> {
+        let stone = W::bit(index);
+        let Searcher { evaluation, .. } = &*self.searcher;
+        let geometry = &evaluation.ground.geometry;
+        let wins = geometry.wins(node.board.own | stone, taken | stone);
+        let odd = is_odd(node.stones);
+        let gain = evaluation.gain(&self.states, index, odd);
+        Candidate {
+            index,
+            wins,
+            windows: node.windows.plus(gain),
+            threatens: wins.meets(geometry.landings(taken | stone)),
+        }
+    }
+
+    pub(crate) fn after(&self, node: &Node<W>, candidate: &Candidate<W>) -> Node<W> {
+        let stone = W::bit(candidate.index);
+        let odd = is_odd(node.stones);
+        Node {
+            board: node.board.after(stone),
+            wins: Wins {
+                own: node.wins.other & !stone,
+                other: candidate.wins,
+            },
+            windows: candidate.windows,
+            hash: self.searcher.zobrist.with(node.hash, candidate.index, odd),
+            stones: node.stones + 1,
+            last: Some(candidate.index),
+        }
+    }
+
+    /// What a move promises.
+    pub(crate) fn order(
+        &self,
+        node: &Node<W>,
+        candidate: &Candidate<W>,
+        table_move: u8,
+        height: usize,
+    ) -> i32 {
+        let index = candidate.index as u8;
+        if index == table_move {
+            return TABLE_MOVE;
+        }
+        let odd = is_odd(node.stones);
+        let killers = self.searcher.killers[height];
+        let killer = killers.iter().position(|&killer| killer == index);
+        let history = self.searcher.history[usize::from(index)][usize::from(odd)];
+        let gain = candidate.windows.minus(node.windows);
+        let gain = (gain.early() + gain.late()) / 2;
+        let gain = if odd { -gain } else { gain };
+        gain + killer.map_or(0, |place| KILLER[place]) + history / HISTORY_SHARE
+    }
+
+    /// A move was so good that the others need no look.
+    fn remember(
+        &mut self,
+        stones: u32,
+        index: u32,
+        tried: impl Iterator<Item = u32>,
+        depth: i32,
+        height: usize,
+    ) {
+        let killers = &mut self.searcher.killers[height];
+        if killers[0] != index as u8 {
+            *killers = [index as u8, killers[0]];
+        }
+        let odd = usize::from(is_odd(stones));
+        let bonus = (depth * depth * 16).min(MOST_HISTORY / 8);
+        let mut change = |index: u32, by: i32| {
+            let history = &mut self.searcher.history[index as usize][odd];
+            *history += by - *history * by.abs() / MOST_HISTORY;
+        };
+        change(index, bonus);
+        for index in tried {
+            change(index, -bonus);
+        }
+    }
+
+    pub(crate) fn key(&self, hash: Hash) -> (u64, bool) {
+        let (key, is_mirrored) = self.searcher.zobrist.key(hash);
+        (if self.exact { key ^ EXACT } else { key }, is_mirrored)
+    }
+
+    /// A cell of the table as the position has it, or the other way round.
+    pub(crate) fn seen_from(&self, index: u8, is_mirrored: bool) -> u8 {
+        if index == NO_CELL || !is_mirrored {
+            return index;
+        }
+        let mut cell = Geometry::<W, S>::cell(index.into());
+        cell.column = self.searcher.geometry().shape.columns() - 1 - cell.column;
+        Geometry::<W, S>::index(cell) as u8
+    }
+}
+
+/// What the table's entry says that ends the search of its position.
+fn settled(entry: &Entry, alpha: i32, beta: i32, depth: i32) -> Option<i32> {
+    let score = i32::from(entry.score);
+    // A proven end needs no depth.
+    let is_proven = match entry.bound {
+        Bound::Lower => is_win(score),
+        Bound::Upper => is_loss(score),
+        Bound::Exact => end_of(score).is_some(),
+    };
+    if i32::from(entry.depth) < depth && !is_proven {
+        return None;
+    }
+    let is_enough = match entry.bound {
+        Bound::Exact => true,
+        Bound::Lower => score >= beta,
+        Bound::Upper => score <= alpha,
+    };
+    is_enough.then_some(score)
+}
+
+/// Moves the most promising candidate to the front; its place.
+fn best_of(orders: &mut [(i32, u8)]) -> usize {
+    let mut best = 0;
+    for place in 1..orders.len() {
+        if orders[place].0 > orders[best].0 {
+            best = place;
+        }
+    }
+    orders.swap(0, best);
+    orders[0].1.into()
+}
+
+const fn is_odd(stones: u32) -> bool {
+    stones % 2 == 1
+}
