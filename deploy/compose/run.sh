@@ -114,11 +114,13 @@ make_containers() {
     keys="sslrootcert=/store/ca.pem&sslcert=/store/arena.pem&sslkey=/store/arena.key"
     store="ARENA_STORE=postgres://arena@postgres/arena?sslmode=verify-full&$keys"
     # shellcheck disable=SC2046
-    container arena "store work metrics" --tmpfs /tmp:size=64m $(memory 512m) --pids-limit 256 \
+    container arena "store work metrics front" --tmpfs /tmp:size=64m $(memory 512m) --pids-limit 256 \
         --stop-timeout 30 --volume "$project-arena:/data" --volume "$project-tls-arena:/tls:ro" \
-        --volume "$project-tls-store:/store:ro" --env "$store" \
+        --volume "$project-tls-store:/store:ro" --env "$store" --env ARENA_SANDBOX=off \
+        --env ARENA_CACHE=/tmp/cache \
+        --publish "127.0.0.1:$PAGE_PORT:8080" \
         "$(image arena)" serve --listen=0.0.0.0:50060 --concurrency=0 \
-        --lease=20s --tls-cert=/tls/arena.pem --tls-key=/tls/arena.key \
+        --lease=20s --page=0.0.0.0:8080 --people=20 --people-folder=/data/people --tls-cert=/tls/arena.pem --tls-key=/tls/arena.key \
         --tls-client-ca=/tls/ca.pem \
         --metrics=0.0.0.0:9100 --metrics-tls-cert=/tls/arena.pem \
         --metrics-tls-key=/tls/arena.key --metrics-tls-client-ca=/tls/metrics.pem

@@ -8,7 +8,7 @@ use k8s_openapi::api::{
     apps::v1::{Deployment, StatefulSet},
     autoscaling::v2::HorizontalPodAutoscaler,
     core::v1::{ConfigMap, LimitRange, Namespace, ResourceQuota, Service, ServiceAccount},
-    networking::v1::NetworkPolicy,
+    networking::v1::{Ingress, NetworkPolicy},
     policy::v1::PodDisruptionBudget,
     rbac::v1::{Role, RoleBinding},
     scheduling::v1::PriorityClass,
@@ -71,6 +71,7 @@ fn all_manifests_are_objects_of_the_api() {
                 ("autoscaling/v2", "HorizontalPodAutoscaler") => {
                     is_read_as::<HorizontalPodAutoscaler>(&object);
                 }
+                ("networking.k8s.io/v1", "Ingress") => is_read_as::<Ingress>(&object),
                 ("networking.k8s.io/v1", "NetworkPolicy") => is_read_as::<NetworkPolicy>(&object),
                 ("policy/v1", "PodDisruptionBudget") => is_read_as::<PodDisruptionBudget>(&object),
                 ("rbac.authorization.k8s.io/v1", "Role") => is_read_as::<Role>(&object),

@@ -31,6 +31,7 @@ NEEDS = {
     "keda": ["postgres", "services"],
     "limits": ["postgres"],
     "monitoring": ["postgres"],
+    "page": ["postgres"],
     "postgres": [],
     "services": ["postgres"],
 }

@@ -73,6 +73,7 @@ fn one_command_plays_bots_of_four_languages_and_shows_it() {
     assert_eq!(workers, ["worker-1", "worker-2"].map(str::to_owned).into());
 
     every_figure_of_the_dashboard_is_there(&deployment);
+    the_page_shows_it(&deployment);
     bots_reach_nobody(&deployment);
     keys_are_where_they_are_needed(&deployment);
 
@@ -109,6 +110,19 @@ fn every_figure_of_the_dashboard_is_there(deployment: &Deployment) {
     }
 }
 
+/// This machine reaches the page, which shows the tournament and lets people play.
+fn the_page_shows_it(deployment: &Deployment) {
+    let at = deployment.docker(&["port", &deployment.name("arena"), "8080"]);
+    let at = at.lines().next().unwrap().trim();
+    assert!(at.starts_with("127.0.0.1:"), "{at}");
+    let page = deployment.fetch(&format!("http://{at}/t/{FIRST}"));
+    for bot in BOTS {
+        assert!(page.contains(bot), "{page}");
+    }
+    let page = deployment.fetch(&format!("http://{at}/play?game=othello"));
+    assert!(page.contains("house:weights"), "{page}");
+}
+
 /// A bot has nobody else in its network than the workers, who listen on nothing, and no way out of
 /// it: not even the machine that it runs on has an address there.
 fn bots_reach_nobody(deployment: &Deployment) {
@@ -131,7 +145,9 @@ fn bots_reach_nobody(deployment: &Deployment) {
         }
         hosts.remove("");
         for host in hosts {
-            addresses.extend([50051, 50060, 9100, 5432, 9090].map(|port| format!("{host}:{port}")));
+            addresses.extend(
+                [50051, 50060, 8080, 9100, 5432, 9090].map(|port| format!("{host}:{port}")),
+            );
         }
         addresses.push(format!("{container}:50051"));
     }

@@ -81,12 +81,18 @@ impl Deployment {
             .env("COMPOSE_PROJECT_NAME", &self.project)
             .env("BOT_ARENA_VERSION", self.version)
             // The engine chooses one that is free.
+            .env("PAGE_PORT", "")
             .env("PROMETHEUS_PORT", "")
             .env("GRAFANA_PORT", "")
     }
 
     pub(crate) fn docker(&self, words: &[&str]) -> String {
         self.engine.run(words)
+    }
+
+    /// What a page says that this machine is asked for.
+    pub(crate) fn fetch(&self, url: &str) -> String {
+        self.engine.fetch(url)
     }
 
     /// What a container, network or volume of it is called.

@@ -114,6 +114,20 @@ impl Engine {
         format!("unix://{}", self.socket.display())
     }
 
+    /// What a page says that the engine's machine is asked for; no text where it does not answer.
+    pub(crate) fn fetch(&self, url: &str) -> String {
+        let mut curl = match &self.keeper {
+            None => Command::new("curl"),
+            Some(_) => {
+                let pid = fs::read_to_string(self.folder().join("pid")).unwrap();
+                let mut inside = Command::new("nsenter");
+                inside.args(["--net", "--target", pid.trim(), "curl"]);
+                inside
+            }
+        };
+        text(&curl.args(["-sSf", url]).output().unwrap().stdout)
+    }
+
     /// Runs `docker`.
     pub(crate) fn command(&self, words: &[&str]) -> Output {
         let mut docker = Command::new("docker");
