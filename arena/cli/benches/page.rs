@@ -1,6 +1,7 @@
 //! What the web page costs the games that are played beside it, and how soon it answers: 200 people
 //! who look on, 50 who play, a tournament of 128 games at once. Quiet and busy times take turns on
-//! one arena, so that what else the machine does is the same for both.
+//! one arena, so that what else the machine does is the same for both. Then 200 people who ask for
+//! pages of a tournament of 100,000 games.
 
 use std::{
     fs,
@@ -26,6 +27,10 @@ const AT_ONCE: u32 = 128;
 /// How long a quiet or busy time is, and how many of each there are.
 const TIME: Duration = Duration::from_secs(15);
 const TURNS: usize = 4;
+/// A tournament of so many deals does not end while it is measured.
+const FOREVER: u64 = 1_000_000;
+/// How many deals of two games a large tournament has.
+const LARGE: u64 = 50_000;
 
 /// An arena with its page; it is killed when this is dropped.
 struct Arena {
@@ -41,12 +46,14 @@ impl Drop for Arena {
 }
 
 impl Arena {
-    /// Plays a tournament that does not end soon.
-    fn start(folder: &Path, more: &str) -> Self {
+    /// Plays a tournament of random bots.
+    fn start(folder: &Path, game: &str, deals: u64, more: &str) -> Self {
         let program = env!("CARGO_BIN_EXE_arena");
-        let text = "game = \"othello\"\nshape = \"round-robin\"\ndeals = 1000000\n\
-                    [[bots]]\nname = \"a\"\nbot = \"house:random\"\n\
-                    [[bots]]\nname = \"b\"\nbot = \"house:random\"\n";
+        let text = format!(
+            "game = \"{game}\"\nshape = \"round-robin\"\ndeals = {deals}\n\
+             [[bots]]\nname = \"a\"\nbot = \"house:random\"\n\
+             [[bots]]\nname = \"b\"\nbot = \"house:random\"\n"
+        );
         fs::write(folder.join("bench.toml"), text).expect("a file");
         let submitted = Command::new(program)
             .args(["tournament", "submit", "bench.toml"])
@@ -222,11 +229,11 @@ async fn measure() {
     let without = {
         let folder = folder.path().join("without");
         fs::create_dir(&folder).expect("a folder");
-        let _arena = Arena::start(&folder, "--no-page");
+        let _arena = Arena::start(&folder, "othello", FOREVER, "--no-page");
         sleep(TIME / 3).await;
         rate(&folder).await
     };
-    let arena = Arena::start(folder.path(), "--page 127.0.0.1:0");
+    let arena = Arena::start(folder.path(), "othello", FOREVER, "--page 127.0.0.1:0");
     sleep(TIME / 3).await;
     let (pages, moves, idle) = (Arc::default(), Arc::default(), Arc::default());
     let bytes = Arc::new(AtomicU64::new(0));
@@ -289,4 +296,36 @@ async fn measure() {
     println!("memory   {memory_quiet:.0} MiB quiet, {memory_busy:.0} MiB busy");
     let sent = bytes.load(Ordering::Relaxed) as f64 / (TURNS as f64 * TIME.as_secs_f64()) / 1024.0;
     println!("sent     {sent:.0} KiB/s to those who look on");
+    drop(arena);
+    large(&folder.path().join("large")).await;
+}
+
+/// How soon pages of a large tournament come, each asked for by all at once.
+async fn large(folder: &Path) {
+    fs::create_dir(folder).expect("a folder");
+    let arena = Arena::start(folder, "connect-four", LARGE, "--page 127.0.0.1:0");
+    while games(folder) < 2 * LARGE {
+        sleep(Duration::from_secs(2)).await;
+    }
+    let (took, over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
+    let readers: Vec<_> = (0..SPECTATORS)
+        .map(|_| {
+            let reading = probe(arena.page.clone(), Arc::clone(&took), over.clone());
+            tokio::spawn(reading)
+        })
+        .collect();
+    sleep(TIME).await;
+    over.store(true, Ordering::Relaxed);
+    for one in readers {
+        let _ = one.await;
+    }
+    let asked = took.lock().expect("no panic").len() as f64 / TIME.as_secs_f64();
+    println!(
+        "large    {} games, {SPECTATORS} who ask: p50 {:.1} ms, p99 {:.1} ms, {asked:.0} pages a \
+         second, {:.0} MiB",
+        2 * LARGE,
+        quantile(&took, 0.5),
+        quantile(&took, 0.99),
+        arena.memory_mib()
+    );
 }

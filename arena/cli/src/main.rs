@@ -71,7 +71,7 @@ fn in_words(error: &anyhow::Error) -> String {
     let words = printable_lines(&format!("{error:#}"));
     let lines = words.lines().take(MOST_LINES);
     let lines: Vec<String> = lines
-        .map(|line| report::shorten(line, LONGEST_LINE))
+        .map(|line| referee_core::shorten(line, LONGEST_LINE))
         .collect();
     lines.join("\n")
 }

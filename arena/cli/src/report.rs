@@ -7,6 +7,7 @@ use arena_events::{Event, Line};
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use owo_colors::OwoColorize as _;
+use referee_core::shorten;
 
 pub(crate) use referee_cli::text::{WIDTH, filled, note, wrapped};
 
@@ -152,16 +153,6 @@ pub(crate) fn time(us: u64) -> String {
 
 /// The longest name in a table.
 pub(crate) const LONGEST_NAME: usize = 16;
-
-/// At most so many letters of it.
-pub(crate) fn shorten(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(most - 1).collect();
-    short.push('…');
-    short
-}
 
 #[cfg(test)]
 mod tests {

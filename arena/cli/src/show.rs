@@ -11,9 +11,10 @@ use arena_ladder::{
 };
 use arena_tournament::{Snapshot, TestProgress, Warning};
 use owo_colors::OwoColorize as _;
+use referee_core::shorten;
 use referee_worker::Buckets;
 
-use crate::report::{self, line, plural, shorten, table_lines, text, time, wrapped};
+use crate::report::{self, line, plural, table_lines, text, time, wrapped};
 
 /// So many pairs are shown; all of them are in the JSON.
 const PAIRS: usize = 28;

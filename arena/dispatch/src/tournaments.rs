@@ -38,7 +38,7 @@ const GLANCE: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(5);
 
 /// Makes what hears of a tournament that begins, or goes on.
-pub type NewObserver = Box<dyn Fn(&str, &Plan) -> Arc<dyn Observer> + Send + Sync>;
+pub type NewObserver = Box<dyn Fn(&str, &Arc<Plan>) -> Arc<dyn Observer> + Send + Sync>;
 
 /// How work is handed out, which changes nothing of what is played.
 #[derive(Clone, Debug)]

@@ -1,13 +1,13 @@
 //! Draws every piece, and a random game of every kind, into a folder, so that a person can look at
 //! them: `cargo run -p arena-draw --example pictures -- FOLDER`.
 
+#[path = "../tests/random/mod.rs"]
+mod random;
+
 use std::{fs, path::PathBuf, time::Duration};
 
 use arena_draw::{Fonts, Look, Picture, animated, apng, png};
-use referee_core::{
-    Area, CardSuit, Cell, Dice, GameKind, Hidden, Piece, Scene, Seat, Seed, Shape, TableStep,
-    TileSuit,
-};
+use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape, TileSuit};
 use referee_games::GAMES;
 
 type Result = std::result::Result<(), Box<dyn std::error::Error>>;
@@ -42,7 +42,7 @@ fn main() -> Result {
     save("pieces", &Picture::of(&pieces(), &look))?;
     for kind in GAMES {
         let name = kind.info().name;
-        let moments = game(*kind);
+        let moments = random::played(*kind);
         let middle = &moments[moments.len() * 3 / 5];
         let look_to_move = Look {
             legal: &middle.legal,
@@ -73,47 +73,6 @@ fn main() -> Result {
         fs::write(folder.join(format!("{name}-plays.png")), plays.bytes)?;
     }
     Ok(())
-}
-
-/// A moment of a game.
-struct Moment {
-    open: Scene,
-    public: Scene,
-    legal: Vec<String>,
-}
-
-/// A game of random moves.
-fn game(kind: &dyn GameKind) -> Vec<Moment> {
-    let mut dice = Dice::new(&Seed::new([7; 32]));
-    let mut table = kind
-        .deal(&serde_json::Value::Null, &Seed::new([7; 32]))
-        .expect("the usual set-up");
-    let mut moments = Vec::new();
-    loop {
-        let step = table.step();
-        let mut moment = Moment {
-            open: table.open_scene(),
-            public: table.scene(),
-            legal: Vec::new(),
-        };
-        match step {
-            TableStep::Tell(_) => {}
-            TableStep::Ask(seats) => {
-                for seat in seats {
-                    let legal = table.legal(seat);
-                    let pick = dice.below(legal.len() as u32) as usize;
-                    table.answer(seat, &legal[pick].1).expect("a legal answer");
-                    moment.legal.extend(legal.into_iter().map(|(name, _)| name));
-                }
-                table.resolve();
-                moments.push(moment);
-            }
-            TableStep::Over(_) => {
-                moments.push(moment);
-                return moments;
-            }
-        }
-    }
 }
 
 /// Every piece that lies in rows.

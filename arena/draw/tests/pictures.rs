@@ -1,63 +1,23 @@
 //! What every picture of every game must be.
 
+mod random;
+
 use std::{
     collections::{BTreeMap, HashSet},
     time::Duration,
 };
 
 use arena_draw::{CSS, DrawError, Fonts, Look, Picture, animated, apng, png, spoken};
-use referee_core::{
-    Area, CardSuit, Cell, Dice, GameKind, Hidden, Piece, Scene, Seat, Seed, Shape, Surface,
-    TableStep, TileSuit,
-};
+use referee_core::{Area, CardSuit, Cell, Hidden, Piece, Scene, Seat, Shape, Surface, TileSuit};
 use referee_games::{GAMES, game};
+
+use self::random::played;
 
 const NONE: Look<'static> = Look {
     names: &[],
     legal: &[],
     id_prefix: "",
 };
-
-/// A table that is asked something, and what may be answered.
-struct Moment {
-    open: Scene,
-    public: Scene,
-    legal: Vec<String>,
-}
-
-/// A game of random moves.
-fn played(kind: &dyn GameKind) -> Vec<Moment> {
-    let mut dice = Dice::new(&Seed::new([3; 32]));
-    let mut table = kind
-        .deal(&serde_json::Value::Null, &Seed::new([3; 32]))
-        .expect("the usual set-up");
-    let mut moments = Vec::new();
-    loop {
-        let step = table.step();
-        let mut moment = Moment {
-            open: table.open_scene(),
-            public: table.scene(),
-            legal: Vec::new(),
-        };
-        match step {
-            TableStep::Tell(_) => {}
-            TableStep::Ask(seats) => {
-                for seat in seats {
-                    let legal = table.legal(seat);
-                    let pick = dice.below(legal.len() as u32) as usize;
-                    table.answer(seat, &legal[pick].1).expect("a legal answer");
-                    moment.legal.extend(legal.into_iter().map(|(name, _)| name));
-                }
-                table.resolve();
-                moments.push(moment);
-            }
-            TableStep::Over(_) => {
-                moments.push(moment);
-                return moments;
-            }
-        }
-    }
-}
 
 fn board(surface: Surface, size: usize, piece: impl Fn(usize) -> Piece) -> Scene {
     let names = |count| (0..count).map(|number: usize| number.to_string()).collect();

@@ -20,6 +20,7 @@ pub mod game;
 pub mod replay;
 pub mod run;
 pub mod schedule;
+pub mod solve;
 pub mod standings;
 pub mod tournament;
 pub mod worker;
@@ -81,6 +82,7 @@ pub enum Event {
     Explanation(replay::ExplanationEvent),
     RerunAnswer(replay::RerunAnswerEvent),
     Rerun(replay::RerunEvent),
+    Solved(solve::SolvedEvent),
     Worker(worker::WorkerEvent),
 }
 

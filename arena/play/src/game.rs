@@ -12,6 +12,7 @@ use referee_worker::{Entry, LaunchContext};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    EvaluationQuestion,
     error::{HintError, NotTakenBack, PlayError},
     guest::Guest,
     hint::HintQuestion,
@@ -536,6 +537,19 @@ impl PeopleGame {
             past: person.past.clone(),
             call: self.question(seat).call.clone(),
         })
+    }
+
+    /// The question of a person who is asked how the game stands. What comes of it depends on
+    /// nothing that they do not know.
+    ///
+    /// # Errors
+    ///
+    /// [`HintError::NotAsked`].
+    pub fn evaluation(&self, seat: Seat) -> Result<EvaluationQuestion, HintError> {
+        match self.is_asked(seat) && matches!(self.chairs[seat], Chair::Person(_)) {
+            true => Ok(EvaluationQuestion(self.sitting.imagination(seat))),
+            false => Err(HintError::NotAsked),
+        }
     }
 
     /// What to draw: what a person knows, or everything where the game is over.

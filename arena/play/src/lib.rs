@@ -1,12 +1,13 @@
 //! Games that people play, against bots or one another. To the rules a person is a player like any
 //! other: the same messages, the same judgement, the same record. What people have besides: a slip
 //! is answered and costs nothing ([`read_move`]), moves can be taken back, there is no limit of
-//! time unless they want one, and a hint.
+//! time unless they want one, a hint, and an evaluation that knows no more than they do.
 //!
 //! [`PeopleGame`] waits for nobody but bots: whoever shows it asks people, on a terminal or on a
 //! page.
 
 mod error;
+mod evaluation;
 mod game;
 mod guest;
 mod hint;
@@ -14,6 +15,7 @@ mod setup;
 mod slip;
 
 pub use error::{HintError, NotTakenBack, PlayError};
+pub use evaluation::EvaluationQuestion;
 pub use game::{GivenAnswer, PeopleGame, PlayedMove, Player, Seating, Turn};
 pub use hint::HintQuestion;
 pub use setup::{setup_parts, setup_with};

@@ -8,6 +8,7 @@ use referee_games::{Judgement, Mismatch, Retraced, SeatReply, Sitting, game, pas
 
 use crate::{
     error::ReviewError,
+    parallel::in_parallel,
     playouts::{InProcessBot, Playouts, Position},
     search::{self, Deed, SEARCHES, share},
 };
@@ -152,26 +153,9 @@ impl Explainer<'_> {
         playouts: u32,
         threads: usize,
     ) -> Result<Vec<(Ply, ExplainedMove)>, ReviewError> {
-        let threads = threads.max(1);
-        let mut shares: Vec<Vec<Ply>> = (0..threads).map(|_| Vec::new()).collect();
-        for (at, ply) in plies.into_iter().enumerate() {
-            shares[at % threads].push(ply);
-        }
-        let judged: Result<Vec<Vec<_>>, ReviewError> = std::thread::scope(|scope| {
-            let judge = |ply| self.judge_one(ply, playouts);
-            let working: Vec<_> = shares
-                .into_iter()
-                .map(|share| scope.spawn(move || share.into_iter().map(judge).collect()))
-                .collect();
-            let done = working.into_iter().map(|thread| {
-                let judged = thread.join();
-                judged.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
-            done.collect()
-        });
-        let mut judged: Vec<_> = judged?.into_iter().flatten().collect();
-        judged.sort_by_key(|(ply, _)| ply.number);
-        Ok(judged)
+        in_parallel(plies, threads, |ply| self.judge_one(ply, playouts))
+            .into_iter()
+            .collect()
     }
 
     fn judge_one(&self, ply: Ply, playouts: u32) -> Result<(Ply, ExplainedMove), ReviewError> {

@@ -1,4 +1,5 @@
-//! Looks at a game that was played: [`explain`] finds the move that turned it, [`rerun`] asks
+//! Looks at a game: [`evaluate`] says what each seat can expect of a position, [`course`] how that
+//! changed over a game that was played, [`explain`] finds the move that turned it, [`rerun`] asks
 //! another bot what a seat was asked. Results are data; nothing here prints.
 //!
 //! It knows no bot: one that plays on in this process is handed in as an [`InProcessBot`].
@@ -6,12 +7,16 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod evaluate;
 mod explain;
+mod parallel;
 mod playouts;
 mod rerun;
 mod search;
 
+pub use arena_events::replay::ExpectedScore;
 pub use error::ReviewError;
+pub use evaluate::{course, deals, evaluate};
 pub use explain::{ExplainOptions, ExplainedMove, Explanation, explain};
 pub use playouts::{BotError, InProcessBot, InProcessSeat};
 pub use rerun::{RerunReport, RerunRequest, rerun};

@@ -3,7 +3,7 @@
 
 use arena_events::replay::ExpectedScore;
 use arena_ladder::HalfPoints;
-use referee_core::{Dice, Outcome, Seat, Table};
+use referee_core::{Dice, Outcome, PerSeat, Seat, Table};
 
 /// How much a search explores: mean + [`EXPLORATION`] · sqrt(2 ln N / n), the rule
 /// UCB1 with rewards of 0 to 1 (Kocsis and Szepesvári, "Bandit based Monte-Carlo
@@ -50,26 +50,50 @@ pub(crate) fn estimate(
     playouts: u32,
     dice: &mut Dice,
 ) -> ExpectedScore {
-    let means: Vec<f64> = (0..SEARCHES)
-        .map(|_| {
-            let mut search = Search::new();
-            for _ in 0..playouts / 2 {
-                search.playout(table, Some((seat, deed)), dice);
-            }
-            let counted = playouts - playouts / 2;
-            let sum: f64 = (0..counted)
-                .map(|_| share(&search.playout(table, Some((seat, deed)), dice), seat))
-                .sum();
-            sum / f64::from(counted)
-        })
-        .collect();
-    let searches = f64::from(SEARCHES);
-    let score = means.iter().sum::<f64>() / searches;
-    let squares: f64 = means.iter().map(|one| (one - score).powi(2)).sum();
-    ExpectedScore {
-        score,
-        error: (squares / (searches - 1.0) / searches).sqrt(),
+    let forced = Some((seat, deed));
+    let means = (0..SEARCHES).map(|_| search(table, forced, playouts, dice));
+    mean_and_error(&means.collect::<Vec<_>>())[seat]
+}
+
+/// The mean shares of all seats in one search of so many playouts, of which the later half counts,
+/// when it knows what is good.
+pub(crate) fn search(
+    table: &dyn Table,
+    forced: Option<(Seat, Deed)>,
+    playouts: u32,
+    dice: &mut Dice,
+) -> PerSeat<f64> {
+    let mut search = Search::new();
+    for _ in 0..playouts / 2 {
+        search.playout(table, forced, dice);
     }
+    let counted = playouts - playouts / 2;
+    let mut sums = PerSeat::new(table.info().seats, |_| 0.0);
+    for _ in 0..counted {
+        let outcome = search.playout(table, forced, dice);
+        for (seat, sum) in sums.iter_mut() {
+            *sum += share(&outcome, seat);
+        }
+    }
+    for (_, sum) in sums.iter_mut() {
+        *sum /= f64::from(counted);
+    }
+    sums
+}
+
+/// The mean of independent searches and its standard error, for each seat.
+pub(crate) fn mean_and_error(searches: &[PerSeat<f64>]) -> PerSeat<ExpectedScore> {
+    let count = searches.len() as f64;
+    PerSeat::new(searches[0].seats(), |seat| {
+        let score = searches.iter().map(|one| one[seat]).sum::<f64>() / count;
+        let squares: f64 = (searches.iter())
+            .map(|one| (one[seat] - score).powi(2))
+            .sum();
+        ExpectedScore {
+            score,
+            error: (squares / (count - 1.0) / count).sqrt(),
+        }
+    })
 }
 
 /// The answer that `seat` should give to the question that it has been asked, of

@@ -145,23 +145,43 @@ impl Store {
                 }
             }
         }
-        let mut group_counts = counts
-            .into_iter()
-            .filter(|(_, groups)| *groups > 0)
-            .map(|([who, places, margins], groups)| {
-                Ok(GroupCount {
-                    lineup: lineup(&who)?,
-                    places: places.split(';').map(unlist).collect::<Result<_, _>>()?,
-                    margins: unlist(&margins)?,
-                    groups: groups.cast_unsigned(),
-                })
-            })
-            .collect::<Result<Vec<_>, StoreError>>()?;
-        group_counts.sort_by(|a, b| {
-            let key = |tally: &GroupCount| (tally.lineup.clone(), tally.places.clone());
-            key(a).cmp(&key(b)).then_with(|| a.margins.cmp(&b.margins))
-        });
-        Ok(group_counts)
+        read_counts(counts)
+    }
+
+    /// The same counts of the groups alone whose numbers lie in `within`.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn group_counts_within(
+        &self,
+        id: TournamentId,
+        within: &[Range<u64>],
+    ) -> Result<Vec<GroupCount>, StoreError> {
+        let mut moment = self.snapshot().await?;
+        let mut counts = HashMap::new();
+        // The number of values in a statement is limited.
+        for within in merged(within).chunks(1000) {
+            for (key, more) in count_groups(&mut moment, id, within).await? {
+                *counts.entry(key).or_default() += more;
+            }
+        }
+        read_counts(counts)
+    }
+
+    /// The largest number of a complete group.
+    ///
+    /// # Errors
+    ///
+    /// The database fails.
+    pub async fn last_group(&self, id: TournamentId) -> Result<Option<u64>, StoreError> {
+        let row = sqlx::query(
+            "SELECT number FROM groups WHERE tournament = $1 ORDER BY number DESC LIMIT 1",
+        )
+        .bind(id.0)
+        .fetch_optional(self.readers())
+        .await?;
+        row.map(|row| number(&row, "number")).transpose()
     }
 
     /// The sums of the counters of all games that are not withheld, in order of entrant and
@@ -335,6 +355,27 @@ pub(crate) fn unpacked(packed: &[u8], group: u64, seating: u32) -> Result<String
 
 /// Counts groups with equal lineup, places and margins: all groups, or those whose
 /// numbers lie in one of these ranges, if there are any.
+/// What was counted, in order of lineup, places and margins.
+fn read_counts(counts: HashMap<[String; 3], i64>) -> Result<Vec<GroupCount>, StoreError> {
+    let mut group_counts = counts
+        .into_iter()
+        .filter(|(_, groups)| *groups > 0)
+        .map(|([who, places, margins], groups)| {
+            Ok(GroupCount {
+                lineup: lineup(&who)?,
+                places: places.split(';').map(unlist).collect::<Result<_, _>>()?,
+                margins: unlist(&margins)?,
+                groups: groups.cast_unsigned(),
+            })
+        })
+        .collect::<Result<Vec<_>, StoreError>>()?;
+    group_counts.sort_by(|a, b| {
+        let key = |tally: &GroupCount| (tally.lineup.clone(), tally.places.clone());
+        key(a).cmp(&key(b)).then_with(|| a.margins.cmp(&b.margins))
+    });
+    Ok(group_counts)
+}
+
 async fn count_groups(
     moment: &mut Transaction<'static, Any>,
     id: TournamentId,

@@ -11,6 +11,7 @@ mod dispatch;
 mod error;
 pub mod events;
 mod expected;
+mod history;
 mod identity;
 mod imported;
 mod moves;
@@ -35,6 +36,7 @@ pub use definition::{
 };
 pub use dispatch::{DispatchOptions, Dispatcher, LEASE, OpenMatch, Patience, RunCounters, Waiting};
 pub use error::TournamentError;
+pub use history::{RatingsAfter, rating_history};
 pub use identity::{ChangedBot, changed_bots};
 pub use imported::check_imported;
 pub use moves::export_moves;

@@ -14,7 +14,6 @@ use referee_worker::{
 use crate::{Definition, Planned, Setups, TournamentError, definition::chance, error::invalid};
 
 /// A run that is about to begin or to go on.
-#[derive(Clone)]
 pub struct Plan {
     /// What is played.
     pub definition: Definition,

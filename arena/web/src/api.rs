@@ -6,10 +6,11 @@ use std::sync::{Arc, LazyLock};
 use arena_events::{
     figures::FiguresEvent,
     game::{GameFoul, MoveEvent},
+    replay::ExpectedScore,
     standings::StandingsEvent,
     tournament::TournamentEvent,
 };
-use arena_store::GameRow;
+use arena_store::{GameRow, TournamentSummary};
 use arena_tournament::events;
 use axum::{
     Json, Router,
@@ -31,13 +32,12 @@ use serde_json::{Map, Value, json};
 use crate::{
     caller::Caller,
     error::PageError,
-    hub::Mirror,
     layout,
     pages::{
         game as game_page,
         games::{self, Asked},
     },
-    records::read_key,
+    records::{self, read_key},
     serve::OfSite,
     site::Site,
     standing::Standing,
@@ -111,6 +111,32 @@ struct GameItem {
     finished_unix_ms: i64,
 }
 
+/// What the players of a game that is over could expect.
+#[derive(Serialize, JsonSchema)]
+struct Evaluation {
+    /// Before each move, and at last what they got: one for each seat. Shares of the points, by
+    /// searches with all hands open.
+    plies: Vec<Vec<ExpectedScore>>,
+}
+
+/// How the ratings of a tournament came to be.
+#[derive(Serialize, JsonSchema)]
+struct Ratings {
+    /// The bots, in the order of the ratings.
+    bots: Vec<String>,
+    /// The ratings after parts of the tournament.
+    points: Vec<RatingsPoint>,
+}
+
+/// The ratings after so many deals.
+#[derive(Serialize, JsonSchema)]
+struct RatingsPoint {
+    /// How many deals had been played that count.
+    groups: u64,
+    /// The Elo of each bot; null without a rating.
+    ratings: Vec<Option<f64>>,
+}
+
 /// A game that is being played, in a game without secrets.
 #[derive(Serialize, JsonSchema)]
 struct LiveGame {
@@ -181,6 +207,13 @@ static ENDPOINTS: &[Endpoint] = &[
         media: JSON,
     },
     Endpoint {
+        path: "/tournaments/{tournament}/ratings",
+        summary: "Its ratings after parts of it, each by the rules of the table",
+        query: &[],
+        schema: schema_of::<Ratings>,
+        media: JSON,
+    },
+    Endpoint {
         path: "/tournaments/{tournament}/figures",
         summary: "What was counted beside the results: thinking times, fouls, endings",
         query: &[],
@@ -216,6 +249,13 @@ static ENDPOINTS: &[Endpoint] = &[
         media: "application/x-ndjson",
     },
     Endpoint {
+        path: "/tournaments/{tournament}/games/{game}/evaluation",
+        summary: "What its players could expect before each move; it takes some seconds",
+        query: &[],
+        schema: schema_of::<Evaluation>,
+        media: JSON,
+    },
+    Endpoint {
         path: "/tournaments/{tournament}/live",
         summary: "Games that are being played here, in games without secrets",
         query: &[],
@@ -239,12 +279,17 @@ pub(crate) fn routes() -> Router<Arc<Site>> {
         .route("/tournaments", get(tournaments))
         .route("/tournaments/{tournament}", get(tournament))
         .route("/tournaments/{tournament}/standings", get(standings))
+        .route("/tournaments/{tournament}/ratings", get(ratings))
         .route("/tournaments/{tournament}/figures", get(figures))
         .route("/tournaments/{tournament}/games", get(games_of))
         .route("/tournaments/{tournament}/games/{game}", get(game_of))
         .route(
             "/tournaments/{tournament}/games/{game}/record",
             get(game_page::record),
+        )
+        .route(
+            "/tournaments/{tournament}/games/{game}/evaluation",
+            get(evaluation),
         )
         .route("/tournaments/{tournament}/live", get(live_games))
         .route("/tournaments/{tournament}/live/{game}", get(live_game))
@@ -366,16 +411,16 @@ fn answer<T: Serialize>(found: Result<T, PageError>) -> Response {
 }
 
 /// With a tag, so that a client that has it is not sent it again.
-fn tagged<T: Serialize>(
+fn tagged(
     headers: &HeaderMap,
     found: Result<Arc<Standing>, PageError>,
-    of: impl FnOnce(&Standing) -> &T,
+    of: impl FnOnce(&Standing) -> Response,
 ) -> Response {
     match found {
         Ok(standing) if is_known(headers, &standing.tag) => not_modified(&standing.tag),
         Ok(standing) => {
             let tag = HeaderValue::from_str(&standing.tag).expect("tags are ASCII");
-            ([(ETAG, tag)], Json(of(&standing))).into_response()
+            ([(ETAG, tag)], of(&standing)).into_response()
         }
         Err(error) => error.json(),
     }
@@ -412,24 +457,33 @@ fn limit(asked: Option<u32>) -> Result<u32, PageError> {
 async fn tournaments(State(site): OfSite, Query(asked): Query<PageAsked>) -> Response {
     let found = async {
         let limit = u64::from(limit(asked.limit)?);
-        let all = site.store.tournaments().await?;
+        let all = site.standings.tournaments().await?;
         let offset = asked.offset.min(all.len() as u64);
         let end = offset.saturating_add(limit).min(all.len() as u64);
-        let mut items = Vec::new();
-        for one in &all[offset as usize..end as usize] {
-            let is_claimed = site.store.is_claimed(one.id).await?;
-            items.push(TournamentEvent {
-                tournament: one.name.clone(),
-                game: game_name(&one.game),
-                state: events::state(one.state, is_claimed, one.wish),
-                created_unix_ms: one.created_unix_ms,
-                games: one.games,
-            });
-        }
+        let items = listed(&site, &all[offset as usize..end as usize]).await?;
         let next = (end < all.len() as u64).then_some(end);
         Ok(TournamentPage { items, next })
     };
     answer(found.await)
+}
+
+/// Tournaments with their states, as a list has them.
+pub(crate) async fn listed(
+    site: &Site,
+    tournaments: &[TournamentSummary],
+) -> Result<Vec<TournamentEvent>, PageError> {
+    let mut items = Vec::new();
+    for one in tournaments {
+        let is_claimed = site.store.is_claimed(one.id).await?;
+        items.push(TournamentEvent {
+            tournament: one.name.clone(),
+            game: game_name(&one.game),
+            state: events::state(one.state, is_claimed, one.wish),
+            created_unix_ms: one.created_unix_ms,
+            games: one.games,
+        });
+    }
+    Ok(items)
 }
 
 async fn tournament(State(site): OfSite, Path(name): Path<String>) -> Response {
@@ -450,13 +504,40 @@ async fn tournament(State(site): OfSite, Path(name): Path<String>) -> Response {
 
 async fn standings(State(site): OfSite, Path(name): Path<String>, headers: HeaderMap) -> Response {
     tagged(&headers, site.standings.of(&name).await, |standing| {
-        &standing.standings
+        Json(&standing.standings).into_response()
     })
+}
+
+async fn ratings(State(site): OfSite, Path(name): Path<String>, headers: HeaderMap) -> Response {
+    tagged(&headers, site.standings.of(&name).await, |standing| {
+        let bots = standing.standings.bots.iter();
+        let points = standing.history.iter().map(|after| RatingsPoint {
+            groups: after.groups,
+            ratings: after.ratings.clone(),
+        });
+        let ratings = Ratings {
+            bots: bots.map(|bot| bot.name.clone()).collect(),
+            points: points.collect(),
+        };
+        Json(ratings).into_response()
+    })
+}
+
+async fn evaluation(State(site): OfSite, Path((name, game)): Path<(String, String)>) -> Response {
+    let found = async {
+        let record = records::find(&site, &name, &game).await?;
+        let course = site.evaluations.of(&record).await?;
+        let plies = course.iter().map(|expects| expects.as_slice().to_vec());
+        Ok(Evaluation {
+            plies: plies.collect(),
+        })
+    };
+    answer(found.await)
 }
 
 async fn figures(State(site): OfSite, Path(name): Path<String>, headers: HeaderMap) -> Response {
     tagged(&headers, site.standings.of(&name).await, |standing| {
-        &standing.figures
+        Json(&standing.figures).into_response()
     })
 }
 
@@ -539,8 +620,7 @@ fn item(standing: &Standing, row: &GameRow) -> GameItem {
 }
 
 fn live_item(site: &Site, tournament: &str, key: GameKey) -> Option<LiveGame> {
-    let mut mirror: Mirror = site.hub.mirror(tournament, key)?;
-    mirror.catch_up(&site.hub, tournament, key);
+    let mirror = site.hub.mirror(tournament, key)?;
     let named = format!("{}.{}", key.group, key.seating);
     let moves = mirror.moves.iter().enumerate().map(|(at, one)| MoveEvent {
         game_id: named.clone(),

@@ -9,6 +9,7 @@ use referee_core::Record;
 use crate::{
     assets::{SCRIPT, STYLE},
     error::PageError,
+    evaluation,
     language::Language,
     pages::{
         self,
@@ -34,6 +35,7 @@ pub struct ExportError(#[from] PageError);
 ///
 /// The record is not of a possible game.
 pub fn game_html(record: Record, language: Language) -> Result<String, ExportError> {
+    let course = evaluation::evaluated(&record)?;
     let game = Game::of(record.printable())?;
     let title = game.names().join(" – ");
     // A closing tag in it would end the element.
@@ -42,8 +44,12 @@ pub fn game_html(record: Record, language: Language) -> Result<String, ExportErr
     let body = html! {
         h1 { (title) }
         p { (language.title(game.kind.info())) " · " (game.record.header.game_id) }
-        p.result { (game.result(language)) }
+        p.result { (viewer::result(&game.record, language)) }
         div.watching { (viewer::show(&game, Position::default(), language, "", "")) }
+        section.evaluation #evaluation {
+            h2 { (language.pick("Evaluation", "评估")) }
+            (evaluation::graph(game.names(), &course, game.plies(), language))
+        }
         (viewer::times(&game, language))
         script #frames type="application/json" { (PreEscaped(frames)) }
     };
@@ -75,6 +81,7 @@ pub async fn tournament_html(
         h2 { (language.pick("Standings", "排名")) }
         (tournament::table(&standing, None, language))
         (tournament::bars(standings, None, language))
+        (tournament::history(&standing, None, language))
         @if standings.rows.len() > 2 {
             h2 { (language.pick("Who beat whom", "交叉表")) }
             (tournament::cross(standings, None, language))

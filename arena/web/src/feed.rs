@@ -121,7 +121,10 @@ impl Frame {
 }
 
 fn has_same_parts(old: &Block, new: &Block) -> bool {
+    // The element around the parts has a size and a role.
+    let around = |block: &Block| block.html.split('>').next().map(str::to_owned);
     !new.parts.is_empty()
+        && around(old) == around(new)
         && old.parts.len() == new.parts.len()
         && (old.parts.iter().zip(&new.parts)).all(|(old, new)| old.0 == new.0)
 }
@@ -154,9 +157,15 @@ impl Feeds {
         }
     }
 
-    /// Follows a topic. The first who does so has its frames made by `render`, until nobody follows
-    /// it any more; where that gives none, there is nothing to follow any more.
-    pub(crate) fn follow<R, F>(&self, topic: String, mut render: R) -> Following
+    /// Follows a topic. The first who does so has its frames made by `render`, each time that
+    /// something is `heard`, until nobody follows it any more; where it gives none, there is nothing
+    /// to follow any more.
+    pub(crate) fn follow<R, F>(
+        &self,
+        topic: String,
+        mut heard: watch::Receiver<u64>,
+        mut render: R,
+    ) -> Following
     where
         R: FnMut() -> F + Send + 'static,
         F: Future<Output = Option<Frame>> + Send,
@@ -173,7 +182,6 @@ impl Feeds {
         topics.insert(topic.clone(), sender.clone());
         drop(topics);
         let all = self.topics.clone();
-        let mut heard = self.hub.subscribe();
         tokio::spawn(async move {
             loop {
                 heard.mark_unchanged();
@@ -267,7 +275,7 @@ mod tests {
             blocks: vec![
                 Block {
                     id: "board".to_owned(),
-                    html: cells.concat().into(),
+                    html: format!("<svg>{}</svg>", cells.concat()).into(),
                     parts: parts
                         .map(|(at, html)| (format!("c{at}"), (*html).into()))
                         .collect(),
@@ -294,7 +302,16 @@ mod tests {
         assert_eq!(changes.inner.len(), 2);
         let fewer = frame(&["a"]);
         let changes = fewer.since(Some(&all)).expect("a part is gone");
-        assert_eq!(changes.inner.get("board"), Some(&"a"));
+        assert_eq!(changes.inner.get("board"), Some(&"<svg>a</svg>"));
         assert!(changes.outer.is_empty());
+    }
+
+    #[test]
+    fn a_picture_of_another_size_or_role_is_sent_whole() {
+        let (before, mut after) = (frame(&["a", "b"]), frame(&["a", "X"]));
+        after.blocks[0].html = "<svg role=\"group\">aX</svg>".into();
+        let changes = after.since(Some(&before)).expect("something differs");
+        assert!(changes.outer.is_empty());
+        assert!(changes.inner.contains_key("board"));
     }
 }

@@ -48,7 +48,6 @@ struct LiveTournament {
 
 #[derive(Clone)]
 struct LiveGame {
-    players: Vec<String>,
     /// What it begins with. It is kept here and never told.
     fixture: Arc<Fixture>,
     moves: Vec<LiveMove>,
@@ -81,7 +80,7 @@ pub(crate) struct Progress {
 pub struct HubObserver {
     hub: Arc<Hub>,
     name: String,
-    plan: Plan,
+    plan: Arc<Plan>,
 }
 
 impl Hub {
@@ -103,7 +102,7 @@ impl Hub {
 
     /// What hears of a tournament that begins, or goes on.
     #[must_use]
-    pub fn observer(self: &Arc<Self>, name: &str, plan: &Plan) -> HubObserver {
+    pub fn observer(self: &Arc<Self>, name: &str, plan: &Arc<Plan>) -> HubObserver {
         HubObserver {
             hub: self.clone(),
             name: name.to_owned(),
@@ -116,8 +115,7 @@ impl Hub {
         self.changed.subscribe()
     }
 
-    /// Somebody else has news for those who follow: a game of people.
-    pub(crate) fn bump(&self) {
+    fn bump(&self) {
         self.changed.send_modify(|number| *number += 1);
     }
 
@@ -161,18 +159,23 @@ impl Hub {
             .collect()
     }
 
-    /// A game as it stands; none where its moves are not known.
+    /// A game as it stands; none where its moves are not known. It is dealt and played again without
+    /// the lock, for which games wait.
     pub(crate) fn mirror(&self, tournament: &str, key: GameKey) -> Option<Mirror> {
-        let running = self.lock();
-        let game = running.get(tournament)?.live.get(&key)?;
-        Some(Mirror {
-            fixture: game.fixture.clone(),
-            players: game.players.clone(),
-            sitting: Sitting::new((*game.fixture).clone()).ok()?,
-            began: game.began,
+        let (fixture, began) = {
+            let running = self.lock();
+            let game = running.get(tournament)?.live.get(&key)?;
+            (game.fixture.clone(), game.began)
+        };
+        let mut mirror = Mirror {
+            players: fixture.players.as_slice().to_vec(),
+            sitting: Sitting::new((*fixture).clone()).ok()?,
+            fixture,
+            began,
             moves: Vec::new(),
             ended: None,
-        })
+        };
+        mirror.catch_up(self, tournament, key).then_some(mirror)
     }
 }
 
@@ -196,7 +199,6 @@ impl LiveTournament {
                     spent: PerSeat::default(),
                 };
                 let game = LiveGame {
-                    players: update.players.clone(),
                     fixture: Arc::new(fixture),
                     moves: Vec::new(),
                     began: now,

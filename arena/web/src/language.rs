@@ -57,6 +57,15 @@ impl Language {
         }
     }
 
+    /// Why a game ended.
+    pub(crate) fn reason(self, reason: &str) -> String {
+        let reason = referee_core::printable(reason);
+        match self {
+            Self::En => reason,
+            Self::Zh => referee_games::chinese_reason(&reason),
+        }
+    }
+
     /// What a game is called.
     pub(crate) fn title(self, info: &GameInfo) -> &'static str {
         match self {

@@ -2,6 +2,7 @@
 //! says them.
 
 use maud::{Markup, html};
+use referee_core::shorten;
 
 /// A figure with its error, or none.
 pub(crate) struct Bar {
@@ -14,8 +15,15 @@ pub(crate) struct Bar {
 /// The style of a plot that is a file of its own.
 pub(crate) const STYLE: &str = ".plot,svg{font:12px sans-serif;background:#fff;color:#0f172a}\
     .tick{fill:#475569;font-size:11px}.grid{stroke:#cbd5e1}.axis,.error{stroke:#475569}\
-    .error{stroke-width:2}.value,.column{fill:#1d4ed8}";
+    .error{stroke-width:2}.value,.column{fill:#1d4ed8}\
+    .line{stroke-width:2;stroke:#1d4ed8}text.name{fill:#0f172a}\
+    .line1{stroke:#b45309;stroke-dasharray:7 3}.line2{stroke:#047857;stroke-dasharray:2 3}\
+    .line3{stroke:#be123c;stroke-dasharray:9 3 2 3}.line4{stroke:#6d28d9;stroke-dasharray:12 4}\
+    .line5{stroke:#0e7490;stroke-dasharray:4 2}.line6{stroke:#4d7c0f;stroke-dasharray:1 2}\
+    .line7{stroke:#475569;stroke-dasharray:6 2 1 2}text.name{stroke:none}";
 
+/// How many kinds of lines there are.
+const STROKES: usize = 8;
 const ROW: f64 = 26.0;
 const NAMES: f64 = 170.0;
 const WIDTH: f64 = 720.0;
@@ -46,7 +54,7 @@ pub(crate) fn error_bars(bars: &[Bar], unit: &str, label: &str) -> Markup {
             text.tick x="4" y=(n(height - 6.0)) { (unit) }
             @for (at, bar) in bars.iter().enumerate() {
                 @let y = ROW * at as f64 + ROW / 2.0;
-                @let name = shortened(&bar.name, 22);
+                @let name = shorten(&bar.name, 22);
                 @if let Some(href) = &bar.href {
                     a href=(href) { text.name x="4" y=(n(y + 4.0)) { (name) title { (bar.name) } } }
                 } @else {
@@ -90,6 +98,87 @@ pub(crate) fn histogram(columns: &[(String, u64)], label: &str) -> Markup {
     }
 }
 
+/// A line through points.
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) points: Vec<(f64, f64)>,
+}
+
+/// What a plot of lines is about.
+pub(crate) struct Axes<'a> {
+    pub(crate) label: &'a str,
+    pub(crate) x: &'a str,
+    pub(crate) y: &'a str,
+    /// The ends of the upward axis; none where the points say.
+    pub(crate) range: Option<(f64, f64)>,
+    /// Where on the other axis somebody is.
+    pub(crate) cursor: Option<f64>,
+}
+
+/// Lines whose names stand at their ends. Each differs in colour and in dashes.
+pub(crate) fn lines(lines: &[Line], axes: &Axes<'_>) -> Markup {
+    const LEFT: f64 = 44.0;
+    const RIGHT: f64 = 130.0;
+    const TOP: f64 = 22.0;
+    const BOTTOM: f64 = 240.0;
+    const NAME: f64 = 14.0;
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let last = points().map(|point| point.0).fold(1.0, f64::max);
+    let (low, high) = axes.range.unwrap_or_else(|| {
+        let low = points().map(|point| point.1).fold(0.0, f64::min);
+        let high = points().map(|point| point.1).fold(0.0, f64::max);
+        let room = ((high - low) * 0.05).max(1.0);
+        (low - room, high + room)
+    });
+    let x = |value: f64| LEFT + value / last * (WIDTH - LEFT - RIGHT);
+    let y = |value: f64| BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP);
+    let path = |line: &Line| {
+        let points = line.points.iter().enumerate();
+        let steps = points.map(|(at, point)| {
+            let step = if at == 0 { 'M' } else { 'L' };
+            format!("{step}{} {}", n(x(point.0)), n(y(point.1)))
+        });
+        steps.collect::<String>()
+    };
+    let mut names: Vec<(usize, f64)> = (lines.iter().enumerate())
+        .filter_map(|(at, line)| Some((at, y(line.points.last()?.1))))
+        .collect();
+    names.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut free = TOP - NAME;
+    for (_, height) in &mut names {
+        *height = height.max(free + NAME);
+        free = *height;
+    }
+    let height = BOTTOM.max(free) + 26.0;
+    html! {
+        svg.plot viewBox=(format!("0 0 {WIDTH} {height}")) role="img" aria-label=(axes.label)
+            data-left=(n(x(0.0))) data-right=(n(x(last))) data-last=(last) {
+            @for tick in ticks(low, high, 5) {
+                line.grid x1=(n(LEFT)) x2=(n(WIDTH - RIGHT)) y1=(n(y(tick))) y2=(n(y(tick))) {}
+                text.tick x=(n(LEFT - 6.0)) y=(n(y(tick) + 4.0)) text-anchor="end" { (short(tick)) }
+            }
+            @for tick in ticks(0.0, last, 8) {
+                text.tick x=(n(x(tick))) y=(n(BOTTOM + 16.0)) text-anchor="middle" { (short(tick)) }
+            }
+            text.tick x="4" y="12" { (axes.y) }
+            text.tick x=(n(WIDTH - RIGHT + 16.0)) y=(n(BOTTOM + 16.0)) { (axes.x) }
+            @if let Some(at) = axes.cursor {
+                line.cursor x1=(n(x(at))) x2=(n(x(at))) y1=(n(TOP)) y2=(n(BOTTOM)) {}
+            }
+            @for (at, line) in lines.iter().enumerate() {
+                path class=(format!("line line{}", at % STROKES)) d=(path(line)) fill="none" {
+                    title { (line.name) }
+                }
+            }
+            @for (at, height) in names {
+                text class=(format!("name line{}", at % STROKES)) x=(n(WIDTH - RIGHT + 8.0)) y=(n(height + 4.0)) {
+                    (shorten(&lines[at].name, 16)) title { (lines[at].name) }
+                }
+            }
+        }
+    }
+}
+
 /// A share from 0 to 1, as a bar.
 pub(crate) fn share(value: f64, label: &str) -> Markup {
     html! {
@@ -124,15 +213,6 @@ fn short(value: f64) -> String {
 
 fn n(value: f64) -> String {
     format!("{value:.1}")
-}
-
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(most - 1).collect();
-    short.push('…');
-    short
 }
 
 #[cfg(test)]

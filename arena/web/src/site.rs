@@ -6,6 +6,7 @@ use arena_store::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    evaluation::Evaluations,
     feed::Feeds,
     hub::Hub,
     people::{People, PeopleOptions},
@@ -29,6 +30,7 @@ pub(crate) struct Site {
     pub(crate) hub: Arc<Hub>,
     pub(crate) feeds: Feeds,
     pub(crate) standings: Standings,
+    pub(crate) evaluations: Evaluations,
     pub(crate) people: Option<Arc<People>>,
     pub(crate) names: Vec<String>,
     pub(crate) stop: CancellationToken,
@@ -44,8 +46,9 @@ impl Site {
         } = options;
         Self {
             standings: Standings::new(store.clone()),
+            evaluations: Evaluations::new(),
             feeds: Feeds::new(hub.clone()),
-            people: people.map(|options| Arc::new(People::new(options, hub.clone()))),
+            people: people.map(|options| Arc::new(People::new(options))),
             names: names
                 .into_iter()
                 .map(|name| name.to_ascii_lowercase())

@@ -9,8 +9,8 @@ use std::{
 };
 
 use arena_events::{Event, figures::FiguresEvent, standings::StandingsEvent};
-use arena_store::{Store, Tournament};
-use arena_tournament::{Definition, Snapshot, StoredResults, events};
+use arena_store::{Store, Tournament, TournamentSummary};
+use arena_tournament::{Definition, RatingsAfter, Snapshot, StoredResults, events, rating_history};
 use referee_worker::Buckets;
 use tokio::{runtime::Handle, task::spawn_blocking};
 
@@ -20,6 +20,8 @@ use crate::error::PageError;
 const LEAST: Duration = Duration::from_millis(500);
 /// So many times as long as they took to compute they are kept.
 const SHARE: u32 = 10;
+/// After so many parts of a tournament its ratings are plotted.
+const PARTS: u64 = 40;
 /// Of so many tournaments they are kept.
 const MOST: usize = 64;
 
@@ -29,29 +31,46 @@ pub(crate) struct Standing {
     pub(crate) definition: Definition,
     pub(crate) standings: StandingsEvent,
     pub(crate) figures: FiguresEvent,
+    /// How its ratings came to be.
+    pub(crate) history: Vec<RatingsAfter>,
     /// How long each bot's answers took, by number.
     pub(crate) thinking: Vec<Buckets>,
-    /// Changes with all of this.
+    /// Changes with all of this; as the header `ETag` has it.
     pub(crate) tag: String,
 }
 
-struct Kept {
-    standing: Arc<Standing>,
-    /// How many games there were.
-    games: u64,
+/// What was read, and how long it is good.
+struct Kept<T> {
+    value: Arc<T>,
     made: Instant,
     took: Duration,
 }
 
-type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
+struct KeptStanding {
+    kept: Kept<Standing>,
+    /// How many games there were.
+    games: u64,
+}
+
+type Slot = Arc<tokio::sync::Mutex<Option<KeptStanding>>>;
 
 /// The standings of all tournaments that are looked at.
 pub(crate) struct Standings {
     store: Store,
     slots: Mutex<HashMap<String, Slot>>,
+    list: tokio::sync::Mutex<Option<Kept<Vec<TournamentSummary>>>>,
 }
 
-impl Kept {
+impl<T> Kept<T> {
+    /// What has just been read, since then.
+    fn since(began: Instant, value: T) -> Self {
+        Self {
+            value: Arc::new(value),
+            made: Instant::now(),
+            took: began.elapsed(),
+        }
+    }
+
     fn is_fresh(&self) -> bool {
         self.made.elapsed() < LEAST.max(self.took * SHARE)
     }
@@ -62,17 +81,31 @@ impl Standings {
         Self {
             store,
             slots: Mutex::default(),
+            list: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// All tournaments as they were a moment ago, the newest first.
+    pub(crate) async fn tournaments(&self) -> Result<Arc<Vec<TournamentSummary>>, PageError> {
+        let mut list = self.list.lock().await;
+        if let Some(kept) = list.as_ref()
+            && kept.is_fresh()
+        {
+            return Ok(kept.value.clone());
+        }
+        let began = Instant::now();
+        let kept = Kept::since(began, self.store.tournaments().await?);
+        Ok(list.insert(kept).value.clone())
     }
 
     /// A tournament as it stood a moment ago.
     pub(crate) async fn of(&self, name: &str) -> Result<Arc<Standing>, PageError> {
         let slot = self.slot(name);
         let mut slot = slot.lock().await;
-        if let Some(kept) = slot.as_ref()
+        if let Some(KeptStanding { kept, .. }) = slot.as_ref()
             && kept.is_fresh()
         {
-            return Ok(kept.standing.clone());
+            return Ok(kept.value.clone());
         }
         let Some(tournament) = self.store.tournament(name).await? else {
             self.forget(name);
@@ -81,21 +114,17 @@ impl Standings {
             )));
         };
         let games = self.store.game_count(tournament.id).await?;
-        if let Some(kept) = slot.as_mut()
-            && kept.games == games
-            && kept.standing.tournament == tournament
+        if let Some(KeptStanding { kept, games: then }) = slot.as_ref()
+            && *then == games
+            && kept.value.tournament == tournament
             && (tournament.state.is_final() || kept.made.elapsed() < Duration::from_secs(10))
         {
-            return Ok(kept.standing.clone());
+            return Ok(kept.value.clone());
         }
         let began = Instant::now();
-        let standing = Arc::new(self.compute(tournament, games).await?);
-        *slot = Some(Kept {
-            standing: standing.clone(),
-            games,
-            made: Instant::now(),
-            took: began.elapsed(),
-        });
+        let kept = Kept::since(began, self.compute(tournament, games).await?);
+        let standing = kept.value.clone();
+        *slot = Some(KeptStanding { kept, games });
         Ok(standing)
     }
 
@@ -146,29 +175,25 @@ async fn compute(store: &Store, tournament: Tournament, games: u64) -> Result<St
     let Event::Figures(figures) = snapshot.figures_event(Some(&tournament.name)) else {
         return Err(PageError::system("the figures", "they are another event"));
     };
+    let history = rating_history(store, tournament.id, &snapshot, PARTS).await?;
     let thinking = snapshot.figures.bots.iter();
     let thinking = thinking.map(|bot| bot.thinking.clone()).collect();
+    // Quoted, as RFC 9110 wants it.
     let tag = format!(
-        "{games}-{:?}-{}",
+        "\"{}-{games}-{:?}-{}\"",
+        tournament.id,
         standings.state,
-        definition_words(&tournament)
+        tournament.over_unix_ms.unwrap_or_default()
     );
     Ok(Standing {
         definition,
         standings,
         figures,
+        history,
         thinking,
         tag,
         tournament,
     })
-}
-
-fn definition_words(tournament: &Tournament) -> String {
-    format!(
-        "{}-{}",
-        tournament.id,
-        tournament.over_unix_ms.unwrap_or_default()
-    )
 }
 
 /// What everybody may know of how a bot is started: a command line or an address is for its owner.

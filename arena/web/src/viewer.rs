@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use arena_draw::{Look, Picture, spoken};
 use maud::{Markup, PreEscaped, html};
-use referee_core::{Event, FoulKind, GameKind, Record, Scene, Seat, Verdict, Watch};
-use referee_games::{Moment, game, replay};
+use referee_core::{FoulKind, GameKind, Record, Scene, Seat, Verdict};
+use referee_games::{Knowledge, Moment, game, replay};
 use serde::Serialize;
 
 use crate::{error::PageError, language::Language};
@@ -86,48 +86,16 @@ impl Game {
                 .collect();
         };
         let mut scenes = Vec::with_capacity(self.plies() + 1);
-        let mut knows: Option<Box<dyn Watch>> = None;
+        let mut knowledge = Knowledge::new(self.kind, seat);
         let mut next = self.moments.iter().map(|moment| moment.at).peekable();
-        let nothing = Scene::default();
         for (at, event) in self.record.events.iter().enumerate() {
             while next.next_if(|&until| until <= at).is_some() {
-                scenes.push(
-                    knows
-                        .as_ref()
-                        .map_or_else(|| nothing.clone(), |knows| knows.scene()),
-                );
+                scenes.push(knowledge.scene().unwrap_or_default());
             }
             // A record that was proved has no message that can't be read.
-            match (event, &mut knows) {
-                (Event::Asked { seat: to, call, .. }, None) if *to == seat => {
-                    knows = self.kind.watch(seat, call).ok();
-                }
-                (
-                    Event::Told { seat: to, call } | Event::Asked { seat: to, call, .. },
-                    Some(knows),
-                ) if *to == seat => {
-                    let _ = knows.hear(call);
-                }
-                (
-                    Event::Answered {
-                        seat: by,
-                        number: 1..,
-                        answer,
-                        notation: Some(_),
-                        ..
-                    },
-                    Some(knows),
-                ) if *by == seat => {
-                    let _ = knows.answered(answer);
-                }
-                _ => {}
-            }
+            let _ = knowledge.hear(event);
         }
-        scenes.resize_with(self.plies() + 1, || {
-            knows
-                .as_ref()
-                .map_or_else(|| nothing.clone(), |knows| knows.scene())
-        });
+        scenes.resize_with(self.plies() + 1, || knowledge.scene().unwrap_or_default());
         scenes
     }
 
@@ -173,39 +141,41 @@ impl Game {
         let frames = frames.collect();
         Frames { parts, frames }
     }
+}
 
-    /// How it ended.
-    pub(crate) fn result(&self, language: Language) -> String {
-        match &self.record.result.verdict {
-            Verdict::Void { reason } => {
-                format!("{}{reason}", language.pick("void: ", "无效："))
-            }
-            Verdict::Finished { outcome, fouls } => {
-                let places = outcome.places.as_slice();
-                let first = places.iter().filter(|place| **place == 1).count();
-                let mut text = match (language, first) {
-                    (Language::En, 0) => "nobody won".to_owned(),
-                    (Language::Zh, 0) => "无人获胜".to_owned(),
-                    (_, 1) => {
-                        let at = places.iter().position(|place| *place == 1).unwrap_or(0);
-                        let name = &self.names()[at];
-                        match language {
-                            Language::En => format!("{name} won"),
-                            Language::Zh => format!("{name} 获胜"),
-                        }
+/// How a game ended, in words.
+#[must_use]
+pub fn result(record: &Record, language: Language) -> String {
+    let names = record.header.players.as_slice();
+    match &record.result.verdict {
+        Verdict::Void { reason } => {
+            format!("{}{reason}", language.pick("void: ", "无效："))
+        }
+        Verdict::Finished { outcome, fouls } => {
+            let places = outcome.places.as_slice();
+            let first = places.iter().filter(|place| **place == 1).count();
+            let mut text = match (language, first) {
+                (Language::En, 0) => "nobody won".to_owned(),
+                (Language::Zh, 0) => "无人获胜".to_owned(),
+                (_, 1) => {
+                    let at = places.iter().position(|place| *place == 1).unwrap_or(0);
+                    let name = &names[at];
+                    match language {
+                        Language::En => format!("{name} won"),
+                        Language::Zh => format!("{name} 获胜"),
                     }
-                    (Language::En, _) => "a draw".to_owned(),
-                    (Language::Zh, _) => "平局".to_owned(),
-                };
-                text += language.pick(": ", "：");
-                text += &outcome.reason;
-                for foul in fouls {
-                    let name = &self.names()[foul.seat.index()];
-                    let what = foul_words(language, foul.foul.kind());
-                    text += &format!("; {name}: {what}");
                 }
-                text
+                (Language::En, _) => "a draw".to_owned(),
+                (Language::Zh, _) => "平局".to_owned(),
+            };
+            text += language.pick(": ", "：");
+            text += &language.reason(&outcome.reason);
+            for foul in fouls {
+                let name = &names[foul.seat.index()];
+                let what = foul_words(language, foul.foul.kind());
+                text += &format!("; {name}: {what}");
             }
+            text
         }
     }
 }

@@ -9,6 +9,7 @@ mod dice;
 mod event_line;
 mod foul;
 mod game;
+mod imagine;
 mod json;
 mod outcome;
 #[cfg(feature = "pack")]
@@ -31,9 +32,10 @@ pub use foul::{Foul, FoulKind};
 pub use game::{
     Audience, Game, GameInfo, Illegal, Observation, RulesPage, SetupError, State, Step, Trial,
 };
+pub use imagine::PastAnswer;
 pub use json::{JsonBounds, JsonError};
 pub use outcome::{Outcome, SeatFoul, Verdict};
-pub use printable::{is_printable, printable, printable_lines};
+pub use printable::{is_printable, printable, printable_lines, shorten};
 pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine, SeatHeader};
 pub use scene::{Area, CardSuit, Cell, Hidden, Piece, Scene, Shape, Surface, TileSuit};
 pub use seat::{PerSeat, Seat};

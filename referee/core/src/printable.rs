@@ -35,6 +35,22 @@ pub fn printable_lines(text: &str) -> String {
     escaped(text, |c| c == '\n' || is_printable(c))
 }
 
+/// The text, of at most this many letters: `…` stands for the rest.
+///
+/// # Panics
+///
+/// `most` is 0.
+#[must_use]
+pub fn shorten(text: &str, most: usize) -> String {
+    assert!(most > 0, "one letter stands for the rest");
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(most - 1).collect();
+    short.push('…');
+    short
+}
+
 fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

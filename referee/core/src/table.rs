@@ -4,8 +4,8 @@
 use std::marker::PhantomData;
 
 use crate::{
-    Dice, Game, GameInfo, Malformed, Outcome, Scene, Seat, Seed, SetupError, Sight, State, Step,
-    Trial, Watch, Watcher, Wire, wire::offered,
+    Dice, Game, GameInfo, Malformed, Outcome, PastAnswer, Scene, Seat, Seed, SetupError, Sight,
+    State, Step, Trial, Watch, Watcher, Wire, imagine::imagined, wire::offered,
 };
 
 /// A kind of game, as the list of all games holds it.
@@ -52,6 +52,24 @@ pub trait GameKind: Send + Sync {
 
     /// Beginnings that a bot should be able to handle; see [`Game::trials`].
     fn trials(&self) -> &'static [Trial];
+
+    /// The game of this deal after what seats have answered, as `seat` may imagine it, so that it
+    /// can think about a game whose secrets it does not know: what it has not seen is dealt again
+    /// (by [`Game::redeal`], which favours no deal knowingly but is no exact sample), and it is
+    /// asked the same. `absent` left before the first question. None where the seat is not asked,
+    /// or where the new deal does not lead there; another one may.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`] as for [`setup`](Self::setup).
+    fn imagined(
+        &self,
+        deal: (&serde_json::Value, &Seed),
+        absent: &[Seat],
+        past: &[PastAnswer<'_>],
+        seat: Seat,
+        dice: &mut Dice,
+    ) -> Result<Option<Box<dyn Table>>, SetupError>;
 
     /// A watcher that learns what a seat knows, from its first call on.
     ///
@@ -204,6 +222,23 @@ impl<G: Sight> GameKind for Kind<G> {
         let setup = Self::read(setup)?;
         let state = G::deal(&setup, &mut Dice::new(seed));
         Ok(Box::new(InProgress::<G>::new(setup, state)))
+    }
+
+    fn imagined(
+        &self,
+        (setup, seed): (&serde_json::Value, &Seed),
+        absent: &[Seat],
+        past: &[PastAnswer<'_>],
+        seat: Seat,
+        dice: &mut Dice,
+    ) -> Result<Option<Box<dyn Table>>, SetupError> {
+        let setup = Self::read(setup)?;
+        let imagined = imagined::<G>(&setup, seed, absent, past, seat, dice);
+        Ok(imagined.map(|(state, asked)| {
+            let mut game = InProgress::<G>::new(setup, state);
+            game.now = Now::Asking(asked);
+            Box::new(game) as Box<dyn Table>
+        }))
     }
 
     fn opening(&self, line: &str) -> Result<serde_json::Value, SetupError> {

@@ -7,8 +7,10 @@
 
 pub mod big_two;
 mod calls;
+mod chinese;
 pub mod connect_four;
 mod envelope;
+mod imagination;
 pub mod mahjong;
 pub mod othello;
 mod part;
@@ -18,10 +20,13 @@ mod sitting;
 use referee_core::{GameKind, Kind};
 
 pub use calls::Calls;
+pub use chinese::chinese_reason;
 pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results};
+pub use imagination::Imagination;
 pub use part::{Asked, Cue, Part};
 pub use replay::{
-    Mismatch, Moment, RecordedReply, Retraced, known_to, replay, retrace, retrace_within, verify,
+    Knowledge, Mismatch, Moment, RecordedReply, Retraced, known_to, replay, retrace,
+    retrace_within, verify,
 };
 pub use sitting::{
     BEHAVIOR_VERSION, Finished, Fixture, Judgement, Next, Question, SeatReply, Sitting,

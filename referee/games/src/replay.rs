@@ -374,42 +374,78 @@ fn in_words(event: Option<&Event>) -> String {
     )
 }
 
-/// What a seat knows after these events, the first ones of a record: what it was told and
-/// what it has answered. None where it was told nothing.
-///
-/// # Errors
-///
-/// A call or an answer can't be read.
-pub fn known_to(
-    kind: &dyn GameKind,
+/// What one seat knows while a record is read: what it was told and what it has answered.
+pub struct Knowledge {
+    kind: &'static dyn GameKind,
     seat: Seat,
-    events: &[Event],
-) -> Result<Option<Scene>, Malformed> {
-    let mut watch: Option<Box<dyn Watch>> = None;
-    for event in events {
-        match (event, &mut watch) {
-            (Event::Asked { seat: to, call, .. }, None) if *to == seat => {
-                watch = Some(kind.watch(seat, call)?);
+    watch: Option<Box<dyn Watch>>,
+}
+
+impl Knowledge {
+    /// The seat before it was told anything.
+    #[must_use]
+    pub const fn new(kind: &'static dyn GameKind, seat: Seat) -> Self {
+        Self {
+            kind,
+            seat,
+            watch: None,
+        }
+    }
+
+    /// The next event of the record; those of other seats change nothing.
+    ///
+    /// # Errors
+    ///
+    /// A call or an answer can't be read.
+    pub fn hear(&mut self, event: &Event) -> Result<(), Malformed> {
+        let own = self.seat;
+        match (event, &mut self.watch) {
+            (Event::Asked { seat, call, .. }, watch @ None) if *seat == own => {
+                *watch = Some(self.kind.watch(own, call)?);
             }
-            (Event::Told { seat: to, call } | Event::Asked { seat: to, call, .. }, Some(watch))
-                if *to == seat =>
+            (Event::Told { seat, call } | Event::Asked { seat, call, .. }, Some(watch))
+                if *seat == own =>
             {
                 watch.hear(call)?;
             }
             (
                 Event::Answered {
-                    seat: by,
-                    number,
+                    seat,
+                    number: 1..,
                     answer,
                     notation: Some(_),
                     ..
                 },
                 Some(watch),
-            ) if *number > 0 && *by == seat => {
+            ) if *seat == own => {
                 watch.answered(answer)?;
             }
             _ => {}
         }
+        Ok(())
     }
-    Ok(watch.map(|watch| watch.scene()))
+
+    /// What to draw; none where the seat was told nothing.
+    #[must_use]
+    pub fn scene(&self) -> Option<Scene> {
+        self.watch.as_ref().map(|watch| watch.scene())
+    }
+}
+
+/// What a seat knows after these events, the first ones of a record. None where it was told
+/// nothing.
+///
+/// # Errors
+///
+/// A call or an answer can't be read.
+pub fn known_to(
+    kind: &'static dyn GameKind,
+    seat: Seat,
+    events: &[Event],
+) -> Result<Option<Scene>, Malformed> {
+    let mut knowledge = Knowledge::new(kind, seat);
+    for event in events {
+        knowledge.hear(event)?;
+    }
+    Ok(knowledge.scene())
 }

@@ -11,7 +11,7 @@ use referee_core::{
     SetupError, Table, TableStep, ThinkingTime, Transcript, Verdict,
 };
 
-use crate::envelope;
+use crate::{envelope, imagination::Imagination};
 
 /// Increases when the referee behaves differently with the same messages.
 pub const BEHAVIOR_VERSION: u32 = 1;
@@ -316,6 +316,13 @@ impl Sitting {
             waiting: self.waiting.clone(),
             untold: self.untold.clone(),
         }
+    }
+
+    /// What a seat that is asked may imagine of the game. A [fork](Self::fork) does not know what
+    /// came before it, so it has nothing to imagine.
+    #[must_use]
+    pub fn imagination(&self, seat: Seat) -> Imagination {
+        Imagination::new(&self.fixture, self.transcript.events(), seat)
     }
 
     /// The open questions.

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use referee_core::{
     Dice, Event, FoulKind, GameKind, Limits, PerSeat, Refused, Seat, Seed, TableStep,
 };
-use referee_games::{Fixture, GAMES, Judgement, Next, SeatReply, Sitting, forfeit};
+use referee_games::{
+    Fixture, GAMES, Judgement, Next, SeatReply, Sitting, answer, chinese_reason, forfeit, ready,
+};
 
 #[test]
 fn a_seat_is_sent_the_same_bytes_whatever_it_can_not_see() {
@@ -293,6 +295,101 @@ fn an_answer_that_is_illegal_changes_nothing_of_what_a_seat_knows() {
             let before = watch.scene();
             watch.answered(answer).unwrap();
             assert_eq!(watch.scene(), before, "{name}: {answer:?}");
+        }
+    }
+}
+
+/// At each question of a random game, what its seat imagines is asked the same of it, may be
+/// answered in the same ways, and can be played to the end; and it is not always the real deal.
+#[test]
+fn a_seat_imagines_what_it_has_not_seen() {
+    for kind in GAMES {
+        let seats = kind.info().seats;
+        let mut others = 0;
+        for number in 0..4_u8 {
+            let seed = Seed::new([number; 32]);
+            let mut sitting = Sitting::new(Fixture {
+                kind: *kind,
+                game_id: "imagined".to_owned(),
+                setup: serde_json::Value::Null,
+                seed,
+                players: PerSeat::new(seats, |seat| format!("bot {seat}")),
+                limits: Limits::default(),
+                spent: PerSeat::default(),
+            })
+            .unwrap();
+            let mut dice = Dice::new(&seed);
+            // In the last two games a seat leaves: before its first question, or later.
+            let leaves_at = match number {
+                0 | 1 => usize::MAX,
+                2 => 0,
+                _ => 9,
+            };
+            let mut questions = 0;
+            loop {
+                let asked = match sitting.advance() {
+                    Next::Tell(_) => continue,
+                    Next::Ask(asked) => asked,
+                    Next::Over(_) => break,
+                };
+                for question in asked {
+                    let seat = question.seat;
+                    let legal = sitting.legal(seat);
+                    let heard = if questions == leaves_at {
+                        SeatReply::Foul(referee_core::Foul::HungUp)
+                    } else if question.number == 0 {
+                        SeatReply::Answer(ready())
+                    } else {
+                        let pick = dice.below(legal.len() as u32) as usize;
+                        SeatReply::Answer(answer(question.number, &legal[pick].1))
+                    };
+                    questions += 1;
+                    if question.number > 0 && questions % 3 == 0 {
+                        let imagination = sitting.imagination(seat);
+                        let mut imagined = (0..40).find_map(|_| imagination.deal(&mut dice));
+                        let imagined = imagined.as_mut();
+                        let imagined = imagined.unwrap_or_else(|| panic!("question {questions}"));
+                        assert_eq!(imagined.legal(seat), legal, "{}", kind.info().name);
+                        let mut call = Vec::new();
+                        imagined.write_call(seat, &mut call);
+                        let mut real = Vec::new();
+                        sitting.table().write_call(seat, &mut real);
+                        assert_eq!(call, real, "{}", kind.info().name);
+                        others += usize::from(imagined.open_scene() != open(&sitting));
+                        let outcome =
+                            imagined.play_out(&mut |_, legal| dice.below(legal as u32) as usize);
+                        assert_eq!(outcome.places.seats(), seats);
+                    }
+                    sitting.hear(seat, heard, Duration::from_millis(1));
+                }
+            }
+        }
+        assert_eq!(others > 0, kind.has_secrets(), "{}", kind.info().name);
+    }
+}
+
+fn open(sitting: &Sitting) -> referee_core::Scene {
+    sitting.table().open_scene()
+}
+
+/// Games to the end, and games that seats leave: each ends for a reason that is known in Chinese.
+#[test]
+fn every_reason_is_known_in_chinese() {
+    for kind in GAMES {
+        for number in 0..40_u8 {
+            let seed = Seed::new([number; 32]);
+            let mut dice = Dice::new(&seed);
+            let mut table = kind.deal(&serde_json::Value::Null, &seed).unwrap();
+            for seat in 0..number % (kind.info().seats + 1) {
+                table.forfeit(Seat::new(seat));
+            }
+            let outcome = table.play_out(&mut |_, legal| dice.below(legal as u32) as usize);
+            let chinese = chinese_reason(&outcome.reason);
+            assert!(
+                !chinese.contains(|c: char| c.is_ascii_lowercase()) || chinese.contains('番'),
+                "{}: {chinese}",
+                kind.info().name
+            );
         }
     }
 }

@@ -17,12 +17,14 @@ mod play;
 mod replay;
 mod selftest;
 mod serve;
+mod solve;
 mod store;
 mod tournament;
 mod workers;
 
 use std::{io::IsTerminal as _, path::Path, process::Command};
 
+use anyhow::Context as _;
 use arena_tournament::find_game;
 use clap::{
     CommandFactory as _, Parser, Subcommand, ValueEnum,
@@ -34,7 +36,7 @@ use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
 use referee_worker::Entry;
 
-use crate::{End, usage};
+use crate::{End, report, usage};
 
 /// Runs bots against each other and shows how it went.
 #[derive(Parser)]
@@ -52,6 +54,7 @@ use crate::{End, usage};
   arena play connect-four --against house:uct
   arena replay show arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst
   arena replay explain arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst
+  arena solve othello f5d6c3d3c4 --time 10s
   arena replay rerun arena-runs/…/match-0000-deal-0000-game-0.jsonl.zst --seat 0 --bot exec:./v2
 
 Exit codes: 0 done; 1 it ran and the answer is no; 2 bad usage; 3 our own
@@ -90,6 +93,9 @@ enum Verb {
     /// Step through a record, or prove it
     #[command(subcommand)]
     Replay(replay::Replay),
+    /// The exact value of a position
+    #[command(subcommand)]
+    Solve(solve::Solve),
     /// Check that a bot comes out even against itself, and that this machine is fit
     Selftest(selftest::Selftest),
     /// Check how the referee answers bots that misbehave, each in one way
@@ -150,6 +156,7 @@ impl Cli {
             Verb::Check(verb) => on_runtime(verb.run()),
             Verb::Exam(verb) => on_runtime(verb.run()),
             Verb::Replay(verb) => on_runtime(verb.run()),
+            Verb::Solve(verb) => verb.run(),
             Verb::Selftest(verb) => on_runtime(verb.run()),
             Verb::CheckReferee(verb) => on_runtime(verb.run()),
             Verb::Certs(verb) => verb.run(),
@@ -267,6 +274,23 @@ pub(crate) fn meant(error: &clap::Error) -> Option<&'static str> {
             .then_some("the game before --sprt, which takes all words that follow it"),
         _ => None,
     }
+}
+
+/// Writes a new file, and says so.
+fn write_new(path: &Path, bytes: &[u8], force: bool) -> anyhow::Result<End> {
+    if path.exists() && !force {
+        return usage(format!(
+            "{} is there already; give another name, or --force",
+            path.display()
+        ));
+    }
+    std::fs::write(path, bytes).with_context(|| format!("could not write {}", path.display()))?;
+    report::note(&format!(
+        "written: {} ({} KiB)",
+        path.display(),
+        bytes.len().div_ceil(1024)
+    ));
+    Ok(End::Done)
 }
 
 fn print_bytes(bytes: &[u8]) -> anyhow::Result<End> {

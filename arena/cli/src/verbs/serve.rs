@@ -226,7 +226,7 @@ impl Serve {
             ..TournamentOptions::default()
         };
         let (events, stop) = (self.format == Format::Json, stop.clone());
-        let new_observer = move |name: &str, plan: &arena_tournament::Plan| {
+        let new_observer = move |name: &str, plan: &Arc<arena_tournament::Plan>| {
             let game = game_name(plan.kind.info().name);
             let reporter = Reporter::new(&game, Some(name), events, &stop).with_bots(plan);
             Arc::new(Observers {

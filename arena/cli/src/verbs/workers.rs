@@ -272,9 +272,9 @@ fn event(worker: WorkerRow, sessions: &[WorkerSession], now: i64) -> WorkerEvent
 
 fn row(worker: &WorkerEvent) -> [String; 8] {
     [
-        report::shorten(&worker.worker, 20),
+        referee_core::shorten(&worker.worker, 20),
         word(worker.state).to_owned(),
-        report::shorten(&worker.host, 16),
+        referee_core::shorten(&worker.host, 16),
         worker.cores.to_string(),
         worker.accepted.to_string(),
         worker.games_last_minute.to_string(),

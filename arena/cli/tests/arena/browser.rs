@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader},
+    os::unix::process::CommandExt as _,
     path::Path,
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -28,15 +29,13 @@ struct Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // chromedriver ends its browsers when it ends by a signal.
         use nix::{
-            sys::signal::{Signal, kill},
+            sys::signal::{Signal, killpg},
             unistd::Pid,
         };
-        let _ = kill(
-            Pid::from_raw(self.driver.id().cast_signed()),
-            Signal::SIGTERM,
-        );
+        // With the browsers that chromedriver has started: it does not always end them itself.
+        let group = Pid::from_raw(self.driver.id().cast_signed());
+        let _ = killpg(group, Signal::SIGKILL);
         let _ = self.driver.wait();
     }
 }
@@ -48,6 +47,7 @@ impl Browser {
             .args(["--port=0", "--log-level=SEVERE"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
+            .process_group(0)
             .spawn();
         let mut driver = driver.expect("chromedriver is installed (Debian: chromium-driver)");
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
@@ -667,7 +667,69 @@ fn a_live_game_moves_and_a_replay_is_stepped_through_by_keys() {
         assert_eq!(browser.text("#ply").await, format!("1 / {plies}"));
         assert_eq!(board().await, first);
         browser.screenshot("game.png").await;
+        // How it stood move by move, and where in that the board is.
+        browser.click("#evaluation a.button").await;
+        browser
+            .until(
+                "the graph is there",
+                "return document.querySelector('#evaluation path.line') !== null &&
+                    !document.getElementById('scrubber').hidden",
+            )
+            .await;
+        let cursor = "return document.querySelector('#evaluation .cursor').getAttribute('x1')";
+        let first = browser.run(cursor).await;
+        press("End").await;
+        assert_ne!(browser.run(cursor).await, first);
+        assert!(browser.path().await.contains("evaluation=yes"));
+        browser
+            .run("document.getElementById('evaluation').scrollIntoView()")
+            .await;
+        browser.screenshot("evaluation.png").await;
     });
+}
+
+/// Ratings over time end with those of the table; an evaluation is as long as the game, and its
+/// end is the result; everything is in the description.
+fn the_api_tells_how_it_went(at: &str) {
+    let api = |path: &str| -> Value {
+        let (code, text) = get(&format!("{at}/api/v1{path}"));
+        assert_eq!(code, 200, "{path}: {text}");
+        serde_json::from_str(&text).unwrap()
+    };
+    let standings = api("/tournaments/three/standings");
+    let ratings = api("/tournaments/three/ratings");
+    let points = ratings["points"].as_array().unwrap();
+    assert!(points.len() > 5, "{ratings}");
+    let last = points.last().unwrap();
+    assert_eq!(last["groups"], standings["counts"]["groups"]);
+    for (bot, rating) in
+        (ratings["bots"].as_array().unwrap().iter()).zip(last["ratings"].as_array().unwrap())
+    {
+        let rows = standings["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["bot"] == *bot).unwrap();
+        let (told, shown) = (rating.as_f64().unwrap(), &row["elo"]["value"]);
+        assert!(
+            (told - shown.as_f64().unwrap()).abs() < 0.1,
+            "{told}, {shown}"
+        );
+    }
+    let game = api("/tournaments/short/games/0.0");
+    let evaluation = api("/tournaments/short/games/0.0/evaluation");
+    let plies = evaluation["plies"].as_array().unwrap();
+    assert_eq!(plies.len() as u64, game["plies"].as_u64().unwrap() + 1);
+    let places = game["places"].as_array().unwrap().iter();
+    for (place, got) in places.zip(plies.last().unwrap().as_array().unwrap()) {
+        let share = (4.0 - place.as_f64().unwrap()) / 3.0;
+        assert!(
+            (got["score"].as_f64().unwrap() - share).abs() < 1e-9,
+            "{got}, {place}"
+        );
+    }
+    let described = api("/openapi.json");
+    for path in ["ratings", "games/{game}/evaluation", "standings"] {
+        let path = format!("/tournaments/{{tournament}}/{path}");
+        assert!(described["paths"][&path].is_object(), "{path}");
+    }
 }
 
 #[test]
@@ -693,6 +755,7 @@ fn pages_are_accessible_in_both_languages_and_themes_and_on_a_phone() {
     );
     site.run("tournament submit three.toml");
     site.wait_for("three", "over");
+    the_api_tells_how_it_went(&at);
     on_runtime(async {
         let browser = Browser::new(&at, "zh-CN").await;
         browser.open("/").await;
@@ -712,7 +775,9 @@ fn pages_are_accessible_in_both_languages_and_themes_and_on_a_phone() {
             "/t/three/bots/a",
             "/t/three/games",
             "/t/three/games/0.0",
+            "/t/three/games/0.0?ply=20&evaluation=yes",
             "/t/short/games/0.0?ply=5&seat=1",
+            "/t/short/games/0.0?evaluation=yes",
             "/play",
             "/play?game=mahjong",
             "/rules/big_two",
@@ -743,6 +808,13 @@ fn pages_are_accessible_in_both_languages_and_themes_and_on_a_phone() {
             }
             browser
                 .begin("big_two", &[("against", "house:random")])
+                .await;
+            browser.click("form[action$='/evaluate'] button").await;
+            browser
+                .until(
+                    "an evaluation of four players",
+                    "return document.querySelectorAll('#evaluation meter').length === 4",
+                )
                 .await;
             let found = browser.accessibility().await;
             assert!(

@@ -198,6 +198,11 @@ fn plays_and_wins(arena: &Arena, session: &Session, child: Child) {
             let (_, seen) = said.split_once("Taken back.").unwrap();
             assert!(first.trim_end().ends_with(seen.trim()), "{first}\n{seen}");
         }
+        if moved == 1 && !back {
+            let expects = person.says("evaluate");
+            assert!(expects.contains("%  you"), "{expects}");
+            all += &expects;
+        }
         let hint = person.says("hint");
         let (_, hint) = hint.split_once("would play ").expect(&hint);
         let hint = hint.lines().next().unwrap().trim().to_owned();

@@ -180,6 +180,14 @@
     setText("position", frame.spoken);
     setText("ply", `${ply} / ${plies}`);
     scrubber.value = String(ply);
+    const graph = document.querySelector("#evaluation svg");
+    if (graph) {
+      const { left, right, last } = graph.dataset;
+      const x = Number(left) + (Number(right) - Number(left)) * ply / Number(last);
+      const cursor = graph.querySelector(".cursor");
+      cursor.setAttribute("x1", x);
+      cursor.setAttribute("x2", x);
+    }
     for (const link of document.querySelectorAll("#moves a")) {
       const is = Number(link.dataset.ply) === ply;
       if (is) {
@@ -189,7 +197,8 @@
       } else link.removeAttribute("aria-current");
     }
     const seat = viewer.dataset.seat;
-    const address = `${viewer.dataset.at}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}`;
+    const evaluated = graph ? "&evaluation=yes" : "";
+    const address = `${viewer.dataset.at}?ply=${ply}${seat === undefined ? "" : `&seat=${seat}`}${evaluated}`;
     if (viewer.dataset.at) history.replaceState(null, "", address);
     const steps = { first: 0, back: Math.max(0, ply - 1), on: Math.min(plies, ply + 1), last: plies };
     for (const link of viewer.querySelectorAll("[data-step]")) {
@@ -198,7 +207,7 @@
     for (const link of viewer.querySelectorAll("[data-sight]")) {
       const of = link.dataset.sight;
       if (viewer.dataset.at) {
-        link.href = `${viewer.dataset.at}?ply=${ply}${of === "" ? "" : `&seat=${of}`}`;
+        link.href = `${viewer.dataset.at}?ply=${ply}${of === "" ? "" : `&seat=${of}`}${evaluated}`;
       }
     }
     const picture = byId("picture-link");
@@ -229,6 +238,14 @@
 
   scrubber.addEventListener("input", () => { stop(); go(Number(scrubber.value)); });
   autoplay.addEventListener("click", toggle);
+  // A click on the graph goes to its move.
+  document.querySelector("#evaluation svg")?.addEventListener("click", (event) => {
+    const graph = event.currentTarget;
+    const { left, right, last } = graph.dataset;
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(graph.getScreenCTM().inverse());
+    stop();
+    go(Math.round((at.x - Number(left)) / (Number(right) - Number(left)) * Number(last)));
+  });
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("#viewer [data-step], #moves a");
     if (!link || !frames || event.ctrlKey || event.metaKey || event.shiftKey) return;

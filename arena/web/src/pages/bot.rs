@@ -114,6 +114,7 @@ pub(crate) async fn show(
                 figcaption { (language.pick("Stronger than each opponent by so much Elo, with 95 % intervals.", "相对各对手的 Elo 优势及 95 % 置信区间。")) }
             }
         }
+        (tournament::history(&standing, Some(&bot), language))
         @if let Some(figures) = figures {
             h2 { (language.pick("By seat", "按座位")) }
             table {

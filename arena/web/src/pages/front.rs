@@ -1,6 +1,6 @@
 //! The front page: what is being played now, with boards that move, and what was played last.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{collections::HashMap, convert::Infallible, sync::Arc};
 
 use axum::{
     extract::State,
@@ -12,11 +12,14 @@ use axum::{
 use futures_util::Stream;
 use maud::html;
 use referee_games::{GAMES, game, game_name};
+use referee_worker::lease::GameKey;
+use tokio::sync::Mutex;
 
 use crate::{
     caller::Caller,
     error::PageError,
     feed::{self, Block, Frame},
+    hub::Mirror,
     language::Language,
     layout::{self, part},
     pages::{self, live},
@@ -29,9 +32,12 @@ const BOARDS: usize = 4;
 /// So many of the newest tournaments.
 const NEWEST: usize = 8;
 
+/// The games that are shown, with how far they have been played again.
+type Shown = Vec<(String, GameKey, Mirror)>;
+
 pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
     let language = caller.language;
-    let frame = match frame(&site, language).await {
+    let frame = match frame(&site, language, &mut Shown::new()).await {
         Ok(frame) => frame,
         Err(error) => return error.page(&caller),
     };
@@ -65,19 +71,41 @@ pub(crate) async fn events(
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let language = caller.language;
     let of = site.clone();
-    let following = site
-        .feeds
-        .follow(format!("front {}", language.code()), move || {
-            let site = of.clone();
-            async move { frame(&site, language).await.ok() }
-        });
+    let shown = Arc::new(Mutex::new(Shown::new()));
+    let topic = format!("front {}", language.code());
+    let following = site.feeds.follow(topic, site.hub.subscribe(), move || {
+        let (site, shown) = (of.clone(), shown.clone());
+        async move { frame(&site, language, &mut *shown.lock().await).await.ok() }
+    });
     feed::events(following, site.stop.clone())
 }
 
-async fn frame(site: &Arc<Site>, language: Language) -> Result<Frame, PageError> {
+/// The same games as before are played on from where they were.
+fn look_again(site: &Site, shown: &mut Shown) {
+    let before = std::mem::take(shown);
+    let mut before: HashMap<_, _> = (before.into_iter())
+        .map(|(name, key, mirror)| ((name, key), mirror))
+        .collect();
+    for (name, key) in site.hub.live_games(None, BOARDS) {
+        let known = before.remove(&(name.clone(), key));
+        let known = known.and_then(|mut mirror| {
+            let is_current = mirror.catch_up(&site.hub, &name, key);
+            is_current.then_some(mirror)
+        });
+        if let Some(mirror) = known.or_else(|| site.hub.mirror(&name, key)) {
+            shown.push((name, key, mirror));
+        }
+    }
+}
+
+async fn frame(
+    site: &Arc<Site>,
+    language: Language,
+    shown: &mut Shown,
+) -> Result<Frame, PageError> {
     let running = site.hub.progress();
-    let live = site.hub.live_games(None, BOARDS);
-    let newest = site.store.tournaments().await?;
+    look_again(site, shown);
+    let newest = site.standings.tournaments().await?;
     let mut blocks = Vec::new();
     let now = html! {
         section {
@@ -106,9 +134,11 @@ async fn frame(site: &Arc<Site>, language: Language) -> Result<Frame, PageError>
     };
     blocks.push(Block::new("now", now.into_string()));
     for at in 0..BOARDS {
-        let shown = live.get(at);
-        let shown = shown.and_then(|(name, key)| live::small(site, name, *key, at, language));
-        blocks.push(shown.unwrap_or_else(|| Block::new(format!("live-{at}"), "")));
+        let block = shown.get(at).map_or_else(
+            || Block::new(format!("live-{at}"), ""),
+            |(name, key, mirror)| live::small(mirror, name, *key, at, language),
+        );
+        blocks.push(block);
     }
     let newest = html! {
         section {

@@ -1,5 +1,7 @@
 //! A game of a tournament that is over.
 
+use std::sync::Arc;
+
 use axum::{
     Json,
     extract::{Path, Query, State},
@@ -13,9 +15,11 @@ use serde::Deserialize;
 use crate::{
     caller::Caller,
     error::PageError,
+    evaluation::{self, Course},
     layout::{self, part},
     records,
     serve::OfSite,
+    site::Site,
     viewer::{self, Game, Position},
 };
 
@@ -23,9 +27,30 @@ use crate::{
 pub(crate) struct Asked {
     ply: Option<usize>,
     seat: Option<u8>,
+    /// Whether the game is to be evaluated.
+    evaluation: Option<YesOrNo>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum YesOrNo {
+    Yes,
+    No,
 }
 
 impl Asked {
+    /// The evaluation of the game, where it is asked for.
+    pub(crate) async fn course(
+        self,
+        site: &Site,
+        record: &Record,
+    ) -> Result<Option<Arc<Course>>, PageError> {
+        match self.evaluation {
+            Some(YesOrNo::Yes) => site.evaluations.of(record).await.map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// The position, where the game has the seat.
     pub(crate) fn position(self, record: &Record) -> Result<Position, PageError> {
         let seats = record.header.players.seats();
@@ -51,9 +76,10 @@ pub(crate) async fn show(
     let found = async {
         let record = records::find(&site, &name, &key).await?;
         let position = asked.position(&record)?;
-        Ok::<_, PageError>((Game::of(record)?, position))
+        let course = asked.course(&site, &record).await?;
+        Ok::<_, PageError>((Game::of(record)?, position, course))
     };
-    let (game, position) = match found.await {
+    let (game, position, course) = match found.await {
         Ok(found) => found,
         Err(error) => return error.page(&caller),
     };
@@ -62,6 +88,7 @@ pub(crate) async fn show(
         &caller,
         &game,
         position,
+        course.as_deref(),
         &format!("{tournament}/games/{key}"),
         Some((&name, &tournament)),
     )
@@ -72,6 +99,7 @@ pub(crate) fn page(
     caller: &Caller,
     game: &Game,
     position: Position,
+    course: Option<&Course>,
     at: &str,
     within: Option<(&str, &str)>,
 ) -> Response {
@@ -85,9 +113,18 @@ pub(crate) fn page(
             a href=(format!("/rules/{}", game.kind.info().name)) { (language.title(game.kind.info())) }
             " · " (game.record.header.game_id)
         }
-        p.result { (game.result(language)) }
+        p.result { (viewer::result(&game.record, language)) }
         div.watching {
             (viewer::show(game, position, language, at, &format!("{at}/frames")))
+        }
+        section.evaluation #evaluation {
+            h2 { (language.pick("Evaluation", "评估")) }
+            @match course {
+                Some(course) => (evaluation::graph(game.names(), course, ply, language)),
+                None => p { a.button href=(format!("{at}?ply={ply}&evaluation=yes#evaluation")) {
+                    (language.pick("Evaluate this game", "评估本局"))
+                } }
+            }
         }
         (viewer::times(game, language))
         p {

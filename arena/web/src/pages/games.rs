@@ -176,7 +176,7 @@ pub(crate) fn table(
                          }
                         td { (players(standing, row).join(" – ")) }
                         td { (row.places.iter().map(u8::to_string).collect::<Vec<_>>().join("-")) }
-                        td { (referee_core::printable(&row.reason)) }
+                        td { (language.reason(&row.reason)) }
                         td.number { (row.plies) }
                         td.number { (time(row.thought_us.iter().sum())) }
                         td { (pages::date(row.finished_unix_ms)) }

@@ -1,6 +1,6 @@
 //! A game that is being played, as it stands.
 
-use std::{convert::Infallible, sync::Arc};
+use std::convert::Infallible;
 
 use arena_draw::{Look, Picture, spoken};
 use axum::{
@@ -23,7 +23,6 @@ use crate::{
     layout::{self, part},
     records::read_key,
     serve::OfSite,
-    site::Site,
     viewer::time,
 };
 
@@ -41,11 +40,10 @@ pub(crate) async fn show(
         Ok(key) => key,
         Err(error) => return error.page(&caller),
     };
-    let Some(mut mirror) = site.hub.mirror(&tournament, key) else {
+    let Some(mirror) = site.hub.mirror(&tournament, key) else {
         // It is over, or nobody hears of its moves.
         return Redirect::to(&format!("/t/{}/games/{game}", part(&tournament))).into_response();
     };
-    mirror.catch_up(&site.hub, &tournament, key);
     let language = caller.language;
     let frame = frame(&mirror, &tournament, &game, language);
     let names = mirror.players.join(" – ");
@@ -75,15 +73,12 @@ pub(crate) async fn events(
     let topic = format!("live {} {tournament}/{game}", language.code());
     let of = site.clone();
     let mut mirror: Option<Mirror> = None;
-    let following = site.feeds.follow(topic, move || {
+    let heard = site.hub.subscribe();
+    let following = site.feeds.follow(topic, heard, move || {
         let is_current =
             (mirror.as_mut()).is_some_and(|mirror| mirror.catch_up(&of.hub, &tournament, key));
         if !is_current {
             mirror = of.hub.mirror(&tournament, key);
-            let caught = mirror
-                .as_mut()
-                .map(|one| one.catch_up(&of.hub, &tournament, key));
-            debug_assert_ne!(caught, Some(false));
         }
         let frame = mirror
             .as_ref()
@@ -98,16 +93,14 @@ pub(crate) async fn events(
 
 /// A board of the front page.
 pub(crate) fn small(
-    site: &Arc<Site>,
+    mirror: &Mirror,
     tournament: &str,
     key: GameKey,
     at: usize,
     language: Language,
-) -> Option<Block> {
-    let mut mirror = site.hub.mirror(tournament, key)?;
-    mirror.catch_up(&site.hub, tournament, key);
+) -> Block {
     let prefix = format!("l{at}-");
-    let picture = picture(&mirror, &prefix);
+    let picture = picture(mirror, &prefix);
     let names = mirror.players.join(" – ");
     let to = format!("/t/{}/live/{}.{}", part(tournament), key.group, key.seating);
     let mut block = Block::of_picture(format!("live-{at}"), &picture, &prefix, &names);
@@ -124,7 +117,7 @@ pub(crate) fn small(
     // Another game is another picture: none of its parts is one of the last one's.
     let of_game = format!("{prefix}{}-{}", key.group, key.seating);
     block.parts.push((of_game, "".into()));
-    Some(block)
+    block
 }
 
 fn picture(mirror: &Mirror, prefix: &str) -> Picture {
@@ -155,7 +148,7 @@ fn frame(mirror: &Mirror, tournament: &str, game: &str, language: Language) -> F
         @match &mirror.ended {
             None => p { (language.pick("It is being played.", "正在进行。")) }
             Some(reason) => p {
-                (language.pick("It is over: ", "已结束：")) (reason) ". "
+                (language.pick("It is over: ", "已结束：")) (language.reason(reason)) ". "
                 a href=(format!("/t/{}/games/{game}", part(tournament))) {
                     (language.pick("See it move by move", "逐步回看"))
                 }

@@ -31,6 +31,8 @@ use crate::{
     viewer::time,
 };
 
+/// Of so many bots the ratings are plotted over time.
+const PLOTTED: usize = 8;
 /// With more bots than this there is no cross table.
 const CROSS_TABLE: usize = 24;
 /// So many matches of the schedule are shown.
@@ -56,6 +58,7 @@ pub(crate) async fn show(
         h2 { (language.pick("Standings", "排名")) }
         (layout::block(&frame, "table"))
         (layout::block(&frame, "bars"))
+        (layout::block(&frame, "history"))
         @if standings.rows.len() <= CROSS_TABLE && standings.rows.len() > 2 {
             h2 { (language.pick("Who beat whom", "交叉表")) }
         }
@@ -78,7 +81,7 @@ pub(crate) async fn events(
     let language = caller.language;
     let of = site.clone();
     let topic = format!("tournament {} {name}", language.code());
-    let following = site.feeds.follow(topic, move || {
+    let following = site.feeds.follow(topic, site.hub.subscribe(), move || {
         let (site, name) = (of.clone(), name.clone());
         async move {
             let standing = site.standings.of(&name).await.ok()?;
@@ -124,6 +127,7 @@ fn frame(site: &Arc<Site>, standing: &Standing, language: Language) -> Frame {
             block("warnings", warnings(standings, &at, language)),
             block("table", table(standing, Some(&at), language)),
             block("bars", bars(standings, Some(&at), language)),
+            block("history", history(standing, None, language)),
             block("cross", cross(standings, Some(&at), language)),
             block("endings", endings(standing, language)),
             block(
@@ -242,6 +246,51 @@ pub(crate) fn bars(standings: &StandingsEvent, at: Option<&str>, language: Langu
             figure {
                 (plot::error_bars(&rows, "Elo", language.pick("Ratings with their 95 % intervals", "等级分及 95 % 置信区间")))
                 figcaption { (language.pick("Ratings in Elo; the bars are 95 % intervals.", "Elo 等级分；线段为 95 % 置信区间。")) }
+            }
+        }
+    }
+}
+
+/// How the ratings came to be: of one bot and its neighbours in the table, or of the first ones.
+pub(crate) fn history(standing: &Standing, bot: Option<&str>, language: Language) -> Markup {
+    let rows = &standing.standings.rows;
+    let of = bot.and_then(|bot| rows.iter().position(|row| row.bot == bot));
+    let from = of.map_or(0, |at| at.saturating_sub(PLOTTED / 2));
+    let from = from.min(rows.len().saturating_sub(PLOTTED));
+    let number = |name: &str| {
+        standing
+            .standings
+            .bots
+            .iter()
+            .position(|bot| bot.name == name)
+    };
+    let lines = rows.iter().skip(from).take(PLOTTED).filter_map(|row| {
+        let number = number(&row.bot)?;
+        let points = standing.history.iter().filter_map(|after| {
+            let rating = after.ratings.get(number).copied().flatten()?;
+            Some((after.groups as f64, rating))
+        });
+        Some(plot::Line {
+            name: row.bot.clone(),
+            points: points.collect(),
+        })
+    });
+    let lines: Vec<_> = lines.filter(|line| line.points.len() > 1).collect();
+    let axes = plot::Axes {
+        label: language.pick("Ratings over time", "等级分走势"),
+        x: language.pick("deals", "副"),
+        y: "Elo",
+        range: None,
+        cursor: None,
+    };
+    html! {
+        @if !lines.is_empty() {
+            figure {
+                (plot::lines(&lines, &axes))
+                figcaption { (language.pick(
+                    "Ratings after so many deals, by the rules of the table.",
+                    "按排名规则计算的、各阶段之后的等级分。",
+                )) }
             }
         }
     }

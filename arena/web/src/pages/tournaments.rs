@@ -5,11 +5,13 @@ use axum::{
     response::Response,
 };
 use maud::html;
-use referee_games::{game, game_name};
+use referee_games::game;
 use serde::Deserialize;
 
 use crate::{
+    api::listed,
     caller::Caller,
+    error::PageError,
     layout::{self, part},
     pages,
     serve::OfSite,
@@ -30,15 +32,21 @@ pub(crate) async fn show(
     Query(asked): Query<Asked>,
 ) -> Response {
     let language = caller.language;
-    let all = match site.store.tournaments().await {
-        Ok(all) => all,
-        Err(error) => return crate::error::PageError::from(error).page(&caller),
+    let found = async {
+        let all = site.standings.tournaments().await?;
+        let count = all.len().div_ceil(PAGE);
+        let page = asked.page.min(count.saturating_sub(1));
+        let end = all.len().min((page + 1) * PAGE);
+        let shown = listed(&site, &all[page * PAGE..end]).await?;
+        Ok::<_, PageError>((shown, page, count))
     };
-    let pages = all.len().div_ceil(PAGE);
-    let page = asked.page.min(pages.saturating_sub(1));
+    let (shown, page, count) = match found.await {
+        Ok(found) => found,
+        Err(error) => return error.page(&caller),
+    };
     let body = html! {
         h1 { (language.pick("Tournaments", "比赛")) }
-        @if all.is_empty() {
+        @if shown.is_empty() {
             p { (language.pick("There is none yet. Queue one with ", "还没有比赛。用下面的命令加入一个："))
                 code { "arena tournament submit FILE.toml" } }
         } @else {
@@ -51,22 +59,22 @@ pub(crate) async fn show(
                     th scope="col" { (language.pick("created", "创建时间")) }
                 } }
                 tbody {
-                    @for one in all.iter().skip(page * PAGE).take(PAGE) {
+                    @for one in &shown {
                         tr {
-                            th scope="row" { a href=(format!("/t/{}", part(&one.name))) { (one.name) } }
-                            td { (game(&one.game).map_or_else(|| game_name(&one.game), |kind| language.title(kind.info()).to_owned())) }
-                            td { (one.state.word()) }
+                            th scope="row" { a href=(format!("/t/{}", part(&one.tournament))) { (one.tournament) } }
+                            td { (game(&one.game).map_or(&*one.game, |kind| language.title(kind.info()))) }
+                            td { (pages::state(language, one.state)) }
                             td.number { (one.games) }
                             td { (pages::date(one.created_unix_ms)) }
                         }
                     }
                 }
             } }
-            @if pages > 1 {
+            @if count > 1 {
                 nav.pages aria-label=(language.pick("Pages", "页")) {
                     @if page > 0 { a href=(format!("/tournaments?page={}", page - 1)) { (language.pick("Newer", "较新")) } }
-                    span { (page + 1) " / " (pages) }
-                    @if page + 1 < pages { a href=(format!("/tournaments?page={}", page + 1)) { (language.pick("Older", "较旧")) } }
+                    span { (page + 1) " / " (count) }
+                    @if page + 1 < count { a href=(format!("/tournaments?page={}", page + 1)) { (language.pick("Older", "较旧")) } }
                 }
             }
         }

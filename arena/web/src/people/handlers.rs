@@ -23,13 +23,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    People, Routes,
+    People,
     kept::{self, Chair, KeptGame},
-    new_id, of_site, pages,
+    of_site, pages,
     table::{Act, Refused, Table},
 };
 use crate::{
-    caller::{Browser, Caller},
+    caller::{Browser, Caller, random_id},
     error::PageError,
     feed, layout,
     pages::game as game_page,
@@ -43,7 +43,7 @@ const LIMITS: std::ops::RangeInclusive<u64> = 100..=600_000;
 /// How long a name may be.
 const NAME: usize = 24;
 
-pub(crate) fn routes() -> Routes {
+pub(crate) fn routes() -> Router<Arc<Site>> {
     Router::new()
         .route("/play", get(lobby).post(begin))
         .route("/play/{id}", get(show))
@@ -199,7 +199,7 @@ fn read_settings(
         chairs.push(chair);
     }
     Ok(KeptGame {
-        id: new_id()?,
+        id: random_id()?,
         game: info.name.to_owned(),
         setup: kind
             .setup(&setup)
@@ -221,6 +221,11 @@ fn random_bytes() -> Result<[u8; 32], PageError> {
 
 fn find(site: &Arc<Site>, id: &str) -> Result<Option<Arc<Table>>, PageError> {
     Ok(of_site(site)?.table(id))
+}
+
+/// A game in which something can be done.
+fn find_played(site: &Arc<Site>, id: &str) -> Result<Arc<Table>, PageError> {
+    find(site, id)?.ok_or_else(|| PageError::NotFound("the game is over".to_owned()))
 }
 
 async fn show(
@@ -277,15 +282,14 @@ async fn events(
     };
     let language = caller.language;
     let topic = format!("{}{} {id} {own:?}", feed::TABLE, language.code());
-    let following = site.feeds.follow(topic, move || {
+    let following = site.feeds.follow(topic, table.subscribe(), move || {
         std::future::ready(Some(pages::frame(&table, &own, language)))
     });
     Ok(feed::events_while(following, site.stop.clone(), presence))
 }
 
 async fn join(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Response {
-    let joined = find(&site, &id).and_then(|table| {
-        let table = table.ok_or_else(|| PageError::NotFound("the game is over".to_owned()))?;
+    let joined = find_played(&site, &id).and_then(|table| {
         let (browser, cookie) = caller.named()?;
         let is_in = !table.seats_of(Some(&browser)).is_empty();
         if !is_in && !table.join(&browser) {
@@ -328,9 +332,8 @@ async fn sit(
     headers: HeaderMap,
     Form(acted): Form<Acted>,
 ) -> Response {
-    let table = match find(&site, &id) {
-        Ok(Some(table)) => table,
-        Ok(None) => return PageError::NotFound("the game is over".to_owned()).page(&caller),
+    let table = match find_played(&site, &id) {
+        Ok(table) => table,
         Err(error) => return error.page(&caller),
     };
     let own = table.seats_of(caller.browser.as_ref());
@@ -347,9 +350,8 @@ async fn act(
     headers: HeaderMap,
     Form(acted): Form<Acted>,
 ) -> Response {
-    let table = match find(&site, &id) {
-        Ok(Some(table)) => table,
-        Ok(None) => return PageError::NotFound("the game is over".to_owned()).page(&caller),
+    let table = match find_played(&site, &id) {
+        Ok(table) => table,
         Err(error) => return error.page(&caller),
     };
     let own = table.seats_of(caller.browser.as_ref());
@@ -361,6 +363,7 @@ async fn act(
         "back" => (Act::Back, None),
         "resign" => (Act::Resign, None),
         "hint" => (Act::Hint, None),
+        "evaluate" => (Act::Evaluate, None),
         other => {
             let told = format!("there is nothing like \"{other}\" to do");
             return PageError::NotFound(told).page(&caller);
@@ -422,11 +425,15 @@ async fn finished(
     Path(id): Path<String>,
     Query(asked): Query<game_page::Asked>,
 ) -> Response {
-    let found =
-        finished_game(&site, &id).and_then(|game| Ok((asked.position(&game.record)?, game)));
-    match found {
-        Ok((position, game)) => {
-            game_page::page(&caller, &game, position, &format!("/people/{id}"), None)
+    let found = async {
+        let game = finished_game(&site, &id)?;
+        let course = asked.course(&site, &game.record).await?;
+        Ok::<_, PageError>((asked.position(&game.record)?, course, game))
+    };
+    match found.await {
+        Ok((position, course, game)) => {
+            let at = format!("/people/{id}");
+            game_page::page(&caller, &game, position, course.as_deref(), &at, None)
         }
         Err(error) => error.page(&caller),
     }

@@ -16,8 +16,7 @@ use std::{
 
 use arena_play::{Player, Seating};
 use arena_review::InProcessBot;
-use axum::Router;
-use referee_core::{GameInfo, Limits};
+use referee_core::{GameInfo, GameKind, Limits};
 use referee_worker::{Entry, LaunchContext};
 
 pub(crate) use handlers::routes;
@@ -26,12 +25,7 @@ use self::{
     kept::{Chair, KeptGame},
     table::Table,
 };
-use crate::{
-    caller::{Browser, random_id},
-    error::PageError,
-    hub::Hub,
-    site::Site,
-};
+use crate::{caller::Browser, error::PageError, site::Site};
 
 /// So many games one browser has at once.
 const OF_ONE_BROWSER: usize = 8;
@@ -73,15 +67,13 @@ pub struct PeopleOptions {
 pub(crate) struct People {
     options: PeopleOptions,
     tables: Mutex<HashMap<String, Arc<Table>>>,
-    hub: Arc<Hub>,
 }
 
 impl People {
-    pub(crate) fn new(options: PeopleOptions, hub: Arc<Hub>) -> Self {
+    pub(crate) fn new(options: PeopleOptions) -> Self {
         Self {
             options,
             tables: Mutex::default(),
-            hub,
         }
     }
 
@@ -99,6 +91,12 @@ impl People {
 
     /// Begins a game.
     fn begin(self: &Arc<Self>, kept: KeptGame) -> Result<Arc<Table>, PageError> {
+        let kind = referee_games::game(&kept.game).ok_or_else(|| {
+            PageError::system(
+                "a game of people can't go on",
+                format!("no game {}", kept.game),
+            )
+        })?;
         let mut tables = self.tables();
         tables.retain(|_, table| !table.is_forgotten());
         let running = tables.values().filter(|table| !table.is_over());
@@ -109,18 +107,14 @@ impl People {
                     .to_owned(),
             ));
         }
-        let table = Table::start(self.clone(), kept);
+        let table = Table::start(self.clone(), kind, kept);
         tables.insert(table.id().to_owned(), table.clone());
         Ok(table)
     }
 
     /// Whether a browser may begin another game.
     fn check_browser(&self, browser: &Browser) -> Result<(), PageError> {
-        let tables = self.tables();
-        let own = tables.values().filter(|table| {
-            !table.is_over() && table.chairs().iter().any(|chair| chair.is_of(browser))
-        });
-        match own.count() {
+        match self.of_browser(browser).len() {
             0..OF_ONE_BROWSER => Ok(()),
             _ => Err(PageError::Busy(format!(
                 "you play {OF_ONE_BROWSER} games already; finish or resign one first"
@@ -161,13 +155,11 @@ impl People {
 }
 
 /// What the engine needs to deal or to go on.
-fn seating(people: &People, kept: &KeptGame) -> Result<Seating, PageError> {
-    let kind = referee_games::game(&kept.game).ok_or_else(|| {
-        PageError::system(
-            "a game of people can't go on",
-            format!("no game {}", kept.game),
-        )
-    })?;
+fn seating(
+    people: &People,
+    kind: &'static dyn GameKind,
+    kept: &KeptGame,
+) -> Result<Seating, PageError> {
     let mut players = Vec::new();
     for (chair, name) in kept.chairs.iter().zip(&kept.names) {
         players.push(match chair {
@@ -225,17 +217,9 @@ pub(crate) async fn put_away(site: &Arc<Site>) {
     }
 }
 
-/// A name for a new game.
-fn new_id() -> Result<String, PageError> {
-    random_id()
-}
-
 /// What is not served where nobody may play.
 fn of_site(site: &Arc<Site>) -> Result<&Arc<People>, PageError> {
     site.people.as_ref().ok_or_else(|| {
         PageError::NotFound("nobody can play here: the arena was started with --no-play".to_owned())
     })
 }
-
-/// The routes need nothing else.
-type Routes = Router<Arc<Site>>;

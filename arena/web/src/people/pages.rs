@@ -16,10 +16,11 @@ use super::{
 };
 use crate::{
     caller::Browser,
+    evaluation,
     feed::{Block, Frame},
     language::Language,
     layout,
-    viewer::{Game, foul_words},
+    viewer::{foul_words, result},
 };
 
 /// With more legal moves than this they are not all buttons.
@@ -178,6 +179,7 @@ pub(super) fn table(
                 @if !own.is_empty() {
                     (layout::block(&frame, "moving"))
                     (layout::block(&frame, "acts"))
+                    (layout::block(&frame, "evaluation"))
                 }
                 h2 { (language.pick("Moves", "着法")) }
                 (layout::block(&frame, "moves"))
@@ -207,7 +209,9 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
                 legal: if is_asked { &seen.legal } else { &[] },
                 id_prefix: "p-",
             };
-            let picture = Picture::of(&seen.scene, &look);
+            let mut picture = Picture::of(&seen.scene, &look);
+            // It is no other element while somebody else is asked.
+            picture.interactive = true;
             let title = language.title(table.kind.info());
             if let Some(last) = seen.moves.last() {
                 said = format!(
@@ -259,11 +263,16 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
         @if view.record.is_none() && view.failed.is_none() {
             div.acts {
                 (act(&at, "hint", language.pick("Hint", "提示"), None))
+                (act(&at, "evaluate", language.pick("Evaluate", "评估"), None))
                 (act(&at, "back", language.pick("Take back", "悔棋"), None))
                 (act(&at, "resign", language.pick("Resign", "认输"),
                     Some(language.pick("Do you resign?", "确定认输吗？"))))
             }
         }
+    };
+    let expected = match seen.and_then(|(seat, _)| table.evaluation(seat, &view)) {
+        Some(expects) => evaluation::bars(&table.names, expects.as_slice(), language),
+        None => html! {},
     };
     let state = html! {
         p.turn { (state_words(table, &view, own, language)) }
@@ -295,6 +304,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
             Block::new("state", state.into_string()),
             Block::new("moving", moving.into_string()),
             Block::new("acts", acts.into_string()),
+            Block::new("evaluation", expected.into_string()),
             Block::new("moves", moves.into_string()),
         ],
         said,
@@ -348,8 +358,7 @@ fn state_words(table: &Table, view: &View, own: &[Seat], language: Language) -> 
         };
     }
     if let Some(record) = &view.record {
-        return Game::of((**record).clone())
-            .map_or_else(|_| String::new(), |game| game.result(language));
+        return result(record, language);
     }
     let mine = own.iter().filter(|seat| view.turn.contains(seat));
     let names: Vec<&str> = mine.map(|seat| &*table.names[seat.index()]).collect();
@@ -402,6 +411,12 @@ pub(super) fn answer(done: &Result<Done, Refused>, table: &Table, language: Lang
             }
         },
         Err(Refused::NoHint(error)) => error.to_string(),
+        Err(Refused::NoEvaluation) => language
+            .pick(
+                "Too little is known to deal what you can't see; try again after the next move.",
+                "所知太少，无法模拟未知的牌；请在下一步后再试。",
+            )
+            .to_owned(),
         Err(Refused::NotAsked) => language
             .pick("It is not your turn.", "现在没有轮到你。")
             .to_owned(),

@@ -10,7 +10,8 @@ use std::{
 };
 
 use arena_play::{HintError, NotTakenBack, PeopleGame, PlayedMove, Slip, Turn};
-use referee_core::{GameKind, Record, Scene, Seat};
+use arena_review::ExpectedScore;
+use referee_core::{GameKind, PerSeat, Record, Scene, Seat};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -33,6 +34,7 @@ pub(super) enum Act {
     Back,
     Resign,
     Hint,
+    Evaluate,
 }
 
 /// Why nothing came of it.
@@ -41,6 +43,8 @@ pub(super) enum Refused {
     Slip(Slip),
     NotTakenBack(NotTakenBack),
     NoHint(HintError),
+    /// No deal was found that agrees with what they know.
+    NoEvaluation,
     /// It is not their turn, or the game is over.
     NotAsked,
     /// The game has gone on since they looked.
@@ -96,9 +100,13 @@ pub(crate) struct Table {
     chairs: Mutex<Vec<Chair>>,
     commands: mpsc::Sender<Command>,
     view: watch::Receiver<Arc<View>>,
+    /// Grows with everything that those who look may see.
+    changes: watch::Sender<u64>,
     /// Of each browser how many of its pages are open, and when one was last.
     present: Mutex<HashMap<Browser, (usize, Instant)>>,
     began: Instant,
+    /// What people who asked for it can expect, each with the version of the view that it is of.
+    evaluations: Mutex<HashMap<Seat, (u64, PerSeat<ExpectedScore>)>>,
     /// Who looks where several people share a screen and their hands are secret.
     looks: Mutex<Option<Seat>>,
     is_over: AtomicBool,
@@ -121,9 +129,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Table {
     /// Begins it, or goes on with it.
-    pub(super) fn start(people: Arc<People>, kept: KeptGame) -> Arc<Self> {
+    pub(super) fn start(
+        people: Arc<People>,
+        kind: &'static dyn GameKind,
+        kept: KeptGame,
+    ) -> Arc<Self> {
         let (commands, heard) = mpsc::channel(WAITING);
-        let kind = referee_games::game(&kept.game).unwrap_or(referee_games::GAMES[0]);
         let (shows, view) = watch::channel(Arc::new(View {
             version: 0,
             seats: HashMap::new(),
@@ -139,8 +150,10 @@ impl Table {
             chairs: Mutex::new(kept.chairs.clone()),
             commands,
             view,
+            changes: watch::Sender::new(0),
             present: Mutex::default(),
             began: Instant::now(),
+            evaluations: Mutex::default(),
             looks: Mutex::default(),
             is_over: AtomicBool::new(false),
             over_at: Mutex::default(),
@@ -170,6 +183,15 @@ impl Table {
         lock(&self.chairs).clone()
     }
 
+    /// A number that grows with everything that those who look may see.
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn change(&self) {
+        self.changes.send_modify(|number| *number += 1);
+    }
+
     pub(super) fn view(&self) -> Arc<View> {
         self.view.borrow().clone()
     }
@@ -195,7 +217,7 @@ impl Table {
         drop(chairs);
         self.keep();
         self.touch(browser);
-        self.people.hub.bump();
+        self.change();
         true
     }
 
@@ -215,10 +237,17 @@ impl Table {
         }
     }
 
+    /// What a seat can expect of the table as this view shows it, where it has asked.
+    pub(super) fn evaluation(&self, seat: Seat, view: &View) -> Option<PerSeat<ExpectedScore>> {
+        let evaluations = lock(&self.evaluations);
+        let (version, expects) = evaluations.get(&seat)?;
+        (*version == view.version).then(|| expects.clone())
+    }
+
     /// Somebody sits down at a screen that several share.
     pub(super) fn sit_down(&self, seat: Seat) {
         *lock(&self.looks) = Some(seat);
-        self.people.hub.bump();
+        self.change();
     }
 
     /// A person does something.
@@ -312,7 +341,8 @@ impl Table {
     ) {
         let kept = lock(&self.kept).clone();
         let played = async {
-            let seating = seating(&self.people, &kept).map_err(|error| error.to_string())?;
+            let seating =
+                seating(&self.people, self.kind, &kept).map_err(|error| error.to_string())?;
             let context = &self.people.options.context;
             let resumed = PeopleGame::resume(seating, kept.answers.clone(), context);
             resumed.await.map_err(|error| error.to_string())
@@ -341,11 +371,11 @@ impl Table {
     fn over(&self) {
         *lock(&self.over_at) = Some(Instant::now());
         self.is_over.store(true, Ordering::Release);
-        self.people.hub.bump();
+        self.change();
     }
 
     async fn play(
-        &self,
+        self: &Arc<Self>,
         game: &mut PeopleGame,
         heard: &mut mpsc::Receiver<Command>,
         shows: &watch::Sender<Arc<View>>,
@@ -375,7 +405,7 @@ impl Table {
 
     /// Hears what people do until the game can go on.
     async fn hear_people(
-        &self,
+        self: &Arc<Self>,
         game: &mut PeopleGame,
         heard: &mut mpsc::Receiver<Command>,
         shows: &watch::Sender<Arc<View>>,
@@ -399,7 +429,7 @@ impl Table {
     }
 
     async fn hear(
-        &self,
+        self: &Arc<Self>,
         game: &mut PeopleGame,
         command: Command,
         shows: &watch::Sender<Arc<View>>,
@@ -417,7 +447,9 @@ impl Table {
         }
         let is_asked = shows.borrow().turn.contains(&seat);
         let answer = match act {
-            Act::Move(_) | Act::Hint | Act::Resign if !is_asked => Err(Refused::NotAsked),
+            Act::Move(_) | Act::Hint | Act::Evaluate | Act::Resign if !is_asked => {
+                Err(Refused::NotAsked)
+            }
             Act::Move(written) => match game.move_as_written(seat, &written) {
                 Ok(_) => {
                     *lock(&self.looks) = None;
@@ -437,6 +469,23 @@ impl Table {
                 }
                 Err(why) => Err(Refused::NotTakenBack(why)),
             },
+            Act::Evaluate => {
+                let question = game.evaluation(seat);
+                let table = self.clone();
+                tokio::task::spawn_blocking(move || {
+                    let answer = match question.map(|question| question.ask()) {
+                        Ok(Some(expects)) => {
+                            lock(&table.evaluations).insert(seat, (now, expects));
+                            table.change();
+                            Ok(Done::Shown)
+                        }
+                        Ok(None) => Err(Refused::NoEvaluation),
+                        Err(_) => Err(Refused::NotAsked),
+                    };
+                    let _ = reply.send(answer);
+                });
+                return;
+            }
             Act::Hint => {
                 // A bot thinks about it elsewhere; the game does not wait for it.
                 let question = game.hint(seat);
@@ -514,7 +563,7 @@ impl Table {
             is_new
         });
         if is_new {
-            self.people.hub.bump();
+            self.change();
         }
     }
 }

@@ -3,11 +3,13 @@
 
 mod bids;
 
-use std::collections::VecDeque;
-
 pub use bids::Bids;
 
-use crate::{Dice, Game, PerSeat, Seat, Seed, Sight, State, Step, Watcher, wire::written};
+use crate::{
+    Dice, Game, PerSeat, Seat, Seed, Sight, State, Step, Watcher,
+    imagine::{Reply, Script},
+    wire::written,
+};
 
 /// Writes the call that reports a forfeit: the seat and its place.
 pub type WriteForfeit = fn(Seat, u8) -> Vec<u8>;
@@ -30,13 +32,6 @@ impl<G: Game> Said<G> {
         });
         answers.collect()
     }
-}
-
-/// What a player does when it is asked.
-enum Reply<A> {
-    Answer(A),
-    Forfeit,
-    Stop,
 }
 
 /// Plays one random game from this set-up and seed and checks every property.
@@ -326,41 +321,12 @@ impl<G: Sight> Proof<'_, G> {
     fn nothing_leaks(&self, said: &Said<G>, dice: &mut Dice) -> Result<(), String> {
         for watcher in Seat::all(G::INFO.seats) {
             let other = G::redeal(self.beginning, &said.answers(), watcher, dice);
-            let mut scripts = PerSeat::new(G::INFO.seats, |seat| {
-                said.moves
-                    .iter()
-                    .filter(|(answered, ..)| *answered == seat)
-                    .map(|(_, question, answer)| (*question, answer.clone()))
-                    .collect::<VecDeque<_>>()
-            });
+            let mut scripts = Script::<G>::of(&said.moves);
             let again = Self::play_from(other, &[], self.forfeit, |_, seat, question| {
-                let script = &mut scripts[seat];
-                let reply = |answer: Option<_>| answer.map_or(Reply::Forfeit, Reply::Answer);
-                // The seat is asked the same questions and gives the same answers.
-                if seat == watcher {
-                    return Ok(match script.pop_front() {
-                        Some((scripted, answer)) if scripted == question => reply(answer),
-                        _ => Reply::Stop,
-                    });
-                }
-                // A claim that was offered in one deal may not be offered in the other.
-                while let Some((scripted, answer)) = script.front() {
-                    if *scripted == question {
-                        break;
-                    }
-                    if answer.is_none() || G::decline(*scripted) != *answer {
-                        break;
-                    }
-                    script.pop_front();
-                }
-                match script.front() {
-                    // A seat may leave at any question.
-                    Some((scripted, answer)) if *scripted == question || answer.is_none() => {
-                        let (_, answer) = script.pop_front().expect("it has a front");
-                        Ok(reply(answer))
-                    }
-                    _ => Ok(G::decline(question).map_or(Reply::Stop, Reply::Answer)),
-                }
+                Ok(match seat == watcher {
+                    true => scripts[seat].same(question),
+                    false => scripts[seat].similar(question),
+                })
             })?;
             let sent = &said.calls[watcher];
             let sent_again = &again.calls[watcher];

@@ -7,9 +7,9 @@ use arena_check::{
 };
 use arena_events::check::{CheckStage, ReadyAnswer, SkipCause, StageFigure};
 use referee::Health;
-use referee_core::Seat;
+use referee_core::{Seat, shorten};
 
-use crate::report::{plural, shorten};
+use crate::report::plural;
 
 /// How much of what a bot calls itself is shown.
 const NAME: usize = 60;

@@ -11,7 +11,6 @@ use super::words::{self, Language};
 use crate::{
     built_in::BuiltIn,
     draw::{self, Signs},
-    verbs::replay::in_words,
 };
 
 /// So many legal moves are shown without being asked for.
@@ -110,6 +109,33 @@ impl Commands<'_> {
         }
     }
 
+    /// What each player can expect, as the person may know it. It is thought about on a thread of
+    /// its own.
+    pub(super) fn evaluation(
+        &self,
+        game: &PeopleGame,
+        seat: Seat,
+    ) -> impl Future<Output = anyhow::Result<String>> + use<> {
+        let (language, signs) = (self.language, self.signs);
+        let names = game.names().as_slice().to_vec();
+        let question = game.evaluation(seat);
+        async move {
+            let question = match question {
+                Ok(question) => question,
+                Err(error) => return Ok(error.to_string()),
+            };
+            let (sender, asked) = oneshot::channel();
+            std::thread::spawn(move || {
+                // Whoever has left hears nothing.
+                let _ = sender.send(question.ask());
+            });
+            Ok(match asked.await? {
+                Some(expects) => words::evaluation(language, &names, expects.as_slice(), signs),
+                None => words::no_evaluation(language).to_owned(),
+            })
+        }
+    }
+
     /// Takes the last move of a person back.
     pub(super) async fn take_back(
         &self,
@@ -131,7 +157,7 @@ impl Commands<'_> {
         }
         text += &anstream::adapter::strip_str(&drawn).to_string();
         if let Some(record) = game.record() {
-            text += &format!("{}\n", in_words(record));
+            text += &format!("{}\n", words::result(self.language, record));
         }
         self.write(file, text.as_bytes())
     }

@@ -297,7 +297,7 @@ impl Settings {
             if value.is_empty() || (name == TIMED && !self.is_timed) {
                 continue;
             }
-            let value = report::shorten(&format!("{value}{remark}"), 60);
+            let value = referee_core::shorten(&format!("{value}{remark}"), 60);
             report::text(&format!("  {name:<12} {value}\n"))?;
         }
         Ok(())

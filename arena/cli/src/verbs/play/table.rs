@@ -9,7 +9,7 @@ use super::{
     input::{Input, Typed},
     words::{self, Command},
 };
-use crate::{draw, report, verbs::replay::in_words};
+use crate::{draw, report};
 
 pub(super) struct Table<'a> {
     commands: Commands<'a>,
@@ -109,6 +109,9 @@ impl<'a> Table<'a> {
                 Some((Command::Hint, _)) => {
                     report::line(&self.commands.hint(game, seat).await?)?;
                 }
+                Some((Command::Evaluate, _)) => {
+                    report::text(&(self.commands.evaluation(game, seat).await? + "\n"))?;
+                }
                 Some((Command::Back, _)) => {
                     if self.take_back(game, seat).await? {
                         return Ok(Done::TakenBack);
@@ -202,7 +205,7 @@ impl<'a> Table<'a> {
         self.tell_moves(game, seat)?;
         self.draw(&game.scene(seat))?;
         if let Some(record) = game.record() {
-            report::line(&in_words(record))?;
+            report::line(&words::result(language, record))?;
         }
         report::line(words::after(language))?;
         loop {

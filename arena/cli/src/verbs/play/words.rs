@@ -3,9 +3,12 @@
 use std::{fmt::Write as _, io};
 
 use arena_play::{NotTakenBack, Slip};
+use arena_review::ExpectedScore;
 use clap::ValueEnum;
 use house_bots::HOUSE;
-use referee_core::{GameInfo, Seat};
+use referee_core::{GameInfo, Record, Seat, shorten};
+
+use crate::{draw::Signs, report::LONGEST_NAME, verbs::replay::in_words};
 
 /// The language that people are spoken to in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -44,6 +47,7 @@ pub(super) enum Command {
     Legal,
     Board,
     Hint,
+    Evaluate,
     Back,
     Save,
     Record,
@@ -60,6 +64,7 @@ const COMMANDS: &[(Command, &[&str])] = &[
     (Command::Legal, &["legal", "moves", "着法"]),
     (Command::Board, &["board", "show", "棋盘"]),
     (Command::Hint, &["hint", "提示"]),
+    (Command::Evaluate, &["evaluate", "eval", "评估"]),
     (Command::Back, &["back", "undo", "悔棋"]),
     (Command::Save, &["save", "保存"]),
     (Command::Record, &["record", "记录"]),
@@ -192,6 +197,7 @@ pub(super) fn help(language: Language, info: &GameInfo) -> String {
              legal          the legal moves\n  \
              back           take your last move back\n  \
              hint           what a built-in bot would play with what you know\n  \
+             evaluate       what each player can expect, by searches with what you know\n  \
              board          draw it again\n  \
              save FILE      write what is drawn to a new file\n  \
              rules          the rules\n  \
@@ -204,6 +210,7 @@ pub(super) fn help(language: Language, info: &GameInfo) -> String {
              legal / 着法   合法着法\n  \
              back / 悔棋    收回你的上一步\n  \
              hint / 提示    内置机器人在你的位置会怎么走\n  \
+             evaluate / 评估  以你所知搜索，估计各方的得分\n  \
              board / 棋盘   重新显示\n  \
              save FILE      把局面写入新文件\n  \
              rules / 规则   规则\n  \
@@ -259,6 +266,56 @@ pub(super) fn hint(language: Language, bot: &str, notation: &str) -> String {
         Language::En => format!("house:{bot} would play {notation}"),
         Language::Zh => format!("house:{bot} 会走 {notation}"),
     }
+}
+
+/// How a game ended.
+pub(super) fn result(language: Language, record: &Record) -> String {
+    match language {
+        Language::En => in_words(record),
+        Language::Zh => arena_web::result(record, arena_web::Language::Zh),
+    }
+}
+
+/// What each player can expect, a line and a bar for each.
+pub(super) fn evaluation(
+    language: Language,
+    names: &[String],
+    expects: &[ExpectedScore],
+    signs: Signs,
+) -> String {
+    const BAR: usize = 20;
+    let (full, empty) = match signs {
+        Signs::Ascii => ("#", "."),
+        Signs::Unicode => ("█", "░"),
+    };
+    let mut text = language
+        .pick(
+            "Shares of the points, ± one standard error, by random playouts:",
+            "预期得分占比（± 一个标准误差，随机模拟）：",
+        )
+        .to_owned();
+    for (name, one) in names.iter().zip(expects) {
+        let name = shorten(name, LONGEST_NAME);
+        let filled = (one.score * BAR as f64).round() as usize;
+        let bar = full.repeat(filled.min(BAR)) + &empty.repeat(BAR.saturating_sub(filled));
+        text += &format!(
+            "\n{bar} {:>3.0} ±{:>2.0} %  {name}",
+            one.score * 100.0,
+            one.error * 100.0
+        );
+    }
+    text
+}
+
+pub(super) const fn evaluating(language: Language) -> &'static str {
+    language.pick("evaluating", "评估中")
+}
+
+pub(super) const fn no_evaluation(language: Language) -> &'static str {
+    language.pick(
+        "Too little is known to deal what you can't see; try again after the next move.",
+        "所知太少，无法模拟未知的牌；请在下一步后再试。",
+    )
 }
 
 pub(super) const fn taken_back(language: Language) -> &'static str {
@@ -330,6 +387,7 @@ pub(super) const fn key_label(language: Language, command: Command) -> &'static 
         Command::Legal => language.pick("legal", "着法"),
         Command::Board => language.pick("board", "棋盘"),
         Command::Hint => language.pick("hint", "提示"),
+        Command::Evaluate => language.pick("evaluate", "评估"),
         Command::Back => language.pick("take back", "悔棋"),
         Command::Save => language.pick("save", "保存"),
         Command::Record => language.pick("record", "记录"),

@@ -9,7 +9,7 @@ use arena_review::{
 };
 use clap::Args;
 use house_bots::HOUSE;
-use referee_core::{FoulKind, Record, Root};
+use referee_core::{FoulKind, Record, Root, shorten};
 use referee_games::game;
 use referee_worker::Entry;
 
@@ -18,7 +18,7 @@ use crate::{
     End, NotReplayed,
     bots::schemes,
     built_in::BuiltIn,
-    report::{event, plain_table, plural, shorten, text, wrapped},
+    report::{event, plain_table, plural, text, wrapped},
     usage,
     verbs::Format,
 };

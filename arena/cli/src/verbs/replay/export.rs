@@ -1,17 +1,16 @@
 //! `arena replay export`: a game as a picture, as a moving one, or as a page.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
-use anyhow::Context as _;
 use arena_draw::{Fonts, Look, Picture, animated, apng, png};
 use arena_tournament::parse_limit;
 use arena_web::Language;
 use clap::{Args, ValueEnum};
-use referee_core::{Record, Scene, Seat};
-use referee_games::{Moment, game, known_to, replay};
+use referee_core::Scene;
+use referee_games::replay;
 
-use super::games::GameArgs;
-use crate::{End, NotReplayed, report, usage};
+use super::{games::GameArgs, position};
+use crate::{End, NotReplayed, report, usage, verbs::write_new};
 
 /// What a game is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -97,11 +96,11 @@ impl Export {
         };
         let bytes = match format {
             As::Svg => {
-                let scene = self.scene(&record, &moments, &last)?;
+                let scene = position(&record, &moments, &last, self.ply, self.seat)?;
                 picture(&scene).standalone(&title).into_bytes()
             }
             As::Png => {
-                let scene = self.scene(&record, &moments, &last)?;
+                let scene = position(&record, &moments, &last, self.ply, self.seat)?;
                 let svg = picture(&scene).standalone(&title);
                 in_pixels(png(&svg, self.scale, &Fonts::of_system())?)
             }
@@ -109,7 +108,7 @@ impl Export {
             As::Apng => in_pixels(apng(&whole(), self.pace, self.scale, &Fonts::of_system())?),
             As::Html => arena_web::game_html(record, Language::En)?.into_bytes(),
         };
-        write(&self.out, &bytes, self.force)
+        write_new(&self.out, &bytes, self.force)
     }
 
     fn format(&self) -> anyhow::Result<As> {
@@ -128,48 +127,4 @@ impl Export {
             )),
         }
     }
-
-    /// The position that was asked for.
-    fn scene(&self, record: &Record, moments: &[Moment], last: &Scene) -> anyhow::Result<Scene> {
-        let ply = self.ply.unwrap_or(moments.len());
-        if ply > moments.len() {
-            return usage(format!("--ply {ply}: the game has {} moves", moments.len()));
-        }
-        let Some(seat) = self.seat else {
-            return Ok(moments
-                .get(ply)
-                .map_or(last, |moment| &moment.before)
-                .clone());
-        };
-        let seats = record.header.players.seats();
-        if seat >= seats {
-            return usage(format!(
-                "--seat {seat}: the game has seats 0 to {}",
-                seats - 1
-            ));
-        }
-        let kind = game(&record.header.game).context("it has just been replayed")?;
-        let until = moments
-            .get(ply)
-            .map_or(record.events.len(), |moment| moment.at);
-        let knew = known_to(kind, Seat::new(seat), &record.events[..until])?;
-        knew.with_context(|| format!("seat {seat} was told nothing"))
-    }
-}
-
-/// Writes a new file, and says so.
-pub(crate) fn write(path: &std::path::Path, bytes: &[u8], force: bool) -> anyhow::Result<End> {
-    if path.exists() && !force {
-        return usage(format!(
-            "{} is there already; give another name, or --force",
-            path.display()
-        ));
-    }
-    fs::write(path, bytes).with_context(|| format!("could not write {}", path.display()))?;
-    report::note(&format!(
-        "written: {} ({} KiB)",
-        path.display(),
-        bytes.len().div_ceil(1024)
-    ));
-    Ok(End::Done)
 }

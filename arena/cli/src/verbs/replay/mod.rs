@@ -8,11 +8,12 @@ mod rerun;
 mod show;
 mod verify;
 
+use anyhow::Context as _;
 use clap::Subcommand;
-use referee_core::{Record, Verdict};
+use referee_core::{Record, Scene, Seat, Verdict};
+use referee_games::{Moment, game, known_to};
 
-pub(crate) use self::export::write;
-use crate::End;
+use crate::{End, usage};
 
 #[derive(Subcommand)]
 pub(crate) enum Replay {
@@ -62,6 +63,37 @@ impl<'a> Winner<'a> {
             (Some(_), Some(_)) => Self::Several,
         }
     }
+}
+
+/// The table after this many moves (all of them without a number): as this seat knew it, or with
+/// all hands open.
+fn position(
+    record: &Record,
+    moments: &[Moment],
+    last: &Scene,
+    ply: Option<usize>,
+    seat: Option<u8>,
+) -> anyhow::Result<Scene> {
+    let ply = ply.unwrap_or(moments.len());
+    if ply > moments.len() {
+        return usage(format!("--ply {ply}: the game has {} moves", moments.len()));
+    }
+    let next = moments.get(ply);
+    let Some(seat) = seat else {
+        return Ok(next.map_or(last, |moment| &moment.before).clone());
+    };
+    let seats = record.header.players.seats();
+    if seat >= seats {
+        return usage(format!(
+            "--seat {seat}: the game has seats 0 to {}",
+            seats - 1
+        ));
+    }
+    let kind = game(&record.header.game).context("it has just been replayed")?;
+    // Up to the next move.
+    let until = next.map_or(record.events.len(), |moment| moment.at);
+    let knew = known_to(kind, Seat::new(seat), &record.events[..until])?;
+    knew.with_context(|| format!("seat {seat} was told nothing"))
 }
 
 /// How a game ended.

@@ -13,7 +13,7 @@ use arena_tournament::{events, parse_limit};
 use clap::Args;
 use referee::{Pool, Reanswer, RerunEnd};
 use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
-use referee_core::Seat;
+use referee_core::{Seat, shorten};
 use referee_games::game;
 use referee_worker::{Entry, LaunchContext};
 
@@ -21,7 +21,7 @@ use super::games::GameArgs;
 use crate::{
     End, NotReplayed,
     bots::schemes,
-    report::{self, event, line, plural, shorten, text},
+    report::{self, event, line, plural, text},
     usage,
     verbs::Format,
 };

@@ -2,21 +2,20 @@
 
 use std::{io::Write as _, path::Path};
 
-use anyhow::Context as _;
 use clap::Args;
-use referee_core::{Record, Scene, Seat, printable};
-use referee_games::{Moment, game, game_name, known_to, replay};
+use referee_core::{Record, Scene, printable, shorten};
+use referee_games::{game, game_name, replay};
 use referee_worker::moves;
 
 use super::{
     Winner,
     games::{Found, FoundGame, GameArgs},
-    in_words,
+    in_words, position,
 };
 use crate::{
     End, NotReplayed,
     draw::{self, Signs},
-    report::{LONGEST_NAME, WIDTH, fitted, plain_table, plural, shorten, time, wrapped},
+    report::{LONGEST_NAME, WIDTH, fitted, plain_table, plural, time, wrapped},
     usage,
 };
 
@@ -54,29 +53,16 @@ impl Show {
         } else {
             Signs::of_terminal()
         };
-        if let Some(ply) = self.ply
-            && ply > moments.len()
-        {
-            return usage(format!("--ply {ply}: the game has {} moves", moments.len()));
-        }
+        let asked = position(&record, &moments, &last, self.ply, self.seat)?;
         let mut out = anstream::stdout().lock();
-        let knew = self
-            .seat
-            .map(|seat| self.knew(&record, &moments, seat))
-            .transpose()?;
         heading(&mut out, &record, &last, signs)?;
-        if let (Some(seat), Some(knew)) = (self.seat, knew) {
-            writeln!(
-                out,
-                "What seat {seat} had been told:\n{}",
-                draw::scene(&knew, signs)
-            )?;
-            return Ok(End::Done);
-        }
-        if let Some(ply) = self.ply {
-            let scene = scene_after(&moments, &last, ply);
-            let moves = plural(ply as u64, "move");
-            writeln!(out, "After {moves}:\n{}", draw::scene(scene, signs))?;
+        let of_what = match (self.seat, self.ply) {
+            (Some(seat), _) => Some(format!("What seat {seat} had been told")),
+            (None, Some(ply)) => Some(format!("After {}", plural(ply as u64, "move"))),
+            (None, None) => None,
+        };
+        if let Some(of_what) = of_what {
+            writeln!(out, "{of_what}:\n{}", draw::scene(&asked, signs))?;
             return Ok(End::Done);
         }
         for (at, moment) in moments.iter().enumerate() {
@@ -88,7 +74,8 @@ impl Show {
             let notation = shorten(&moment.notation, left);
             writeln!(out, "{line}{notation:<12} {thought:>7}")?;
             if self.boards {
-                let scene = scene_after(&moments, &last, at + 1);
+                let next = moments.get(at + 1);
+                let scene = next.map_or(&last, |moment| &moment.before);
                 writeln!(out, "{}", draw::scene(scene, signs))?;
             }
         }
@@ -127,25 +114,6 @@ impl Show {
             End::No
         })
     }
-
-    /// What a seat knew after this many moves: what it had been told by then and
-    /// had answered.
-    fn knew(&self, record: &Record, moments: &[Moment], seat: u8) -> anyhow::Result<Scene> {
-        let seats = record.header.players.seats();
-        if seat >= seats {
-            return usage(format!(
-                "--seat {seat}: the game has seats 0 to {}",
-                seats - 1
-            ));
-        }
-        let seat = Seat::new(seat);
-        let kind = game(&record.header.game).context("it has just been replayed")?;
-        // Up to the next move.
-        let next = self.ply.and_then(|ply| moments.get(ply));
-        let until = next.map_or(record.events.len(), |moment| moment.at);
-        let knew = known_to(kind, seat, &record.events[..until])?;
-        knew.with_context(|| format!("seat {seat} was told nothing"))
-    }
 }
 
 /// A line of the list.
@@ -178,11 +146,6 @@ fn listed(record: &Record) -> [String; 5] {
         moves(record).count().to_string(),
         end,
     ]
-}
-
-/// The board after this many moves.
-fn scene_after<'a>(moments: &'a [Moment], last: &'a Scene, ply: usize) -> &'a Scene {
-    moments.get(ply).map_or(last, |moment| &moment.before)
 }
 
 fn heading(

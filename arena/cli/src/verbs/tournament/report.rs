@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::{
     End,
-    verbs::{replay::write, store::StoreAt},
+    verbs::{store::StoreAt, write_new},
 };
 
 #[derive(Args)]
@@ -43,7 +43,7 @@ impl Report {
         let (store, _) = self.store.find(&self.name).await?;
         let html = tournament_html(&store, &self.name, Language::En).await;
         store.close().await;
-        write(&self.html, html?.as_bytes(), self.force)
+        write_new(&self.html, html?.as_bytes(), self.force)
     }
 }
 
@@ -52,6 +52,6 @@ impl Plot {
         let (store, _) = self.store.find(&self.name).await?;
         let svg = tournament_svg(&store, &self.name, Language::En).await;
         store.close().await;
-        write(&self.out, svg?.as_bytes(), self.force)
+        write_new(&self.out, svg?.as_bytes(), self.force)
     }
 }

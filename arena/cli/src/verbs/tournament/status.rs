@@ -215,7 +215,7 @@ impl List {
                     games: one.games,
                 }))?,
                 Format::Text => rows.push([
-                    report::shorten(&one.name, 28),
+                    referee_core::shorten(&one.name, 28),
                     game_name(&one.game),
                     word(state).to_owned(),
                     one.games.to_string(),

@@ -18,7 +18,6 @@ use super::{
     Screen,
     view::{GamePhase, GameView, Intent, ShownGame},
 };
-use crate::verbs::replay::in_words;
 
 /// How often the time that is left is drawn.
 const TICK: Duration = Duration::from_millis(250);
@@ -176,6 +175,14 @@ impl GameScreen<'_> {
                         Err(after) => return Ok(Done::Left(after)),
                     }
                 }
+                Intent::Run(Command::Evaluate, _) => {
+                    self.view
+                        .wait(words::evaluating(commands.language).to_owned());
+                    match self.wait(commands.evaluation(game, seat)).await? {
+                        Ok(evaluation) => self.view.say(evaluation?),
+                        Err(after) => return Ok(Done::Left(after)),
+                    }
+                }
                 Intent::Run(Command::Back, _) => match self.take_back(game, seat).await? {
                     Ok(true) => return Ok(Done::TakenBack),
                     Ok(false) => {}
@@ -201,7 +208,10 @@ impl GameScreen<'_> {
         let Some(seat) = self.looks.or_else(|| game.people().next()) else {
             return Ok(Some(After::Left));
         };
-        let result = game.record().map(in_words).unwrap_or_default();
+        let result = game
+            .record()
+            .map(|record| words::result(commands.language, record));
+        let result = result.unwrap_or_default();
         self.view.say(&result);
         loop {
             let status = words::is_over(commands.language).to_owned();

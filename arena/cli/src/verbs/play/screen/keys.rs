@@ -123,6 +123,7 @@ pub(super) const PLAYING: &[Binding] = &[
     binding(Command::Back, 'b', 3),
     binding(Command::Resign, 'r', 4),
     binding(Command::Save, 's', 5),
+    binding(Command::Evaluate, 'v', 6),
 ];
 
 /// When the game is over.

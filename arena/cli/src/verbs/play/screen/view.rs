@@ -397,7 +397,7 @@ impl<'a> GameView<'a> {
             (_, Command::Save | Command::Record) if rest.is_empty() => {
                 self.ask = Some(Ask::File(command, TypedLine::default()));
             }
-            (GamePhase::Over, Command::Hint | Command::Resign) => {
+            (GamePhase::Over, Command::Hint | Command::Evaluate | Command::Resign) => {
                 self.say(words::is_over(language));
             }
             (_, command) => return Some(Intent::Run(command, rest.to_owned())),

@@ -1,0 +1,139 @@
+//! What players can expect: as bars at a table, and as a graph over a game.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arena_review::{ExpectedScore, course};
+use maud::{Markup, html};
+use referee_core::{PerSeat, Record, Root};
+use referee_worker::moves;
+use tokio::{sync::Semaphore, task::spawn_blocking};
+
+use crate::{error::PageError, language::Language, plot};
+
+/// So many playouts a game gets in all, and at most so many of them in one search.
+const PLAYOUTS: usize = 60_000;
+const MOST: usize = 100;
+/// Of so many games evaluations are kept.
+const KEPT: usize = 64;
+
+/// What the seats could expect before each move, and what they got.
+pub(crate) type Course = Vec<PerSeat<ExpectedScore>>;
+
+/// Evaluations of games that somebody asked for. One game is evaluated at a time, on one thread:
+/// what is played meanwhile has the other cores.
+pub(crate) struct Evaluations {
+    /// The one that was asked for last is the last.
+    kept: Mutex<Vec<(String, Arc<Course>)>>,
+    turn: Semaphore,
+}
+
+impl Evaluations {
+    pub(crate) const fn new() -> Self {
+        Self {
+            kept: Mutex::new(Vec::new()),
+            turn: Semaphore::const_new(1),
+        }
+    }
+
+    /// The evaluation of a game that is over.
+    pub(crate) async fn of(&self, record: &Record) -> Result<Arc<Course>, PageError> {
+        let key = record.play_hash();
+        if let Some(kept) = self.known(&key) {
+            return Ok(kept);
+        }
+        let _turn = self.turn.acquire().await;
+        if let Some(kept) = self.known(&key) {
+            return Ok(kept);
+        }
+        let record = record.clone();
+        let course = spawn_blocking(move || evaluated(&record))
+            .await
+            .map_err(|error| PageError::system("the game could not be evaluated", error))??;
+        let course = Arc::new(course);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        kept.push((key, course.clone()));
+        Ok(course)
+    }
+
+    fn known(&self, key: &str) -> Option<Arc<Course>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(known, _)| known == key)?;
+        let found = kept.remove(at);
+        let course = found.1.clone();
+        kept.push(found);
+        Some(course)
+    }
+}
+
+/// Evaluates a game, on this thread.
+pub(crate) fn evaluated(record: &Record) -> Result<Course, PageError> {
+    let plies = moves(record).count().max(1);
+    let each = PLAYOUTS / arena_review::SEARCHES as usize / plies;
+    let root: Root = "evaluation".parse().expect("a word is a root");
+    course(record, each.clamp(4, MOST) as u32, &root, 1)
+        .map_err(|error| PageError::NotFound(format!("the record does not replay: {error}")))
+}
+
+/// A bar for each player.
+pub(crate) fn bars(names: &[String], expects: &[ExpectedScore], language: Language) -> Markup {
+    html! {
+        div.expects {
+            p { (language.pick("Expected shares of the points, by random playouts:", "随机模拟的预期得分占比：")) }
+            @for (name, one) in names.iter().zip(expects) {
+                div.expect {
+                    span.who { (name) }
+                    meter min="0" max="1" value=(format!("{:.3}", one.score)) aria-label=(name) {}
+                    span.number { (percent(one)) }
+                }
+            }
+        }
+    }
+}
+
+/// A share with its standard error.
+fn percent(one: &ExpectedScore) -> String {
+    format!("{:.0} ± {:.0} %", one.score * 100.0, one.error * 100.0)
+}
+
+/// What each player could expect after each number of moves: a line for each player, or the first
+/// player's alone where there are two.
+pub(crate) fn graph(
+    names: &[String],
+    course: &[PerSeat<ExpectedScore>],
+    ply: usize,
+    language: Language,
+) -> Markup {
+    let shown = match names.len() {
+        2 => &names[..1],
+        _ => names,
+    };
+    let lines = shown.iter().enumerate().map(|(seat, name)| plot::Line {
+        name: name.clone(),
+        points: (course.iter().enumerate())
+            .map(|(ply, expects)| (ply as f64, expects.as_slice()[seat].score * 100.0))
+            .collect(),
+    });
+    let axes = plot::Axes {
+        label: language.pick("Evaluation of the game", "对局评估"),
+        x: language.pick("move", "着法"),
+        y: language.pick("expected share of the points, %", "预期得分占比，%"),
+        range: Some((0.0, 100.0)),
+        cursor: Some(ply as f64),
+    };
+    html! {
+        figure {
+            (plot::lines(&lines.collect::<Vec<_>>(), &axes))
+            figcaption {
+                (language.pick(
+                    "What each player could expect before each move, by searches with all hands open; ",
+                    "每步之前各方的预期得分占比（搜索时可见全部手牌）；",
+                ))
+                @if names.len() == 2 { (language.pick("the rest is for ", "其余归 ")) (names[1]) "; " }
+                (language.pick("by random playouts, so a strong player may see it otherwise.", "由随机模拟得出，高手的判断可能不同。"))
+            }
+        }
+    }
+}
