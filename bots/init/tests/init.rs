@@ -178,8 +178,9 @@ fn only_so_much_output_goes_through() {
     command.env("BOT_LOG_MIB", "1").env("BOT_RESTART", "never");
     let (code, out, _) = run(&mut command);
     assert_eq!(code, Some(5));
+    // The budget grows while this runs, by 17 KiB a minute; what was left out is said, too.
     assert!(
-        (1 << 19..=(1 << 20) + 1000).contains(&out.len()),
+        (1 << 19..=(1 << 20) + (1 << 18)).contains(&out.len()),
         "{}",
         out.len()
     );
