@@ -12,9 +12,10 @@ use std::{
 };
 
 use sqlx::{
-    Any, AnyConnection, AnyPool, Connection as _, Executor as _, Row as _, Transaction,
+    Any, AnyConnection, AnyPool, Connection as _, Executor as _, Row as _, SqlSafeStr as _,
+    Transaction,
     any::{AnyConnectOptions, AnyPoolOptions},
-    migrate::{MigrateError, Migrator},
+    migrate::{MigrateError, Migration, MigrationType, Migrator},
 };
 
 use crate::{
@@ -22,7 +23,24 @@ use crate::{
     server::{ServerUrl, without_secrets},
 };
 
-static MIGRATIONS: Migrator = sqlx::migrate!();
+/// The versions of the tables: number, name, and the SQL that makes it of the one before.
+/// `sqlx::migrate!` would read them from the folder, but it builds SQLite and the clients of
+/// both databases once more, for the compiler.
+const MIGRATIONS: &[(i64, &str, &str)] = &[
+    (1, "store", include_str!("../migrations/0001_store.sql")),
+    (
+        2,
+        "withheld",
+        include_str!("../migrations/0002_withheld.sql"),
+    ),
+    (3, "excused", include_str!("../migrations/0003_excused.sql")),
+    (4, "workers", include_str!("../migrations/0004_workers.sql")),
+    (
+        5,
+        "archives",
+        include_str!("../migrations/0005_archives.sql"),
+    ),
+];
 /// The migrator's table. A database with this table is one of ours.
 const VERSIONS: &str = "arena_store_versions";
 
@@ -314,10 +332,11 @@ impl Base {
                 location: location.shown(),
             });
         }
-        let mut migrations = Migrator {
-            migrations: MIGRATIONS.migrations.clone(),
-            ..Migrator::DEFAULT
-        };
+        let versions = MIGRATIONS.iter().map(|&(version, name, sql)| {
+            let sql = sql.into_sql_str();
+            Migration::new(version, name.into(), MigrationType::Simple, sql, false)
+        });
+        let mut migrations = Migrator::with_migrations(versions.collect());
         migrations.dangerous_set_table_name(VERSIONS);
         let known = migrations.iter().map(|migration| migration.version).max();
         match migrations.run(&self.writers).await {
@@ -382,6 +401,22 @@ fn escaped(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_version_of_the_folder_is_in_the_list() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+        let mut files: Vec<_> = folder
+            .read_dir()
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        files.sort();
+        let listed: Vec<_> = MIGRATIONS
+            .iter()
+            .map(|(version, name, _)| format!("{version:04}_{name}.sql"))
+            .collect();
+        assert_eq!(listed, files);
+    }
 
     #[tokio::test]
     async fn foreign_keys_hold_in_memory() {
