@@ -1,5 +1,5 @@
-//! What a developer runs: `cargo xtask test`, `lint`, `bench`, `images`, `manifests`, `soak`. One
-//! file a verb; nothing here is part of what is shipped.
+//! What a developer runs: `cargo xtask test`, `lint`, `bench`, `images`, `manifests`, `soak`,
+//! `strength`. One file a verb; nothing here is part of what is shipped.
 
 mod bench;
 mod images;
@@ -9,6 +9,7 @@ mod manifests;
 mod postgres;
 mod shell;
 mod soak;
+mod strength;
 mod test;
 mod tools;
 
@@ -61,6 +62,11 @@ Verbs:
                     Play so many simulated tournaments (default 100000) of an
                     arena and its workers over a network that fails, each as
                     its seed decides, and compare the tables
+  strength [--budget TIME] [--only TEXT]
+                    Play the built-in bots against each other for so long
+                    (default 2h), go on where it was stopped, and write
+                    docs/strength.md; --only takes the experiments whose title
+                    has this text
   help              Print this
 
 cargo-deny, buf, kubectl and the Python packages that check statistics and
@@ -113,6 +119,10 @@ fn main() -> ExitCode {
         ["soak", "fuzz", "--minutes", some] if some.parse::<u32>().is_ok() => {
             soak::fuzz(minutes(some.parse().unwrap_or(1)))
         }
+        ["strength"] => strength::run("2h", None),
+        ["strength", "--budget", budget] => strength::run(budget, None),
+        ["strength", "--only", only] => strength::run("2h", Some(only)),
+        ["strength", "--budget", budget, "--only", only] => strength::run(budget, Some(only)),
         ["bench", name] if !name.starts_with('-') => bench::run(Some(name)),
         [] => {
             eprint!("{HELP}");

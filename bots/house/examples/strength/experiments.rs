@@ -1,0 +1,121 @@
+//! The list of what is measured.
+
+/// One bot against others, over a number of deals.
+pub(crate) struct Experiment {
+    /// The game's name.
+    pub(crate) game: &'static str,
+    /// The part of the report that it belongs to.
+    pub(crate) part: Part,
+    /// The bot that is measured: `NAME?parameter=value`.
+    pub(crate) bot: String,
+    /// Who has the other seats, in order.
+    pub(crate) others: Vec<String>,
+    /// Whether every deal is played from every seat, or from the first one only.
+    pub(crate) every_seat: bool,
+    /// How many deals are enough.
+    pub(crate) deals: u64,
+    /// How many threads the bot uses.
+    pub(crate) threads: usize,
+    /// Where it lies on the horizontal axis of its plot: milliseconds a move.
+    pub(crate) time: Option<u32>,
+}
+
+/// The parts of the report on a game.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Against the other built-in bots.
+    Gauntlet,
+    /// Alone against the arcade's bot, where the score counts.
+    Arcade,
+    /// With more and with less time.
+    Time,
+    /// With more threads.
+    Threads,
+    /// Each level against the one below.
+    Levels,
+}
+
+impl Experiment {
+    /// What tells it from all others.
+    pub(crate) fn title(&self) -> String {
+        format!("{}: {} - {}", self.game, self.bot, self.others.join(", "))
+    }
+
+    fn new(game: &'static str, part: Part, bot: &str, others: &[&str], deals: u64) -> Self {
+        Self {
+            game,
+            part,
+            bot: bot.to_owned(),
+            others: others.iter().map(|&other| other.to_owned()).collect(),
+            every_seat: true,
+            deals,
+            threads: 1,
+            time: None,
+        }
+    }
+}
+
+/// Every experiment.
+pub(crate) fn experiments() -> Vec<Experiment> {
+    let mut all = Vec::new();
+    let mut two = |game, part, bot: &str, other: &str, deals| {
+        all.push(Experiment::new(game, part, bot, &[other], deals));
+    };
+    for other in [
+        "random",
+        "weights?plies=3",
+        "weights?plies=5",
+        "weights?plies=7",
+    ] {
+        two("othello", Part::Gauntlet, "edge?time=100ms", other, 50);
+    }
+    two(
+        "othello",
+        Part::Gauntlet,
+        "edge?time=100ms",
+        "weights?plies=9",
+        200,
+    );
+    for other in [
+        "random",
+        "ladder?level=10",
+        "ladder?level=25",
+        "ladder?level=50",
+        "uct?time=100ms",
+        "uct?time=1s",
+    ] {
+        two(
+            "connect_four",
+            Part::Gauntlet,
+            "zugzwang?time=100ms",
+            other,
+            100,
+        );
+    }
+    for (game, name) in [("othello", "edge"), ("connect_four", "zugzwang")] {
+        for level in 2..=10 {
+            let [higher, lower] = [level, level - 1].map(|level| format!("{name}?level={level}"));
+            two(game, Part::Levels, &higher, &lower, 100);
+        }
+    }
+    two(
+        "othello",
+        Part::Threads,
+        "edge?time=50ms&threads=2",
+        "edge?time=50ms",
+        100,
+    );
+    if let Some(last) = all.last_mut() {
+        last.threads = 2;
+    }
+    for (game, name, deals) in [("othello", "edge", 100), ("connect_four", "zugzwang", 100)] {
+        for time in [5, 10, 40, 80, 160] {
+            let (bot, reference) = (format!("{name}?time={time}ms"), format!("{name}?time=20ms"));
+            all.push(Experiment {
+                time: Some(time),
+                ..Experiment::new(game, Part::Time, &bot, &[&reference], deals)
+            });
+        }
+    }
+    all
+}

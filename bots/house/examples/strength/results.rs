@@ -1,0 +1,149 @@
+//! The deals that were played: a file with one line of JSON for each.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    fs::File,
+    io::{ErrorKind, Write as _},
+    path::Path,
+};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::experiments::Experiment;
+
+/// A deal that was played from one seat or from each.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Played {
+    pub(crate) experiment: String,
+    pub(crate) deal: u64,
+    pub(crate) games: Vec<Game>,
+}
+
+/// How the measured bot did in one game.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Game {
+    /// Its place from 1, the best; who shares places has their mean.
+    pub(crate) place: f64,
+    /// Its score, in the unit of the game.
+    pub(crate) score: i32,
+    /// The sum of the others' scores.
+    pub(crate) others: i32,
+    /// How many answers it gave, and how long they took, in microseconds.
+    pub(crate) moves: u32,
+    pub(crate) mean_us: u64,
+    pub(crate) longest_us: u64,
+}
+
+/// A line of the file: the deal, and the program that played it.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    program: String,
+    #[serde(flatten)]
+    played: Played,
+}
+
+/// All results of this program.
+pub(crate) struct Results {
+    file: File,
+    program: String,
+    /// By experiment and deal.
+    played: BTreeMap<String, BTreeMap<u64, Vec<Game>>>,
+    /// The deals that are being played.
+    taken: BTreeSet<(String, u64)>,
+}
+
+impl Results {
+    /// Reads the file, which need not exist. What another build of the program has played is
+    /// left out: its bots may have been others.
+    pub(crate) fn open(path: &Path) -> Result<Self, String> {
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        let program = env::current_exe().and_then(fs::read).map_err(failed)?;
+        let program = hex::encode(&Sha256::digest(program)[..8]);
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            read => read.map_err(failed)?,
+        };
+        let mut played = BTreeMap::<String, BTreeMap<_, _>>::new();
+        // A line that was cut off has no end.
+        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
+        for line in whole.lines() {
+            let line: Line = serde_json::from_str(line)
+                .map_err(|error| format!("{}: {error}", path.display()))?;
+            if line.program == program {
+                let Played {
+                    experiment,
+                    deal,
+                    games,
+                } = line.played;
+                played.entry(experiment).or_default().insert(deal, games);
+            }
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let file = File::options().create(true).append(true).open(path);
+        let file = file.map_err(failed)?;
+        file.set_len(whole.len() as u64).map_err(failed)?;
+        Ok(Self {
+            file,
+            program,
+            played,
+            taken: BTreeSet::new(),
+        })
+    }
+
+    /// The next deal of the experiment that is least complete; none if all are complete.
+    pub(crate) fn take<'a>(
+        &mut self,
+        experiments: &[&'a Experiment],
+    ) -> Option<(&'a Experiment, u64)> {
+        let next = |it: &Experiment| {
+            let title = it.title();
+            let played = self.played.get(&title);
+            let is_free = |deal: &u64| {
+                !played.is_some_and(|played| played.contains_key(deal))
+                    && !self.taken.contains(&(title.clone(), *deal))
+            };
+            (0..it.deals).find(is_free)
+        };
+        let (experiment, deal) = experiments
+            .iter()
+            .filter_map(|it| Some((*it, next(it)?)))
+            .min_by(|(one, deal), (other, its)| (deal * other.deals).cmp(&(its * one.deals)))?;
+        self.taken.insert((experiment.title(), deal));
+        Some((experiment, deal))
+    }
+
+    /// Writes what was played.
+    pub(crate) fn add(&mut self, played: Played) -> Result<(), String> {
+        let line = Line {
+            program: self.program.clone(),
+            played,
+        };
+        let mut text = serde_json::to_string(&line).map_err(|error| error.to_string())?;
+        text.push('\n');
+        self.file
+            .write_all(text.as_bytes())
+            .map_err(|error| format!("the results could not be written: {error}"))?;
+        let Played {
+            experiment,
+            deal,
+            games,
+        } = line.played;
+        self.played
+            .entry(experiment)
+            .or_default()
+            .insert(deal, games);
+        Ok(())
+    }
+
+    /// The deals of an experiment.
+    pub(crate) fn of(&self, experiment: &Experiment) -> Vec<&[Game]> {
+        let played = self.played.get(&experiment.title());
+        played.map_or_else(Vec::new, |deals| {
+            deals.values().map(Vec::as_slice).collect()
+        })
+    }
+}
