@@ -18,4 +18,8 @@ impl InProcessSeat for BuiltInSeat {
     fn hear(&mut self, call: &Bytes) -> Result<Option<Bytes>, BotError> {
         Ok(self.0.hear(call)?)
     }
+
+    fn values(&mut self, call: &Bytes) -> Result<Option<Vec<f64>>, BotError> {
+        Ok(self.0.values(call)?)
+    }
 }

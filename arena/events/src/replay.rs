@@ -74,11 +74,13 @@ pub struct ExplanationEvent {
     /// The standard error of the difference between the two moves of the turning point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference_error: Option<f64>,
-    /// The SPEC of the bot that played on. Absent where moves were searched.
+    /// The SPEC of the bot that judged the moves. Absent where they were searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bot: Option<String>,
-    /// How many playouts each move had.
-    pub playouts: u64,
+    /// How many playouts each move had, by the bot in every seat or in a search. Absent where the
+    /// bot has estimates of its own, whose errors are given as 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub playouts: Option<u64>,
 }
 
 /// What another bot answers in a game that was played.

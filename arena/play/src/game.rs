@@ -547,7 +547,10 @@ impl PeopleGame {
     /// [`HintError::NotAsked`].
     pub fn evaluation(&self, seat: Seat) -> Result<EvaluationQuestion, HintError> {
         match self.is_asked(seat) && matches!(self.chairs[seat], Chair::Person(_)) {
-            true => Ok(EvaluationQuestion(self.sitting.imagination(seat))),
+            true => Ok(EvaluationQuestion {
+                imagination: self.sitting.imagination(seat),
+                question: self.hint(seat)?,
+            }),
             false => Err(HintError::NotAsked),
         }
     }

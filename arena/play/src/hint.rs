@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use arena_review::InProcessBot;
+use arena_review::{ExpectedScore, InProcessBot, InProcessSeat, of_two};
 use bytes::Bytes;
-use referee_core::{GameKind, Seat};
+use referee_core::{GameKind, PerSeat, Seat};
 use referee_games::{Judgement, SeatReply, Sitting};
 
 use crate::HintError;
@@ -27,13 +27,7 @@ impl HintQuestion {
     ///
     /// [`HintError`].
     pub fn ask(mut self, bot: &dyn InProcessBot) -> Result<String, HintError> {
-        let [start, past @ ..] = &self.past[..] else {
-            return Err(HintError::NotAsked);
-        };
-        let mut sits = bot.sit(self.kind.path(), start).map_err(HintError::Bot)?;
-        for call in past {
-            sits.hear(call).map_err(HintError::Bot)?;
-        }
+        let mut sits = self.seated(bot)?;
         let answer = sits.hear(&self.call).map_err(HintError::Bot)?;
         let answer = answer.ok_or_else(|| HintError::Bot("it gave no answer".into()))?;
         // The copy reads the answer.
@@ -42,5 +36,29 @@ impl HintQuestion {
             Judgement::Accepted { notation, .. } => Ok(notation),
             _ => Err(HintError::Bot("its answer is not legal".into())),
         }
+    }
+
+    /// What each of two seats can expect, by the bot's estimate of the best answer.
+    pub(crate) fn estimate(
+        &self,
+        bot: &dyn InProcessBot,
+    ) -> Result<PerSeat<ExpectedScore>, HintError> {
+        let values = self.seated(bot)?.values(&self.call);
+        let values = values.map_err(HintError::Bot)?;
+        let values = values.ok_or_else(|| HintError::Bot("it has no estimates".into()))?;
+        let best = values.into_iter().fold(0.0, f64::max);
+        Ok(of_two(self.kind.info().seats, self.seat, best))
+    }
+
+    /// The bot, which has heard what the person has.
+    fn seated(&self, bot: &dyn InProcessBot) -> Result<Box<dyn InProcessSeat>, HintError> {
+        let [start, past @ ..] = &self.past[..] else {
+            return Err(HintError::NotAsked);
+        };
+        let mut sits = bot.sit(self.kind.path(), start).map_err(HintError::Bot)?;
+        for call in past {
+            sits.hear(call).map_err(HintError::Bot)?;
+        }
+        Ok(sits)
     }
 }

@@ -2,12 +2,27 @@
 
 use arena_events::replay::ExpectedScore;
 use referee_core::{Dice, PerSeat, Record, Root, Seat, Table};
-use referee_games::{Judgement, Mismatch, Retraced, retrace};
+use referee_games::game;
 
 use crate::{
+    error::ReviewError,
     parallel::in_parallel,
+    playouts::{InProcessBot, Playouts},
+    plies::{Ply, plies},
     search::{SEARCHES, mean_and_error, search, share},
 };
+
+/// Who says what a position of a finished game is worth.
+#[derive(Clone, Copy)]
+pub enum Judge<'a> {
+    /// Searches with all hands open, each by so many random playouts.
+    Search {
+        /// How many playouts a search makes; a position has [`SEARCHES`] of them.
+        playouts: u32,
+    },
+    /// A bot that has estimates, in a game of two. It knows what the seat knew.
+    Bot(&'a dyn InProcessBot),
+}
 
 /// What each seat can expect of a position that may have been dealt in any of these ways, as shares
 /// of the points: 1 is the first place alone. Each deal is searched once, with all hands open, by
@@ -42,41 +57,61 @@ pub fn deals(
         .collect()
 }
 
+/// The value of a position in a game of two for both seats, by the estimate of one.
+///
+/// # Panics
+///
+/// The game has more seats.
+#[must_use]
+pub fn of_two(seats: u8, seat: Seat, share: f64) -> PerSeat<ExpectedScore> {
+    assert_eq!(seats, 2, "what one of two can't expect the other can");
+    PerSeat::new(seats, |one: Seat| ExpectedScore {
+        score: if one == seat { share } else { 1.0 - share },
+        error: 0.0,
+    })
+}
+
 /// What each seat could expect before each move of a game, in the order of
-/// [`referee_games::replay`], and at last what it got; with all hands open. The same root finds the
-/// same, with any number of threads.
+/// [`referee_games::replay`], and at last what it got. The same root finds the same, with any
+/// number of threads.
 ///
 /// # Errors
 ///
-/// [`Mismatch`] where the record does not replay.
+/// [`ReviewError::Mismatch`] where the record does not replay, [`ReviewError::Bot`] where the bot
+/// fails or has no estimates.
+///
+/// # Panics
+///
+/// A bot judges, and the game has more than two seats.
 pub fn course(
     record: &Record,
-    playouts: u32,
+    judge: Judge<'_>,
     root: &Root,
     threads: usize,
-) -> Result<Vec<PerSeat<ExpectedScore>>, Mismatch> {
-    let mut tables = Vec::new();
-    let mut asked = None;
-    retrace(record, |step| match step {
-        Retraced::Asked { sitting, .. } => asked = Some(sitting.table().fork()),
-        Retraced::Judged {
-            judgement: Judgement::Accepted { .. } | Judgement::Fouled(_),
-            ..
-        } => tables.extend(asked.take()),
-        _ => {}
-    })?;
-    let tables = tables.into_iter().enumerate().collect();
-    let mut course = in_parallel(tables, threads, |(at, table): (usize, Box<dyn Table>)| {
-        let mut dice = Dice::new(&root.seed("evaluate", at as u64));
-        let means = (0..SEARCHES).map(|_| search(&*table, None, playouts, &mut dice));
-        mean_and_error(&means.collect::<Vec<_>>())
+) -> Result<Vec<PerSeat<ExpectedScore>>, ReviewError> {
+    let seats = record.header.players.seats();
+    let plies = plies(record)?;
+    let kind = game(&record.header.game).expect("it has just been replayed");
+    let course = in_parallel(plies, threads, |ply: Ply| match judge {
+        Judge::Search { playouts } => {
+            let mut dice = Dice::new(&root.seed("evaluate", ply.number as u64 - 1));
+            let table = ply.sitting.table();
+            let means = (0..SEARCHES).map(|_| search(table, None, playouts, &mut dice));
+            Ok(mean_and_error(&means.collect::<Vec<_>>()))
+        }
+        Judge::Bot(bot) => {
+            let values = Playouts { bot, kind }.values(&ply.position())?;
+            let best = values.into_iter().fold(0.0, f64::max);
+            Ok(of_two(seats, ply.seat, best))
+        }
     });
+    let mut course = course
+        .into_iter()
+        .collect::<Result<Vec<_>, ReviewError>>()?;
     if let Some(outcome) = record.result.verdict.outcome() {
-        course.push(PerSeat::new(record.header.players.seats(), |seat: Seat| {
-            ExpectedScore {
-                score: share(outcome, seat),
-                error: 0.0,
-            }
+        course.push(PerSeat::new(seats, |seat: Seat| ExpectedScore {
+            score: share(outcome, seat),
+            error: 0.0,
         }));
     }
     Ok(course)
@@ -119,9 +154,14 @@ mod tests {
             let record = played(*kind);
             let mut moves = 0;
             referee_games::replay(&record, |_| moves += 1).unwrap();
-            let found = course(&record, 4, &root, 1).unwrap();
+            let judge = Judge::Search { playouts: 4 };
+            let found = course(&record, judge, &root, 1).unwrap();
             assert_eq!(found.len(), moves + 1);
-            assert_eq!(found, course(&record, 4, &root, 3).unwrap(), "with threads");
+            assert_eq!(
+                found,
+                course(&record, judge, &root, 3).unwrap(),
+                "with threads"
+            );
             let outcome = record.result.verdict.outcome().unwrap();
             for (seat, got) in found.last().unwrap().iter() {
                 assert_eq!((got.score, got.error), (share(outcome, seat), 0.0));
@@ -139,7 +179,8 @@ mod tests {
     fn the_move_before_a_win_is_worth_nearly_everything() {
         let record = played(game("connect_four").unwrap());
         let root: Root = "course".parse().unwrap();
-        let found = course(&record, 1000, &root, 2).unwrap();
+        let judge = Judge::Search { playouts: 1000 };
+        let found = course(&record, judge, &root, 2).unwrap();
         let before = &found[found.len() - 2];
         let won = record.result.verdict.outcome().unwrap();
         let winner = Seat::all(2).find(|seat| won.places[*seat] == 1).unwrap();

@@ -2,14 +2,14 @@
 //! scores are compared.
 
 use arena_events::replay::ExpectedScore;
-use bytes::Bytes;
-use referee_core::{Dice, FoulKind, PerSeat, Record, Root, Seat};
-use referee_games::{Judgement, Mismatch, Retraced, SeatReply, Sitting, game, past, retrace};
+use referee_core::{Dice, FoulKind, GameKind, Record, Root, Seat};
+use referee_games::game;
 
 use crate::{
     error::ReviewError,
     parallel::in_parallel,
-    playouts::{InProcessBot, Playouts, Position},
+    playouts::{InProcessBot, Playouts},
+    plies::{Ply, plies},
     search::{self, Deed, SEARCHES, share},
 };
 
@@ -25,15 +25,31 @@ const CLOSER: u32 = 4;
 /// How a game is explained.
 #[derive(Clone, Copy)]
 pub struct ExplainOptions<'a> {
-    /// A bot that plays on in every seat; without one positions are searched with all hands
-    /// open.
-    pub bot: Option<&'a dyn InProcessBot>,
-    /// How many playouts each move gets; a search makes [`SEARCHES`] times as many.
-    pub playouts: u32,
+    /// Who judges the moves.
+    pub by: ExplainBy<'a>,
     /// Decides all chance: the same root finds the same.
     pub root: &'a Root,
     /// How many threads are used. It changes nothing in the result.
     pub threads: usize,
+}
+
+/// Who judges the moves of a game that is explained.
+#[derive(Clone, Copy)]
+pub enum ExplainBy<'a> {
+    /// Searches with all hands open.
+    Search {
+        /// How many playouts a search makes for a move; there are [`SEARCHES`] searches.
+        playouts: u32,
+    },
+    /// A bot that plays on in every seat.
+    PlayingOn {
+        /// The bot.
+        bot: &'a dyn InProcessBot,
+        /// How many playouts each move gets.
+        playouts: u32,
+    },
+    /// The estimates of a bot, which has some for every legal answer.
+    Estimates(&'a dyn InProcessBot),
 }
 
 /// A game that is explained.
@@ -93,15 +109,16 @@ impl ExplainedMove {
 /// # Errors
 ///
 /// [`ReviewError::Mismatch`] where the record does not replay, [`ReviewError::Bot`] where the
-/// bot fails.
+/// bot fails, or has no estimates.
 pub fn explain(record: &Record, options: &ExplainOptions<'_>) -> Result<Explanation, ReviewError> {
     let plies = plies(record)?;
     let kind = game(&record.header.game).expect("it has just been replayed");
     let explainer = Explainer {
-        playouts: options.bot.map(|bot| Playouts { bot, kind }),
+        by: options.by,
+        kind,
         root: options.root,
     };
-    let mut judged = explainer.judge(plies, options.playouts, options.threads)?;
+    let mut judged = explainer.judge(plies, options.threads)?;
     let outcome = record.result.verdict.outcome();
     // The winner did not lose by any move.
     let lost = |seat| outcome.is_none_or(|outcome| share(outcome, seat) < 1.0);
@@ -112,8 +129,7 @@ pub fn explain(record: &Record, options: &ExplainOptions<'_>) -> Result<Explanat
         .max_by(|(_, (_, one)), (_, (_, other))| one.loss().total_cmp(&other.loss()));
     let mut turning_point = None;
     if let Some((at, (ply, one))) = worst {
-        let playouts = options.playouts.saturating_mul(CLOSER);
-        explainer.look_closer(ply, one, playouts)?;
+        explainer.look_closer(ply, one)?;
         turning_point = one.is_loss().then_some(at);
     }
     Ok(Explanation {
@@ -122,79 +138,61 @@ pub fn explain(record: &Record, options: &ExplainOptions<'_>) -> Result<Explanat
     })
 }
 
-/// A move of the record.
-struct Ply {
-    /// From 1.
-    number: usize,
-    seat: Seat,
-    notation: Option<String>,
-    foul: Option<FoulKind>,
-    /// What could have been answered.
-    legal: Vec<String>,
-    deed: Deed,
-    /// The game when it was asked for.
-    sitting: Sitting,
-    /// What each seat had been sent by then, with its answers.
-    sent: PerSeat<Vec<Bytes>>,
-}
-
 /// How moves are judged.
 struct Explainer<'a> {
-    /// None where positions are searched.
-    playouts: Option<Playouts<'a>>,
+    by: ExplainBy<'a>,
+    kind: &'static dyn GameKind,
     root: &'a Root,
 }
 
-impl Explainer<'_> {
+impl<'a> Explainer<'a> {
     /// Judges every move, on several threads; what is found depends on the root alone.
     fn judge(
         &self,
         plies: Vec<Ply>,
-        playouts: u32,
         threads: usize,
     ) -> Result<Vec<(Ply, ExplainedMove)>, ReviewError> {
-        in_parallel(plies, threads, |ply| self.judge_one(ply, playouts))
-            .into_iter()
-            .collect()
+        let judged = in_parallel(plies, threads, |ply| {
+            let one = match self.by {
+                ExplainBy::Estimates(bot) => by_estimates(&self.playing(bot), &ply),
+                ExplainBy::Search { playouts } | ExplainBy::PlayingOn { playouts, .. } => {
+                    self.by_playouts(&ply, playouts)
+                }
+            };
+            Ok((ply, one?))
+        });
+        judged.into_iter().collect()
     }
 
-    fn judge_one(&self, ply: Ply, playouts: u32) -> Result<(Ply, ExplainedMove), ReviewError> {
+    fn by_playouts(&self, ply: &Ply, playouts: u32) -> Result<ExplainedMove, ReviewError> {
         let mut dice = Dice::new(&self.root.seed("explain", ply.number as u64));
-        let expects = self.estimate(&ply, ply.deed, playouts, &mut dice)?;
+        let expects = self.estimate(ply, ply.deed, playouts, &mut dice)?;
         let best = if ply.legal.len() > 1 || ply.deed == Deed::Fouls {
-            self.best(&ply, playouts, &mut dice)?
+            self.best(ply, playouts, &mut dice)?
         } else {
             None
         };
         let better = match best {
             Some(best) if ply.deed != Deed::Answers(best) => {
-                let score = self.estimate(&ply, Deed::Answers(best), playouts, &mut dice)?;
+                let score = self.estimate(ply, Deed::Answers(best), playouts, &mut dice)?;
                 Some((ply.legal[best].clone(), score))
             }
             _ => None,
         };
-        let one = ExplainedMove {
-            number: ply.number,
-            seat: ply.seat,
-            notation: ply.notation.clone(),
-            foul: ply.foul,
-            expects,
-            better,
-        };
-        Ok((ply, one))
+        Ok(explained(ply, expects, better))
     }
 
     /// Judges a move again, with more playouts and other chance: it was picked as the worst
-    /// of many, so its loss may be an accident.
-    fn look_closer(
-        &self,
-        ply: &Ply,
-        one: &mut ExplainedMove,
-        playouts: u32,
-    ) -> Result<(), ReviewError> {
+    /// of many, so its loss may be an accident. Estimates stay what they are.
+    fn look_closer(&self, ply: &Ply, one: &mut ExplainedMove) -> Result<(), ReviewError> {
+        let (ExplainBy::Search { playouts } | ExplainBy::PlayingOn { playouts, .. }) = self.by
+        else {
+            return Ok(());
+        };
         let Some((notation, better)) = &mut one.better else {
             return Ok(());
         };
+        let playouts = playouts.saturating_mul(CLOSER);
         let best = ply.legal.iter().position(|legal| legal == notation);
         let best = Deed::Answers(best.expect("a better move is legal"));
         let mut dice = Dice::new(&self.root.seed("closer", ply.number as u64));
@@ -211,9 +209,12 @@ impl Explainer<'_> {
         dice: &mut Dice,
     ) -> Result<ExpectedScore, ReviewError> {
         let table = ply.sitting.table();
-        match &self.playouts {
-            Some(bot) => bot.estimate(&ply.position(), deed, playouts, dice),
-            None => Ok(search::estimate(table, ply.seat, deed, playouts, dice)),
+        match self.by {
+            ExplainBy::PlayingOn { bot, .. } => {
+                self.playing(bot)
+                    .estimate(&ply.position(), deed, playouts, dice)
+            }
+            _ => Ok(search::estimate(table, ply.seat, deed, playouts, dice)),
         }
     }
 
@@ -225,9 +226,9 @@ impl Explainer<'_> {
         playouts: u32,
         dice: &mut Dice,
     ) -> Result<Option<usize>, ReviewError> {
-        match &self.playouts {
-            Some(bot) => bot.answer(&ply.position()),
-            None => Ok(Some(search::best(
+        match self.by {
+            ExplainBy::PlayingOn { bot, .. } => self.playing(bot).answer(&ply.position()),
+            _ => Ok(Some(search::best(
                 ply.sitting.table(),
                 ply.seat,
                 ply.legal.len(),
@@ -236,59 +237,45 @@ impl Explainer<'_> {
             ))),
         }
     }
-}
 
-impl Ply {
-    const fn position(&self) -> Position<'_> {
-        Position {
-            sitting: &self.sitting,
-            sent: &self.sent,
-            seat: self.seat,
+    fn playing(&self, bot: &'a dyn InProcessBot) -> Playouts<'a> {
+        Playouts {
+            bot,
+            kind: self.kind,
         }
     }
 }
 
-/// The moves of a record, each with the game as it was.
-fn plies(record: &Record) -> Result<Vec<Ply>, Mismatch> {
-    let mut plies: Vec<Ply> = Vec::new();
-    let mut sent = PerSeat::new(record.header.players.seats(), |_| Vec::new());
-    retrace(record, |step| match step {
-        Retraced::Told { seat, call } => sent[seat].push(call.clone()),
-        Retraced::Asked {
-            sitting,
-            question,
-            said,
-        } if question.number > 0 => {
-            let legal = sitting.legal(question.seat);
-            let legal: Vec<String> = legal.into_iter().map(|(notation, _)| notation).collect();
-            let answered = said.notation.as_ref();
-            let deed = answered
-                .and_then(|answered| legal.iter().position(|one| one == answered))
-                .map_or(Deed::Fouls, Deed::Answers);
-            plies.push(Ply {
-                number: plies.len() + 1,
-                seat: question.seat,
-                notation: answered.cloned(),
-                foul: None,
-                legal,
-                deed,
-                sitting: sitting.fork(),
-                sent: sent.clone(),
-            });
-        }
-        Retraced::Asked { .. } => {}
-        Retraced::Judged {
-            question,
-            said,
-            judgement,
-        } => match (judgement, &said.heard, plies.last_mut()) {
-            (Judgement::Ready(_), ..) => sent[question.seat].push(question.call.clone()),
-            (Judgement::Accepted { .. }, SeatReply::Answer(answer), _) => {
-                sent[question.seat].push(past(&question.call, answer));
-            }
-            (Judgement::Fouled(kind), _, Some(last)) => last.foul = Some(*kind),
-            _ => {}
-        },
-    })?;
-    Ok(plies)
+/// Judges a move by what a bot expects of each answer. A foul has no estimate: it gets the last
+/// place.
+fn by_estimates(bot: &Playouts<'_>, ply: &Ply) -> Result<ExplainedMove, ReviewError> {
+    let values = bot.values(&ply.position())?;
+    let sure = |score| ExpectedScore { score, error: 0.0 };
+    let expects = match ply.deed {
+        Deed::Answers(which) => values[which],
+        Deed::Fouls => 0.0,
+    };
+    let best = values
+        .iter()
+        .enumerate()
+        .max_by(|(_, one), (_, other)| one.total_cmp(other));
+    let better = best
+        .filter(|(_, value)| **value > expects)
+        .map(|(best, value)| (ply.legal[best].clone(), sure(*value)));
+    Ok(explained(ply, sure(expects), better))
+}
+
+fn explained(
+    ply: &Ply,
+    expects: ExpectedScore,
+    better: Option<(String, ExpectedScore)>,
+) -> ExplainedMove {
+    ExplainedMove {
+        number: ply.number,
+        seat: ply.seat,
+        notation: ply.notation.clone(),
+        foul: ply.foul,
+        expects,
+        better,
+    }
 }

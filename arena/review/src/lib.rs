@@ -11,13 +11,14 @@ mod evaluate;
 mod explain;
 mod parallel;
 mod playouts;
+mod plies;
 mod rerun;
 mod search;
 
 pub use arena_events::replay::ExpectedScore;
 pub use error::ReviewError;
-pub use evaluate::{course, deals, evaluate};
-pub use explain::{ExplainOptions, ExplainedMove, Explanation, explain};
+pub use evaluate::{Judge, course, deals, evaluate, of_two};
+pub use explain::{ExplainBy, ExplainOptions, ExplainedMove, Explanation, explain};
 pub use playouts::{BotError, InProcessBot, InProcessSeat};
 pub use rerun::{RerunReport, RerunRequest, rerun};
 pub use search::SEARCHES;

@@ -32,6 +32,17 @@ pub trait InProcessSeat {
     ///
     /// The bot can't read the call, or fails.
     fn hear(&mut self, call: &Bytes) -> Result<Option<Bytes>, BotError>;
+
+    /// Takes a question, which stays unanswered: nothing is asked of the seat after it. For each
+    /// legal answer, in the referee's order, the bot says what the seat can expect, as a share of
+    /// the points; none where it has no such estimates.
+    ///
+    /// # Errors
+    ///
+    /// The bot can't read the call, or fails.
+    fn values(&mut self, _call: &Bytes) -> Result<Option<Vec<f64>>, BotError> {
+        Ok(None)
+    }
 }
 
 /// How a bot in this process failed.
@@ -57,14 +68,23 @@ pub(crate) struct Position<'a> {
     pub(crate) seat: Seat,
 }
 
+impl Position<'_> {
+    /// The question of the seat.
+    fn asked(&self) -> Question {
+        let asked = self.sitting.pending();
+        let asked = asked
+            .into_iter()
+            .find(|question| question.seat == self.seat);
+        asked.expect("the seat is asked")
+    }
+}
+
 impl Playouts<'_> {
     /// What the bot would answer here, of what is legal; none where that would be a
     /// foul.
     pub(crate) fn answer(&self, at: &Position<'_>) -> Result<Option<usize>, ReviewError> {
         let mut bot = self.seated(at, at.seat)?.expect("the seat is in play");
-        let asked = at.sitting.pending();
-        let asked = asked.iter().find(|question| question.seat == at.seat);
-        let asked = asked.expect("the seat is asked");
+        let asked = at.asked();
         let heard = hear(&mut *bot, &asked.call)?;
         let Judgement::Accepted { notation, .. } =
             at.sitting.fork().hear(at.seat, heard, Duration::ZERO)
@@ -73,6 +93,20 @@ impl Playouts<'_> {
         };
         let legal = at.sitting.legal(at.seat);
         Ok(legal.iter().position(|(one, _)| *one == notation))
+    }
+
+    /// What the seat can expect after each legal answer, by the bot's own estimate.
+    pub(crate) fn values(&self, at: &Position<'_>) -> Result<Vec<f64>, ReviewError> {
+        let mut bot = self.seated(at, at.seat)?.expect("the seat is in play");
+        let values = bot.values(&at.asked().call).map_err(ReviewError::Bot)?;
+        let legal = at.sitting.legal(at.seat).len();
+        match values {
+            Some(values) if values.len() == legal => Ok(values),
+            Some(values) => Err(ReviewError::Bot(
+                format!("it has {} estimates for {legal} answers", values.len()).into(),
+            )),
+            None => Err(ReviewError::Bot("it has no estimates".into())),
+        }
     }
 
     /// What the seat can expect where it does this: the mean of so many playouts.

@@ -114,9 +114,12 @@ struct GameItem {
 /// What the players of a game that is over could expect.
 #[derive(Serialize, JsonSchema)]
 struct Evaluation {
-    /// Before each move, and at last what they got: one for each seat. Shares of the points, by
-    /// searches with all hands open.
+    /// Before each move, and at last what they got: one for each seat. Shares of the points.
     plies: Vec<Vec<ExpectedScore>>,
+    /// The bot whose estimates they are; their errors are given as 0. Absent where they were
+    /// found by searches with all hands open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bot: Option<String>,
 }
 
 /// How the ratings of a tournament came to be.
@@ -527,9 +530,13 @@ async fn evaluation(State(site): OfSite, Path((name, game)): Path<(String, Strin
     let found = async {
         let record = records::find(&site, &name, &game).await?;
         let course = site.evaluations.of(&record).await?;
-        let plies = course.iter().map(|expects| expects.as_slice().to_vec());
+        let plies = course
+            .plies
+            .iter()
+            .map(|expects| expects.as_slice().to_vec());
         Ok(Evaluation {
             plies: plies.collect(),
+            bot: course.by.clone(),
         })
     };
     answer(found.await)

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arena_review::{ExpectedScore, course};
+use arena_review::{ExpectedScore, InProcessBot, Judge, course};
 use maud::{Markup, html};
-use referee_core::{PerSeat, Record, Root};
+use referee_core::{GameInfo, PerSeat, Record, Root};
+use referee_games::game;
 use referee_worker::moves;
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
@@ -16,20 +17,38 @@ const MOST: usize = 100;
 /// Of so many games evaluations are kept.
 const KEPT: usize = 64;
 
+/// Chooses a bot for a game, and gives its name with it; none where there is none for this game.
+pub type ChooseBot =
+    Arc<dyn Fn(&GameInfo) -> Option<(String, Arc<dyn InProcessBot>)> + Send + Sync>;
+
 /// What the seats could expect before each move, and what they got.
-pub(crate) type Course = Vec<PerSeat<ExpectedScore>>;
+pub(crate) struct Course {
+    pub(crate) plies: Vec<PerSeat<ExpectedScore>>,
+    /// The bot whose estimates they are; none where positions were searched by random playouts.
+    pub(crate) by: Option<String>,
+}
+
+/// What the seats can expect.
+#[derive(Clone)]
+pub(crate) struct Expected {
+    pub(crate) shares: PerSeat<ExpectedScore>,
+    /// The bot that estimates it; none where it was found by random playouts.
+    pub(crate) by: Option<String>,
+}
 
 /// Evaluations of games that somebody asked for. One game is evaluated at a time, on one thread:
 /// what is played meanwhile has the other cores.
 pub(crate) struct Evaluations {
+    analyst: ChooseBot,
     /// The one that was asked for last is the last.
     kept: Mutex<Vec<(String, Arc<Course>)>>,
     turn: Semaphore,
 }
 
 impl Evaluations {
-    pub(crate) const fn new() -> Self {
+    pub(crate) const fn new(analyst: ChooseBot) -> Self {
         Self {
+            analyst,
             kept: Mutex::new(Vec::new()),
             turn: Semaphore::const_new(1),
         }
@@ -46,7 +65,8 @@ impl Evaluations {
             return Ok(kept);
         }
         let record = record.clone();
-        let course = spawn_blocking(move || evaluated(&record))
+        let analyst = self.analyst.clone();
+        let course = spawn_blocking(move || evaluated(&record, &analyst))
             .await
             .map_err(|error| PageError::system("the game could not be evaluated", error))??;
         let course = Arc::new(course);
@@ -69,50 +89,65 @@ impl Evaluations {
 }
 
 /// Evaluates a game, on this thread.
-pub(crate) fn evaluated(record: &Record) -> Result<Course, PageError> {
+pub(crate) fn evaluated(record: &Record, analyst: &ChooseBot) -> Result<Course, PageError> {
     let plies = moves(record).count().max(1);
     let each = PLAYOUTS / arena_review::SEARCHES as usize / plies;
     let root: Root = "evaluation".parse().expect("a word is a root");
-    course(record, each.clamp(4, MOST) as u32, &root, 1)
-        .map_err(|error| PageError::NotFound(format!("the record does not replay: {error}")))
+    let bot = game(&record.header.game).and_then(|kind| analyst(kind.info()));
+    let judge = match &bot {
+        Some((_, bot)) => Judge::Bot(&**bot),
+        None => Judge::Search {
+            playouts: each.clamp(4, MOST) as u32,
+        },
+    };
+    let plies = course(record, judge, &root, 1)
+        .map_err(|error| PageError::NotFound(format!("the game can't be evaluated: {error}")))?;
+    Ok(Course {
+        plies,
+        by: bot.map(|(name, _)| name),
+    })
 }
 
 /// A bar for each player.
-pub(crate) fn bars(names: &[String], expects: &[ExpectedScore], language: Language) -> Markup {
+pub(crate) fn bars(names: &[String], expected: &Expected, language: Language) -> Markup {
     html! {
         div.expects {
-            p { (language.pick("Expected shares of the points, by random playouts:", "随机模拟的预期得分占比：")) }
-            @for (name, one) in names.iter().zip(expects) {
+            p { @match &expected.by {
+                Some(bot) => {
+                    (language.pick("Expected shares of the points, as this bot estimates them: ", "预期得分占比，估计者："))
+                    code { (bot) }
+                }
+                None => (language.pick("Expected shares of the points, by random playouts:", "随机模拟的预期得分占比：")),
+            } }
+            @for (name, one) in names.iter().zip(expected.shares.as_slice()) {
                 div.expect {
                     span.who { (name) }
                     meter min="0" max="1" value=(format!("{:.3}", one.score)) aria-label=(name) {}
-                    span.number { (percent(one)) }
+                    span.number { (percent(one, expected.by.is_none())) }
                 }
             }
         }
     }
 }
 
-/// A share with its standard error.
-fn percent(one: &ExpectedScore) -> String {
-    format!("{:.0} ± {:.0} %", one.score * 100.0, one.error * 100.0)
+/// A share, with its standard error where it is known.
+fn percent(one: &ExpectedScore, has_error: bool) -> String {
+    match has_error {
+        true => format!("{:.0} ± {:.0} %", one.score * 100.0, one.error * 100.0),
+        false => format!("{:.0} %", one.score * 100.0),
+    }
 }
 
 /// What each player could expect after each number of moves: a line for each player, or the first
 /// player's alone where there are two.
-pub(crate) fn graph(
-    names: &[String],
-    course: &[PerSeat<ExpectedScore>],
-    ply: usize,
-    language: Language,
-) -> Markup {
+pub(crate) fn graph(names: &[String], course: &Course, ply: usize, language: Language) -> Markup {
     let shown = match names.len() {
         2 => &names[..1],
         _ => names,
     };
     let lines = shown.iter().enumerate().map(|(seat, name)| plot::Line {
         name: name.clone(),
-        points: (course.iter().enumerate())
+        points: (course.plies.iter().enumerate())
             .map(|(ply, expects)| (ply as f64, expects.as_slice()[seat].score * 100.0))
             .collect(),
     });
@@ -127,12 +162,18 @@ pub(crate) fn graph(
         figure {
             (plot::lines(&lines.collect::<Vec<_>>(), &axes))
             figcaption {
-                (language.pick(
-                    "What each player could expect before each move, by searches with all hands open; ",
-                    "每步之前各方的预期得分占比（搜索时可见全部手牌）；",
-                ))
-                @if names.len() == 2 { (language.pick("the rest is for ", "其余归 ")) (names[1]) "; " }
-                (language.pick("by random playouts, so a strong player may see it otherwise.", "由随机模拟得出，高手的判断可能不同。"))
+                (language.pick("What each player could expect before each move", "每步之前各方的预期得分占比"))
+                @if names.len() == 2 { (language.pick("; the rest is for ", "；其余归 ")) (names[1]) }
+                @match &course.by {
+                    Some(bot) => {
+                        (language.pick("; as this bot estimates it: ", "；估计者："))
+                        code { (bot) }
+                    }
+                    None => (language.pick(
+                        "; by random playouts with all hands open, so a strong player may see it otherwise.",
+                        "；由可见全部手牌的随机模拟得出，高手的判断可能不同。",
+                    )),
+                }
             }
         }
     }

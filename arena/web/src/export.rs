@@ -9,7 +9,7 @@ use referee_core::Record;
 use crate::{
     assets::{SCRIPT, STYLE},
     error::PageError,
-    evaluation,
+    evaluation::{self, ChooseBot},
     language::Language,
     pages::{
         self,
@@ -29,13 +29,18 @@ const GAMES: u32 = 5_000;
 #[error(transparent)]
 pub struct ExportError(#[from] PageError);
 
-/// A game that can be stepped through in a browser, as one HTML file.
+/// A game that can be stepped through in a browser, as one HTML file, with the evaluation of
+/// `analyst`'s bot.
 ///
 /// # Errors
 ///
-/// The record is not of a possible game.
-pub fn game_html(record: Record, language: Language) -> Result<String, ExportError> {
-    let course = evaluation::evaluated(&record)?;
+/// The record is not of a possible game, or the bot fails.
+pub fn game_html(
+    record: Record,
+    analyst: &ChooseBot,
+    language: Language,
+) -> Result<String, ExportError> {
+    let course = evaluation::evaluated(&record, analyst)?;
     let game = Game::of(record.printable())?;
     let title = game.names().join(" – ");
     // A closing tag in it would end the element.

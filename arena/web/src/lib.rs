@@ -28,10 +28,11 @@ mod site;
 mod standing;
 mod viewer;
 
+pub use evaluation::ChooseBot;
 pub use export::{ExportError, game_html, tournament_html, tournament_svg};
 pub use hub::{Hub, HubObserver};
 pub use language::Language;
-pub use people::{Hinter, Opponent, PeopleOptions};
+pub use people::{Opponent, PeopleOptions};
 pub use serve::{serve, serve_until};
 pub use site::SiteOptions;
 pub use viewer::result;

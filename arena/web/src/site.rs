@@ -6,7 +6,7 @@ use arena_store::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    evaluation::Evaluations,
+    evaluation::{ChooseBot, Evaluations},
     feed::Feeds,
     hub::Hub,
     people::{People, PeopleOptions},
@@ -21,6 +21,8 @@ pub struct SiteOptions {
     pub hub: Arc<Hub>,
     /// Games of people; none where nobody may play.
     pub people: Option<PeopleOptions>,
+    /// Whose estimates evaluate games; where it has no bot for a game, random playouts do.
+    pub analyst: ChooseBot,
     /// The host names of the page besides localhost and addresses.
     pub names: Vec<String>,
 }
@@ -42,13 +44,14 @@ impl Site {
             store,
             hub,
             people,
+            analyst,
             names,
         } = options;
         Self {
             standings: Standings::new(store.clone()),
-            evaluations: Evaluations::new(),
+            evaluations: Evaluations::new(analyst.clone()),
             feeds: Feeds::new(hub.clone()),
-            people: people.map(|options| Arc::new(People::new(options))),
+            people: people.map(|options| Arc::new(People::new(options, analyst))),
             names: names
                 .into_iter()
                 .map(|name| name.to_ascii_lowercase())

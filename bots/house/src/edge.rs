@@ -6,7 +6,7 @@ use std::{
 };
 
 use bot_kit::{Bot, GameStart, Thinker, Turn};
-use edge::{Board, Engine, Limit, Options, Scored, weights::Weights};
+use edge::{Board, Engine, Exactness, Limit, Options, Scored, weights::Weights};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_games::othello::{Othello, Square};
@@ -142,7 +142,8 @@ impl EdgePlayer {
         }
     }
 
-    fn square(&mut self, board: Board, limit: Duration, began: Instant) -> Option<edge::Square> {
+    /// What ends a search, and how long that may take.
+    fn bounds(&self, limit: Duration, began: Instant) -> (Limit, Duration) {
         let mut allowed = self.margin.within(limit);
         let mut search = Limit::default();
         match self.strength {
@@ -152,6 +153,11 @@ impl EdgePlayer {
             Strength::Level(level) => search.depth = Some(LEVELS[level - 1].0),
         }
         search.deadline = began.checked_add(allowed);
+        (search, allowed)
+    }
+
+    fn square(&mut self, board: Board, limit: Duration, began: Instant) -> Option<edge::Square> {
+        let (search, allowed) = self.bounds(limit, began);
         let square = match self.strength {
             Strength::Level(level) => {
                 let scores = self.engine.scores(board, search);
@@ -167,14 +173,41 @@ impl EdgePlayer {
 impl Thinker<Othello> for EdgePlayer {
     fn answer(&mut self, turn: &Turn<'_, Othello>) -> Square {
         let began = Instant::now();
-        let board = turn.view().public.position.board;
-        let board = Board {
-            own: board.own,
-            other: board.opponent,
-        };
-        let best = self.square(board, turn.limit, began);
+        let best = self.square(board(turn), turn.limit, began);
         let best = best.expect("who is asked has a move");
         Square::new(best.index() as u8).expect("both count squares alike")
+    }
+
+    fn values(&mut self, turn: &Turn<'_, Othello>) -> Option<Vec<f64>> {
+        let (search, _) = self.bounds(turn.limit, Instant::now());
+        let scores = self.engine.scores(board(turn), search);
+        let of = |legal: &Square| {
+            let scored = scores.iter().find(|it| it.square.index() == legal.index());
+            scored.map(share)
+        };
+        turn.legal().iter().map(of).collect()
+    }
+}
+
+/// The position, for the seat that is asked.
+fn board(turn: &Turn<'_, Othello>) -> Board {
+    let board = turn.view().public.position.board;
+    Board {
+        own: board.own,
+        other: board.opponent,
+    }
+}
+
+/// By so many discs the logarithm of the odds to win grows by 1, before the end is known: a
+/// logistic curve with this scale has the spread of an evaluation that is 7 discs off, about what
+/// the crate measures.
+const DISCS: f64 = 4.0;
+
+/// The share of the points that a score promises.
+fn share(scored: &Scored) -> f64 {
+    match scored.exactness {
+        Exactness::Exact => f64::midpoint(f64::from(scored.score.signum()), 1.0),
+        _ => 1.0 / (1.0 + (-f64::from(scored.score) / DISCS).exp()),
     }
 }
 

@@ -163,6 +163,21 @@ pub fn best(game: &GameInfo) -> &'static str {
     strengths(game).last().unwrap_or(&"random")
 }
 
+/// The bots whose estimates judge the moves of a game: enough positions to be right, with fixed
+/// work, so that the same game is judged the same again.
+const ANALYSTS: &[(&str, &str)] = &[
+    ("connect_four", "zugzwang?nodes=200000"),
+    ("othello", "edge?nodes=200000"),
+];
+
+/// The bot whose estimates judge the moves of a game, as `NAME?parameter=value&…`; none where no
+/// bot has estimates.
+#[must_use]
+pub fn analyst(game: &GameInfo) -> Option<&'static str> {
+    let known = ANALYSTS.iter().find(|(name, _)| *name == game.name);
+    known.map(|(_, spec)| *spec)
+}
+
 /// The bots of a demo game, as `AS=house:NAME?parameter=value`, one for each seat or
 /// more.
 #[must_use]

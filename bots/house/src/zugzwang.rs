@@ -1,11 +1,11 @@
 //! `zugzwang`: the engine of the crate of that name.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bot_kit::{Bot, Thinker, Turn};
 use referee_core::Seat;
 use referee_games::connect_four::{Board, ConnectFour, Point};
-use zugzwang::{Cell, Engine, Limit, Options, Position, Shape};
+use zugzwang::{Answer, Cell, Engine, Limit, Options, Position, Proven, Shape};
 
 use crate::{Games, HouseBot, Parameter, Parameters, SpecError};
 
@@ -104,23 +104,60 @@ struct ZugzwangPlayer {
 
 impl Thinker<ConnectFour> for ZugzwangPlayer {
     fn answer(&mut self, turn: &Turn<'_, ConnectFour>) -> Point {
-        let begin = Instant::now();
         let board = &turn.view().public.board;
-        let limit = match self.budget {
-            Budget::Nodes(nodes) => Limit::nodes(nodes),
-            Budget::Time(time) => {
-                let reserve = RESERVE.max(turn.limit / RESERVED_SHARE);
-                let time = time.min(turn.limit.saturating_sub(reserve));
-                Limit::clock(time, move || begin.elapsed())
-            }
-        };
         let answer = self
             .engine
-            .search(&position(board, turn.seat()), &limit)
+            .search(
+                &position(board, turn.seat()),
+                &self.budget.within(turn.limit, 1),
+            )
             .expect("a seat is asked while the game goes on");
         board
             .landing(answer.column.into())
             .expect("a column that has room")
+    }
+
+    fn values(&mut self, turn: &Turn<'_, ConnectFour>) -> Option<Vec<f64>> {
+        let position = position(&turn.view().public.board, turn.seat());
+        let legal = turn.legal();
+        let shares = legal.iter().map(|point| {
+            let mut after = position;
+            after.play(u8::try_from(point.y).ok()?).ok()?;
+            if after.is_won() {
+                return Some(1.0);
+            }
+            // A full board is a draw.
+            let limit = self.budget.within(turn.limit, legal.len() as u32);
+            let found = self.engine.search(&after, &limit);
+            Some(found.map_or(0.5, |answer| 1.0 - share(&answer)))
+        });
+        shares.collect()
+    }
+}
+
+/// The share of the points that the side to move can expect.
+fn share(answer: &Answer) -> f64 {
+    match answer.proven {
+        Some(Proven::Win { .. }) => 1.0,
+        Some(Proven::Loss { .. }) => 0.0,
+        Some(Proven::Draw) => 0.5,
+        None => 1.0 / (1.0 + (-f64::from(answer.value) / LOGARITHM).exp()),
+    }
+}
+
+/// The engine's unit: so much is 1 in the logarithm of the odds to win.
+const LOGARITHM: f64 = 256.0;
+
+impl Budget {
+    /// The limit of one of so many searches for a question with this time limit.
+    fn within(self, limit: Duration, searches: u32) -> Limit<'static> {
+        match self {
+            Self::Nodes(nodes) => Limit::nodes((nodes / u64::from(searches)).max(1)),
+            Self::Time(time) => {
+                let reserve = RESERVE.max(limit / RESERVED_SHARE);
+                Limit::time(time.min(limit.saturating_sub(reserve)) / searches)
+            }
+        }
     }
 }
 

@@ -46,4 +46,16 @@ impl LocalPlayer {
         let answer = called("the bot", || self.0.hear(call)).flatten()?;
         Ok(answer.map(|answer| numbered(number, &answer)))
     }
+
+    /// Takes a question, which stays unanswered: the game can't go on after it. For each legal
+    /// answer, in the referee's order, it says what the seat can expect, as a share of the
+    /// points (1 is the first place alone); none where the bot has no such estimates.
+    ///
+    /// # Errors
+    ///
+    /// The call can't be read, or the bot panics.
+    pub fn values(&mut self, call: &Bytes) -> Result<Option<Vec<f64>>, Status> {
+        let call = Call::new(call.clone(), envelope(call)?)?;
+        called("the bot", || self.0.values(call)).flatten()
+    }
 }

@@ -60,6 +60,12 @@ pub(crate) trait Player: Send {
     /// A call. What it answers to a question is a message without its envelope.
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status>;
 
+    /// What the seat can expect after each legal answer to a question, which stays unanswered;
+    /// none where the player has no estimate.
+    fn values(&mut self, _call: Call) -> Result<Option<Vec<f64>>, Status> {
+        Ok(None)
+    }
+
     /// The game is over.
     fn over(&mut self, over: &GameOver);
 }

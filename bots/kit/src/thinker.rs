@@ -15,6 +15,13 @@ pub trait Thinker<G: Sight>: Send + 'static {
     /// What do you answer? It must be one of [`Turn::legal`].
     fn answer(&mut self, turn: &Turn<'_, G>) -> G::Answer;
 
+    /// What the seat can expect after each of [`Turn::legal`], in that order, as a share of the
+    /// points: 1 is the first place alone. None where the bot has no such estimate. The referee
+    /// never asks for it; an analysis of a game in this process does.
+    fn values(&mut self, _turn: &Turn<'_, G>) -> Option<Vec<f64>> {
+        None
+    }
+
     /// The game is over.
     fn game_over(&mut self, _over: &GameOver) {}
 }
@@ -116,6 +123,18 @@ impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
         let mut bytes = Vec::new();
         G::write_answer(&answer, &mut bytes);
         Ok(Some(bytes))
+    }
+
+    fn values(&mut self, call: Call) -> Result<Option<Vec<f64>>, Status> {
+        let Some(question) = self.watcher.hear(&call.bytes).map_err(unreadable)? else {
+            return Ok(None);
+        };
+        let turn = Turn {
+            question,
+            limit: call.limit,
+            watcher: &self.watcher,
+        };
+        called("values", || self.thinker.values(&turn))
     }
 
     fn over(&mut self, over: &GameOver) {

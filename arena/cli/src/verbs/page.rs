@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use arena_review::InProcessBot;
 use arena_store::Store;
 use arena_tournament::parse_limit;
-use arena_web::{Hinter, Hub, Opponent, PeopleOptions, SiteOptions};
+use arena_web::{ChooseBot, Hub, Opponent, PeopleOptions, SiteOptions};
 use clap::Args;
 use referee_games::GAMES;
 use referee_worker::{Entry, LaunchContext, is_of_a_name};
@@ -126,6 +126,7 @@ impl PageArgs {
             store,
             hub: page.hub,
             people,
+            analyst: analyst(),
             names: self.page_names.clone(),
         };
         arena_web::serve(options, page.listener, stop).context("could not serve the page")
@@ -162,11 +163,16 @@ impl PageArgs {
 }
 
 /// Hints come from the strongest built-in bot.
-fn hinter() -> Hinter {
-    Arc::new(|game| {
-        let spec = house_bots::best(game);
-        let bot = house_bots::bot(spec).ok()?;
-        let bot: Arc<dyn InProcessBot> = Arc::new(BuiltIn(bot));
-        Some((format!("house:{spec}"), bot))
-    })
+fn hinter() -> ChooseBot {
+    Arc::new(|game| built_in(house_bots::best(game)))
+}
+
+/// Games are evaluated by the built-in bots that have estimates.
+pub(super) fn analyst() -> ChooseBot {
+    Arc::new(|game| built_in(house_bots::analyst(game)?))
+}
+
+fn built_in(spec: &str) -> Option<(String, Arc<dyn InProcessBot>)> {
+    let bot = house_bots::bot(spec).ok()?;
+    Some((format!("house:{spec}"), Arc::new(BuiltIn(bot))))
 }

@@ -271,6 +271,58 @@ fn every_game_is_explained_move_by_move() {
     }
 }
 
+/// Where a bot has estimates it judges the moves unless something else is asked for.
+#[test]
+fn a_strong_bot_judges_the_moves_of_its_game() {
+    for (game, weak, spec) in [
+        (
+            "othello",
+            "house:weights?plies=1",
+            "house:edge?nodes=200000",
+        ),
+        (
+            "connect-four",
+            "house:random",
+            "house:zugzwang?nodes=200000",
+        ),
+    ] {
+        let arena = Arena::new();
+        let bots = format!(
+            "--bot 'good={}' --bot 'bad={weak}'",
+            spec.replace("200000", "500")
+        );
+        let record = record(&arena, game, &bots);
+        let line = format!("replay explain {record}");
+        let words = done(&arena.run(&line));
+        fits_eighty_columns(&words);
+        assert!(
+            words.contains(&format!("as {spec} estimates them")),
+            "{words}"
+        );
+        assert!(!words.contains('±'), "{words}");
+        assert_eq!(done(&arena.run(&line)), words, "the same again");
+        let found = events(&done(&arena.run(&format!("{line} --format json"))));
+        let end = &of_type(&found, "explanation")[0];
+        assert_eq!(end["bot"], spec);
+        assert!(end["playouts"].is_null(), "{end}");
+        assert_eq!(end["turning_point"]["player"], "bad", "{words}");
+        let moves = of_type(&found, "explained");
+        assert!(moves.iter().all(|one| one["expects"]["error"] == 0.0));
+        let last = moves.last().unwrap();
+        let winner_moved_last = last["player"] == "good";
+        let share = last["expects"]["score"].as_f64().unwrap();
+        assert_eq!(share > 0.5, winner_moved_last, "{last}");
+        for other in ["--search --playouts 4", "--playouts 4"] {
+            let words = done(&arena.run(&format!("{line} {other}")));
+            assert!(words.contains("8 searches of 4 playouts"), "{words}");
+        }
+        refused(
+            &arena.run(&format!("{line} --search --bot house:random")),
+            "cannot be used with",
+        );
+    }
+}
+
 /// Bots that go by nothing but what they see: each would do in this process what it
 /// did in its own, so there is nothing better to be found.
 #[test]
@@ -305,7 +357,8 @@ fn the_one_who_lost_turned_the_game() {
     let record = record(&arena, "connect-four", bots);
     for how in [
         "",
-        "--seed other",
+        "--search",
+        "--search --seed other",
         "--bot 'house:uct?playouts=50' --playouts 40",
     ] {
         let line = format!("replay explain {record} {how} --format json");
@@ -348,6 +401,8 @@ fn a_foul_turns_a_game() {
         words.contains("turned the game: v played illegal and"),
         "{words}"
     );
+    assert!(words.contains(" could expect 0 %;"), "{words}");
+    let words = done(&arena.run(&format!("replay explain {record} --search")));
     assert!(words.contains(" could expect 0 ± 0 %;"), "{words}");
 }
 

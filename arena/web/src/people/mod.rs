@@ -15,7 +15,6 @@ use std::{
 };
 
 use arena_play::{Player, Seating};
-use arena_review::InProcessBot;
 use referee_core::{GameInfo, GameKind, Limits};
 use referee_worker::{Entry, LaunchContext};
 
@@ -25,7 +24,7 @@ use self::{
     kept::{Chair, KeptGame},
     table::Table,
 };
-use crate::{caller::Browser, error::PageError, site::Site};
+use crate::{caller::Browser, error::PageError, evaluation::ChooseBot, site::Site};
 
 /// So many games one browser has at once.
 const OF_ONE_BROWSER: usize = 8;
@@ -44,9 +43,6 @@ pub struct Opponent {
     pub entry: Entry,
 }
 
-/// Gives the bot that gives hints in a game, with its name.
-pub type Hinter = Arc<dyn Fn(&GameInfo) -> Option<(String, Arc<dyn InProcessBot>)> + Send + Sync>;
-
 /// How people play.
 pub struct PeopleOptions {
     /// Starts the bots.
@@ -54,7 +50,7 @@ pub struct PeopleOptions {
     /// Whom they may play against. Nobody can name another program.
     pub opponents: Vec<Opponent>,
     /// Who gives hints.
-    pub hinter: Hinter,
+    pub hinter: ChooseBot,
     /// Where games are kept.
     pub folder: PathBuf,
     /// Whoever is away for so long has resigned.
@@ -66,13 +62,16 @@ pub struct PeopleOptions {
 /// All games of people.
 pub(crate) struct People {
     options: PeopleOptions,
+    /// Whose estimates tell people what they can expect.
+    analyst: ChooseBot,
     tables: Mutex<HashMap<String, Arc<Table>>>,
 }
 
 impl People {
-    pub(crate) fn new(options: PeopleOptions) -> Self {
+    pub(crate) fn new(options: PeopleOptions, analyst: ChooseBot) -> Self {
         Self {
             options,
+            analyst,
             tables: Mutex::default(),
         }
     }

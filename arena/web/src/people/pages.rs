@@ -271,7 +271,7 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
         }
     };
     let expected = match seen.and_then(|(seat, _)| table.evaluation(seat, &view)) {
-        Some(expects) => evaluation::bars(&table.names, expects.as_slice(), language),
+        Some(expected) => evaluation::bars(&table.names, &expected, language),
         None => html! {},
     };
     let state = html! {

@@ -10,8 +10,7 @@ use std::{
 };
 
 use arena_play::{HintError, NotTakenBack, PeopleGame, PlayedMove, Slip, Turn};
-use arena_review::ExpectedScore;
-use referee_core::{GameKind, PerSeat, Record, Scene, Seat};
+use referee_core::{GameKind, Record, Scene, Seat};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +19,7 @@ use super::{
     kept::{self, Chair, KeptGame},
     seating,
 };
-use crate::caller::Browser;
+use crate::{caller::Browser, evaluation::Expected};
 
 /// So many things people do may wait while bots think.
 const WAITING: usize = 16;
@@ -106,7 +105,7 @@ pub(crate) struct Table {
     present: Mutex<HashMap<Browser, (usize, Instant)>>,
     began: Instant,
     /// What people who asked for it can expect, each with the version of the view that it is of.
-    evaluations: Mutex<HashMap<Seat, (u64, PerSeat<ExpectedScore>)>>,
+    evaluations: Mutex<HashMap<Seat, (u64, Expected)>>,
     /// Who looks where several people share a screen and their hands are secret.
     looks: Mutex<Option<Seat>>,
     is_over: AtomicBool,
@@ -238,7 +237,7 @@ impl Table {
     }
 
     /// What a seat can expect of the table as this view shows it, where it has asked.
-    pub(super) fn evaluation(&self, seat: Seat, view: &View) -> Option<PerSeat<ExpectedScore>> {
+    pub(super) fn evaluation(&self, seat: Seat, view: &View) -> Option<Expected> {
         let evaluations = lock(&self.evaluations);
         let (version, expects) = evaluations.get(&seat)?;
         (*version == view.version).then(|| expects.clone())
@@ -472,15 +471,22 @@ impl Table {
             Act::Evaluate => {
                 let question = game.evaluation(seat);
                 let table = self.clone();
+                let analyst = (self.people.analyst)(self.kind.info());
                 tokio::task::spawn_blocking(move || {
-                    let answer = match question.map(|question| question.ask()) {
-                        Ok(Some(expects)) => {
-                            lock(&table.evaluations).insert(seat, (now, expects));
+                    let shares = question.and_then(|question| match &analyst {
+                        Some((_, bot)) => question.estimate(&**bot).map(Some),
+                        None => Ok(question.search()),
+                    });
+                    let answer = match shares {
+                        Ok(Some(shares)) => {
+                            let by = analyst.map(|(name, _)| name);
+                            let expected = Expected { shares, by };
+                            lock(&table.evaluations).insert(seat, (now, expected));
                             table.change();
                             Ok(Done::Shown)
                         }
-                        Ok(None) => Err(Refused::NoEvaluation),
-                        Err(_) => Err(Refused::NotAsked),
+                        Err(HintError::NotAsked) => Err(Refused::NotAsked),
+                        Ok(None) | Err(_) => Err(Refused::NoEvaluation),
                     };
                     let _ = reply.send(answer);
                 });

@@ -119,19 +119,28 @@ impl Commands<'_> {
         let (language, signs) = (self.language, self.signs);
         let names = game.names().as_slice().to_vec();
         let question = game.evaluation(seat);
+        let analyst = house_bots::analyst(self.kind.info());
         async move {
             let question = match question {
                 Ok(question) => question,
                 Err(error) => return Ok(error.to_string()),
             };
+            let bot = analyst.map(house_bots::bot).transpose();
+            let bot = bot.map_err(anyhow::Error::msg)?.map(BuiltIn);
             let (sender, asked) = oneshot::channel();
             std::thread::spawn(move || {
                 // Whoever has left hears nothing.
-                let _ = sender.send(question.ask());
+                let _ = sender.send(match bot {
+                    Some(bot) => question.estimate(&bot).map(Some),
+                    None => Ok(question.search()),
+                });
             });
             Ok(match asked.await? {
-                Some(expects) => words::evaluation(language, &names, expects.as_slice(), signs),
-                None => words::no_evaluation(language).to_owned(),
+                Ok(Some(expects)) => {
+                    words::evaluation(language, &names, expects.as_slice(), analyst, signs)
+                }
+                Ok(None) => words::no_evaluation(language).to_owned(),
+                Err(error) => error.to_string(),
             })
         }
     }

@@ -281,6 +281,7 @@ pub(super) fn evaluation(
     language: Language,
     names: &[String],
     expects: &[ExpectedScore],
+    analyst: Option<&str>,
     signs: Signs,
 ) -> String {
     const BAR: usize = 20;
@@ -288,21 +289,27 @@ pub(super) fn evaluation(
         Signs::Ascii => ("#", "."),
         Signs::Unicode => ("█", "░"),
     };
-    let mut text = language
-        .pick(
-            "Shares of the points, ± one standard error, by random playouts:",
-            "预期得分占比（± 一个标准误差，随机模拟）：",
-        )
-        .to_owned();
+    let mut text = match (analyst, language) {
+        (None, _) => language
+            .pick(
+                "Shares of the points, ± one standard error, by random playouts:",
+                "预期得分占比（± 一个标准误差，随机模拟）：",
+            )
+            .to_owned(),
+        (Some(bot), Language::En) => {
+            format!("Shares of the points, as house:{bot} estimates them:")
+        }
+        (Some(bot), Language::Zh) => format!("预期得分占比（由 house:{bot} 估计）："),
+    };
     for (name, one) in names.iter().zip(expects) {
         let name = shorten(name, LONGEST_NAME);
         let filled = (one.score * BAR as f64).round() as usize;
         let bar = full.repeat(filled.min(BAR)) + &empty.repeat(BAR.saturating_sub(filled));
-        text += &format!(
-            "\n{bar} {:>3.0} ±{:>2.0} %  {name}",
-            one.score * 100.0,
-            one.error * 100.0
-        );
+        let error = match analyst {
+            Some(_) => String::new(),
+            None => format!(" ±{:>2.0}", one.error * 100.0),
+        };
+        text += &format!("\n{bar} {:>3.0}{error} %  {name}", one.score * 100.0);
     }
     text
 }

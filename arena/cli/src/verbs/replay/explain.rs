@@ -5,7 +5,7 @@ use arena_events::{
     replay::{BetterMove, ExpectedScore, ExplainedEvent, ExplanationEvent},
 };
 use arena_review::{
-    ExplainOptions, ExplainedMove, Explanation, InProcessBot, ReviewError, SEARCHES, explain,
+    ExplainBy, ExplainOptions, ExplainedMove, Explanation, ReviewError, SEARCHES, explain,
 };
 use clap::Args;
 use house_bots::HOUSE;
@@ -24,9 +24,10 @@ use crate::{
 };
 
 /// For each move what its seat could expect after it, as a share of the points (100
-/// is the first place alone), and what a better move was worth. Both are found by
-/// searches with all hands open, which see more than any player did; or by a built-in
-/// bot, which plays on in every seat and knows what that seat knew.
+/// is the first place alone), and what a better move was worth. In Othello and Connect
+/// Four the strongest built-in bot estimates both; in other games searches with all hands
+/// open find them, which see more than any player did. Or a built-in bot of your choice
+/// plays on in every seat and knows what that seat knew.
 #[derive(Args)]
 pub(crate) struct Explain {
     #[command(flatten)]
@@ -35,8 +36,11 @@ pub(crate) struct Explain {
     /// would have played, and plays on in every seat; one answer in ten is random.
     #[arg(long, value_name = "SPEC")]
     bot: Option<String>,
+    /// Search with all hands open, also where a built-in bot has estimates.
+    #[arg(long, conflicts_with = "bot")]
+    search: bool,
     /// How many playouts a move gets: more see further. A search has 8 times as many
-    /// [default: 500; with --bot 100].
+    /// [default: 500; with --bot 100]. Estimates have none, so this searches if there is no --bot.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     playouts: Option<u32>,
     /// The seed of the playouts: a number or a word. The same seed gives the same result.
@@ -56,12 +60,31 @@ impl Explain {
             .parse()
             .or_else(|error| usage(format!("--seed: {error}")))?;
         let bot = self.built_in(&record)?;
+        let analyst = self.analyst(&record)?;
+        let by = match (&bot, &analyst) {
+            (Some(bot), _) => ExplainBy::PlayingOn {
+                bot,
+                playouts: self.playouts.unwrap_or(100),
+            },
+            (None, Some((_, bot))) => ExplainBy::Estimates(bot),
+            (None, None) => ExplainBy::Search {
+                playouts: self.playouts.unwrap_or(500),
+            },
+        };
+        let judge = Judge {
+            bot: self
+                .bot
+                .clone()
+                .or(analyst.as_ref().map(|(spec, _)| spec.clone())),
+            playouts: match by {
+                ExplainBy::Search { playouts } | ExplainBy::PlayingOn { playouts, .. } => {
+                    Some(playouts)
+                }
+                ExplainBy::Estimates(_) => None,
+            },
+        };
         let options = ExplainOptions {
-            bot: bot.as_ref().map(|bot| bot as &dyn InProcessBot),
-            playouts: self.playouts.unwrap_or(match self.bot {
-                Some(_) => 100,
-                None => 500,
-            }),
+            by,
             root: &root,
             threads: referee::core_count(),
         };
@@ -72,10 +95,21 @@ impl Explain {
             explained => explained?,
         };
         match self.format {
-            Format::Text => self.show(&record, &explanation, options.playouts)?,
-            Format::Json => self.events(&record, &explanation, options.playouts)?,
+            Format::Text => judge.show(&record, &explanation)?,
+            Format::Json => judge.events(&record, &explanation)?,
         }
         Ok(End::Done)
+    }
+
+    /// The bot whose estimates are asked for, with its SPEC, where nothing else is.
+    fn analyst(&self, record: &Record) -> anyhow::Result<Option<(String, BuiltIn)>> {
+        if self.bot.is_some() || self.search || self.playouts.is_some() {
+            return Ok(None);
+        }
+        let spec = game(&record.header.game).and_then(|kind| house_bots::analyst(kind.info()));
+        let Some(spec) = spec else { return Ok(None) };
+        let bot = house_bots::bot(spec).map_err(anyhow::Error::msg)?;
+        Ok(Some((format!("house:{spec}"), BuiltIn(bot))))
     }
 
     /// The bot that plays on, where one was named.
@@ -94,27 +128,36 @@ impl Explain {
         let bot = house_bots::bot(name).or_else(|error| usage(error.to_string()))?;
         Ok(Some(BuiltIn(bot)))
     }
+}
 
-    fn show(
-        &self,
-        record: &Record,
-        explanation: &Explanation,
-        playouts: u32,
-    ) -> anyhow::Result<()> {
+/// Who judged the moves, for those who read about it.
+struct Judge {
+    /// The SPEC of the bot, where it was one.
+    bot: Option<String>,
+    /// None where the bot has estimates.
+    playouts: Option<u32>,
+}
+
+impl Judge {
+    fn show(&self, record: &Record, explanation: &Explanation) -> anyhow::Result<()> {
         let players = &record.header.players;
         let rows = explanation
             .moves
             .iter()
-            .map(|one| row(one, &players[one.seat]));
+            .map(|one| row(one, &players[one.seat], self.playouts.is_some()));
         plain_table(&HEADER, rows)?;
+        let written = |score| match self.playouts {
+            Some(_) => percent(score),
+            None => share(score),
+        };
         let words = match (turning_point(explanation), &self.bot) {
             (Some((one, (better, score))), _) => format!(
                 "move {} turned the game: {} played {} and could expect {}; {better} was worth {}",
                 one.number,
                 players[one.seat],
                 played(one),
-                percent(&one.expects),
-                percent(score),
+                written(&one.expects),
+                written(score),
             ),
             (None, None) => format!(
                 "no single move turned it, as far as a search can tell; a bot that \
@@ -123,22 +166,23 @@ impl Explain {
             ),
             (None, Some(_)) => "no single move turned it".to_owned(),
         };
-        let playouts = plural(playouts, "playout");
-        let by = match &self.bot {
-            Some(bot) => format!("{playouts} by {bot} in every seat"),
-            None => format!("{SEARCHES} searches of {playouts} with all hands open"),
+        let playouts = self.playouts.map(|playouts| plural(playouts, "playout"));
+        let how = match (&self.bot, playouts) {
+            (Some(bot), Some(playouts)) => {
+                format!("± one standard error, by {playouts} by {bot} in every seat")
+            }
+            (Some(bot), None) => format!("as {bot} estimates them"),
+            (None, playouts) => format!(
+                "± one standard error, by {SEARCHES} searches of {} with all hands open",
+                playouts.unwrap_or_default()
+            ),
         };
-        let how = format!("shares of the points, ± one standard error, by {by}");
+        let how = format!("shares of the points, {how}");
         let [words, end, how] = [words, in_words(record), how].map(|line| wrapped(&line));
         text(&format!("\n{words}\n{end}\n{how}\n"))
     }
 
-    fn events(
-        &self,
-        record: &Record,
-        explanation: &Explanation,
-        playouts: u32,
-    ) -> anyhow::Result<()> {
+    fn events(&self, record: &Record, explanation: &Explanation) -> anyhow::Result<()> {
         let explained = |one: &ExplainedMove| ExplainedEvent {
             number: one.number as u64,
             seat: one.seat.index() as u8,
@@ -158,7 +202,7 @@ impl Explain {
             turning_point: turning_point.map(explained),
             difference_error: turning_point.and_then(ExplainedMove::loss_error),
             bot: self.bot.clone(),
-            playouts: u64::from(playouts),
+            playouts: self.playouts.map(u64::from),
         }))
     }
 }
@@ -174,7 +218,14 @@ const HEADER: [&str; 7] = ["move", "by", "plays", "expects", "best", "worth", "l
 const SHORT_NAME: usize = 12;
 const LONGEST_MOVE: usize = 14;
 
-fn row(one: &ExplainedMove, player: &str) -> [String; 7] {
+fn row(one: &ExplainedMove, player: &str, has_errors: bool) -> [String; 7] {
+    let percent = |score| {
+        if has_errors {
+            percent(score)
+        } else {
+            share(score)
+        }
+    };
     let [best, worth, lost] = match one.better.as_ref().filter(|_| one.is_loss()) {
         Some((best, score)) => [
             shorten(best, LONGEST_MOVE),
@@ -204,6 +255,11 @@ fn played(one: &ExplainedMove) -> &str {
 fn bots_for(game: &str) -> Vec<String> {
     let bots = HOUSE.iter().filter(|bot| bot.games.include(game));
     bots.map(|bot| format!("house:{}", bot.name)).collect()
+}
+
+/// An estimate whose error nobody knows.
+fn share(expected: &ExpectedScore) -> String {
+    format!("{:.0} %", 100.0 * expected.score)
 }
 
 fn percent(expected: &ExpectedScore) -> String {

@@ -10,7 +10,10 @@ use referee_core::Scene;
 use referee_games::replay;
 
 use super::{games::GameArgs, position};
-use crate::{End, NotReplayed, report, usage, verbs::write_new};
+use crate::{
+    End, NotReplayed, report, usage,
+    verbs::{page::analyst, write_new},
+};
 
 /// What a game is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -106,7 +109,7 @@ impl Export {
             }
             As::AnimatedSvg => animated(&whole(), self.pace, &title).into_bytes(),
             As::Apng => in_pixels(apng(&whole(), self.pace, self.scale, &Fonts::of_system())?),
-            As::Html => arena_web::game_html(record, Language::En)?.into_bytes(),
+            As::Html => arena_web::game_html(record, &analyst(), Language::En)?.into_bytes(),
         };
         write_new(&self.out, &bytes, self.force)
     }
