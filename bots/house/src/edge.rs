@@ -11,7 +11,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_games::othello::{Othello, Square};
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError};
+use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "edge",
@@ -55,10 +55,6 @@ pub(crate) const BOT: HouseBot = HouseBot {
 
 /// Thinking time where the limit allows it and no other is given.
 const THINKING_TIME: Duration = Duration::from_secs(2);
-/// What is kept of the limit for the way there and back before anything is known of it.
-const FIRST_MARGIN: Duration = Duration::from_millis(50);
-/// What is kept at least.
-const LEAST_MARGIN: Duration = Duration::from_millis(10);
 /// By level: how many plies it looks ahead, and by how many discs it misjudges a move at most.
 const LEVELS: [(u32, f64); 10] = [
     (1, 24.0),
@@ -143,7 +139,7 @@ impl EdgePlayer {
     }
 
     /// What ends a search, and how long that may take.
-    fn bounds(&self, limit: Duration, began: Instant) -> (Limit, Duration) {
+    fn bounds(&mut self, limit: Duration, began: Instant) -> (Limit, Duration) {
         let mut allowed = self.margin.within(limit);
         let mut search = Limit::default();
         match self.strength {
@@ -222,43 +218,9 @@ fn misjudged(scores: &[Scored], by: f64, rng: &mut ChaCha8Rng) -> Option<edge::S
         .map(|(square, _)| square)
 }
 
-/// What is kept of the limit: twice what the answers were late by lately, and never less than
-/// the least.
-struct Margin(Duration);
-
-impl Margin {
-    const fn new() -> Self {
-        Self(FIRST_MARGIN)
-    }
-
-    /// The time for a search where an answer may take so long.
-    fn within(&self, limit: Duration) -> Duration {
-        limit.saturating_sub(self.0).max(limit / 4)
-    }
-
-    /// An answer was late by so much.
-    fn learn(&mut self, late: Duration) {
-        self.0 = (2 * late).max(self.0 * 7 / 8).max(LEAST_MARGIN);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_margin_follows_how_late_answers_were() {
-        let second = Duration::from_secs(1);
-        let mut margin = Margin::new();
-        assert_eq!(margin.within(second), second - FIRST_MARGIN);
-        margin.learn(Duration::from_millis(60));
-        assert_eq!(margin.within(second), Duration::from_millis(880));
-        for _ in 0..40 {
-            margin.learn(Duration::ZERO);
-        }
-        assert_eq!(margin.within(second), second - LEAST_MARGIN);
-        assert_eq!(margin.within(LEAST_MARGIN), LEAST_MARGIN / 4);
-    }
 
     #[test]
     fn an_answer_is_in_time() {

@@ -5,6 +5,7 @@ pub mod ai2;
 pub mod ai3;
 mod edge;
 pub mod ladder;
+mod margin;
 mod random;
 mod shanten;
 mod simple;

@@ -1,13 +1,13 @@
 //! `zugzwang`: the engine of the crate of that name.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bot_kit::{Bot, Thinker, Turn};
 use referee_core::Seat;
 use referee_games::connect_four::{Board, ConnectFour, Point};
 use zugzwang::{Answer, Cell, Engine, Limit, Options, Position, Proven, Shape};
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError};
+use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "zugzwang",
@@ -16,7 +16,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
     parameters: &[
         Parameter {
             name: "time",
-            standard: "the limit of the move less a reserve, at most 2s",
+            standard: "2s, or the limit less a margin",
             summary: "thinking time for a move",
         },
         Parameter {
@@ -41,9 +41,6 @@ pub(crate) const BOT: HouseBot = HouseBot {
 
 /// The longest that it thinks where nobody asks for more.
 const THINKING_TIME: Duration = Duration::from_secs(2);
-/// What is kept of the move limit for the way there and back, at least, and as a share.
-const RESERVE: Duration = Duration::from_millis(50);
-const RESERVED_SHARE: u32 = 20;
 /// MiB.
 const TABLE: usize = 32;
 /// The highest level.
@@ -77,6 +74,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         .can_resume()
         .thinks(move |start| ZugzwangPlayer {
             budget,
+            margin: Margin::new(),
             engine: Engine::new(Options {
                 table: table.unwrap_or(TABLE),
                 blur: level.map_or(0, blur_of),
@@ -99,19 +97,21 @@ const fn blur_of(level: u32) -> u16 {
 
 struct ZugzwangPlayer {
     budget: Budget,
+    margin: Margin,
     engine: Engine,
 }
 
 impl Thinker<ConnectFour> for ZugzwangPlayer {
     fn answer(&mut self, turn: &Turn<'_, ConnectFour>) -> Point {
+        let begin = Instant::now();
         let board = &turn.view().public.board;
+        let allowed = self.margin.within(turn.limit);
+        let limit = self.budget.within(allowed, 1);
         let answer = self
             .engine
-            .search(
-                &position(board, turn.seat()),
-                &self.budget.within(turn.limit, 1),
-            )
+            .search(&position(board, turn.seat()), &limit)
             .expect("a seat is asked while the game goes on");
+        self.margin.learn(begin.elapsed().saturating_sub(allowed));
         board
             .landing(answer.column.into())
             .expect("a column that has room")
@@ -120,6 +120,7 @@ impl Thinker<ConnectFour> for ZugzwangPlayer {
     fn values(&mut self, turn: &Turn<'_, ConnectFour>) -> Option<Vec<f64>> {
         let position = position(&turn.view().public.board, turn.seat());
         let legal = turn.legal();
+        let allowed = self.margin.within(turn.limit);
         let shares = legal.iter().map(|point| {
             let mut after = position;
             after.play(u8::try_from(point.y).ok()?).ok()?;
@@ -127,7 +128,7 @@ impl Thinker<ConnectFour> for ZugzwangPlayer {
                 return Some(1.0);
             }
             // A full board is a draw.
-            let limit = self.budget.within(turn.limit, legal.len() as u32);
+            let limit = self.budget.within(allowed, legal.len() as u32);
             let found = self.engine.search(&after, &limit);
             Some(found.map_or(0.5, |answer| 1.0 - share(&answer)))
         });
@@ -149,14 +150,11 @@ fn share(answer: &Answer) -> f64 {
 const LOGARITHM: f64 = 256.0;
 
 impl Budget {
-    /// The limit of one of so many searches for a question with this time limit.
-    fn within(self, limit: Duration, searches: u32) -> Limit<'static> {
+    /// The limit of one of so many searches that may take so long in all.
+    fn within(self, allowed: Duration, searches: u32) -> Limit<'static> {
         match self {
             Self::Nodes(nodes) => Limit::nodes((nodes / u64::from(searches)).max(1)),
-            Self::Time(time) => {
-                let reserve = RESERVE.max(limit / RESERVED_SHARE);
-                Limit::time(time.min(limit.saturating_sub(reserve)) / searches)
-            }
+            Self::Time(time) => Limit::time(time.min(allowed) / searches),
         }
     }
 }

@@ -1,0 +1,119 @@
+//! What an engine keeps of the time limit, so that its answer arrives in time: it learns from
+//! what its answers were late by, and from how long its thread had to wait for a core.
+
+use std::{fs, time::Duration};
+
+/// What is kept of the limit for the way there and back before anything is known of it.
+const FIRST: Duration = Duration::from_millis(50);
+/// What is kept at least.
+const LEAST: Duration = Duration::from_millis(10);
+/// So many mean waits are kept: the search may wait at its end, the thread that writes the answer
+/// waits again, and a wait may be twice as long as the mean.
+const WAITS: u32 = 6;
+
+/// What is kept of the limit.
+pub(crate) struct Margin {
+    kept: Duration,
+    began: Option<Waited>,
+}
+
+/// How a thread has been scheduled so far.
+#[derive(Clone, Copy)]
+struct Waited {
+    /// How long it was ready to run and had no core.
+    waited: Duration,
+    /// How often it got one.
+    slices: u64,
+}
+
+impl Margin {
+    pub(crate) const fn new() -> Self {
+        Self {
+            kept: FIRST,
+            began: None,
+        }
+    }
+
+    /// The time for a search where an answer may take so long. An answer begins with this, and
+    /// ends with [`learn`](Self::learn) on the same thread.
+    pub(crate) fn within(&mut self, limit: Duration) -> Duration {
+        self.began = Waited::now();
+        limit.saturating_sub(self.kept).max(limit / 4)
+    }
+
+    /// A search took so much longer than it was allowed.
+    pub(crate) fn learn(&mut self, late: Duration) {
+        let wait = match (self.began.take(), Waited::now()) {
+            (Some(began), Some(ended)) => ended.mean_since(began),
+            _ => Duration::ZERO,
+        };
+        self.note(late, wait);
+    }
+
+    /// The search was late by this, and its thread waited so long for a core in the mean.
+    fn note(&mut self, late: Duration, wait: Duration) {
+        let needed = (2 * late).max(LEAST + WAITS * wait);
+        // It falls slowly: a machine that was busy is likely to be busy again.
+        self.kept = needed.max(self.kept * 15 / 16);
+    }
+}
+
+impl Waited {
+    /// Of this thread, as Linux counts it; none where it can't be known.
+    fn now() -> Option<Self> {
+        Self::read(&fs::read_to_string("/proc/thread-self/schedstat").ok()?)
+    }
+
+    /// Nanoseconds on a core, nanoseconds of waiting for one, and how often it got one.
+    fn read(text: &str) -> Option<Self> {
+        let mut numbers = text.split_ascii_whitespace().skip(1).map(str::parse);
+        Some(Self {
+            waited: Duration::from_nanos(numbers.next()?.ok()?),
+            slices: numbers.next()?.ok()?,
+        })
+    }
+
+    /// The mean wait for a core since then.
+    fn mean_since(self, began: Self) -> Duration {
+        let slices = self.slices.saturating_sub(began.slices).max(1);
+        let waited = self.waited.saturating_sub(began.waited);
+        waited / u32::try_from(slices).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_margin_follows_how_late_answers_were() {
+        let second = Duration::from_secs(1);
+        let mut margin = Margin::new();
+        assert_eq!(margin.within(second), second - FIRST);
+        margin.note(Duration::from_millis(60), Duration::ZERO);
+        assert_eq!(margin.within(second), Duration::from_millis(880));
+        for _ in 0..80 {
+            margin.note(Duration::ZERO, Duration::ZERO);
+        }
+        assert_eq!(margin.within(second), second - LEAST);
+        assert_eq!(margin.within(LEAST), LEAST / 4);
+    }
+
+    #[test]
+    fn the_margin_follows_the_waits_for_a_core() {
+        let mut margin = Margin::new();
+        for _ in 0..80 {
+            margin.note(Duration::ZERO, Duration::from_millis(4));
+        }
+        assert_eq!(margin.kept, Duration::from_millis(34));
+    }
+
+    #[test]
+    fn what_linux_counts_is_read() {
+        let began = Waited::read("5000000 1000000 7\n").unwrap();
+        let ended = Waited::read("9000000 9000000 9\n").unwrap();
+        assert_eq!(ended.mean_since(began), Duration::from_millis(4));
+        assert!(Waited::read("").is_none());
+        assert!(Waited::read("1 x 2").is_none());
+    }
+}
