@@ -191,20 +191,20 @@ fn misjudged(scores: &[Scored], by: f64, rng: &mut ChaCha8Rng) -> Option<edge::S
 
 /// What is kept of the limit: twice what the answers were late by lately, and never less than
 /// the least.
-struct Margin(Duration);
+pub(crate) struct Margin(Duration);
 
 impl Margin {
-    const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(FIRST_MARGIN)
     }
 
     /// The time for a search where an answer may take so long.
-    fn within(&self, limit: Duration) -> Duration {
+    pub(crate) fn within(&self, limit: Duration) -> Duration {
         limit.saturating_sub(self.0).max(limit / 4)
     }
 
     /// An answer was late by so much.
-    fn learn(&mut self, late: Duration) {
+    pub(crate) fn learn(&mut self, late: Duration) {
         self.0 = (2 * late).max(self.0 * 7 / 8).max(LEAST_MARGIN);
     }
 }

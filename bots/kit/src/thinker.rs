@@ -15,6 +15,9 @@ pub trait Thinker<G: Sight>: Send + 'static {
     /// What do you answer? It must be one of [`Turn::legal`].
     fn answer(&mut self, turn: &Turn<'_, G>) -> G::Answer;
 
+    /// What the seat knows after a notice. A resumed game repeats all of its notices.
+    fn told(&mut self, _view: &G::View) {}
+
     /// The game is over.
     fn game_over(&mut self, _over: &GameOver) {}
 }
@@ -99,6 +102,7 @@ struct ThinkerPlayer<G: Sight, T> {
 impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(question) = self.watcher.hear(&call.bytes).map_err(unreadable)? else {
+            self.thinker.told(self.watcher.view());
             return Ok(None);
         };
         if let Some(past) = call.past_answer {
