@@ -5,25 +5,35 @@
 //! play or a pass is comes from the models of `style.rs`; which of them a seat follows is inferred
 //! with the hand.
 
+use std::sync::Arc;
+
 use rand::{Rng, RngExt as _};
 
 use crate::{
     cards::CardSet,
-    plays::{ToBeat, Variants},
-    round::SEATS,
+    plays::Variants,
+    round::{SEATS, Table},
     style::{Question, Style},
+    worth::{Seen, Weights},
 };
 
 /// How many models there are.
 pub(crate) const MODELS: usize = Style::ALL.len();
+/// The model that weighs every move.
+const WORTH: usize = 3;
+const _: () = assert!(matches!(Style::ALL[WORTH], Style::MostWorth));
+/// A model that is less likely than this for a seat is left out from then on.
+const UNLIKELY: f32 = 0.002;
 
 /// A play or pass of another seat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decision {
     pub(crate) seat: usize,
-    /// What it had to beat.
-    pub(crate) to_beat: Option<ToBeat>,
-    pub(crate) reversed: bool,
+    /// The table before.
+    pub(crate) table: Table,
+    /// How many cards each seat held before.
+    pub(crate) left: [u32; SEATS],
+    /// Whether it is the first of the round.
     pub(crate) opens: bool,
     /// What it played; none for a pass.
     pub(crate) cards: CardSet,
@@ -37,7 +47,6 @@ pub(crate) struct Decision {
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence {
     pub(crate) seat: usize,
-    pub(crate) reversal: bool,
     /// What the other seats have done.
     pub(crate) decisions: Vec<Decision>,
     /// What each seat has played.
@@ -53,67 +62,116 @@ impl Evidence {
         a | b | c | d
     }
 
-    /// The logarithm of how likely a seat's plays and passes are with this hand, by each model.
-    fn judge(&self, seat: usize, hand: CardSet, room: &mut Vec<CardSet>) -> [f32; MODELS] {
-        let mut found = [0.0; MODELS];
+    /// The logarithm of how likely a seat's plays and passes are with this hand, by each of these
+    /// models. None where all of them are below `least`.
+    fn judge(
+        &self,
+        seat: usize,
+        hand: CardSet,
+        models: Models,
+        least: f32,
+        judge: &mut Judge,
+    ) -> Option<[f32; MODELS]> {
+        let mut found = models.map(|taken| if taken { 0.0 } else { NEVER });
         for decision in self.decisions.iter().filter(|it| it.seat == seat) {
             let held = hand | (self.played[seat] - decision.own);
             let question = Question {
                 hand: held,
                 unseen: CardSet::DECK - decision.played - held,
-                to_beat: decision.to_beat,
-                reversed: decision.reversed,
-                reversal: self.reversal,
+                to_beat: decision.table.to_beat(),
+                reversed: decision.table.reversed,
+                reversal: decision.table.options.reversal,
                 must_open: decision.opens,
             };
-            likelihoods(&question, decision.cards, room, &mut found);
+            let seen = Seen::new(question, &decision.table, decision.left);
+            judge.add(&seen, decision.cards, models, &mut found);
+            if most(&found) < least {
+                return None;
+            }
         }
-        found
+        Some(found)
     }
+}
+
+/// Which models a seat may follow.
+type Models = [bool; MODELS];
+
+/// The logarithm of what is left out.
+const NEVER: f32 = -1e6;
+
+fn most(judged: &[f32; MODELS]) -> f32 {
+    judged.iter().copied().fold(f32::MIN, f32::max)
 }
 
 /// How often a seat that follows a model does something else.
 const ERROR: f32 = 0.03;
+/// A seat that plays by worth takes a move that is worth so many points less e times less often.
+const HEAT: f32 = 0.1;
 
-/// Adds to `found`, for each model, the logarithm of how likely it is to play these cards.
-fn likelihoods(
-    question: &Question,
-    cards: CardSet,
-    room: &mut Vec<CardSet>,
-    found: &mut [f32; MODELS],
-) {
-    question.plays(Variants::FirstJoker, room);
-    let choices = room.len();
-    if choices == 0 || choices == 1 && question.to_beat.is_none() {
-        return;
-    }
-    let other = (ERROR / choices as f32).ln();
-    if cards.is_empty() {
-        for one in found {
-            *one += other;
+/// What it takes to say how likely moves are.
+#[derive(Clone, Debug)]
+struct Judge {
+    weights: Arc<Weights>,
+    room: Vec<CardSet>,
+}
+
+impl Judge {
+    /// Adds to `found`, for each of these models, the logarithm of how likely it is to play these
+    /// cards.
+    fn add(&mut self, seen: &Seen, cards: CardSet, models: Models, found: &mut [f32; MODELS]) {
+        let question = &seen.question;
+        let room = &mut self.room;
+        question.plays(Variants::FirstJoker, room);
+        let follows = question.to_beat.is_some();
+        let choices = room.len() + usize::from(follows);
+        if choices <= 1 {
+            return;
         }
-        return;
-    }
-    let same = (1.0 - ERROR).ln();
-    let cards = first_joker(cards, question.hand);
-    let mut least = (room[0], question.left(room[0]));
-    let mut either = least;
-    for &play in &room[1..] {
-        let left = question.left(play);
-        if left.sum < least.1.sum {
-            least = (play, left);
+        let weighs = models[WORTH];
+        let by_chance = ERROR / choices as f32;
+        if cards.is_empty() && !weighs {
+            for one in found {
+                *one += by_chance.ln();
+            }
+            return;
         }
-        if left.sum < either.1.sum || left.threatened < either.1.threatened {
-            either = (play, left);
+        let cards = first_joker(cards, question.hand);
+        let mut least = (CardSet::NONE, u32::MAX);
+        let mut either = (CardSet::NONE, u32::MAX, u32::MAX);
+        let (mut all, mut this) = (0.0, 0.0);
+        for &play in &*room {
+            let left = question.left(play);
+            if left.sum < least.1 {
+                least = (play, left.sum);
+            }
+            if left.sum < either.1 || left.threatened < either.2 {
+                either = (play, left.sum, left.threatened);
+            }
+            if weighs {
+                let odds = (self.weights.worth_of(seen, play, left) / HEAT).exp();
+                all += odds;
+                if play == cards {
+                    this = odds;
+                }
+            }
         }
-    }
-    for (one, style) in found.iter_mut().zip(Style::ALL) {
-        let choice = match style {
-            Style::Lowest => room[0],
-            Style::LeastOutranked => least.0,
-            Style::LowerInEither => either.0,
-        };
-        *one += if choice == cards { same } else { other };
+        if follows && weighs {
+            let odds = (self.weights.worth(seen, CardSet::NONE) / HEAT).exp();
+            all += odds;
+            if cards.is_empty() {
+                this = odds;
+            }
+        }
+        for (one, style) in found.iter_mut().zip(Style::ALL) {
+            let share = match style {
+                Style::Lowest => f32::from(u8::from(room[0] == cards)),
+                Style::LeastOutranked => f32::from(u8::from(least.0 == cards)),
+                Style::LowerInEither => f32::from(u8::from(either.0 == cards)),
+                Style::MostWorth if weighs => this / all,
+                Style::MostWorth => 0.0,
+            };
+            *one += (by_chance + (1.0 - ERROR) * share).ln();
+        }
     }
 }
 
@@ -138,8 +196,7 @@ impl Deal {
     /// Of each seat's model.
     pub(crate) fn styles(&self, rng: &mut impl Rng) -> [Style; SEATS] {
         self.judged.map(|judged| {
-            let most = judged.iter().copied().fold(f32::MIN, f32::max);
-            let weights = judged.map(|one| (one - most).exp());
+            let weights = shares(&judged);
             let mut pick = rng.random::<f32>() * weights.iter().sum::<f32>();
             for (weight, style) in weights.into_iter().zip(Style::ALL) {
                 pick -= weight;
@@ -152,23 +209,40 @@ impl Deal {
     }
 }
 
-/// The logarithm of the sum over the models, each as likely as another before anything is known.
+/// How likely each model is, in proportion.
+fn shares(judged: &[f32; MODELS]) -> [f32; MODELS] {
+    let most = most(judged);
+    judged.map(|one| (one - most).exp())
+}
+
+/// The logarithm of the mean over the models, each as likely as another before anything is known.
 fn together(judged: &[f32; MODELS]) -> f32 {
-    let most = judged.iter().copied().fold(f32::MIN, f32::max);
-    let sum: f32 = judged.iter().map(|one| (one - most).exp()).sum();
-    most + sum.ln()
+    most(judged) + (shares(judged).iter().sum::<f32>() / MODELS as f32).ln()
 }
 
 /// A sample of deals.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Belief {
     deals: Vec<Deal>,
-    room: Vec<CardSet>,
+    models: [Models; SEATS],
+    judge: Judge,
 }
 
 impl Belief {
-    pub(crate) fn clear(&mut self) {
-        self.deals.clear();
+    /// Before anything is known.
+    pub(crate) const fn new(weights: Arc<Weights>) -> Self {
+        Self {
+            deals: Vec::new(),
+            models: [[true; MODELS]; SEATS],
+            judge: Judge {
+                weights,
+                room: Vec::new(),
+            },
+        }
+    }
+
+    pub(crate) fn weights(&self) -> Arc<Weights> {
+        Arc::clone(&self.judge.weights)
     }
 
     pub(crate) fn deal(&self, index: usize) -> &Deal {
@@ -200,10 +274,34 @@ impl Belief {
         self.resample(&weights, rng);
     }
 
+    /// Leaves out the models that are unlikely in all deals together.
+    pub(crate) fn leave_out_models(&mut self, evidence: &Evidence) {
+        for seat in (0..SEATS).filter(|&seat| seat != evidence.seat) {
+            let mut sums = [0.0; MODELS];
+            for deal in &self.deals {
+                let shares = shares(&deal.judged[seat]);
+                let all: f32 = shares.iter().sum();
+                for (sum, share) in sums.iter_mut().zip(shares) {
+                    *sum += share / all;
+                }
+            }
+            for model in 0..MODELS {
+                if sums[model] < UNLIKELY * self.deals.len() as f32 {
+                    self.models[seat][model] = false;
+                    for deal in &mut self.deals {
+                        deal.judged[seat][model] = NEVER;
+                    }
+                }
+            }
+        }
+    }
+
     fn judge(&mut self, evidence: &Evidence, hands: &[CardSet; SEATS]) -> [[f32; MODELS]; SEATS] {
         let mut judged = [[0.0; MODELS]; SEATS];
         for (seat, one) in judged.iter_mut().enumerate() {
-            *one = evidence.judge(seat, hands[seat], &mut self.room);
+            let models = self.models[seat];
+            let found = evidence.judge(seat, hands[seat], models, f32::MIN, &mut self.judge);
+            *one = found.unwrap_or_default();
         }
         judged
     }
@@ -261,12 +359,21 @@ impl Belief {
             let taken = some(deal.hands[two], count, rng);
             let hand_one = (deal.hands[one] - given) | taken;
             let hand_two = (deal.hands[two] - taken) | given;
-            let judged_one = evidence.judge(one, hand_one, &mut self.room);
-            let judged_two = evidence.judge(two, hand_two, &mut self.room);
-            let gain = together(&judged_one) + together(&judged_two)
-                - together(&deal.judged[one])
-                - together(&deal.judged[two]);
-            if gain >= 0.0 || rng.random::<f32>() < gain.exp() {
+            // What both together must reach; neither is above 0.
+            let least = together(&deal.judged[one])
+                + together(&deal.judged[two])
+                + rng.random::<f32>().max(f32::MIN_POSITIVE).ln();
+            let judge = &mut self.judge;
+            let Some(judged_one) = evidence.judge(one, hand_one, self.models[one], least, judge)
+            else {
+                continue;
+            };
+            let least = least - together(&judged_one);
+            let Some(judged_two) = evidence.judge(two, hand_two, self.models[two], least, judge)
+            else {
+                continue;
+            };
+            if together(&judged_two) >= least {
                 deal.hands[one] = hand_one;
                 deal.hands[two] = hand_two;
                 deal.judged[one] = judged_one;

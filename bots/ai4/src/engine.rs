@@ -1,5 +1,7 @@
 //! The engine: what it is told, what it is asked and what it answers.
 
+use std::sync::Arc;
+
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
@@ -7,7 +9,8 @@ use crate::{
     belief::{Belief, Decision, Evidence},
     cards::CardSet,
     round::{Options, SEATS, Table},
-    search::{Candidate, Limit, Settings, search},
+    worth::Weights,
+    search::{Answer, Limit, Settings, search},
 };
 
 /// An engine in one round, at one seat.
@@ -16,13 +19,14 @@ pub struct Engine {
     settings: Settings,
     table: Table,
     evidence: Evidence,
-    belief: Belief,
-    rng: ChaCha8Rng,
+    /// One for each thread.
+    beliefs: Vec<Belief>,
+    rngs: Vec<ChaCha8Rng>,
 }
 
 impl Engine {
     /// Before the first play. `left` is how many cards each seat was dealt; `seed` decides what
-    /// the engine draws at random.
+    /// the engine draws at random; `weights` are what a move is worth at first sight.
     #[must_use]
     pub fn new(
         options: Options,
@@ -31,20 +35,23 @@ impl Engine {
         left: [u32; SEATS],
         seed: u64,
         settings: Settings,
+        weights: Arc<Weights>,
     ) -> Self {
+        let threads = settings.threads.get();
         Self {
             settings,
             table: Table::new(options, seat),
             evidence: Evidence {
                 seat,
-                reversal: options.reversal,
                 decisions: Vec::new(),
                 played: [CardSet::NONE; SEATS],
                 left,
                 hand,
             },
-            belief: Belief::default(),
-            rng: ChaCha8Rng::seed_from_u64(seed),
+            beliefs: vec![Belief::new(weights); threads],
+            rngs: (0..threads as u64)
+                .map(|thread| ChaCha8Rng::seed_from_u64(seed.wrapping_add(thread)))
+                .collect(),
         }
     }
 
@@ -58,8 +65,8 @@ impl Engine {
             let played = evidence.all_played();
             evidence.decisions.push(Decision {
                 seat,
-                to_beat: self.table.to_beat(),
-                reversed: self.table.reversed,
+                table: self.table,
+                left: evidence.left,
                 opens: played.is_empty() && cards.contains_all(CardSet::THREE_OF_CLUBS),
                 cards,
                 played,
@@ -82,16 +89,16 @@ impl Engine {
         self.evidence.hand
     }
 
-    /// What to play now, when it is the turn of the engine's seat: the candidates, the best first.
-    pub fn search(&mut self, limit: &Limit) -> Vec<Candidate> {
+    /// What to play now, when it is the turn of the engine's seat.
+    pub fn search(&mut self, limit: &Limit) -> Answer {
         self.table.turn = self.evidence.seat;
         search(
             &self.table,
             &self.evidence,
-            &mut self.belief,
+            &mut self.beliefs,
             &self.settings,
             limit,
-            &mut self.rng,
+            &mut self.rngs,
         )
     }
 }

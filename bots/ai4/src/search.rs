@@ -1,15 +1,17 @@
 //! The search: every candidate is tried on the same deals, and each deal is played out.
 
-use std::time::Instant;
+use std::{num::NonZeroUsize, thread, time::Instant};
 
-use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::{
     belief::{Belief, Evidence},
     cards::CardSet,
+    endgame::Endgame,
     plays::{Shape, Variants},
     round::{Round, SEATS, Table},
     style::{Question, Style},
+    worth::{Seen, Weights},
 };
 
 /// Where a search ends. What is not set does not limit it.
@@ -72,12 +74,20 @@ pub(crate) fn question(round: &Round) -> Question {
 }
 
 /// Plays a round to its end, each seat by its style.
-pub(crate) fn play_out(round: &mut Round, styles: &[Style; SEATS], room: &mut Vec<CardSet>) {
+pub(crate) fn play_out(
+    round: &mut Round,
+    styles: &[Style; SEATS],
+    weights: &Weights,
+    room: &mut Vec<CardSet>,
+) {
     while !round.table.is_over() {
-        let cards = styles[round.table.turn].choose(&question(round), room);
+        let cards = styles[round.table.turn].choose(&Seen::of(round), weights, room);
         round.take(cards);
     }
 }
+
+/// A candidate that is this many standard errors worse than the best is tried no more.
+const ERRORS: f64 = 3.0;
 
 /// A race between candidates: sums of points, and of the differences between each two.
 struct Race {
@@ -118,10 +128,6 @@ impl Race {
         }
     }
 
-    fn mean(&self, index: usize) -> f64 {
-        self.sums[index] / f64::from(self.deals[index].max(1))
-    }
-
     /// The best of the active ones; all of them have been tried on all deals.
     fn best(&self) -> usize {
         let mut best = self.active[0];
@@ -155,6 +161,10 @@ pub struct Settings {
     pub deals: usize,
     /// How many exchanges are offered to a deal before it is used.
     pub exchanges: u32,
+    /// How the own seat plays in playouts.
+    pub own: Style,
+    /// How many threads search.
+    pub threads: NonZeroUsize,
 }
 
 impl Default for Settings {
@@ -162,19 +172,32 @@ impl Default for Settings {
         Self {
             deals: 64,
             exchanges: 8,
+            own: Style::MostWorth,
+            threads: NonZeroUsize::MIN,
         }
     }
 }
 
-/// Searches for the best play of the seat whose turn it is. The best is the first.
+/// What a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The cards to play; none for a pass.
+    pub cards: CardSet,
+    /// Whether the move certainly is out before the other of two seats in play.
+    pub exact: bool,
+    /// The candidates in the order of plays, as far as they were tried. Empty if `exact`.
+    pub candidates: Vec<Candidate>,
+}
+
+/// Searches for the best move of the seat whose turn it is.
 pub(crate) fn search(
     table: &Table,
     evidence: &Evidence,
-    belief: &mut Belief,
+    beliefs: &mut [Belief],
     settings: &Settings,
     limit: &Limit,
-    rng: &mut impl Rng,
-) -> Vec<Candidate> {
+    rngs: &mut [ChaCha8Rng],
+) -> Answer {
     let own = Question {
         hand: evidence.hand,
         unseen: CardSet::DECK - evidence.all_played() - evidence.hand,
@@ -183,46 +206,141 @@ pub(crate) fn search(
         reversal: table.options.reversal,
         must_open: evidence.hand.contains_all(CardSet::THREE_OF_CLUBS),
     };
-    let mut race = Race::new(candidates(&own));
-    let mut room = Vec::with_capacity(256);
-    if race.candidates.len() > 1 {
-        belief.update(evidence, settings.deals, rng);
-        let mut playouts = 0;
-        for number in 0.. {
-            let over = limit.playouts.is_some_and(|most| playouts >= most)
-                || limit.deadline.is_some_and(|end| Instant::now() >= end)
-                || race.active.len() == 1;
-            if over {
-                break;
-            }
-            belief.exchange(number, settings.exchanges, evidence, rng);
-            let deal = belief.deal(number);
-            let mut styles = deal.styles(rng);
-            styles[evidence.seat] = Style::LeastOutranked;
-            for &index in &race.active {
-                let mut round = Round {
-                    table: *table,
-                    hands: deal.hands,
-                };
-                round.take(race.candidates[index]);
-                play_out(&mut round, &styles, &mut room);
-                race.points[index] = f64::from(round.points(evidence.seat));
-                playouts += 1;
-            }
-            race.count();
-            if number % 8 == 7 && number >= 15 {
-                race.narrow(3.0);
-            }
-        }
+    let candidates = candidates(&own);
+    let certain = |cards, exact| Answer {
+        cards,
+        exact,
+        candidates: Vec::new(),
+    };
+    if let [only] = candidates[..] {
+        return certain(only, false);
     }
-    let best = race.best();
-    let mut found: Vec<Candidate> = (0..race.candidates.len())
-        .map(|index| Candidate {
-            cards: race.candidates[index],
-            points: race.mean(index),
-            playouts: race.deals[index].into(),
+    if let Some(cards) = out_first(table, evidence, &own, limit) {
+        return certain(cards, true);
+    }
+    let limit = Limit {
+        playouts: limit.playouts.map(|all| all.div_ceil(beliefs.len() as u64)),
+        ..*limit
+    };
+    let run = |belief: &mut Belief, rng: &mut ChaCha8Rng| {
+        race(table, evidence, candidates.clone(), belief, settings, &limit, rng)
+    };
+    let races: Vec<Race> = match (beliefs, rngs) {
+        ([belief], [rng, ..]) => vec![run(belief, rng)],
+        (beliefs, rngs) => thread::scope(|scope| {
+            let run = &run;
+            let threads: Vec<_> = beliefs
+                .iter_mut()
+                .zip(rngs)
+                .map(|(belief, rng)| scope.spawn(move || run(belief, rng)))
+                .collect();
+            threads
+                .into_iter()
+                .filter_map(|thread| thread.join().ok())
+                .collect()
+        }),
+    };
+    let found: Vec<Candidate> = candidates
+        .iter()
+        .enumerate()
+        .map(|(index, &cards)| {
+            let playouts: u64 = races.iter().map(|race| u64::from(race.deals[index])).sum();
+            let sum: f64 = races.iter().map(|race| race.sums[index]).sum();
+            Candidate {
+                cards,
+                points: sum / playouts.max(1) as f64,
+                playouts,
+            }
         })
         .collect();
-    found.swap(0, best);
-    found
+    // One that was soon left out has a mean of few deals.
+    let most = found.iter().map(|one| one.playouts).max().unwrap_or(0);
+    let best = found
+        .iter()
+        .filter(|one| 2 * one.playouts >= most)
+        .reduce(|best, one| if one.points > best.points { one } else { best });
+    Answer {
+        cards: best.map_or(candidates[0], |best| best.cards),
+        exact: false,
+        candidates: found,
+    }
+}
+
+/// How many positions of an end are looked at with a fixed amount of work.
+const POSITIONS: u64 = 200_000;
+
+/// A move with which the seat is certainly out before the other one, if only two are in play, all
+/// unseen cards are the other's, and there is such a move.
+fn out_first(
+    table: &Table,
+    evidence: &Evidence,
+    own: &Question,
+    limit: &Limit,
+) -> Option<CardSet> {
+    let other = (0..SEATS).find(|&seat| seat != table.turn && table.in_play >> seat & 1 == 1)?;
+    if table.in_play.count_ones() != 2 || evidence.left[other] != own.unseen.len() {
+        return None;
+    }
+    let mut hands = [CardSet::NONE; SEATS];
+    hands[table.turn] = own.hand;
+    hands[other] = own.unseen;
+    let round = Round {
+        table: *table,
+        hands,
+    };
+    // Half of the time is left for playouts.
+    let deadline = limit.deadline.map(|end| {
+        let now = Instant::now();
+        now + end.saturating_duration_since(now) / 2
+    });
+    Endgame::new(POSITIONS, deadline)
+        .winning_move(&round)
+        .flatten()
+}
+
+/// Tries the candidates on one deal after another.
+fn race(
+    table: &Table,
+    evidence: &Evidence,
+    candidates: Vec<CardSet>,
+    belief: &mut Belief,
+    settings: &Settings,
+    limit: &Limit,
+    rng: &mut ChaCha8Rng,
+) -> Race {
+    let weights = belief.weights();
+    let mut race = Race::new(candidates);
+    let mut room = Vec::with_capacity(256);
+    belief.update(evidence, settings.deals, rng);
+    let mut playouts = 0;
+    for number in 0.. {
+        belief.exchange(number, settings.exchanges, evidence, rng);
+        let deal = belief.deal(number);
+        let mut styles = deal.styles(rng);
+        styles[evidence.seat] = settings.own;
+        for &index in &race.active {
+            let mut round = Round {
+                table: *table,
+                hands: deal.hands,
+            };
+            round.take(race.candidates[index]);
+            play_out(&mut round, &styles, &weights, &mut room);
+            race.points[index] = f64::from(round.points(evidence.seat));
+            playouts += 1;
+        }
+        race.count();
+        if number == settings.deals {
+            belief.leave_out_models(evidence);
+        }
+        if number % 8 == 7 && number >= 15 {
+            race.narrow(ERRORS);
+        }
+        if race.active.len() == 1
+            || limit.playouts.is_some_and(|most| playouts >= most)
+            || limit.deadline.is_some_and(|end| Instant::now() >= end)
+        {
+            break;
+        }
+    }
+    race
 }

@@ -4,6 +4,7 @@ use crate::{
     cards::CardSet,
     plays::{Shape, ToBeat, Variants, plays},
     score::{HandScore, score},
+    worth::{Seen, Weights},
 };
 
 /// What a seat is asked, with all that it needs to decide by a style.
@@ -49,21 +50,32 @@ pub enum Style {
     LeastOutranked,
     /// As `ai3`: also counts the cards that are threatened.
     LowerInEither,
+    /// The move of the most worth, by the weights of `worth.rs`.
+    MostWorth,
 }
 
 impl Style {
     /// All styles.
-    pub const ALL: [Self; 3] = [Self::LeastOutranked, Self::LowerInEither, Self::Lowest];
+    pub const ALL: [Self; 4] = [
+        Self::LeastOutranked,
+        Self::LowerInEither,
+        Self::Lowest,
+        Self::MostWorth,
+    ];
 
     /// The cards that it plays, none for a pass. `room` is overwritten.
     #[must_use]
-    pub fn choose(self, question: &Question, room: &mut Vec<CardSet>) -> CardSet {
+    pub fn choose(self, seen: &Seen, weights: &Weights, room: &mut Vec<CardSet>) -> CardSet {
+        let question = &seen.question;
+        if self == Self::MostWorth {
+            return weights.choose(seen, room);
+        }
         question.plays(Variants::FirstJoker, room);
         if room.len() <= 1 {
             return room.first().copied().unwrap_or(CardSet::NONE);
         }
         match self {
-            Self::Lowest => room[0],
+            Self::Lowest | Self::MostWorth => room[0],
             Self::LeastOutranked => {
                 let mut best = (CardSet::NONE, u32::MAX);
                 for &cards in &*room {

@@ -5,9 +5,11 @@
 
 use std::{
     process::ExitCode,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use ai4::worth::Weights;
 use clap::Parser;
 use house_bots::{
     ai1::lowest,
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         },
         ..Setup::default()
     };
+    let weights = Arc::new(Weights::embedded());
     let limit = Duration::from_millis(arguments.limit);
     let mut clocks = vec![Clock::default(); 4];
     let mut places: Vec<[f64; 4]> = Vec::new();
@@ -73,7 +76,7 @@ fn main() -> ExitCode {
         let mut place = [0.0; 4];
         let (mut first, mut point) = (0.0, 0.0);
         for turn in 0..4 {
-            let result = play(&setup, (arguments.seed, deal), turn, &specs, limit, &mut clocks);
+            let result = play(&setup, (arguments.seed, deal), turn, (&specs, &weights), limit, &mut clocks);
             for (bot, (at, _)) in result.iter().enumerate() {
                 place[bot] += f64::from(*at) / 4.0;
             }
@@ -174,7 +177,7 @@ fn play(
     setup: &Setup,
     (seed, deal): (u64, u64),
     turn: usize,
-    specs: &[Spec],
+    (specs, weights): (&[Spec], &Arc<Weights>),
     limit: Duration,
     clocks: &mut [Clock],
 ) -> [(u8, i32); 4] {
@@ -190,7 +193,7 @@ fn play(
             match specs[bot_at(seat)].kind {
                 Kind::Random => Sitting::Random(ChaCha8Rng::seed_from_u64(seed)),
                 Kind::Simple(decide) => Sitting::Simple(decide),
-                Kind::Ai4(options) => Sitting::Ai4(Box::new(Player::new(options, seed))),
+                Kind::Ai4(options) => Sitting::Ai4(Box::new(Player::new(options, Arc::clone(weights), seed))),
             }
         })
         .collect();

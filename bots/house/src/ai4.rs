@@ -1,8 +1,12 @@
 //! `ai4`: the engine of the crate of that name, within the time that the referee allows.
 
-use std::time::{Duration, Instant};
+use std::{
+    num::NonZeroUsize,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use ai4::{CardSet, Engine, Limit, Options, Scores, Settings};
+use ai4::{CardSet, Engine, Limit, Options, Scores, Settings, worth::Weights};
 use bot_kit::{Bot, Thinker, Turn};
 use referee_games::big_two::{BigTwo, Cards, Move, Scoring, Standing, View};
 
@@ -23,6 +27,21 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "as many as the time allows",
             summary: "a fixed number of rounds played out for a move, instead of a time",
         },
+        Parameter {
+            name: "level",
+            standard: "full strength",
+            summary: "1 to 10: weaker play, the lower the weaker",
+        },
+        Parameter {
+            name: "seed",
+            standard: "that of the game",
+            summary: "what it draws at random",
+        },
+        Parameter {
+            name: "threads",
+            standard: "1",
+            summary: "how many threads search",
+        },
     ],
     shows: &["ai4?time=50ms"],
     build,
@@ -30,6 +49,13 @@ pub(crate) const BOT: HouseBot = HouseBot {
 
 /// Thinking time where the limit allows it and no other is given.
 const THINKING_TIME: Duration = Duration::from_secs(2);
+
+/// The highest level.
+pub const LEVELS: u32 = 10;
+/// The playouts of a level for a move: 4 for level 1, twice as many for each that follows.
+const fn playouts_of(level: u32) -> u64 {
+    4 << (level - 1)
+}
 
 /// What a move may take.
 #[derive(Clone, Copy, Debug)]
@@ -40,15 +66,18 @@ enum Budget {
 
 fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let options = PlayerOptions::read(parameters)?;
+    // Read here, so that no game is charged for it.
+    let weights = Arc::new(Weights::embedded());
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
-        .thinks(move |start| Player::new(options, start.bot_seed)))
+        .thinks(move |start| Player::new(options, Arc::clone(&weights), start.bot_seed)))
 }
 
 /// How a player plays.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerOptions {
     budget: Budget,
+    seed: Option<u64>,
     settings: Settings,
 }
 
@@ -67,13 +96,25 @@ impl PlayerOptions {
         let time = parameters.duration("time")?;
         let playouts =
             parameters.get("playouts", "a number of playouts, at least 1", |n| *n > 0)?;
-        let budget = match playouts {
-            Some(playouts) => Budget::Playouts(playouts),
-            None => Budget::Time(time.unwrap_or(THINKING_TIME)),
+        let level = parameters.get("level", "a level of 1 to 10", |level| {
+            (1..=LEVELS).contains(level)
+        })?;
+        let seed = parameters.get("seed", "a whole number", |_| true)?;
+        let threads = parameters.get("threads", "a number of threads, 1 to 64", |threads| {
+            (1..=64).contains(&NonZeroUsize::get(*threads))
+        })?;
+        let budget = match (level, playouts) {
+            (Some(level), _) => Budget::Playouts(playouts_of(level)),
+            (None, Some(playouts)) => Budget::Playouts(playouts),
+            (None, None) => Budget::Time(time.unwrap_or(THINKING_TIME)),
         };
         Ok(Self {
             budget,
-            settings: Settings::default(),
+            seed,
+            settings: Settings {
+                threads: threads.unwrap_or(NonZeroUsize::MIN),
+                ..Settings::default()
+            },
         })
     }
 }
@@ -81,6 +122,7 @@ impl PlayerOptions {
 /// `ai4` in one round.
 pub struct Player {
     options: PlayerOptions,
+    weights: Arc<Weights>,
     seed: u64,
     engine: Option<Engine>,
     heard: Option<View>,
@@ -88,12 +130,13 @@ pub struct Player {
 }
 
 impl Player {
-    /// Before the round; `seed` decides what it draws at random.
+    /// Before the round; `seed` decides what it draws at random where the options have none.
     #[must_use]
-    pub fn new(options: PlayerOptions, seed: u64) -> Self {
+    pub fn new(options: PlayerOptions, weights: Arc<Weights>, seed: u64) -> Self {
         Self {
             options,
-            seed,
+            weights,
+            seed: options.seed.unwrap_or(seed),
             engine: None,
             heard: None,
             margin: Margin::new(),
@@ -106,7 +149,9 @@ impl Player {
         if before.as_ref() == Some(view) {
             return;
         }
-        let engine = self.engine.get_or_insert_with(|| begin(view, self.options, self.seed));
+        let engine = self.engine.get_or_insert_with(|| {
+            begin(view, &self.options, &self.weights, self.seed)
+        });
         for seat in 0..4 {
             let standing = view.public.standing[seat];
             let was = before.as_ref().map(|before| before.public.standing[seat]);
@@ -125,7 +170,9 @@ impl Player {
     /// Its move, which it is asked for with this limit.
     pub fn choose(&mut self, view: &View, limit: Duration) -> Move {
         let began = Instant::now();
-        let engine = self.engine.get_or_insert_with(|| begin(view, self.options, self.seed));
+        let engine = self.engine.get_or_insert_with(|| {
+            begin(view, &self.options, &self.weights, self.seed)
+        });
         let mut allowed = self.margin.within(limit);
         let mut search = Limit::default();
         match self.options.budget {
@@ -133,7 +180,7 @@ impl Player {
             Budget::Playouts(playouts) => search.playouts = Some(playouts),
         }
         search.deadline = began.checked_add(allowed);
-        let best = engine.search(&search)[0].cards;
+        let best = engine.search(&search).cards;
         self.margin.learn(began.elapsed().saturating_sub(allowed));
         if best.is_empty() {
             Move::Pass
@@ -161,7 +208,7 @@ fn cards_of(did: Move) -> CardSet {
 }
 
 /// An engine for a round of which at most one play, pass or forfeit has been made.
-fn begin(view: &View, options: PlayerOptions, seed: u64) -> Engine {
+fn begin(view: &View, options: &PlayerOptions, weights: &Arc<Weights>, seed: u64) -> Engine {
     let public = &view.public;
     let dealt = [0, 1, 2, 3].map(|seat| {
         u32::from(public.cards_left[seat]) + u32::from(public.played[seat].len())
@@ -182,5 +229,6 @@ fn begin(view: &View, options: PlayerOptions, seed: u64) -> Engine {
         dealt,
         seed,
         options.settings,
+        Arc::clone(weights),
     )
 }
