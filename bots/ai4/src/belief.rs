@@ -259,6 +259,7 @@ impl Belief {
             }
             return;
         }
+        self.leave_out_models(evidence);
         let mut weights = Vec::with_capacity(self.deals.len());
         for index in 0..self.deals.len() {
             let before = self.deals[index];
@@ -432,5 +433,123 @@ fn repair(hands: &mut [CardSet; SEATS], evidence: &Evidence, rng: &mut impl Rng)
         let taken = some(spare, missing, rng);
         hands[seat] |= taken;
         spare -= taken;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::round::{Options, Round};
+
+    fn random_deal(rng: &mut ChaCha8Rng) -> Round {
+        let mut rest = CardSet::DECK;
+        let mut hands = [CardSet::NONE; SEATS];
+        for (seat, hand) in hands.iter_mut().enumerate() {
+            *hand = some(rest, 13 + u32::from(seat < 2), rng);
+            rest -= *hand;
+        }
+        let opens = |seat: &usize| hands[*seat].contains_all(CardSet::THREE_OF_CLUBS);
+        let opener = (0..SEATS).find(opens).unwrap();
+        Round {
+            table: Table::new(Options::default(), opener),
+            hands,
+        }
+    }
+
+    /// Plays a round of three seats that follow a style, and one that takes the lowest play, with
+    /// a sample of what the last one may think; `look` sees each of its turns.
+    fn round(style: Style, seed: u64, mut look: impl FnMut(&Round, &Evidence, &Belief)) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let weights = Arc::new(Weights::embedded());
+        let mut round = random_deal(&mut rng);
+        let mut belief = Belief::new(Arc::clone(&weights));
+        let mut evidence = Evidence {
+            seat: 3,
+            decisions: Vec::new(),
+            played: [CardSet::NONE; SEATS],
+            left: round.hands.map(CardSet::len),
+            hand: round.hands[3],
+        };
+        let mut room = Vec::new();
+        while !round.table.is_over() {
+            let seat = round.table.turn;
+            let seen = Seen::of(&round);
+            let style = if seat == 3 { Style::Lowest } else { style };
+            if seat == 3 {
+                belief.update(&evidence, 16, &mut rng);
+                for index in 0..16 {
+                    belief.exchange(index, 60, &evidence, &mut rng);
+                }
+                look(&round, &evidence, &belief);
+            }
+            let cards = style.choose(&seen, &weights, &mut room);
+            if seat != 3 {
+                evidence.decisions.push(Decision {
+                    seat,
+                    table: round.table,
+                    left: evidence.left,
+                    opens: round.must_open(),
+                    cards,
+                    played: evidence.all_played(),
+                    own: evidence.played[seat],
+                });
+            }
+            round.take(cards);
+            evidence.played[seat] |= cards;
+            evidence.left = round.hands.map(CardSet::len);
+            evidence.hand = round.hands[3];
+        }
+    }
+
+    #[test]
+    fn every_deal_of_the_sample_fits_what_is_known() {
+        for seed in 0..6 {
+            round(Style::LeastOutranked, seed, |round, evidence, belief| {
+                for deal in &belief.deals {
+                    let mut all = CardSet::NONE;
+                    for seat in 0..SEATS {
+                        assert_eq!(deal.hands[seat].len(), evidence.left[seat]);
+                        assert!((all & deal.hands[seat]).is_empty());
+                        all |= deal.hands[seat];
+                    }
+                    assert_eq!(all, CardSet::DECK - evidence.all_played());
+                    assert_eq!(deal.hands[3], round.hands[3]);
+                }
+            });
+        }
+    }
+
+    /// In the second half of a round.
+    #[test]
+    fn hidden_cards_are_found_more_often_than_by_chance() {
+        for style in [Style::LeastOutranked, Style::LowerInEither] {
+            let (mut right, mut by_chance, mut all) = (0.0, 0.0, 0.0);
+            for seed in 0..12 {
+                round(style, 100 + seed, |round, evidence, belief| {
+                    let hidden: u32 = evidence.left[..3].iter().sum();
+                    if hidden > 21 {
+                        return;
+                    }
+                    for deal in &belief.deals {
+                        for seat in 0..3 {
+                            let left = f64::from(evidence.left[seat]);
+                            right += f64::from((deal.hands[seat] & round.hands[seat]).len());
+                            by_chance += left * left / f64::from(hidden.max(1));
+                            all += left;
+                        }
+                    }
+                });
+            }
+            assert!(all > 0.0);
+            println!(
+                "{style:?}: {:.2} by chance {:.2}",
+                right / all,
+                by_chance / all
+            );
+            assert!(right > 1.15 * by_chance, "{right} {by_chance} {all}");
+        }
     }
 }

@@ -88,7 +88,9 @@ fn key(round: &Round) -> Key {
     let other = (0..4)
         .find(|&seat| seat != table.turn && table.in_play >> seat & 1 == 1)
         .unwrap_or(table.turn);
-    let (cards, by) = table.top.map_or((CardSet::NONE, 4), |top| (top.cards, top.by));
+    let (cards, by) = table
+        .top
+        .map_or((CardSet::NONE, 4), |top| (top.cards, top.by));
     let small = by << 3 | table.turn << 1 | usize::from(table.reversed);
     (
         [round.hand().bits(), round.hands[other].bits(), cards.bits()],

@@ -9,8 +9,8 @@ use crate::{
     belief::{Belief, Decision, Evidence},
     cards::CardSet,
     round::{Options, SEATS, Table},
-    worth::Weights,
     search::{Answer, Limit, Settings, search},
+    worth::Weights,
 };
 
 /// An engine in one round, at one seat.

@@ -264,8 +264,7 @@ impl Runs<'_> {
         }
         for count in gaps..=self.jokers.count {
             let length = naturals.len() + count;
-            if self.length.is_none_or(|wanted| wanted == length)
-                && (3..=LONGEST).contains(&length)
+            if self.length.is_none_or(|wanted| wanted == length) && (3..=LONGEST).contains(&length)
             {
                 for &some in self.jokers.choices(count) {
                     self.found.push(naturals | some);

@@ -196,9 +196,8 @@ impl Round {
 
     /// The first seat that is out, or else the only one in play.
     fn winner(&self) -> usize {
-        let first = (0..SEATS).find(|&seat| {
-            self.table.places[seat] == 1 && self.hands[seat].is_empty()
-        });
+        let first =
+            (0..SEATS).find(|&seat| self.table.places[seat] == 1 && self.hands[seat].is_empty());
         first.unwrap_or(self.table.in_play.trailing_zeros() as usize % SEATS)
     }
 }

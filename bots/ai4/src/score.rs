@@ -48,8 +48,8 @@ pub fn score(hand: CardSet, unseen: CardSet, reversed: bool) -> HandScore {
         let run_suits = suits & in_runs.suits_of(rank);
         let (alone, joined) = ((suits & !run_suits).count_ones(), run_suits.count_ones());
         found.sum += alone * whole + joined * part;
-        found.threatened += alone * u32::from(100 * whole > least)
-            + joined * u32::from(100 * part > least);
+        found.threatened +=
+            alone * u32::from(100 * whole > least) + joined * u32::from(100 * part > least);
     }
     found
 }

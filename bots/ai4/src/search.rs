@@ -223,7 +223,15 @@ pub(crate) fn search(
         ..*limit
     };
     let run = |belief: &mut Belief, rng: &mut ChaCha8Rng| {
-        race(table, evidence, candidates.clone(), belief, settings, &limit, rng)
+        race(
+            table,
+            evidence,
+            candidates.clone(),
+            belief,
+            settings,
+            &limit,
+            rng,
+        )
     };
     let races: Vec<Race> = match (beliefs, rngs) {
         ([belief], [rng, ..]) => vec![run(belief, rng)],
@@ -271,12 +279,7 @@ const POSITIONS: u64 = 200_000;
 
 /// A move with which the seat is certainly out before the other one, if only two are in play, all
 /// unseen cards are the other's, and there is such a move.
-fn out_first(
-    table: &Table,
-    evidence: &Evidence,
-    own: &Question,
-    limit: &Limit,
-) -> Option<CardSet> {
+fn out_first(table: &Table, evidence: &Evidence, own: &Question, limit: &Limit) -> Option<CardSet> {
     let other = (0..SEATS).find(|&seat| seat != table.turn && table.in_play >> seat & 1 == 1)?;
     if table.in_play.count_ones() != 2 || evidence.left[other] != own.unseen.len() {
         return None;

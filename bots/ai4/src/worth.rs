@@ -79,7 +79,10 @@ impl Weights {
 
     /// The same for a play that leaves a hand of this score.
     pub(crate) fn worth_of(&self, seen: &Seen, cards: CardSet, left: HandScore) -> f32 {
-        dot(self.of(&seen.question, cards), &seen.features_of(cards, left))
+        dot(
+            self.of(&seen.question, cards),
+            &seen.features_of(cards, left),
+        )
     }
 
     /// The move of the most worth. `room` is overwritten.

@@ -76,7 +76,14 @@ fn main() -> ExitCode {
         let mut place = [0.0; 4];
         let (mut first, mut point) = (0.0, 0.0);
         for turn in 0..4 {
-            let result = play(&setup, (arguments.seed, deal), turn, (&specs, &weights), limit, &mut clocks);
+            let result = play(
+                &setup,
+                (arguments.seed, deal),
+                turn,
+                (&specs, &weights),
+                limit,
+                &mut clocks,
+            );
             for (bot, (at, _)) in result.iter().enumerate() {
                 place[bot] += f64::from(*at) / 4.0;
             }
@@ -193,7 +200,9 @@ fn play(
             match specs[bot_at(seat)].kind {
                 Kind::Random => Sitting::Random(ChaCha8Rng::seed_from_u64(seed)),
                 Kind::Simple(decide) => Sitting::Simple(decide),
-                Kind::Ai4(options) => Sitting::Ai4(Box::new(Player::new(options, Arc::clone(weights), seed))),
+                Kind::Ai4(options) => {
+                    Sitting::Ai4(Box::new(Player::new(options, Arc::clone(weights), seed)))
+                }
             }
         })
         .collect();

@@ -149,9 +149,9 @@ impl Player {
         if before.as_ref() == Some(view) {
             return;
         }
-        let engine = self.engine.get_or_insert_with(|| {
-            begin(view, &self.options, &self.weights, self.seed)
-        });
+        let engine = self
+            .engine
+            .get_or_insert_with(|| begin(view, &self.options, &self.weights, self.seed));
         for seat in 0..4 {
             let standing = view.public.standing[seat];
             let was = before.as_ref().map(|before| before.public.standing[seat]);
@@ -170,9 +170,9 @@ impl Player {
     /// Its move, which it is asked for with this limit.
     pub fn choose(&mut self, view: &View, limit: Duration) -> Move {
         let began = Instant::now();
-        let engine = self.engine.get_or_insert_with(|| {
-            begin(view, &self.options, &self.weights, self.seed)
-        });
+        let engine = self
+            .engine
+            .get_or_insert_with(|| begin(view, &self.options, &self.weights, self.seed));
         let mut allowed = self.margin.within(limit);
         let mut search = Limit::default();
         match self.options.budget {
@@ -210,9 +210,8 @@ fn cards_of(did: Move) -> CardSet {
 /// An engine for a round of which at most one play, pass or forfeit has been made.
 fn begin(view: &View, options: &PlayerOptions, weights: &Arc<Weights>, seed: u64) -> Engine {
     let public = &view.public;
-    let dealt = [0, 1, 2, 3].map(|seat| {
-        u32::from(public.cards_left[seat]) + u32::from(public.played[seat].len())
-    });
+    let dealt = [0, 1, 2, 3]
+        .map(|seat| u32::from(public.cards_left[seat]) + u32::from(public.played[seat].len()));
     let rules = Options {
         scores: match public.rules.scoring {
             Scoring::Places => Scores::Places,
@@ -231,4 +230,29 @@ fn begin(view: &View, options: &PlayerOptions, weights: &Arc<Weights>, seed: u64
         options.settings,
         Arc::clone(weights),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_plays_out_more() {
+        assert_eq!([1, 2, 10].map(playouts_of), [4, 8, 2048]);
+        for level in [0, 11] {
+            let refused = crate::bot(&format!("ai4?level={level}")).err().unwrap();
+            assert_eq!(
+                refused.to_string(),
+                format!("ai4?level={level}: expected a level of 1 to 10")
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_fixed_can_be_asked_for() {
+        for spec in ["ai4?playouts=100&seed=7", "ai4?threads=2&time=1s"] {
+            assert!(PlayerOptions::parse(spec).is_ok(), "{spec}");
+        }
+        assert!(PlayerOptions::parse("ai4?playouts=0").is_err());
+    }
 }

@@ -149,7 +149,10 @@ const STRENGTHS: &[(&str, &[&str])] = &[
         ],
     ),
     ("mahjong", &["simple", "straightforward", "shanten"]),
-    ("big_two", &["random", "ai1", "ai2", "ai3", "ai4?time=500ms"]),
+    (
+        "big_two",
+        &["random", "ai1", "ai2", "ai3", "ai4?time=500ms"],
+    ),
 ];
 
 /// The bots that a person may choose from, as `NAME?parameter=value&…`, the weakest first.

@@ -6,11 +6,11 @@ use rand_chacha::ChaCha8Rng;
 use referee_core::{Dice, Game as _, Outcome, Seed, State, Step};
 use referee_games::big_two::{BigTwo, Card, Cards, Move, Order, Question, Setup};
 
-pub fn set(cards: Cards) -> CardSet {
+pub(crate) fn set(cards: Cards) -> CardSet {
     CardSet::from_bits(cards.bits())
 }
 
-pub fn cards(did: Move) -> CardSet {
+pub(crate) fn cards(did: Move) -> CardSet {
     match did {
         Move::Play(cards) => set(cards),
         Move::Pass => CardSet::NONE,
@@ -18,7 +18,7 @@ pub fn cards(did: Move) -> CardSet {
 }
 
 /// The round that a state of the rules crate is in, before the seat `turn` answers.
-pub fn round(state: &State<BigTwo>, turn: usize) -> Round {
+pub(crate) fn round(state: &State<BigTwo>, turn: usize) -> Round {
     let public = &state.public;
     let mut table = Table::new(
         Options {
@@ -47,7 +47,7 @@ pub fn round(state: &State<BigTwo>, turn: usize) -> Round {
 }
 
 /// Hands in which most ranks are with one seat, so that four of a kind are frequent.
-pub fn fours(seed: u64) -> Setup {
+pub(crate) fn fours(seed: u64) -> Setup {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut deck: Vec<Card> = Card::all().collect();
     for _ in 0..5 {
@@ -67,7 +67,7 @@ pub fn fours(seed: u64) -> Setup {
 }
 
 /// Plays a round with random moves, which play rather than pass; `each` sees every question.
-pub fn random_round(
+pub(crate) fn random_round(
     setup: &Setup,
     seed: u64,
     mut each: impl FnMut(&State<BigTwo>, usize, &[Move], Move),

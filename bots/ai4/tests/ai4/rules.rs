@@ -1,9 +1,7 @@
 //! Moves, turns and points beside those of the rules crate, in random rounds.
 
-mod common;
-
+use crate::common::{cards, fours, random_round, round, set};
 use ai4::{CardSet, Question, Shape, Variants};
-use common::{cards, fours, random_round, round};
 use referee_games::big_two::{Combination, Kind, Move, Scoring, Setup};
 
 fn setups(seed: u64) -> Setup {
@@ -54,7 +52,7 @@ fn plays_are_those_of_the_rules_in_their_order() {
                         Kind::Four => Shape::Four,
                         Kind::StraightFlush => Shape::Run,
                     };
-                    let own = common::set(cards);
+                    let own = set(cards);
                     assert_eq!(Shape::of(own), shape);
                     assert_eq!(
                         own.key(question.reversed),
