@@ -3,6 +3,7 @@
 pub mod ai1;
 pub mod ai2;
 pub mod ai3;
+pub mod ai4;
 mod edge;
 pub mod ladder;
 mod margin;
@@ -86,6 +87,7 @@ pub static HOUSE: &[HouseBot] = &[
     ai1::BOT,
     ai2::BOT,
     ai3::BOT,
+    ai4::BOT,
     weights::BOT,
     edge::BOT,
     simple::BOT,
@@ -148,7 +150,10 @@ const STRENGTHS: &[(&str, &[&str])] = &[
         ],
     ),
     ("mahjong", &["simple", "straightforward", "shanten"]),
-    ("big_two", &["random", "ai1", "ai2", "ai3"]),
+    (
+        "big_two",
+        &["random", "ai1", "ai2", "ai3", "ai4?time=500ms"],
+    ),
 ];
 
 /// The bots that a person may choose from, as `NAME?parameter=value&…`, the weakest first.

@@ -22,6 +22,9 @@ pub trait Thinker<G: Sight>: Send + 'static {
         None
     }
 
+    /// What the seat knows after a notice. A resumed game repeats all of its notices.
+    fn told(&mut self, _view: &G::View) {}
+
     /// The game is over.
     fn game_over(&mut self, _over: &GameOver) {}
 }
@@ -106,6 +109,7 @@ struct ThinkerPlayer<G: Sight, T> {
 impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
     fn hear(&mut self, call: Call) -> Result<Option<Vec<u8>>, Status> {
         let Some(question) = self.watcher.hear(&call.bytes).map_err(unreadable)? else {
+            self.thinker.told(self.watcher.view());
             return Ok(None);
         };
         if let Some(past) = call.past_answer {

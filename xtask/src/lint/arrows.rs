@@ -12,6 +12,8 @@ type Arrow = (&'static str, &'static str, &'static str);
 const FORBIDDEN: &[Arrow] = &[
     ("arena-proto", "referee-core", "what crosses the wire has no logic"),
 
+    ("ai4", "referee-core", "an engine knows positions, not who asks"),
+    ("ai4", "tokio", "an engine computes"),
     ("edge", "referee-core", "an engine knows positions, not who asks"),
     ("edge", "tokio", "an engine computes"),
     ("zugzwang", "referee-core", "an engine knows positions, not who asks"),

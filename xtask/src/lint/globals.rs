@@ -16,6 +16,7 @@ const LIBRARIES: &[&str] = &[
     "arena/simulation/src",
     "arena/store/src",
     "arena/tournament/src",
+    "bots/ai4/src",
     "bots/edge/src",
     "bots/zugzwang/src",
     "referee/core/src",

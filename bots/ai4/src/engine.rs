@@ -1,0 +1,104 @@
+//! The engine: what it is told, what it is asked and what it answers.
+
+use std::sync::Arc;
+
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+
+use crate::{
+    belief::{Belief, Decision, Evidence},
+    cards::CardSet,
+    round::{Options, SEATS, Table},
+    search::{Answer, Limit, Settings, search},
+    worth::Weights,
+};
+
+/// An engine in one round, at one seat.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    settings: Settings,
+    table: Table,
+    evidence: Evidence,
+    /// One for each thread.
+    beliefs: Vec<Belief>,
+    rngs: Vec<ChaCha8Rng>,
+}
+
+impl Engine {
+    /// Before the first play. `left` is how many cards each seat was dealt; `seed` decides what
+    /// the engine draws at random; `weights` are what a move is worth at first sight.
+    #[must_use]
+    pub fn new(
+        options: Options,
+        seat: usize,
+        hand: CardSet,
+        left: [u32; SEATS],
+        seed: u64,
+        settings: Settings,
+        weights: Arc<Weights>,
+    ) -> Self {
+        let threads = settings.threads.get();
+        Self {
+            settings,
+            table: Table::new(options, seat),
+            evidence: Evidence {
+                seat,
+                decisions: Vec::new(),
+                played: [CardSet::NONE; SEATS],
+                left,
+                hand,
+            },
+            beliefs: vec![Belief::new(weights); threads],
+            rngs: (0..threads as u64)
+                .map(|thread| ChaCha8Rng::seed_from_u64(seed.wrapping_add(thread)))
+                .collect(),
+        }
+    }
+
+    /// A seat, also that of the engine, has played these cards, or passed where there are none.
+    pub fn played(&mut self, seat: usize, cards: CardSet) {
+        let evidence = &mut self.evidence;
+        self.table.turn = seat;
+        if seat == evidence.seat {
+            evidence.hand -= cards;
+        } else {
+            let played = evidence.all_played();
+            evidence.decisions.push(Decision {
+                seat,
+                table: self.table,
+                left: evidence.left,
+                opens: played.is_empty() && cards.contains_all(CardSet::THREE_OF_CLUBS),
+                cards,
+                played,
+                own: evidence.played[seat],
+            });
+        }
+        evidence.played[seat] |= cards;
+        evidence.left[seat] = evidence.left[seat].saturating_sub(cards.len());
+        self.table.take(cards, evidence.left[seat] > 0);
+    }
+
+    /// A seat has forfeited and takes this place, 1 to 4.
+    pub fn forfeited(&mut self, seat: usize, place: u8) {
+        self.table.forfeit(seat, place);
+    }
+
+    /// The hand of the engine's seat.
+    #[must_use]
+    pub const fn hand(&self) -> CardSet {
+        self.evidence.hand
+    }
+
+    /// What to play now, when it is the turn of the engine's seat.
+    pub fn search(&mut self, limit: &Limit) -> Answer {
+        self.table.turn = self.evidence.seat;
+        search(
+            &self.table,
+            &self.evidence,
+            &mut self.beliefs,
+            &self.settings,
+            limit,
+            &mut self.rngs,
+        )
+    }
+}

@@ -1,0 +1,209 @@
+//! A round in progress of which all hands are known: a deal that a search tries.
+
+use crate::{
+    cards::CardSet,
+    plays::{Shape, ToBeat},
+};
+
+/// How many seats there are.
+pub const SEATS: usize = 4;
+
+/// How a round is scored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scores {
+    /// 3, 2, 1 and 0 points for places 1 to 4.
+    #[default]
+    Places,
+    /// The round ends with the first seat that is out; the others pay it for their cards.
+    Payout,
+}
+
+/// The options of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How it is scored.
+    pub scores: Scores,
+    /// Whether four of a kind reverse the order.
+    pub reversal: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            scores: Scores::Places,
+            reversal: true,
+        }
+    }
+}
+
+/// The last play, while it is to be beaten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Top {
+    /// The seat that played it, 0 to 3.
+    pub by: usize,
+    /// Its cards.
+    pub cards: CardSet,
+}
+
+/// What everybody knows of a round in progress, apart from the cards that were played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// The options.
+    pub options: Options,
+    /// Whether the order of ranks is reversed.
+    pub reversed: bool,
+    /// The play to beat; none for a lead.
+    pub top: Option<Top>,
+    /// The seat whose turn it is, 0 to 3.
+    pub turn: usize,
+    /// The seats in play, one bit each.
+    pub in_play: u8,
+    /// The place of each seat that is out or has forfeited, 1 to 4; 0 for the others.
+    pub places: [u8; SEATS],
+    /// How many seats are out without having forfeited.
+    pub out: u8,
+}
+
+impl Table {
+    /// Before the first play.
+    #[must_use]
+    pub const fn new(options: Options, opener: usize) -> Self {
+        Self {
+            options,
+            reversed: false,
+            top: None,
+            turn: opener,
+            in_play: 0b1111,
+            places: [0; SEATS],
+            out: 0,
+        }
+    }
+
+    /// What the seat whose turn it is must beat.
+    #[must_use]
+    pub fn to_beat(&self) -> Option<ToBeat> {
+        self.top.map(|top| ToBeat::of(top.cards, self.reversed))
+    }
+
+    /// Whether the round is over.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.in_play.count_ones() <= 1
+            || matches!(self.options.scores, Scores::Payout) && self.out > 0
+    }
+
+    /// The seat whose turn it is plays these cards, which are a combination, or passes where there
+    /// are none. `left` is whether it has cards left.
+    pub fn take(&mut self, cards: CardSet, left: bool) {
+        let seat = self.turn;
+        if !cards.is_empty() {
+            self.top = Some(Top { by: seat, cards });
+            if self.options.reversal && Shape::of(cards) == Shape::Four {
+                self.reversed = !self.reversed;
+            }
+            if !left {
+                self.out += 1;
+                self.places[seat] = self.out;
+                self.in_play &= !(1 << seat);
+            }
+        }
+        self.pass_turn(seat);
+    }
+
+    /// A seat leaves the round with this place.
+    pub fn forfeit(&mut self, seat: usize, place: u8) {
+        self.places[seat] = place;
+        self.in_play &= !(1 << seat);
+        if self.turn == seat {
+            self.pass_turn(seat);
+        }
+    }
+
+    fn pass_turn(&mut self, after: usize) {
+        if self.is_over() {
+            return;
+        }
+        let mut seat = after;
+        loop {
+            seat = (seat + 1) % SEATS;
+            if self.top.is_some_and(|top| top.by == seat) {
+                self.top = None;
+            }
+            if self.in_play >> seat & 1 == 1 {
+                self.turn = seat;
+                return;
+            }
+        }
+    }
+}
+
+/// A round in progress with all hands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// What everybody knows.
+    pub table: Table,
+    /// The hands. A seat that has forfeited keeps its cards.
+    pub hands: [CardSet; SEATS],
+}
+
+impl Round {
+    /// The hand of the seat whose turn it is.
+    #[must_use]
+    pub const fn hand(&self) -> CardSet {
+        self.hands[self.table.turn]
+    }
+
+    /// What the seat whose turn it is has not seen: the hands of the others.
+    #[must_use]
+    pub fn unseen(&self) -> CardSet {
+        let [a, b, c, d] = self.hands;
+        (a | b | c | d) - self.hand()
+    }
+
+    /// Whether the play must contain ♣3: only before the first play is it in a hand that plays.
+    #[must_use]
+    pub fn must_open(&self) -> bool {
+        self.hand().contains_all(CardSet::THREE_OF_CLUBS)
+    }
+
+    /// The seat whose turn it is plays these cards of its hand, or passes where there are none.
+    pub fn take(&mut self, cards: CardSet) {
+        let hand = &mut self.hands[self.table.turn];
+        *hand -= cards;
+        let left = !hand.is_empty();
+        self.table.take(cards, left);
+    }
+
+    /// The points of a seat when the round is over: 3 to 0 by place, or what it is paid.
+    #[must_use]
+    pub fn points(&self, seat: usize) -> i32 {
+        match self.table.options.scores {
+            Scores::Places => {
+                let taken: u8 = self.table.places.iter().sum();
+                let place = match self.table.places[seat] {
+                    0 => 10 - taken,
+                    place => place,
+                };
+                4 - i32::from(place)
+            }
+            Scores::Payout if self.winner() == seat => (0..SEATS)
+                .filter(|&other| other != seat)
+                .map(|other| payment(self.hands[other]))
+                .sum(),
+            Scores::Payout => -payment(self.hands[seat]),
+        }
+    }
+
+    /// The first seat that is out, or else the only one in play.
+    fn winner(&self) -> usize {
+        let first =
+            (0..SEATS).find(|&seat| self.table.places[seat] == 1 && self.hands[seat].is_empty());
+        first.unwrap_or(self.table.in_play.trailing_zeros() as usize % SEATS)
+    }
+}
+
+/// The number of cards, doubled for each joker and each two.
+fn payment(hand: CardSet) -> i32 {
+    let doubled = hand.suits_of(12).count_ones() + hand.jokers().len();
+    (hand.len() as i32) << doubled
+}

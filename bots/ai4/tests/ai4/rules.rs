@@ -1,0 +1,86 @@
+//! Moves, turns and points beside those of the rules crate, in random rounds.
+
+use crate::common::{cards, fours, random_round, round, set};
+use ai4::{CardSet, Question, Shape, Variants};
+use referee_games::big_two::{Combination, Kind, Move, Scoring, Setup};
+
+fn setups(seed: u64) -> Setup {
+    match seed % 4 {
+        0 => fours(seed),
+        1 => Setup {
+            scoring: Scoring::Payout,
+            ..Setup::default()
+        },
+        2 => Setup {
+            reversal: false,
+            ..fours(seed)
+        },
+        _ => Setup::default(),
+    }
+}
+
+#[test]
+fn plays_are_those_of_the_rules_in_their_order() {
+    let mut found = Vec::new();
+    let mut questions = 0;
+    let mut runs = 0;
+    for seed in 0..600 {
+        random_round(&setups(seed), seed, |state, seat, legal, _| {
+            let round = round(state, seat);
+            let question = Question {
+                hand: round.hand(),
+                unseen: round.unseen(),
+                to_beat: round.table.to_beat(),
+                reversed: round.table.reversed,
+                reversal: round.table.options.reversal,
+                must_open: round.must_open(),
+            };
+            question.plays(Variants::All, &mut found);
+            let expected: Vec<CardSet> = legal
+                .iter()
+                .filter(|did| **did != Move::Pass)
+                .map(|&did| cards(did))
+                .collect();
+            assert_eq!(found, expected, "{:?}", state.public);
+            for &did in legal {
+                if let Move::Play(cards) = did {
+                    let combination = Combination::of(cards).unwrap();
+                    let shape = match combination.kind() {
+                        Kind::Single => Shape::Single,
+                        Kind::Pair => Shape::Pair,
+                        Kind::Three => Shape::Three,
+                        Kind::Four => Shape::Four,
+                        Kind::StraightFlush => Shape::Run,
+                    };
+                    let own = set(cards);
+                    assert_eq!(Shape::of(own), shape);
+                    assert_eq!(
+                        own.key(question.reversed),
+                        combination.key(state.public.order)
+                    );
+                    runs += u32::from(shape == Shape::Run);
+                }
+            }
+            questions += 1;
+        });
+    }
+    assert!(questions > 10_000 && runs > 1_000, "{questions} {runs}");
+}
+
+#[test]
+fn a_round_goes_on_and_ends_as_by_the_rules() {
+    for seed in 0..600 {
+        let mut own = None;
+        let (state, outcome) = random_round(&setups(seed), seed, |state, seat, _, did| {
+            let now = round(state, seat);
+            let own = own.get_or_insert(now);
+            assert_eq!(*own, now);
+            own.take(cards(did));
+        });
+        let own = own.unwrap();
+        assert!(own.table.is_over());
+        for (seat, points) in outcome.scores.iter() {
+            assert_eq!(own.points(seat.index()), *points, "{state:?}");
+        }
+    }
+}

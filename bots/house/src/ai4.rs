@@ -1,0 +1,258 @@
+//! `ai4`: the engine of the crate of that name, within the time that the referee allows.
+
+use std::{
+    num::NonZeroUsize,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use ai4::{CardSet, Engine, Limit, Options, Scores, Settings, worth::Weights};
+use bot_kit::{Bot, Thinker, Turn};
+use referee_games::big_two::{BigTwo, Cards, Move, Scoring, Standing, View};
+
+use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
+
+pub(crate) const BOT: HouseBot = HouseBot {
+    name: "ai4",
+    summary: "infers the others' hands and plays out the deals that fit",
+    games: Games::These(&["big_two"]),
+    parameters: &[
+        Parameter {
+            name: "time",
+            standard: "2s, or the limit less a margin",
+            summary: "thinking time for a move",
+        },
+        Parameter {
+            name: "playouts",
+            standard: "as many as the time allows",
+            summary: "a fixed number of rounds played out for a move, instead of a time",
+        },
+        Parameter {
+            name: "level",
+            standard: "full strength",
+            summary: "1 to 10: weaker play, the lower the weaker",
+        },
+        Parameter {
+            name: "seed",
+            standard: "that of the game",
+            summary: "what it draws at random",
+        },
+        Parameter {
+            name: "threads",
+            standard: "1",
+            summary: "how many threads search",
+        },
+    ],
+    shows: &["ai4?time=50ms"],
+    build,
+};
+
+/// Thinking time where the limit allows it and no other is given.
+const THINKING_TIME: Duration = Duration::from_secs(2);
+
+/// The highest level.
+pub const LEVELS: u32 = 10;
+/// The playouts of a level for a move: 4 for level 1, twice as many for each that follows.
+const fn playouts_of(level: u32) -> u64 {
+    4 << (level - 1)
+}
+
+/// What a move may take.
+#[derive(Clone, Copy, Debug)]
+enum Budget {
+    Time(Duration),
+    Playouts(u64),
+}
+
+fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
+    let options = PlayerOptions::read(parameters)?;
+    // Read here, so that no game is charged for it.
+    let weights = Arc::new(Weights::embedded());
+    Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
+        .can_resume()
+        .thinks(move |start| Player::new(options, Arc::clone(&weights), start.bot_seed)))
+}
+
+/// How a player plays.
+#[derive(Clone, Copy, Debug)]
+pub struct PlayerOptions {
+    budget: Budget,
+    seed: Option<u64>,
+    settings: Settings,
+}
+
+impl PlayerOptions {
+    /// Reads `ai4?parameter=value&…`.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`] says what was expected.
+    pub fn parse(spec: &str) -> Result<Self, SpecError> {
+        let (_, parameters) = Parameters::read(spec, &[BOT])?;
+        Self::read(&parameters)
+    }
+
+    fn read(parameters: &Parameters) -> Result<Self, SpecError> {
+        let time = parameters.duration("time")?;
+        let playouts =
+            parameters.get("playouts", "a number of playouts, at least 1", |n| *n > 0)?;
+        let level = parameters.get("level", "a level of 1 to 10", |level| {
+            (1..=LEVELS).contains(level)
+        })?;
+        let seed = parameters.get("seed", "a whole number", |_| true)?;
+        let threads = parameters.get("threads", "a number of threads, 1 to 64", |threads| {
+            (1..=64).contains(&NonZeroUsize::get(*threads))
+        })?;
+        let budget = match (level, playouts) {
+            (Some(level), _) => Budget::Playouts(playouts_of(level)),
+            (None, Some(playouts)) => Budget::Playouts(playouts),
+            (None, None) => Budget::Time(time.unwrap_or(THINKING_TIME)),
+        };
+        Ok(Self {
+            budget,
+            seed,
+            settings: Settings {
+                threads: threads.unwrap_or(NonZeroUsize::MIN),
+                ..Settings::default()
+            },
+        })
+    }
+}
+
+/// `ai4` in one round.
+pub struct Player {
+    options: PlayerOptions,
+    weights: Arc<Weights>,
+    seed: u64,
+    engine: Option<Engine>,
+    heard: Option<View>,
+    margin: Margin,
+}
+
+impl Player {
+    /// Before the round; `seed` decides what it draws at random where the options have none.
+    #[must_use]
+    pub fn new(options: PlayerOptions, weights: Arc<Weights>, seed: u64) -> Self {
+        Self {
+            options,
+            weights,
+            seed: options.seed.unwrap_or(seed),
+            engine: None,
+            heard: None,
+            margin: Margin::new(),
+        }
+    }
+
+    /// Hears what its seat knows after a notice of a play, a pass or a forfeit.
+    pub fn told(&mut self, view: &View) {
+        let before = self.heard.replace(view.clone());
+        if before.as_ref() == Some(view) {
+            return;
+        }
+        let engine = self
+            .engine
+            .get_or_insert_with(|| begin(view, &self.options, &self.weights, self.seed));
+        for seat in 0..4 {
+            let standing = view.public.standing[seat];
+            let was = before.as_ref().map(|before| before.public.standing[seat]);
+            if let Standing::Forfeited(place) = standing
+                && was != Some(standing)
+            {
+                engine.forfeited(seat, place);
+                return;
+            }
+        }
+        if let Some((seat, did)) = view.public.last {
+            engine.played(seat.index(), cards_of(did));
+        }
+    }
+
+    /// Its move, which it is asked for with this limit.
+    pub fn choose(&mut self, view: &View, limit: Duration) -> Move {
+        let began = Instant::now();
+        let engine = self
+            .engine
+            .get_or_insert_with(|| begin(view, &self.options, &self.weights, self.seed));
+        let mut allowed = self.margin.within(limit);
+        let mut search = Limit::default();
+        match self.options.budget {
+            Budget::Time(time) => allowed = allowed.min(time),
+            Budget::Playouts(playouts) => search.playouts = Some(playouts),
+        }
+        search.deadline = began.checked_add(allowed);
+        let best = engine.search(&search).cards;
+        self.margin.learn(began.elapsed().saturating_sub(allowed));
+        if best.is_empty() {
+            Move::Pass
+        } else {
+            Move::Play(Cards::from_bits(best.bits()))
+        }
+    }
+}
+
+impl Thinker<BigTwo> for Player {
+    fn answer(&mut self, turn: &Turn<'_, BigTwo>) -> Move {
+        self.choose(turn.view(), turn.limit)
+    }
+
+    fn told(&mut self, view: &View) {
+        Self::told(self, view);
+    }
+}
+
+fn cards_of(did: Move) -> CardSet {
+    match did {
+        Move::Play(cards) => CardSet::from_bits(cards.bits()),
+        Move::Pass => CardSet::NONE,
+    }
+}
+
+/// An engine for a round of which at most one play, pass or forfeit has been made.
+fn begin(view: &View, options: &PlayerOptions, weights: &Arc<Weights>, seed: u64) -> Engine {
+    let public = &view.public;
+    let dealt = [0, 1, 2, 3]
+        .map(|seat| u32::from(public.cards_left[seat]) + u32::from(public.played[seat].len()));
+    let rules = Options {
+        scores: match public.rules.scoring {
+            Scoring::Places => Scores::Places,
+            Scoring::Payout => Scores::Payout,
+        },
+        reversal: public.rules.reversal,
+    };
+    let own = view.seat.index();
+    let hand = (view.hand | public.played[own]).bits();
+    Engine::new(
+        rules,
+        own,
+        CardSet::from_bits(hand),
+        dealt,
+        seed,
+        options.settings,
+        Arc::clone(weights),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_plays_out_more() {
+        assert_eq!([1, 2, 10].map(playouts_of), [4, 8, 2048]);
+        for level in [0, 11] {
+            let refused = crate::bot(&format!("ai4?level={level}")).err().unwrap();
+            assert_eq!(
+                refused.to_string(),
+                format!("ai4?level={level}: expected a level of 1 to 10")
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_fixed_can_be_asked_for() {
+        for spec in ["ai4?playouts=100&seed=7", "ai4?threads=2&time=1s"] {
+            assert!(PlayerOptions::parse(spec).is_ok(), "{spec}");
+        }
+        assert!(PlayerOptions::parse("ai4?playouts=0").is_err());
+    }
+}
