@@ -108,14 +108,38 @@ pub(crate) fn experiments() -> Vec<Experiment> {
     if let Some(last) = all.last_mut() {
         last.threads = 2;
     }
-    for (game, name, deals) in [("othello", "edge", 100), ("connect_four", "zugzwang", 100)] {
+    for (game, name) in [("othello", "edge"), ("connect_four", "zugzwang")] {
         for time in [5, 10, 40, 80, 160] {
             let (bot, reference) = (format!("{name}?time={time}ms"), format!("{name}?time=20ms"));
             all.push(Experiment {
                 time: Some(time),
-                ..Experiment::new(game, Part::Time, &bot, &[&reference], deals)
+                ..Experiment::new(game, Part::Time, &bot, &[&reference], 100)
             });
         }
+    }
+    all.extend(big_two());
+    all
+}
+
+/// One `ai4` among three others.
+fn big_two() -> Vec<Experiment> {
+    let of = |part, bot: &str, others: [&str; 3], deals| {
+        Experiment::new("big_two", part, bot, &others, deals)
+    };
+    let mixed = ["ai2", "ai3", "ai2"];
+    let mut all: Vec<Experiment> = [["ai1"; 3], ["ai2"; 3], ["ai3"; 3], mixed]
+        .into_iter()
+        .map(|others| of(Part::Gauntlet, "ai4?time=50ms", others, 400))
+        .collect();
+    for time in [5, 20, 80, 200] {
+        all.push(Experiment {
+            time: Some(time),
+            ..of(Part::Time, &format!("ai4?time={time}ms"), mixed, 200)
+        });
+    }
+    for level in 2..=10 {
+        let [higher, lower] = [level, level - 1].map(|level| format!("ai4?level={level}"));
+        all.push(of(Part::Levels, &higher, [&lower; 3], 100));
     }
     all
 }

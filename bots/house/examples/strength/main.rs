@@ -42,6 +42,9 @@ struct Arguments {
     only: Option<String>,
 }
 
+/// This part of the time is for bots with more than one thread.
+const ALONE: u32 = 10;
+
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -53,18 +56,22 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
-    let end = Instant::now() + arguments.budget;
+    let begin = Instant::now();
     let mut all = experiments();
+    let results = Mutex::new(Results::open(&arguments.results, &all)?);
     if let Some(only) = &arguments.only {
         all.retain(|it| it.title().contains(only));
         if all.is_empty() {
             return Err(format!("no experiment has {only:?} in its title"));
         }
     }
-    let results = Mutex::new(Results::open(&arguments.results)?);
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    // Bots that use more than one thread have the machine for themselves.
-    for is_alone in [false, true] {
+    // Bots that use more than one thread have the machine for themselves, for a part of the time.
+    for is_alone in [true, false] {
+        let end = match is_alone {
+            true => begin + arguments.budget / ALONE,
+            false => begin + arguments.budget,
+        };
         let some: Vec<&Experiment> = all
             .iter()
             .filter(|it| (it.threads > 1) == is_alone)

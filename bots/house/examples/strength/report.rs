@@ -53,7 +53,8 @@ impl Estimate {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let variance = squares / (count - 1.0).max(1.0);
+        // One deal has no spread.
+        let variance = squares / (count - 1.0);
         Self {
             mean,
             error: 1.96 * (variance / count).sqrt(),
@@ -62,7 +63,10 @@ impl Estimate {
 
     /// With so many digits behind the point.
     fn text(self, digits: usize) -> String {
-        format!("{:.digits$} ± {:.digits$}", self.mean, self.error)
+        match self.error.is_finite() {
+            true => format!("{:.digits$} ± {:.digits$}", self.mean, self.error),
+            false => format!("{:.digits$} ± ?", self.mean),
+        }
     }
 }
 
@@ -92,7 +96,9 @@ pub(crate) fn files(experiments: &[Experiment], results: &Results) -> Vec<(Strin
                 page += &row(experiment, deals);
                 if let Some(time) = experiment.time {
                     let main = main_value(experiment, deals);
-                    points.push((f64::from(time), main.mean, main.error));
+                    if main.error.is_finite() {
+                        points.push((f64::from(time), main.mean, main.error));
+                    }
                 }
             }
             if points.len() > 1 {

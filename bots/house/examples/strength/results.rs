@@ -2,10 +2,9 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    env, fs,
-    fs::File,
-    io::{ErrorKind, Write as _},
-    path::Path,
+    fs::{self, File},
+    io::{self, ErrorKind, Write as _},
+    path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
@@ -36,18 +35,19 @@ pub(crate) struct Game {
     pub(crate) longest_us: u64,
 }
 
-/// A line of the file: the deal, and the program that played it.
+/// A line of the file: the deal, and a hash of the source of the bots that played it.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    program: String,
+    bots: String,
     #[serde(flatten)]
     played: Played,
 }
 
-/// All results of this program.
+/// All results of the bots as they are now.
 pub(crate) struct Results {
     file: File,
-    program: String,
+    /// By experiment: the hash of its bots.
+    bots: BTreeMap<String, String>,
     /// By experiment and deal.
     played: BTreeMap<String, BTreeMap<u64, Vec<Game>>>,
     /// The deals that are being played.
@@ -55,12 +55,14 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Reads the file, which need not exist. What another build of the program has played is
-    /// left out: its bots may have been others.
-    pub(crate) fn open(path: &Path) -> Result<Self, String> {
-        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-        let program = env::current_exe().and_then(fs::read).map_err(failed)?;
-        let program = hex::encode(&Sha256::digest(program)[..8]);
+    /// Reads the file, which need not exist. What bots have played whose source was another one
+    /// is left out.
+    pub(crate) fn open(path: &Path, experiments: &[Experiment]) -> Result<Self, String> {
+        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        let mut bots = BTreeMap::new();
+        for it in experiments {
+            bots.insert(it.title(), source_of(it).map_err(failed)?);
+        }
         let text = match fs::read_to_string(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             read => read.map_err(failed)?,
@@ -71,7 +73,7 @@ impl Results {
         for line in whole.lines() {
             let line: Line = serde_json::from_str(line)
                 .map_err(|error| format!("{}: {error}", path.display()))?;
-            if line.program == program {
+            if bots.get(&line.played.experiment) == Some(&line.bots) {
                 let Played {
                     experiment,
                     deal,
@@ -88,7 +90,7 @@ impl Results {
         file.set_len(whole.len() as u64).map_err(failed)?;
         Ok(Self {
             file,
-            program,
+            bots,
             played,
             taken: BTreeSet::new(),
         })
@@ -119,7 +121,11 @@ impl Results {
     /// Writes what was played.
     pub(crate) fn add(&mut self, played: Played) -> Result<(), String> {
         let line = Line {
-            program: self.program.clone(),
+            bots: self
+                .bots
+                .get(&played.experiment)
+                .cloned()
+                .unwrap_or_default(),
             played,
         };
         let mut text = serde_json::to_string(&line).map_err(|error| error.to_string())?;
@@ -146,4 +152,44 @@ impl Results {
             deals.values().map(Vec::as_slice).collect()
         })
     }
+}
+
+/// A hash of the source of all bots of an experiment: of the crate of each, where it has one, and
+/// of its file here.
+fn source_of(experiment: &Experiment) -> io::Result<String> {
+    let house = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut hash = Sha256::new();
+    for spec in [&experiment.bot].into_iter().chain(&experiment.others) {
+        let name = spec.split('?').next().unwrap_or(spec);
+        let mut files = vec![house.join("src").join(format!("{name}.rs"))];
+        let folder = house.with_file_name(name);
+        if folder.is_dir() {
+            for part in folder.read_dir()? {
+                let part = part?.path();
+                let is_built = ["src", "data", "weights.bin"]
+                    .iter()
+                    .any(|it| part.ends_with(it));
+                if is_built {
+                    add_files(part, &mut files)?;
+                }
+            }
+        }
+        files.sort();
+        for file in files {
+            hash.update(fs::read(file)?);
+        }
+    }
+    Ok(hex::encode(&hash.finalize()[..8]))
+}
+
+/// Adds a file, or all files of a folder.
+fn add_files(path: PathBuf, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if path.is_dir() {
+        for part in path.read_dir()? {
+            add_files(part?.path(), files)?;
+        }
+    } else {
+        files.push(path);
+    }
+    Ok(())
 }
