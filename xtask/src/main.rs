@@ -54,6 +54,10 @@ Verbs:
                     Play N tournaments of 19,900 pairings (default 1000) on
                     simulated clusters that fail, from this seed on (default
                     0), and compare the tables
+  soak limits [GAMES]
+                    Let each of the strongest built-in bots play so many games
+                    (default 400) with 50 ms a move, and a twentieth as many
+                    with 3 s, while other programs want every core
   soak load [MOVES] Play 256 games at once on cores that are all taken, so many
                     moves (default 1000000); no bot may lose on time
   soak networks     Play with workers in network namespaces whose lines are
@@ -110,6 +114,8 @@ fn main() -> ExitCode {
         ["soak", "networks"] => soak::networks(),
         ["soak", "simulate"] => soak::simulate("100000"),
         ["soak", "simulate", seeds] if seeds.parse::<u64>().is_ok() => soak::simulate(seeds),
+        ["soak", "limits"] => soak::limits("400"),
+        ["soak", "limits", games] if games.parse::<u32>().is_ok() => soak::limits(games),
         ["soak", "load"] => soak::load("1000000"),
         ["soak", "load", moves] if moves.parse::<u64>().is_ok() => soak::load(moves),
         ["soak", "fuzz"] => soak::fuzz(minutes(60)),

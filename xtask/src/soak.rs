@@ -1,13 +1,18 @@
 //! `cargo xtask soak`: what is too long for every commit: tournaments that are stopped
 //! ([`run`]), arenas and workers that are killed ([`kills`]), simulated networks that fail
 //! ([`simulate`]), simulated clusters that do ([`kubernetes`]), workers in networks that are cut
-//! ([`networks`]), many games at once ([`load`]),
+//! ([`networks`]), many games at once ([`load`]), bots with little time ([`limits`])
 //! and bytes that nobody wrote ([`fuzz`]).
 
-use std::{fs, process::Stdio, time::Duration};
+use std::{
+    fs,
+    process::{Child, Stdio},
+    thread,
+    time::Duration,
+};
 
 use crate::{
-    shell::{Result, cargo, command, root, stream, target_dir},
+    shell::{Result, capture, cargo, command, root, stream, target_dir},
     tools,
 };
 
@@ -96,6 +101,74 @@ pub(crate) fn load(moves: &str) -> Result {
         cargo("test --locked -p villains --test caught -- load:: --nocapture")
             .env("ARENA_TEST_MOVES", moves),
     )
+}
+
+/// The strongest built-in bots, with their games and how many sit there.
+const STRONG: [(&str, &str, u32); 3] = [
+    ("othello", "edge", 2),
+    ("connect-four", "zugzwang", 2),
+    ("big-two", "ai4", 4),
+];
+
+/// Lets the strongest built-in bots play so many games with 50 ms a move, and a twentieth as many
+/// with 3 s, while other programs want every core. None may be late.
+///
+/// # Errors
+/// A bot committed a foul.
+pub(crate) fn limits(games: &str) -> Result {
+    let games: u32 = games.parse()?;
+    stream(&mut cargo("build --locked --release -p arena"))?;
+    let arena = target_dir().join("release/arena");
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let _busy: Vec<Busy> = (0..cores).map(|_| Busy::begin()).collect::<Result<_>>()?;
+    let mut late = Vec::new();
+    for (game, bot, seats) in STRONG {
+        for (limit, games) in [("50ms", games), ("3s", games / 20)] {
+            let mut play = command(&arena);
+            play.args([
+                "match",
+                game,
+                "--move-limit",
+                limit,
+                "--no-records",
+                "--seed",
+                "limits",
+            ])
+            .args(["--concurrency", &cores.to_string()])
+            .args(["--deals", &games.div_ceil(seats).max(1).to_string()]);
+            for seat in 0..seats {
+                play.args(["--bot", &format!("b{seat}=house:{bot}")]);
+            }
+            let said = capture(&mut play)?;
+            println!("{said}");
+            if said.contains("\nfouls: ") {
+                late.push(format!("{bot} at {limit}"));
+            }
+        }
+    }
+    match late.is_empty() {
+        true => Ok(()),
+        false => Err(format!("fouls of {}", late.join(", ")).into()),
+    }
+}
+
+/// A program that does nothing with all of a core, until this is dropped.
+struct Busy(Child);
+
+impl Busy {
+    fn begin() -> Result<Self> {
+        Ok(Self(
+            command("sh").args(["-c", "while :; do :; done"]).spawn()?,
+        ))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        // It ends by nothing else.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Runs cargo-fuzz on every target in turn, for this time in all, and says how many inputs each
