@@ -208,11 +208,10 @@ impl<W: Word, const S: u32> Searcher<W, S> {
 impl<W: Word, const S: u32> Run<'_, W, S> {
     /// Searches deeper and deeper until a limit is reached or the game is decided.
     fn deepen(&mut self, root: &Node<W>, moves: W) -> Answer {
-        let taken = self.searcher.geometry().taken(root.board);
         let mut order: Vec<u32> = moves.bits().collect();
         let promise = |run: &Self, index: u32| {
-            let candidate = run.candidate(root, index, taken);
-            run.order(root, &candidate, NO_CELL, 0)
+            let candidate = run.candidate(root, index);
+            run.order(root, &candidate, 0)
         };
         order.sort_by_key(|&index| -promise(self, index));
         // Moves that are searched less deeply come to the end of the game only at depths
@@ -269,12 +268,11 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         [mut alpha, beta]: [i32; 2],
         depth: i32,
     ) -> Option<i32> {
-        let taken = self.searcher.geometry().taken(root.board);
         let first_alpha = alpha;
         let mut best = None;
         for number in 0..order.len() {
             let index = order[number];
-            let candidate = self.candidate(root, index, taken);
+            let candidate = self.candidate(root, index);
             let score = self.try_move(root, &candidate, number, [alpha, beta], depth, 0);
             if self.stopped {
                 return best.filter(|&best| best > first_alpha);
@@ -300,11 +298,10 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         let mut next = first;
         loop {
             line.push(Geometry::<W, S>::cell(next).column);
-            let taken = self.searcher.geometry().taken(node.board);
             if W::bit(next).meets(node.wins.own) || line.len() == LONGEST_LINE {
                 return line;
             }
-            let candidate = self.candidate(&node, next, taken);
+            let candidate = self.candidate(&node, next);
             node = self.after(&node, &candidate);
             let geometry = self.searcher.geometry();
             let landings = geometry.landings(geometry.taken(node.board));

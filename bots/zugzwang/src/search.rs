@@ -44,9 +44,8 @@ const REDUCED_MORE_DEPTH: i32 = 5;
 /// not searched.
 const SURE_DEPTH: i32 = 3;
 const SURE_MARGIN: i32 = 128;
-/// What a move of the table, and one that was best at the same distance from the root,
-/// are worth in the order of moves.
-const TABLE_MOVE: i32 = 1 << 20;
+/// What moves that were best at the same distance from the root are worth in the order of
+/// moves.
 const KILLER: [i32; 2] = [250, 150];
 /// No sum of history is further from 0.
 const MOST_HISTORY: i32 = 1 << 14;
@@ -167,21 +166,16 @@ pub(crate) struct Node<W> {
 
 /// A move and what follows from it.
 #[derive(Clone, Copy)]
-pub(crate) struct Candidate<W> {
+pub(crate) struct Candidate {
     index: u32,
-    /// What the side that moves would then need to win.
-    wins: W,
+    /// What all windows are then worth for the even side.
     windows: Weight,
-    /// Whether it has to be answered at once.
-    threatens: bool,
 }
 
-impl<W: Word> Candidate<W> {
+impl Candidate {
     const NONE: Self = Self {
         index: 0,
-        wins: W::EMPTY,
         windows: Weight::new(0, 0),
-        threatens: false,
     };
 }
 
@@ -251,7 +245,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             evaluation.place(&mut self.states, last, odd);
         }
         let score = if is_only {
-            let only = self.candidate(node, moves.lowest(), taken);
+            let only = self.candidate(node, moves.lowest());
             let next = self.after(node, &only);
             -self.node(&next, -beta, -alpha, depth, height + 1)
         } else {
@@ -282,7 +276,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     fn choose(
         &mut self,
         node: &Node<W>,
-        moves: W,
+        mut moves: W,
         mut alpha: i32,
         beta: i32,
         depth: i32,
@@ -318,22 +312,33 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 return score;
             }
         }
-        let taken = self.searcher.geometry().taken(node.board);
-        let mut candidates = [Candidate::NONE; MOST_MOVES];
-        let mut orders = [(i32::MIN, 0_u8); MOST_MOVES];
-        let mut count = 0;
-        for index in moves.bits() {
-            let candidate = self.candidate(node, index, taken);
-            let order = self.order(node, &candidate, table_move, height);
-            orders[count] = (order, count as u8);
-            candidates[count] = candidate;
-            count += 1;
-        }
-        let orders = &mut orders[..count];
         let (mut best, mut best_index) = (-INFINITE, NO_CELL);
         let first_alpha = alpha;
-        for number in 0..count {
-            let next = candidates[best_of(&mut orders[number..])];
+        let mut candidates = [Candidate::NONE; MOST_MOVES];
+        let mut orders = [(i32::MIN, 0_u8); MOST_MOVES];
+        // The move of the table often makes all others needless, so it is not compared with them.
+        let mut count = 0;
+        let table_index = u32::from(table_move);
+        if table_move != NO_CELL && moves.meets(W::bit(table_index)) {
+            candidates[0] = self.candidate(node, table_index);
+            moves &= !W::bit(table_index);
+            count = 1;
+        }
+        let mut number = 0;
+        loop {
+            if number == count {
+                for index in moves.bits() {
+                    let candidate = self.candidate(node, index);
+                    orders[count] = (self.order(node, &candidate, height), count as u8);
+                    candidates[count] = candidate;
+                    count += 1;
+                }
+                moves = W::EMPTY;
+                if number == count {
+                    break;
+                }
+            }
+            let next = candidates[best_of(&mut orders[number..count])];
             let score = self.try_move(node, &next, number, [alpha, beta], depth, height);
             if self.stopped {
                 return DRAW;
@@ -349,6 +354,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 self.remember(node.stones, next.index, tried, depth, height);
                 break;
             }
+            number += 1;
         }
         let bound = if best >= beta {
             Bound::Lower
@@ -368,7 +374,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     pub(crate) fn try_move(
         &mut self,
         node: &Node<W>,
-        candidate: &Candidate<W>,
+        candidate: &Candidate,
         number: usize,
         [alpha, beta]: [i32; 2],
         depth: i32,
@@ -380,7 +386,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             return -self.node(&next, -beta, -alpha, depth - 1, height);
         }
         let is_late = depth >= REDUCED_DEPTH && number >= REDUCED_FROM;
-        if is_late && !candidate.threatens && !self.exact {
+        if is_late && !self.exact && !self.threatens(&next) {
             let less =
                 1 + i32::from(number >= REDUCED_MORE_FROM) + i32::from(depth >= REDUCED_MORE_DEPTH);
             let score = -self.node(&next, -alpha - 1, -alpha, depth - 1 - less, height);
@@ -395,29 +401,25 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         -self.node(&next, -beta, -alpha, depth - 1, height)
     }
 
-    pub(crate) fn candidate(&self, node: &Node<W>, index: u32, taken: W) -> Candidate<W> {
-        let stone = W::bit(index);
-        let Searcher { evaluation, .. } = &*self.searcher;
-        let geometry = &evaluation.ground.geometry;
-        let wins = geometry.wins(node.board.own | stone, taken | stone);
+    pub(crate) fn candidate(&self, node: &Node<W>, index: u32) -> Candidate {
         let odd = is_odd(node.stones);
-        let gain = evaluation.gain(&self.states, index, odd);
+        let gain = self.searcher.evaluation.gain(&self.states, index, odd);
         Candidate {
             index,
-            wins,
             windows: node.windows.plus(gain),
-            threatens: wins.meets(geometry.landings(taken | stone)),
         }
     }
 
-    pub(crate) fn after(&self, node: &Node<W>, candidate: &Candidate<W>) -> Node<W> {
+    pub(crate) fn after(&self, node: &Node<W>, candidate: &Candidate) -> Node<W> {
         let stone = W::bit(candidate.index);
         let odd = is_odd(node.stones);
+        let board = node.board.after(stone);
+        let geometry = self.searcher.geometry();
         Node {
-            board: node.board.after(stone),
+            board,
             wins: Wins {
                 own: node.wins.other & !stone,
-                other: candidate.wins,
+                other: geometry.wins(board.other, geometry.taken(board)),
             },
             windows: candidate.windows,
             hash: self.searcher.zobrist.with(node.hash, candidate.index, odd),
@@ -426,18 +428,16 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         }
     }
 
+    /// Whether the last stone threatens to win with the next.
+    fn threatens(&self, node: &Node<W>) -> bool {
+        let geometry = self.searcher.geometry();
+        let landings = geometry.landings(geometry.taken(node.board));
+        node.wins.other.meets(landings)
+    }
+
     /// What a move promises.
-    pub(crate) fn order(
-        &self,
-        node: &Node<W>,
-        candidate: &Candidate<W>,
-        table_move: u8,
-        height: usize,
-    ) -> i32 {
+    pub(crate) fn order(&self, node: &Node<W>, candidate: &Candidate, height: usize) -> i32 {
         let index = candidate.index as u8;
-        if index == table_move {
-            return TABLE_MOVE;
-        }
         let odd = is_odd(node.stones);
         let killers = self.searcher.killers[height];
         let killer = killers.iter().position(|&killer| killer == index);
