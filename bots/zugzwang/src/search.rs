@@ -40,6 +40,9 @@ const REDUCED_DEPTH: i32 = 3;
 const REDUCED_FROM: usize = 3;
 const REDUCED_MORE_FROM: usize = 6;
 const REDUCED_MORE_DEPTH: i32 = 5;
+/// From this depth on, a position for which the table has no best move is searched one ply less
+/// deeply.
+const UNKNOWN_DEPTH: i32 = 4;
 /// Up to this depth, a position that is so much better than it need be, for each ply, is
 /// not searched.
 const SURE_DEPTH: i32 = 3;
@@ -232,31 +235,50 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         if depth <= 0 && !is_only {
             return self.estimate(node, taken);
         }
+        if is_only {
+            self.place_last(node);
+            let only = self.candidate(node, moves.lowest());
+            let next = self.after(node, &only);
+            let score = -self.node(&next, -beta, -alpha, depth, height + 1);
+            self.remove_last(node);
+            return score;
+        }
         let is_null = beta - alpha == 1;
-        if is_null && depth <= SURE_DEPTH && !is_only && !self.exact && !is_win(beta) {
+        if is_null && depth <= SURE_DEPTH && !self.exact && !is_win(beta) {
             let value = self.estimate(node, taken);
             if value - SURE_MARGIN * depth >= beta {
                 return value;
             }
         }
-        if let Some(last) = node.last {
-            let odd = !is_odd(node.stones);
-            let evaluation = &self.searcher.evaluation;
-            evaluation.place(&mut self.states, last, odd);
+        let (key, is_mirrored) = self.key(node.hash);
+        let mut table_move = NO_CELL;
+        if let Some(entry) = self.table.get(key) {
+            let needed = if self.exact { 0 } else { depth };
+            if let Some(score) = settled(&entry, alpha, beta, needed) {
+                return score;
+            }
+            table_move = self.seen_from(entry.cell, is_mirrored);
         }
-        let score = if is_only {
-            let only = self.candidate(node, moves.lowest());
-            let next = self.after(node, &only);
-            -self.node(&next, -beta, -alpha, depth, height + 1)
-        } else {
-            self.choose(node, moves, alpha, beta, depth, height)
-        };
-        if let Some(last) = node.last {
-            let odd = !is_odd(node.stones);
-            let evaluation = &self.searcher.evaluation;
-            evaluation.remove(&mut self.states, last, odd);
-        }
+        self.place_last(node);
+        let score = self.choose(node, moves, table_move, [alpha, beta], depth, height);
+        self.remove_last(node);
         score
+    }
+
+    /// Puts the last stone into the states of its windows.
+    fn place_last(&mut self, node: &Node<W>) {
+        if let Some(last) = node.last {
+            let evaluation = &self.searcher.evaluation;
+            evaluation.place(&mut self.states, last, !is_odd(node.stones));
+        }
+    }
+
+    /// Takes it out again.
+    fn remove_last(&mut self, node: &Node<W>) {
+        if let Some(last) = node.last {
+            let evaluation = &self.searcher.evaluation;
+            evaluation.remove(&mut self.states, last, !is_odd(node.stones));
+        }
     }
 
     fn estimate(&self, node: &Node<W>, taken: W) -> i32 {
@@ -277,20 +299,12 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         &mut self,
         node: &Node<W>,
         mut moves: W,
-        mut alpha: i32,
-        beta: i32,
-        depth: i32,
+        table_move: u8,
+        [mut alpha, beta]: [i32; 2],
+        mut depth: i32,
         height: usize,
     ) -> i32 {
         let (key, is_mirrored) = self.key(node.hash);
-        let mut table_move = NO_CELL;
-        if let Some(entry) = self.table.get(key) {
-            let needed = if self.exact { 0 } else { depth };
-            if let Some(score) = settled(&entry, alpha, beta, needed) {
-                return score;
-            }
-            table_move = self.seen_from(entry.cell, is_mirrored);
-        }
         if depth >= FORCED_DEPTH && !self.exact {
             let attack = Attack {
                 board: node.board,
@@ -311,6 +325,9 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                     .put(key, score as i16, cell, depth as u8, Bound::Lower);
                 return score;
             }
+        }
+        if depth >= UNKNOWN_DEPTH && table_move == NO_CELL && !self.exact {
+            depth -= 1;
         }
         let (mut best, mut best_index) = (-INFINITE, NO_CELL);
         let first_alpha = alpha;
@@ -339,7 +356,8 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 }
             }
             let next = candidates[best_of(&mut orders[number..count])];
-            let score = self.try_move(node, &next, number, [alpha, beta], depth, height);
+            let after = self.after(node, &next);
+            let score = self.try_move(&after, number, [alpha, beta], depth, height);
             if self.stopped {
                 return DRAW;
             }
@@ -373,32 +391,30 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     /// and at first less deeply.
     pub(crate) fn try_move(
         &mut self,
-        node: &Node<W>,
-        candidate: &Candidate,
+        next: &Node<W>,
         number: usize,
         [alpha, beta]: [i32; 2],
         depth: i32,
         height: usize,
     ) -> i32 {
-        let next = self.after(node, candidate);
         let height = height + 1;
         if number == 0 {
-            return -self.node(&next, -beta, -alpha, depth - 1, height);
+            return -self.node(next, -beta, -alpha, depth - 1, height);
         }
         let is_late = depth >= REDUCED_DEPTH && number >= REDUCED_FROM;
-        if is_late && !self.exact && !self.threatens(&next) {
+        if is_late && !self.exact && !self.threatens(next) {
             let less =
                 1 + i32::from(number >= REDUCED_MORE_FROM) + i32::from(depth >= REDUCED_MORE_DEPTH);
-            let score = -self.node(&next, -alpha - 1, -alpha, depth - 1 - less, height);
+            let score = -self.node(next, -alpha - 1, -alpha, depth - 1 - less, height);
             if score <= alpha {
                 return score;
             }
         }
-        let score = -self.node(&next, -alpha - 1, -alpha, depth - 1, height);
+        let score = -self.node(next, -alpha - 1, -alpha, depth - 1, height);
         if score <= alpha || score >= beta {
             return score;
         }
-        -self.node(&next, -beta, -alpha, depth - 1, height)
+        -self.node(next, -beta, -alpha, depth - 1, height)
     }
 
     pub(crate) fn candidate(&self, node: &Node<W>, index: u32) -> Candidate {
