@@ -429,6 +429,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     pub(crate) fn after(&self, node: &Node<W>, candidate: &Candidate) -> Node<W> {
         let stone = W::bit(candidate.index);
         let odd = is_odd(node.stones);
+        let hash = self.searcher.zobrist.with(node.hash, candidate.index, odd);
         let board = node.board.after(stone);
         let geometry = self.searcher.geometry();
         Node {
@@ -438,7 +439,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 other: geometry.wins(board.other, geometry.taken(board)),
             },
             windows: candidate.windows,
-            hash: self.searcher.zobrist.with(node.hash, candidate.index, odd),
+            hash,
             stones: node.stones + 1,
             last: Some(candidate.index),
         }
