@@ -128,6 +128,35 @@ impl<W: Word, const S: u32> Geometry<W, S> {
         wins & self.cells & !taken
     }
 
+    /// The cells of `landings` where a stone might make three in a window whose fourth cell can
+    /// then be taken at once: all of them, and a few others.
+    #[inline]
+    pub(crate) fn forcing(&self, stones: W, landings: W) -> W {
+        let above = landings.up(1);
+        let above = (above | (above & self.forbidden).up(1)) & self.cells;
+        let near = landings | above;
+        let mut forcing = stones.up(1) & stones.up(2);
+        for step in [S - 1, S, S + 1] {
+            let (up1, up2, up3) = (stones.up(step), stones.up(2 * step), stones.up(3 * step));
+            let down1 = stones.down(step);
+            let down2 = stones.down(2 * step);
+            let down3 = stones.down(3 * step);
+            let (near_up1, near_up2) = (near.up(step), near.up(2 * step));
+            let (near_down1, near_down2) = (near.down(step), near.down(2 * step));
+            let ups = up1 & up2;
+            let downs = down1 & down2;
+            let sides = up1 & down1;
+            forcing |= ups & (near.up(3 * step) | near_down1);
+            forcing |= downs & (near.down(3 * step) | near_up1);
+            forcing |= sides & (near_up2 | near_down2);
+            forcing |= up3 & (up1 & near_up2 | up2 & near_up1);
+            forcing |= down3 & (down1 & near_down2 | down2 & near_down1);
+            forcing |= up2 & down1 & near_up1;
+            forcing |= down2 & up1 & near_down1;
+        }
+        forcing & landings
+    }
+
     /// Whether these stones have four in a line.
     pub(crate) fn has_line(stones: W) -> bool {
         [1, S - 1, S, S + 1].into_iter().any(|step| {

@@ -85,6 +85,11 @@ impl<W: Word, const S: u32> Forced<W, S> {
         if !threats.is_empty() {
             moves &= threats;
         }
+        // Only these can threaten, so the others need no closer look.
+        moves &= geometry.forcing(board.own, landings) | geometry.supports(wins.own);
+        if moves.is_empty() {
+            return None;
+        }
         let (key, _) = zobrist.key(hash);
         let slot = key as usize & (MEMORY - 1);
         if self.failed[slot].0 == key && self.failed[slot].1 >= plies {
@@ -142,5 +147,62 @@ impl<W: Word, const S: u32> Forced<W, S> {
             self.failed[slot] = (key, plies);
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        shape::{Cell, Shape},
+        word::U192,
+        zobrist::scramble,
+    };
+
+    /// Compares the cells that are looked at with those whose stone threatens, in random games.
+    fn check<W: Word, const S: u32>(shape: Shape, seed: u64) -> u32 {
+        let geometry = Geometry::<W, S>::new(shape);
+        let mut board = Board::EMPTY;
+        let mut threatening = 0;
+        for ply in 0.. {
+            let taken = geometry.taken(board);
+            let landings = geometry.landings(taken);
+            let wins = geometry.wins(board.own, taken);
+            let looked_at = geometry.forcing(board.own, landings) | geometry.supports(wins);
+            for index in landings.bits() {
+                let stone = W::bit(index);
+                let own = geometry.wins(board.own | stone, taken | stone);
+                let direct = own & geometry.landings(taken | stone);
+                if !direct.is_empty() && !wins.meets(landings) {
+                    threatening += 1;
+                    assert!(stone.meets(looked_at), "{shape:?}, {board:?}, {index}");
+                }
+            }
+            // No line is completed, so that the game goes on.
+            let moves: Vec<u32> = (landings & !wins).bits().collect();
+            if moves.is_empty() {
+                break;
+            }
+            let draw = scramble(seed << 8 | ply) as usize;
+            board = board.after(W::bit(moves[draw % moves.len()]));
+        }
+        threatening
+    }
+
+    #[test]
+    fn every_stone_that_threatens_is_looked_at() {
+        let mut threatening = 0;
+        for seed in 0..200 {
+            let draw = |what: u64, most: u64| (scramble(seed * 10 + what) % most) as u8;
+            let forbidden = Cell {
+                column: draw(2, 9),
+                row: draw(3, 9),
+            };
+            let shape = Shape::new(9, 9 + draw(1, 4), Some(forbidden));
+            let shape = shape.expect("a usual board");
+            threatening += check::<u128, 10>(shape, seed);
+            threatening += check::<U192, 13>(shape, seed);
+        }
+        assert!(threatening > 10_000, "{threatening}");
     }
 }

@@ -55,7 +55,11 @@ impl<'a> Limit<'a> {
 
     /// Whether to stop after so many positions.
     pub(crate) fn is_reached(&self, nodes: u64) -> bool {
-        self.nodes.is_some_and(|most| nodes >= most)
-            || (self.time.as_ref()).is_some_and(|(end, clock)| clock() >= *end)
+        self.nodes.is_some_and(|most| nodes >= most) || self.is_out_of_time()
+    }
+
+    /// Whether its clock says to stop.
+    pub(crate) fn is_out_of_time(&self) -> bool {
+        (self.time.as_ref()).is_some_and(|(end, clock)| clock() >= *end)
     }
 }

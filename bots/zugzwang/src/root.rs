@@ -51,13 +51,18 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         let budget = limit
             .nodes
             .map_or(ROOT_FORCED_NODES, |nodes| nodes.min(ROOT_FORCED_NODES));
-        let (found, nodes) = self.shortest_forced(&node, ROOT_FORCED_PLIES, budget);
+        let mut is_late = false;
+        let (found, nodes) = self.shortest_forced(&node, ROOT_FORCED_PLIES, budget, || {
+            is_late = limit.is_out_of_time();
+            is_late
+        });
         if let Some(found) = found {
             let plies = found.end - node.stones;
             let proven = Proven::Win { plies };
             return answer::<W, S>(found.index, &proven, node.stones, nodes);
         }
         let mut run = self.run(table, limit, board, false);
+        run.stopped = is_late;
         run.deepen(&node, moves)
     }
 
@@ -118,7 +123,7 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
             Some(_) => return None,
             None => {}
         }
-        let (found, _) = self.shortest_forced(&node, plies, nodes);
+        let (found, _) = self.shortest_forced(&node, plies, nodes, || false);
         found.map(|found| {
             let column = Geometry::<W, S>::cell(found.index).column;
             (column, found.end - node.stones)
@@ -168,7 +173,14 @@ impl<W: Word, const S: u32> Searcher<W, S> {
     }
 
     /// The shortest win by force, and how many positions the search for it has looked at.
-    fn shortest_forced(&mut self, node: &Node<W>, plies: u32, budget: u64) -> (Option<Found>, u64) {
+    /// Before it looks for longer ones, it asks `stop`.
+    fn shortest_forced(
+        &mut self,
+        node: &Node<W>,
+        plies: u32,
+        budget: u64,
+        mut stop: impl FnMut() -> bool,
+    ) -> (Option<Found>, u64) {
         let attack = Attack {
             board: node.board,
             wins: node.wins,
@@ -180,7 +192,7 @@ impl<W: Word, const S: u32> Searcher<W, S> {
             let left = budget - nodes;
             let (found, looked_at) = self.forced.find(&self.zobrist, attack, plies, left);
             nodes += looked_at;
-            if found.is_some() || looked_at == left {
+            if found.is_some() || looked_at == left || stop() {
                 return (found, nodes);
             }
         }
@@ -208,11 +220,10 @@ impl<W: Word, const S: u32> Searcher<W, S> {
 impl<W: Word, const S: u32> Run<'_, W, S> {
     /// Searches deeper and deeper until a limit is reached or the game is decided.
     fn deepen(&mut self, root: &Node<W>, moves: W) -> Answer {
-        let taken = self.searcher.geometry().taken(root.board);
         let mut order: Vec<u32> = moves.bits().collect();
         let promise = |run: &Self, index: u32| {
-            let candidate = run.candidate(root, index, taken);
-            run.order(root, &candidate, NO_CELL, 0)
+            let candidate = run.candidate(root, index);
+            run.order(root, &candidate, 0)
         };
         order.sort_by_key(|&index| -promise(self, index));
         // Moves that are searched less deeply come to the end of the game only at depths
@@ -269,13 +280,13 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         [mut alpha, beta]: [i32; 2],
         depth: i32,
     ) -> Option<i32> {
-        let taken = self.searcher.geometry().taken(root.board);
         let first_alpha = alpha;
         let mut best = None;
         for number in 0..order.len() {
             let index = order[number];
-            let candidate = self.candidate(root, index, taken);
-            let score = self.try_move(root, &candidate, number, [alpha, beta], depth, 0);
+            let candidate = self.candidate(root, index);
+            let next = self.after(root, &candidate);
+            let score = self.try_move(&next, number, [alpha, beta], depth, 0);
             if self.stopped {
                 return best.filter(|&best| best > first_alpha);
             }
@@ -300,11 +311,10 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         let mut next = first;
         loop {
             line.push(Geometry::<W, S>::cell(next).column);
-            let taken = self.searcher.geometry().taken(node.board);
             if W::bit(next).meets(node.wins.own) || line.len() == LONGEST_LINE {
                 return line;
             }
-            let candidate = self.candidate(&node, next, taken);
+            let candidate = self.candidate(&node, next);
             node = self.after(&node, &candidate);
             let geometry = self.searcher.geometry();
             let landings = geometry.landings(geometry.taken(node.board));

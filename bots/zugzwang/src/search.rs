@@ -40,13 +40,15 @@ const REDUCED_DEPTH: i32 = 3;
 const REDUCED_FROM: usize = 3;
 const REDUCED_MORE_FROM: usize = 6;
 const REDUCED_MORE_DEPTH: i32 = 5;
+/// From this depth on, a position for which the table has no best move is searched one ply less
+/// deeply.
+const UNKNOWN_DEPTH: i32 = 4;
 /// Up to this depth, a position that is so much better than it need be, for each ply, is
 /// not searched.
 const SURE_DEPTH: i32 = 3;
 const SURE_MARGIN: i32 = 128;
-/// What a move of the table, and one that was best at the same distance from the root,
-/// are worth in the order of moves.
-const TABLE_MOVE: i32 = 1 << 20;
+/// What moves that were best at the same distance from the root are worth in the order of
+/// moves.
 const KILLER: [i32; 2] = [250, 150];
 /// No sum of history is further from 0.
 const MOST_HISTORY: i32 = 1 << 14;
@@ -167,21 +169,16 @@ pub(crate) struct Node<W> {
 
 /// A move and what follows from it.
 #[derive(Clone, Copy)]
-pub(crate) struct Candidate<W> {
+pub(crate) struct Candidate {
     index: u32,
-    /// What the side that moves would then need to win.
-    wins: W,
+    /// What all windows are then worth for the even side.
     windows: Weight,
-    /// Whether it has to be answered at once.
-    threatens: bool,
 }
 
-impl<W: Word> Candidate<W> {
+impl Candidate {
     const NONE: Self = Self {
         index: 0,
-        wins: W::EMPTY,
         windows: Weight::new(0, 0),
-        threatens: false,
     };
 }
 
@@ -238,31 +235,50 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         if depth <= 0 && !is_only {
             return self.estimate(node, taken);
         }
+        if is_only {
+            self.place_last(node);
+            let only = self.candidate(node, moves.lowest());
+            let next = self.after(node, &only);
+            let score = -self.node(&next, -beta, -alpha, depth, height + 1);
+            self.remove_last(node);
+            return score;
+        }
         let is_null = beta - alpha == 1;
-        if is_null && depth <= SURE_DEPTH && !is_only && !self.exact && !is_win(beta) {
+        if is_null && depth <= SURE_DEPTH && !self.exact && !is_win(beta) {
             let value = self.estimate(node, taken);
             if value - SURE_MARGIN * depth >= beta {
                 return value;
             }
         }
-        if let Some(last) = node.last {
-            let odd = !is_odd(node.stones);
-            let evaluation = &self.searcher.evaluation;
-            evaluation.place(&mut self.states, last, odd);
+        let (key, is_mirrored) = self.key(node.hash);
+        let mut table_move = NO_CELL;
+        if let Some(entry) = self.table.get(key) {
+            let needed = if self.exact { 0 } else { depth };
+            if let Some(score) = settled(&entry, alpha, beta, needed) {
+                return score;
+            }
+            table_move = self.seen_from(entry.cell, is_mirrored);
         }
-        let score = if is_only {
-            let only = self.candidate(node, moves.lowest(), taken);
-            let next = self.after(node, &only);
-            -self.node(&next, -beta, -alpha, depth, height + 1)
-        } else {
-            self.choose(node, moves, alpha, beta, depth, height)
-        };
-        if let Some(last) = node.last {
-            let odd = !is_odd(node.stones);
-            let evaluation = &self.searcher.evaluation;
-            evaluation.remove(&mut self.states, last, odd);
-        }
+        self.place_last(node);
+        let score = self.choose(node, moves, table_move, [alpha, beta], depth, height);
+        self.remove_last(node);
         score
+    }
+
+    /// Puts the last stone into the states of its windows.
+    fn place_last(&mut self, node: &Node<W>) {
+        if let Some(last) = node.last {
+            let evaluation = &self.searcher.evaluation;
+            evaluation.place(&mut self.states, last, !is_odd(node.stones));
+        }
+    }
+
+    /// Takes it out again.
+    fn remove_last(&mut self, node: &Node<W>) {
+        if let Some(last) = node.last {
+            let evaluation = &self.searcher.evaluation;
+            evaluation.remove(&mut self.states, last, !is_odd(node.stones));
+        }
     }
 
     fn estimate(&self, node: &Node<W>, taken: W) -> i32 {
@@ -282,21 +298,13 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     fn choose(
         &mut self,
         node: &Node<W>,
-        moves: W,
-        mut alpha: i32,
-        beta: i32,
-        depth: i32,
+        mut moves: W,
+        table_move: u8,
+        [mut alpha, beta]: [i32; 2],
+        mut depth: i32,
         height: usize,
     ) -> i32 {
         let (key, is_mirrored) = self.key(node.hash);
-        let mut table_move = NO_CELL;
-        if let Some(entry) = self.table.get(key) {
-            let needed = if self.exact { 0 } else { depth };
-            if let Some(score) = settled(&entry, alpha, beta, needed) {
-                return score;
-            }
-            table_move = self.seen_from(entry.cell, is_mirrored);
-        }
         if depth >= FORCED_DEPTH && !self.exact {
             let attack = Attack {
                 board: node.board,
@@ -318,23 +326,38 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 return score;
             }
         }
-        let taken = self.searcher.geometry().taken(node.board);
-        let mut candidates = [Candidate::NONE; MOST_MOVES];
-        let mut orders = [(i32::MIN, 0_u8); MOST_MOVES];
-        let mut count = 0;
-        for index in moves.bits() {
-            let candidate = self.candidate(node, index, taken);
-            let order = self.order(node, &candidate, table_move, height);
-            orders[count] = (order, count as u8);
-            candidates[count] = candidate;
-            count += 1;
+        if depth >= UNKNOWN_DEPTH && table_move == NO_CELL && !self.exact {
+            depth -= 1;
         }
-        let orders = &mut orders[..count];
         let (mut best, mut best_index) = (-INFINITE, NO_CELL);
         let first_alpha = alpha;
-        for number in 0..count {
-            let next = candidates[best_of(&mut orders[number..])];
-            let score = self.try_move(node, &next, number, [alpha, beta], depth, height);
+        let mut candidates = [Candidate::NONE; MOST_MOVES];
+        let mut orders = [(i32::MIN, 0_u8); MOST_MOVES];
+        // The move of the table often makes all others needless, so it is not compared with them.
+        let mut count = 0;
+        let table_index = u32::from(table_move);
+        if table_move != NO_CELL && moves.meets(W::bit(table_index)) {
+            candidates[0] = self.candidate(node, table_index);
+            moves &= !W::bit(table_index);
+            count = 1;
+        }
+        let mut number = 0;
+        loop {
+            if number == count {
+                for index in moves.bits() {
+                    let candidate = self.candidate(node, index);
+                    orders[count] = (self.order(node, &candidate, height), count as u8);
+                    candidates[count] = candidate;
+                    count += 1;
+                }
+                moves = W::EMPTY;
+                if number == count {
+                    break;
+                }
+            }
+            let next = candidates[best_of(&mut orders[number..count])];
+            let after = self.after(node, &next);
+            let score = self.try_move(&after, number, [alpha, beta], depth, height);
             if self.stopped {
                 return DRAW;
             }
@@ -349,6 +372,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 self.remember(node.stones, next.index, tried, depth, height);
                 break;
             }
+            number += 1;
         }
         let bound = if best >= beta {
             Bound::Lower
@@ -367,77 +391,70 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     /// and at first less deeply.
     pub(crate) fn try_move(
         &mut self,
-        node: &Node<W>,
-        candidate: &Candidate<W>,
+        next: &Node<W>,
         number: usize,
         [alpha, beta]: [i32; 2],
         depth: i32,
         height: usize,
     ) -> i32 {
-        let next = self.after(node, candidate);
         let height = height + 1;
         if number == 0 {
-            return -self.node(&next, -beta, -alpha, depth - 1, height);
+            return -self.node(next, -beta, -alpha, depth - 1, height);
         }
         let is_late = depth >= REDUCED_DEPTH && number >= REDUCED_FROM;
-        if is_late && !candidate.threatens && !self.exact {
+        if is_late && !self.exact && !self.threatens(next) {
             let less =
                 1 + i32::from(number >= REDUCED_MORE_FROM) + i32::from(depth >= REDUCED_MORE_DEPTH);
-            let score = -self.node(&next, -alpha - 1, -alpha, depth - 1 - less, height);
+            let score = -self.node(next, -alpha - 1, -alpha, depth - 1 - less, height);
             if score <= alpha {
                 return score;
             }
         }
-        let score = -self.node(&next, -alpha - 1, -alpha, depth - 1, height);
+        let score = -self.node(next, -alpha - 1, -alpha, depth - 1, height);
         if score <= alpha || score >= beta {
             return score;
         }
-        -self.node(&next, -beta, -alpha, depth - 1, height)
+        -self.node(next, -beta, -alpha, depth - 1, height)
     }
 
-    pub(crate) fn candidate(&self, node: &Node<W>, index: u32, taken: W) -> Candidate<W> {
-        let stone = W::bit(index);
-        let Searcher { evaluation, .. } = &*self.searcher;
-        let geometry = &evaluation.ground.geometry;
-        let wins = geometry.wins(node.board.own | stone, taken | stone);
+    pub(crate) fn candidate(&self, node: &Node<W>, index: u32) -> Candidate {
         let odd = is_odd(node.stones);
-        let gain = evaluation.gain(&self.states, index, odd);
+        let gain = self.searcher.evaluation.gain(&self.states, index, odd);
         Candidate {
             index,
-            wins,
             windows: node.windows.plus(gain),
-            threatens: wins.meets(geometry.landings(taken | stone)),
         }
     }
 
-    pub(crate) fn after(&self, node: &Node<W>, candidate: &Candidate<W>) -> Node<W> {
+    pub(crate) fn after(&self, node: &Node<W>, candidate: &Candidate) -> Node<W> {
         let stone = W::bit(candidate.index);
         let odd = is_odd(node.stones);
+        let hash = self.searcher.zobrist.with(node.hash, candidate.index, odd);
+        let board = node.board.after(stone);
+        let geometry = self.searcher.geometry();
         Node {
-            board: node.board.after(stone),
+            board,
             wins: Wins {
                 own: node.wins.other & !stone,
-                other: candidate.wins,
+                other: geometry.wins(board.other, geometry.taken(board)),
             },
             windows: candidate.windows,
-            hash: self.searcher.zobrist.with(node.hash, candidate.index, odd),
+            hash,
             stones: node.stones + 1,
             last: Some(candidate.index),
         }
     }
 
+    /// Whether the last stone threatens to win with the next.
+    fn threatens(&self, node: &Node<W>) -> bool {
+        let geometry = self.searcher.geometry();
+        let landings = geometry.landings(geometry.taken(node.board));
+        node.wins.other.meets(landings)
+    }
+
     /// What a move promises.
-    pub(crate) fn order(
-        &self,
-        node: &Node<W>,
-        candidate: &Candidate<W>,
-        table_move: u8,
-        height: usize,
-    ) -> i32 {
+    pub(crate) fn order(&self, node: &Node<W>, candidate: &Candidate, height: usize) -> i32 {
         let index = candidate.index as u8;
-        if index == table_move {
-            return TABLE_MOVE;
-        }
         let odd = is_odd(node.stones);
         let killers = self.searcher.killers[height];
         let killer = killers.iter().position(|&killer| killer == index);

@@ -124,6 +124,8 @@ pub(crate) struct Ground<W, const S: u32> {
     pub(crate) even_cells: W,
     /// How many cells that can take a stone there are from this one up.
     from_here: Vec<u8>,
+    /// [`Geometry::upwards`].
+    upwards: Vec<W>,
 }
 
 /// The cells that would give each side four in a line, as the side to move sees them.
@@ -139,6 +141,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
         let mut ground = Self {
             even_cells: W::EMPTY,
             from_here: vec![0; W::BITS as usize],
+            upwards: vec![W::EMPTY; W::BITS as usize],
             geometry,
         };
         for column in 0..shape.columns() {
@@ -153,6 +156,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
                     }
                 }
                 ground.from_here[index as usize] = above;
+                ground.upwards[index as usize] = Geometry::<W, S>::upwards(index);
             }
         }
         ground
@@ -227,7 +231,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
         let mut rest = labels;
         while !rest.is_empty() {
             let lowest = rest.lowest();
-            rest &= !Geometry::<W, S>::upwards(lowest);
+            rest &= !self.upwards[lowest as usize];
             heads |= W::bit(lowest);
             // The cell below the threat is not free either. Where that is taken, somebody can win
             // at once and nothing here matters; then there may be less free cells than are counted.
@@ -254,7 +258,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
             }
             let mut chosen = None;
             for head in (heads & mine & !theirs).bits() {
-                let above = labels & Geometry::<W, S>::upwards(head) & !W::bit(head);
+                let above = labels & self.upwards[head as usize] & !W::bit(head);
                 let here = u32::from(self.from_here[head as usize]) - 1;
                 let (gained, next) = if above.is_empty() {
                     (here, None)

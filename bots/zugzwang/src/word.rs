@@ -39,6 +39,8 @@ pub(crate) trait Word:
     fn count(self) -> u32;
     /// The index of the lowest bit; there is one.
     fn lowest(self) -> u32;
+    /// All bits but the lowest; there is one.
+    fn without_lowest(self) -> Self;
 
     #[inline]
     fn is_empty(self) -> bool {
@@ -53,7 +55,7 @@ pub(crate) trait Word:
     /// Whether at least two bits are set.
     #[inline]
     fn has_two(self) -> bool {
-        !self.is_empty() && !(self & self.less_one()).is_empty()
+        !self.is_empty() && !self.without_lowest().is_empty()
     }
 
     /// The indices of the set bits, the lowest first.
@@ -64,7 +66,7 @@ pub(crate) trait Word:
                 return None;
             }
             let index = self.lowest();
-            self &= self.less_one();
+            self = self.without_lowest();
             Some(index)
         })
     }
@@ -107,6 +109,11 @@ impl Word for u128 {
     #[inline]
     fn lowest(self) -> u32 {
         self.trailing_zeros()
+    }
+
+    #[inline]
+    fn without_lowest(self) -> Self {
+        self & (self - 1)
     }
 }
 
@@ -230,6 +237,15 @@ impl Word for U192 {
             [0, b, _] => 64 + b.trailing_zeros(),
             [a, _, _] => a.trailing_zeros(),
         }
+    }
+
+    #[inline]
+    fn without_lowest(self) -> Self {
+        Self(match self.0 {
+            [0, 0, c] => [0, 0, c & c.wrapping_sub(1)],
+            [0, b, c] => [0, b & b.wrapping_sub(1), c],
+            [a, b, c] => [a & a.wrapping_sub(1), b, c],
+        })
     }
 }
 
