@@ -286,8 +286,8 @@ impl Belief {
                     *sum += share / all;
                 }
             }
-            for model in 0..MODELS {
-                if sums[model] < UNLIKELY * self.deals.len() as f32 {
+            for (model, sum) in sums.into_iter().enumerate() {
+                if sum < UNLIKELY * self.deals.len() as f32 {
                     self.models[seat][model] = false;
                     for deal in &mut self.deals {
                         deal.judged[seat][model] = NEVER;
@@ -400,13 +400,13 @@ fn some(hand: CardSet, count: u32, rng: &mut impl Rng) -> CardSet {
 fn dealt(evidence: &Evidence, rng: &mut impl Rng) -> [CardSet; SEATS] {
     let mut unseen = CardSet::DECK - evidence.all_played() - evidence.hand;
     let mut hands = [CardSet::NONE; SEATS];
-    for seat in 0..SEATS {
-        hands[seat] = if seat == evidence.seat {
+    for (seat, hand) in hands.iter_mut().enumerate() {
+        *hand = if seat == evidence.seat {
             evidence.hand
         } else {
             some(unseen, evidence.left[seat], rng)
         };
-        unseen -= hands[seat];
+        unseen -= *hand;
     }
     hands
 }

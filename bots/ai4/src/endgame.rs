@@ -54,7 +54,9 @@ impl Endgame {
             return Some(round.hands[seat].is_empty());
         }
         self.left = self.left.checked_sub(1)?;
-        if self.left % PATIENCE == 0 && self.deadline.is_some_and(|end| Instant::now() >= end) {
+        if self.left.is_multiple_of(PATIENCE)
+            && self.deadline.is_some_and(|end| Instant::now() >= end)
+        {
             self.left = 0;
             return None;
         }

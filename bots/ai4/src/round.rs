@@ -81,7 +81,7 @@ impl Table {
 
     /// What the seat whose turn it is must beat.
     #[must_use]
-    pub fn to_beat(&self) -> Option<ToBeat> {
+    pub fn to_beat(self) -> Option<ToBeat> {
         self.top.map(|top| ToBeat::of(top.cards, self.reversed))
     }
 

@@ -34,12 +34,15 @@ pub struct Candidate {
     pub playouts: u64,
 }
 
+/// Kind, length, key and number of jokers of a play.
+type Class = (Shape, u32, u8, u32);
+
 /// The plays worth a look, and the pass where it is legal: of the plays of one kind, length, key
 /// and number of jokers only the one that leaves the least outranked hand.
 pub(crate) fn candidates(question: &Question) -> Vec<CardSet> {
     let mut all = Vec::new();
     question.plays(Variants::FirstJoker, &mut all);
-    let mut found: Vec<((Shape, u32, u8, u32), CardSet, u32)> = Vec::new();
+    let mut found: Vec<(Class, CardSet, u32)> = Vec::new();
     for cards in all {
         let key = (
             Shape::of(cards),

@@ -166,7 +166,7 @@ impl Spec {
 
 /// A bot in one game.
 enum Sitting {
-    Random(ChaCha8Rng),
+    Random(Box<ChaCha8Rng>),
     Simple(fn(&View, &[Move]) -> Move),
     Ai4(Box<Player>),
 }
@@ -198,7 +198,7 @@ fn play(
         .map(|seat| {
             let seed = seed ^ deal.rotate_left(20) ^ (seat as u64) << 50 ^ 0x5eed;
             match specs[bot_at(seat)].kind {
-                Kind::Random => Sitting::Random(ChaCha8Rng::seed_from_u64(seed)),
+                Kind::Random => Sitting::Random(Box::new(ChaCha8Rng::seed_from_u64(seed))),
                 Kind::Simple(decide) => Sitting::Simple(decide),
                 Kind::Ai4(options) => {
                     Sitting::Ai4(Box::new(Player::new(options, Arc::clone(weights), seed)))

@@ -103,7 +103,7 @@ fn the_models_decide_as_the_bots_do() {
 
 /// What four players with this SPEC play.
 fn rounds(spec: &str, setup: &Setup, limit: Duration, late: Duration) -> Vec<Move> {
-    let options = PlayerOptions::parse(spec).unwrap();
+    let options = PlayerOptions::parse(spec).expect("a spec");
     let weights = Arc::new(Weights::embedded());
     let mut moves = Vec::new();
     for seed in 0..3 {
@@ -149,10 +149,10 @@ fn rounds_of_ai4_are_legal_and_repeat_with_a_fixed_amount_of_work() {
     }
 }
 
-/// With room for a busy machine.
+/// With much room for a busy machine: a search that does not look at the clock would not end.
 #[test]
-fn answers_are_within_the_limit() {
+fn a_search_without_other_limits_ends_by_the_clock() {
     let limit = Duration::from_millis(100);
-    let moves = rounds("ai4", &Setup::default(), limit, 20 * limit);
+    let moves = rounds("ai4", &Setup::default(), limit, 300 * limit);
     assert!(moves.contains(&Move::Pass));
 }
