@@ -31,7 +31,13 @@ impl Pod {
         let folder = tempfile::tempdir().unwrap();
         let open = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode));
         let program = folder.path().join("referee");
-        fs::copy(env!("CARGO_BIN_EXE_referee"), &program).unwrap();
+        // Not by this process: what another test starts meanwhile would hold the file open for
+        // writing for a moment, and a file that is open for writing can't be executed.
+        let copied = Command::new("cp")
+            .arg(env!("CARGO_BIN_EXE_referee"))
+            .arg(&program)
+            .status();
+        assert!(copied.unwrap().success());
         open(&program, 0o755).unwrap();
         fs::create_dir(folder.path().join("volume")).unwrap();
         open(&folder.path().join("volume"), 0o777).unwrap();
