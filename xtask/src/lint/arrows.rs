@@ -16,6 +16,8 @@ const FORBIDDEN: &[Arrow] = &[
     ("ai4", "tokio", "an engine computes"),
     ("edge", "referee-core", "an engine knows positions, not who asks"),
     ("edge", "tokio", "an engine computes"),
+    ("tenpai", "referee-core", "an engine knows positions, not who asks"),
+    ("tenpai", "tokio", "an engine computes"),
     ("zugzwang", "referee-core", "an engine knows positions, not who asks"),
     ("zugzwang", "tokio", "an engine computes"),
 

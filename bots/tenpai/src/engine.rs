@@ -1,0 +1,310 @@
+//! The engine: which tile to discard, and whether to win.
+
+use std::time::Duration;
+
+use crate::{
+    features::Suits,
+    opponent::Opponent,
+    tile::{Hand, Tile},
+    value::{PAY, faan},
+    weights::Weights,
+};
+
+/// All that a seat knows of a round when it is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Situation {
+    /// Its tiles: 14 in its own turn, 13 when the other one has discarded.
+    pub hand: Hand,
+    /// What the seat itself has discarded, in order.
+    pub own_river: Vec<Tile>,
+    /// What the other one has discarded, in order.
+    pub other_river: Vec<Tile>,
+    /// How many tiles the wall holds.
+    pub left: u8,
+    /// Whether a hand of all three suits may win.
+    pub three_suits: bool,
+    /// The chance that the other one discards any tile and never wins; if it is not given, it is
+    /// worked out from the discards.
+    pub passive: Option<f32>,
+}
+
+impl Situation {
+    /// The tiles that neither the hand nor a river shows.
+    ///
+    /// # Panics
+    ///
+    /// If there are five of a tile.
+    #[must_use]
+    pub fn unseen(&self) -> Hand {
+        let seen = self.own_river.iter().chain(&self.other_river).copied();
+        let unseen = seen.fold(Hand::FULL, Hand::without);
+        Tile::all().fold(unseen, |unseen, tile| {
+            (0..self.hand.count(tile)).fold(unseen, |unseen, _| unseen.without(tile))
+        })
+    }
+}
+
+/// A discard and what the hand without it is worth, in points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Valued {
+    /// The discard.
+    pub tile: Tile,
+    /// The expected score of the rest of the round, less that of the other seat.
+    pub value: f32,
+}
+
+/// How long the engine may think.
+pub struct Limit<'a> {
+    hands: u64,
+    clock: Option<(Duration, &'a dyn Fn() -> Duration)>,
+}
+
+impl<'a> Limit<'a> {
+    /// At most about so many hands are evaluated; the discards themselves always are.
+    #[must_use]
+    pub const fn hands(hands: u64) -> Self {
+        Self { hands, clock: None }
+    }
+
+    /// Until the clock shows this time.
+    #[must_use]
+    pub fn clock(time: Duration, clock: &'a dyn Fn() -> Duration) -> Self {
+        Self {
+            hands: u64::MAX,
+            clock: Some((time, clock)),
+        }
+    }
+
+    fn is_over(&self, work: u64) -> bool {
+        work >= self.hands || self.clock.is_some_and(|(time, clock)| clock() >= time)
+    }
+}
+
+/// An engine with its weights.
+#[derive(Clone)]
+pub struct Engine {
+    weights: Weights,
+}
+
+/// The time is over.
+struct Over;
+
+/// One answer: what is known of the opponent, and the work so far.
+struct Search<'a, 'b> {
+    weights: &'a Weights,
+    opponent: Opponent,
+    limit: &'a Limit<'b>,
+    three_suits: bool,
+    work: u64,
+}
+
+/// Discards that are worth so many points less than the best one are looked at no further.
+const MARGIN: f32 = 4.0;
+/// The same after looking ahead.
+const NEAR: f32 = 1.5;
+/// The discards that are followed at each draw of the deep look-ahead.
+const FOLLOWED: usize = 2;
+
+impl Engine {
+    /// With these weights.
+    #[must_use]
+    pub const fn new(weights: Weights) -> Self {
+        Self { weights }
+    }
+
+    /// The discards of a hand of 14 tiles, best first, with what the hand is worth without each.
+    #[must_use]
+    pub fn discards(&self, situation: &Situation, limit: &Limit<'_>) -> Vec<Valued> {
+        let unseen = situation.unseen();
+        let mut search = self.search(situation, limit);
+        search.discards(&situation.hand, &unseen, situation.left)
+    }
+
+    /// Whether to win with this hand of 14 tiles, of which the last one was drawn or discarded by
+    /// the other one.
+    #[must_use]
+    pub fn wins(
+        &self,
+        situation: &Situation,
+        tile: Tile,
+        self_draw: bool,
+        limit: &Limit<'_>,
+    ) -> bool {
+        let unseen = situation.unseen();
+        let mut search = self.search(situation, limit);
+        let hand = if self_draw {
+            situation.hand
+        } else {
+            situation.hand.with(tile)
+        };
+        let left = situation.left;
+        let Some(score) = search.score(&hand, left) else {
+            return false;
+        };
+        // Nothing can be gained any more.
+        if left == 0 {
+            return true;
+        }
+        let wait = if self_draw {
+            let valued = search.discards(&hand, &unseen, left);
+            valued.first().map_or(0.0, |best| best.value)
+        } else {
+            let before = &situation.hand;
+            match search.before_draw(before, &unseen, left, 0) {
+                Ok(value) => value,
+                Err(Over) => search.value(&Suits::of(before, &unseen), left.saturating_sub(1)),
+            }
+        };
+        score >= wait
+    }
+
+    fn search<'a, 'b>(&'a self, situation: &Situation, limit: &'a Limit<'b>) -> Search<'a, 'b> {
+        Search {
+            weights: &self.weights,
+            opponent: Opponent::of(&self.weights, situation),
+            limit,
+            three_suits: situation.three_suits,
+            work: 0,
+        }
+    }
+}
+
+impl Search<'_, '_> {
+    /// What a hand of 14 tiles scores, if it wins.
+    fn score(&self, hand: &Hand, left: u8) -> Option<f32> {
+        let faan = faan(hand, self.three_suits)?;
+        Some((PAY * faan + u32::from(left)) as f32)
+    }
+
+    /// What a hand of 13 tiles is worth by the networks.
+    fn value(&mut self, suits: &Suits, left: u8) -> f32 {
+        self.work += 1;
+        self.opponent.value(self.weights, &suits.rows(left))
+    }
+
+    /// The discards by the networks, best first.
+    fn by_network(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
+        let all = Suits::of(hand, unseen);
+        let mut valued: Vec<Valued> = Vec::with_capacity(14);
+        for tile in hand.kinds() {
+            let suits = all.without(tile, unseen);
+            let value = self.value(&suits, left);
+            valued.push(Valued { tile, value });
+        }
+        sort(&mut valued);
+        valued
+    }
+
+    /// The discards, best first: by the networks, then the good ones by all draws, then the best
+    /// ones by two draws each.
+    fn discards(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
+        let mut valued = self.by_network(hand, unseen, left);
+        for one in &mut valued {
+            one.value = self.opponent.after(one.tile, one.value);
+        }
+        sort(&mut valued);
+        for (depth, margin) in [(0, MARGIN), (1, NEAR)] {
+            if self
+                .deepen(&mut valued, hand, unseen, left, depth, margin)
+                .is_err()
+            {
+                break;
+            }
+        }
+        valued
+    }
+
+    /// Values the discards that are near the best one by a look ahead. Nothing is changed if the
+    /// time does not suffice for all of them.
+    fn deepen(
+        &mut self,
+        valued: &mut Vec<Valued>,
+        hand: &Hand,
+        unseen: &Hand,
+        left: u8,
+        depth: u8,
+        margin: f32,
+    ) -> Result<(), Over> {
+        let bound = valued[0].value - margin;
+        let near = valued.iter().filter(|one| one.value >= bound).count();
+        let mut deeper = Vec::with_capacity(near);
+        for one in &valued[..near] {
+            let value = self.after_discard(&hand.without(one.tile), unseen, left, depth)?;
+            let value = self.opponent.after(one.tile, value);
+            deeper.push(Valued { value, ..*one });
+        }
+        sort(&mut deeper);
+        valued.truncate(near);
+        *valued = deeper;
+        Ok(())
+    }
+
+    /// What a hand of 13 tiles is worth when the other one draws next: the other one's discard may
+    /// win, and then follows an own draw.
+    fn after_discard(
+        &mut self,
+        hand: &Hand,
+        unseen: &Hand,
+        left: u8,
+        depth: u8,
+    ) -> Result<f32, Over> {
+        if left == 0 {
+            return Ok(0.0);
+        }
+        let left = left - 1;
+        let wait = self.before_draw(hand, unseen, left, depth)?;
+        let total = unseen.len() as f32;
+        let (lost, loss) = self.opponent.self_draw();
+        let mut value = 0.0;
+        let mut passed = 1.0;
+        for tile in unseen.kinds() {
+            if let Some(score) = self.score(&hand.with(tile), left) {
+                let chance = f32::from(unseen.count(tile)) / total;
+                value += chance * score.max(wait);
+                passed -= chance;
+            }
+        }
+        value += passed * wait;
+        Ok((1.0 - lost) * value - lost * loss)
+    }
+
+    /// What a hand of 13 tiles is worth before an own draw from a wall of so many tiles.
+    fn before_draw(
+        &mut self,
+        hand: &Hand,
+        unseen: &Hand,
+        left: u8,
+        depth: u8,
+    ) -> Result<f32, Over> {
+        if left == 0 {
+            return Ok(0.0);
+        }
+        let left = left - 1;
+        let total = unseen.len() as f32;
+        let mut value = 0.0;
+        for tile in unseen.kinds() {
+            if self.limit.is_over(self.work) {
+                return Err(Over);
+            }
+            let chance = f32::from(unseen.count(tile)) / total;
+            let hand = hand.with(tile);
+            let rest = unseen.without(tile);
+            let score = self.score(&hand, left).unwrap_or(f32::MIN);
+            let valued = self.by_network(&hand, &rest, left);
+            let mut best = valued[0].value;
+            if depth > 0 && score < best + MARGIN {
+                best = f32::MIN;
+                for one in &valued[..FOLLOWED.min(valued.len())] {
+                    let hand = hand.without(one.tile);
+                    best = best.max(self.after_discard(&hand, &rest, left, depth - 1)?);
+                }
+            }
+            value += chance * best.max(score);
+        }
+        Ok(value)
+    }
+}
+
+fn sort(valued: &mut [Valued]) {
+    valued.sort_by(|one, other| other.value.total_cmp(&one.value));
+}

@@ -1,0 +1,500 @@
+//! What a hand of 13 tiles looks like to the network: a list of rows of its first layer.
+//!
+//! For each kind of winning hand there is one row for how many tiles are lacking and how many
+//! unseen tiles bring it nearer, both together. Suits are sorted, so that hands that differ only in
+//! the names of their suits look the same.
+
+use crate::{
+    shapes::{Id, LARGEST, Shapes, TerminalId, shapes},
+    tile::{Hand, RANKS, Ranks, SUITS, Tile},
+    value::faan,
+};
+
+/// The classes of a number of unseen tiles.
+const CLASSES: usize = 32;
+/// The distances that are told apart; the last one stands for all above.
+const DISTANCES: usize = 8;
+/// The discards of a seat in a round.
+const TURNS: usize = 41;
+const GOAL: usize = DISTANCES * CLASSES;
+
+/// The kinds of winning hands, each with the suits that it is looked for in.
+const GOALS: usize = 13;
+const TIMED: usize = 7;
+
+const READY: usize = GOALS * GOAL;
+const SIZES: usize = READY + 64 * 11;
+const ROOTS_OF_TWO: usize = SIZES + 14 * 14;
+const TURN: usize = ROOTS_OF_TWO + KINDS_HELD;
+const TIMES: usize = TURN + TURNS;
+const ROOTS: usize = TIMES + TIMED * DISTANCES * TURNS;
+const SINGLES: usize = ROOTS + KINDS_HELD * PHASES;
+const PAIRS: usize = SINGLES + 10 * 28;
+const THREES: usize = PAIRS + 8 * 15;
+const UNSEEN: usize = THREES + 5 * 5;
+const SIZE: usize = UNSEEN + 37 * PHASES;
+
+/// The numbers of fours, threes and pairs that are told apart.
+const KINDS_HELD: usize = 4 * 5 * 7;
+/// The parts of a round.
+const PHASES: usize = 14;
+
+/// How many rows the first layer has.
+pub const ROWS: usize = SIZE + 14 * PHASES;
+/// How many of them a hand has.
+pub const ACTIVE: usize = GOALS + 4 + TIMED + 6;
+
+/// The rows of a hand.
+pub type Rows = [u16; ACTIVE];
+
+/// By the number of tiles, up to 108: its class.
+const CLASS: [u8; 128] = {
+    let last = [
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 31, 34, 37, 40, 44, 48,
+        52, 57, 62, 68, 75, 82,
+    ];
+    let mut classes = [CLASSES as u8 - 1; 128];
+    let mut tiles = 0;
+    while tiles < 128 {
+        let mut class = 0;
+        while class < last.len() {
+            if tiles <= last[class] {
+                classes[tiles] = class as u8;
+                break;
+            }
+            class += 1;
+        }
+        tiles += 1;
+    }
+    classes
+};
+
+/// A suit of a hand and its unseen tiles, and all that follows from them alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Suit {
+    ranks: Ranks,
+    unseen: [u8; RANKS],
+    id: Id,
+    /// With one tile more of a rank.
+    more: [Id; RANKS],
+    terminal: TerminalId,
+    /// With one more of ranks 1, 2, 3, 7, 8, 9.
+    more_terminal: [TerminalId; 6],
+    size: u8,
+    pairs: u8,
+    singles: u8,
+    /// Unseen tiles of ranks that are held an odd or even number of times.
+    unseen_of_odd: u8,
+    unseen_of_even: u8,
+    /// How many ranks are held 0, 1, 2, and 3 times or more.
+    held: [u8; 4],
+    /// The unseen tiles of those.
+    unseen_of: [u8; 4],
+    fours: u8,
+    /// A bit for each rank that is held an odd number of times.
+    odd: Kinds,
+    /// Where the suit's bits begin among those of all kinds.
+    shift: u32,
+}
+
+const TERMINAL_RANKS: [usize; 6] = [0, 1, 2, 6, 7, 8];
+
+impl Suit {
+    fn new(shapes: &Shapes, at: usize, ranks: Ranks, unseen: Ranks) -> Self {
+        let id = shapes.id(ranks);
+        let terminal = shapes.terminals().id(ranks);
+        let mut suit = Self {
+            ranks,
+            unseen: [0; RANKS],
+            id,
+            more: [id; RANKS],
+            terminal,
+            more_terminal: [terminal; 6],
+            size: 0,
+            pairs: 0,
+            singles: 0,
+            unseen_of_odd: 0,
+            unseen_of_even: 0,
+            held: [0; 4],
+            unseen_of: [0; 4],
+            fours: 0,
+            odd: 0,
+            shift: 9 * at as u32,
+        };
+        let has_room = ranks.size() < LARGEST;
+        for rank in 0..RANKS {
+            let held = ranks.of(rank);
+            let left = unseen.of(rank);
+            suit.unseen[rank] = left;
+            if left > 0 && has_room {
+                suit.more[rank] = shapes.id(ranks.with(rank));
+            }
+            suit.size += held;
+            suit.pairs += held / 2;
+            suit.singles += held % 2;
+            if held % 2 == 1 {
+                suit.unseen_of_odd += left;
+                suit.odd |= 1 << rank;
+            } else {
+                suit.unseen_of_even += left;
+            }
+            suit.held[usize::from(held.min(3))] += 1;
+            suit.unseen_of[usize::from(held.min(3))] += left;
+            suit.fours += held / 4;
+        }
+        for (at, rank) in TERMINAL_RANKS.into_iter().enumerate() {
+            if suit.unseen[rank] > 0 {
+                suit.more_terminal[at] = shapes.terminals().id(ranks.with(rank));
+            }
+        }
+        suit
+    }
+}
+
+/// The suits of a hand of 13 tiles.
+#[derive(Clone, Copy, Debug)]
+pub struct Suits([Suit; SUITS]);
+
+impl Suits {
+    /// Those of this hand, where these tiles are unseen.
+    #[must_use]
+    pub fn of(hand: &Hand, unseen: &Hand) -> Self {
+        let shapes = shapes();
+        Self([0, 1, 2].map(|suit| Suit::new(shapes, suit, hand.suits[suit], unseen.suits[suit])))
+    }
+
+    /// The same without a tile that the hand has.
+    #[must_use]
+    pub fn without(&self, tile: Tile, unseen: &Hand) -> Self {
+        let mut suits = *self;
+        let suit = tile.suit();
+        let ranks = self.0[suit].ranks.without(tile.rank());
+        suits.0[suit] = Suit::new(shapes(), suit, ranks, unseen.suits[suit]);
+        suits
+    }
+
+    fn hand(&self) -> Hand {
+        Hand {
+            suits: self.0.each_ref().map(|suit| suit.ranks),
+        }
+    }
+
+    /// The rows of a hand, when so many tiles are left in the wall after its discard.
+    #[must_use]
+    pub fn rows(&self, left: u8) -> Rows {
+        let shapes = shapes();
+        let mut order = [0, 1, 2];
+        order.sort_unstable_by_key(|&at| {
+            let suit: &Suit = &self.0[at];
+            std::cmp::Reverse(
+                32 * u32::from(suit.size) + 4 * u32::from(suit.pairs) + u32::from(suit.fours),
+            )
+        });
+        let sorted = order.map(|at| &self.0[at]);
+        let [first, second, third] = sorted;
+        let mut pairs = [(first, second), (first, third), (second, third)]
+            .map(|(one, other)| Pair::new(shapes, one, other));
+        let turn = usize::from(left / 2).min(TURNS - 1);
+
+        let mut rows = Writer::default();
+        let flush = [flush(shapes, first), flush(shapes, second)];
+        let flush_pairs = [seven_pairs(&[first]), seven_pairs(&[second])];
+        let flush_terminals = terminals(shapes, first);
+        for goal in flush.iter().chain(&flush_pairs).chain([&flush_terminals]) {
+            rows.goal(*goal);
+        }
+        rows.goal(triplets(&[first]));
+        pairs.sort_unstable_by_key(|pair| pair.terminals.order());
+        rows.goal(pairs[0].terminals);
+        pairs.sort_unstable_by_key(|pair| pair.triplets.order());
+        rows.goal(pairs[0].triplets);
+        pairs.sort_unstable_by_key(|pair| pair.seven_pairs.order());
+        rows.goal(pairs[0].seven_pairs);
+        rows.goal(pairs[1].seven_pairs);
+        pairs.sort_unstable_by_key(|pair| pair.melds.order());
+        rows.goal(pairs[0].melds);
+        rows.goal(pairs[1].melds);
+        let any = self.any(&pairs);
+        rows.goal(any);
+        debug_assert_eq!(rows.len, GOALS);
+        rows.push(self.ready(&pairs, left));
+        rows.push(SIZES + 14 * usize::from(first.size.min(13)) + usize::from(second.size.min(13)));
+        rows.push(ROOTS_OF_TWO + roots(&[first, second]));
+        rows.push(TURN + turn);
+        let least = |pick: fn(&Pair) -> Goal| pairs.iter().map(|pair| pick(pair).lacking).min();
+        let timed = [
+            any.lacking,
+            least(|pair| pair.melds).unwrap_or(0),
+            least(|pair| pair.seven_pairs).unwrap_or(0),
+            least(|pair| pair.terminals).unwrap_or(0),
+            flush[0].lacking,
+            flush_pairs[0].lacking,
+            flush_terminals.lacking,
+        ];
+        for (at, lacking) in timed.into_iter().enumerate() {
+            rows.push(TIMES + (at * DISTANCES + distance(lacking)) * TURNS + turn);
+        }
+        // What the largest suit may become.
+        let phase = turn / 3;
+        let held = |count: usize| usize::from(first.held[count]);
+        let unseen = |count: usize| usize::from(first.unseen_of[count]);
+        let threes = held(3) - usize::from(first.fours);
+        rows.push(ROOTS + roots(&[first]) * PHASES + phase);
+        rows.push(SINGLES + held(1) * 28 + unseen(1).min(27));
+        rows.push(PAIRS + held(2).min(7) * 15 + unseen(2).min(14));
+        rows.push(THREES + threes.min(4) * 5 + unseen(3).min(4));
+        let all = usize::from(first.unseen_of_odd + first.unseen_of_even);
+        rows.push(UNSEEN + all.min(36) * PHASES + phase);
+        rows.push(SIZE + usize::from(first.size.min(13)) * PHASES + phase);
+        debug_assert_eq!(rows.len, ACTIVE);
+        rows.rows
+    }
+
+    /// How many tiles a hand of 13 tiles is from being ready, in any two suits: 0 is ready.
+    #[must_use]
+    pub fn shanten(&self) -> i8 {
+        let [one, two, three] = &self.0;
+        let pairs = [(one, two), (one, three), (two, three)];
+        let pairs = pairs.map(|(one, other)| Pair::new(shapes(), one, other));
+        self.any(&pairs).lacking as i8 - 1
+    }
+
+    /// What the hand lacks for melds or seven pairs in any two suits.
+    fn any(&self, pairs: &[Pair; 3]) -> Goal {
+        let lacks = pairs.iter().flat_map(|pair| {
+            [
+                (pair.melds.lacking, pair.nearer),
+                (pair.seven_pairs.lacking, pair.paired),
+            ]
+        });
+        let least = lacks.clone().map(|one| one.0).min().unwrap_or(0);
+        let nearest = lacks.filter(|one| one.0 == least);
+        let nearer = nearest.fold(0, |all, one| all | one.1);
+        let kinds = (0..SUITS * RANKS).filter(|kind| nearer >> kind & 1 == 1);
+        Goal {
+            lacking: least,
+            unseen: kinds
+                .map(|kind| self.0[kind / RANKS].unseen[kind % RANKS])
+                .sum(),
+        }
+    }
+
+    /// The row for what a ready hand waits for: how many unseen tiles, and their mean value.
+    fn ready(&self, pairs: &[Pair; 3], left: u8) -> usize {
+        let is_ready = |pair: &Pair| pair.melds.lacking == 1 || pair.seven_pairs.lacking == 1;
+        if !pairs.iter().any(is_ready) {
+            return READY;
+        }
+        let hand = self.hand();
+        let (mut tiles, mut value) = (0_u32, 0_u32);
+        for suit in 0..SUITS {
+            for rank in 0..RANKS {
+                let unseen = u32::from(self.0[suit].unseen[rank]);
+                if unseen > 0
+                    && let Some(faan) = faan(&hand.with(Tile::of(suit, rank)), false)
+                {
+                    tiles += unseen;
+                    value += unseen * faan;
+                }
+            }
+        }
+        if tiles == 0 {
+            return READY;
+        }
+        let amount = match tiles {
+            0..=4 => tiles,
+            5..=6 => 5,
+            7..=8 => 6,
+            _ => 7,
+        };
+        let mean = value as f32 / tiles as f32;
+        let worth = [1.01, 1.7, 2.6, 4.1, 6.0, 10.0, 18.0];
+        let worth = worth.iter().filter(|&&bound| mean > bound).count();
+        READY + (usize::from(left) / 8) * 64 + 8 * amount as usize + worth
+    }
+}
+
+/// Collects rows.
+struct Writer {
+    rows: Rows,
+    len: usize,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self {
+            rows: [0; ACTIVE],
+            len: 0,
+        }
+    }
+}
+
+impl Writer {
+    fn push(&mut self, row: usize) {
+        self.rows[self.len] = row as u16;
+        self.len += 1;
+    }
+
+    fn goal(&mut self, goal: Goal) {
+        let class = usize::from(CLASS[usize::from(goal.unseen) & 127]);
+        self.push(self.len * GOAL + distance(goal.lacking) * CLASSES + class);
+    }
+}
+
+fn distance(lacking: u8) -> usize {
+    usize::from(lacking.saturating_sub(1)).min(DISTANCES - 1)
+}
+
+/// What a hand lacks for a kind of winning hand, and how many unseen tiles bring it nearer.
+#[derive(Clone, Copy)]
+struct Goal {
+    lacking: u8,
+    unseen: u8,
+}
+
+/// A bit for each kind of tile.
+type Kinds = u32;
+
+impl Goal {
+    const fn order(self) -> u32 {
+        256 * self.lacking as u32 + (255 - self.unseen as u32)
+    }
+}
+
+/// Two suits of a hand.
+#[derive(Clone, Copy)]
+struct Pair {
+    melds: Goal,
+    /// The tiles that bring melds nearer.
+    nearer: Kinds,
+    seven_pairs: Goal,
+    /// The tiles that bring seven pairs nearer.
+    paired: Kinds,
+    triplets: Goal,
+    terminals: Goal,
+}
+
+impl Pair {
+    fn new(shapes: &Shapes, one: &Suit, other: &Suit) -> Self {
+        let lacking = shapes.lacking_of_two(one.id, other.id);
+        let mut unseen = 0;
+        let mut bits = [0; 2];
+        for rank in 0..RANKS {
+            let nearer = shapes.lacking_of_two(one.more[rank], other.id) < lacking;
+            unseen += one.unseen[rank] * u8::from(nearer);
+            bits[0] |= Kinds::from(nearer) << rank;
+            let nearer = shapes.lacking_of_two(one.id, other.more[rank]) < lacking;
+            unseen += other.unseen[rank] * u8::from(nearer);
+            bits[1] |= Kinds::from(nearer) << rank;
+        }
+        let nearer = bits[0] << one.shift | bits[1] << other.shift;
+        let melds = Goal { lacking, unseen };
+
+        let table = shapes.terminals();
+        let lacking = table.lacking_of_two(one.terminal, other.terminal);
+        let mut unseen = 0;
+        for (at, rank) in TERMINAL_RANKS.into_iter().enumerate() {
+            let nearer = table.lacking_of_two(one.more_terminal[at], other.terminal) < lacking;
+            unseen += one.unseen[rank] * u8::from(nearer);
+            let nearer = table.lacking_of_two(one.terminal, other.more_terminal[at]) < lacking;
+            unseen += other.unseen[rank] * u8::from(nearer);
+        }
+        let pairs = seven_pairs(&[one, other]);
+        let paired = if 7 - (one.pairs + other.pairs).min(7) > one.singles + other.singles {
+            0o777 << one.shift | 0o777 << other.shift
+        } else {
+            one.odd << one.shift | other.odd << other.shift
+        };
+        Self {
+            melds,
+            nearer,
+            seven_pairs: pairs,
+            paired,
+            triplets: triplets(&[one, other]),
+            terminals: Goal { lacking, unseen },
+        }
+    }
+}
+
+fn flush(shapes: &Shapes, suit: &Suit) -> Goal {
+    let lacking = shapes.lacking(suit.id);
+    let unseen = (0..RANKS)
+        .filter(|&rank| shapes.lacking(suit.more[rank]) < lacking)
+        .map(|rank| suit.unseen[rank])
+        .sum();
+    Goal { lacking, unseen }
+}
+
+fn terminals(shapes: &Shapes, suit: &Suit) -> Goal {
+    let table = shapes.terminals();
+    let lacking = table.lacking(suit.terminal);
+    let unseen = TERMINAL_RANKS
+        .into_iter()
+        .enumerate()
+        .filter(|&(at, _)| table.lacking(suit.more_terminal[at]) < lacking)
+        .map(|(_, rank)| suit.unseen[rank])
+        .sum();
+    Goal { lacking, unseen }
+}
+
+/// A pair lacks one tile where there is a single for it, otherwise two.
+fn seven_pairs(suits: &[&Suit]) -> Goal {
+    let sum = |of: fn(&Suit) -> u8| suits.iter().map(|suit| of(suit)).sum::<u8>();
+    let pairs = sum(|suit| suit.pairs).min(7);
+    let singles = sum(|suit| suit.singles);
+    let missing = 7 - pairs;
+    let mut unseen = sum(|suit| suit.unseen_of_odd);
+    if missing > singles {
+        unseen += sum(|suit| suit.unseen_of_even);
+    }
+    Goal {
+        lacking: missing + missing.saturating_sub(singles),
+        unseen,
+    }
+}
+
+fn triplets(suits: &[&Suit]) -> Goal {
+    let mut held = [0_u8; 4];
+    let mut unseen_of = [0_u8; 4];
+    for suit in suits {
+        for count in 0..4 {
+            held[count] += suit.held[count];
+            unseen_of[count] += suit.unseen_of[count];
+        }
+    }
+    let lacking = lacking_triplets(held);
+    let mut unseen = 0;
+    for count in 0..3 {
+        if held[count] > 0 {
+            let mut more = held;
+            more[count] -= 1;
+            more[count + 1] += 1;
+            if lacking_triplets(more) < lacking {
+                unseen += unseen_of[count];
+            }
+        }
+    }
+    Goal { lacking, unseen }
+}
+
+/// What four triplets and a pair lack, by how many ranks are held 0, 1, 2, and 3 times or more.
+fn lacking_triplets(held: [u8; 4]) -> u8 {
+    let mut room = 5;
+    let mut lacking = 0;
+    for (count, lacks) in [(3, 0), (2, 1), (1, 2), (0, 3)] {
+        let taken = held[count].min(room);
+        room -= taken;
+        lacking += taken * lacks;
+    }
+    // The pair is made of the rank that is held least, and lacks one tile less than a triplet.
+    lacking - u8::from(lacking > 0)
+}
+
+/// By four, three and two of a kind.
+fn roots(suits: &[&Suit]) -> usize {
+    let sum = |of: fn(&Suit) -> u8| usize::from(suits.iter().map(|suit| of(suit)).sum::<u8>());
+    let fours = sum(|suit| suit.fours);
+    let threes = sum(|suit| suit.held[3]) - fours;
+    let pairs = sum(|suit| suit.held[2]);
+    (5 * fours.min(3) + threes.min(4)) * 7 + pairs.min(6)
+}

@@ -1,0 +1,23 @@
+//! An engine for arcade Mahjong: two seats draw and discard in turn, and only a win can be claimed.
+
+#![forbid(unsafe_code)]
+
+mod engine;
+pub mod features;
+pub mod network;
+pub mod opponent;
+mod shapes;
+mod tile;
+mod value;
+mod weights;
+
+pub use engine::{Engine, Limit, Situation, Valued};
+pub use tile::{COPIES, Hand, KINDS, Tile};
+pub use value::faan;
+pub use weights::{Weights, WeightsError};
+
+/// Builds the tables, if they have not been built yet. It takes some tens of milliseconds, so a
+/// program with a time limit should do it early.
+pub fn prepare() {
+    let _ = shapes::shapes();
+}

@@ -1,0 +1,81 @@
+//! The network that says what a hand is worth: a sum of rows, and two layers behind it.
+
+use crate::features::{ROWS, Rows};
+
+/// The width of the first layer.
+pub const FIRST: usize = 32;
+/// The width of the second layer.
+pub const SECOND: usize = 16;
+/// What an output of 1 is worth in points.
+pub const UNIT: f32 = 32.0;
+/// How many weights a network has: the rows of the first layer, the second layer by the neurons of
+/// the first one, its offsets, the last layer and its offset.
+pub const WEIGHTS: usize = SECOND_ROWS + FIRST * SECOND + 2 * SECOND + 1;
+/// Where the weights of the second layer begin.
+pub const SECOND_ROWS: usize = ROWS * FIRST;
+/// Where its offsets begin.
+pub const OFFSETS: usize = SECOND_ROWS + FIRST * SECOND;
+/// Where the last layer begins.
+pub const LAST: usize = OFFSETS + SECOND;
+/// What 1 is among the stored weights.
+pub const FIXED: f32 = 4096.0;
+
+/// The weights of a network, two bytes each.
+#[derive(Clone, Debug)]
+pub struct Network {
+    rows: Vec<i16>,
+    second: [[f32; SECOND]; FIRST],
+    offsets: [f32; SECOND],
+    last: [f32; SECOND],
+    last_offset: f32,
+}
+
+impl Network {
+    /// Of [`WEIGHTS`] weights in units of 1 / [`FIXED`].
+    pub(crate) fn new(weights: &[i16]) -> Self {
+        let at = |place: usize| f32::from(weights[place]) / FIXED;
+        let mut second = [[0.0; SECOND]; FIRST];
+        for (first, row) in second.iter_mut().enumerate() {
+            for (column, weight) in row.iter_mut().enumerate() {
+                *weight = at(SECOND_ROWS + first * SECOND + column);
+            }
+        }
+        Self {
+            rows: weights[..SECOND_ROWS].to_vec(),
+            second,
+            offsets: std::array::from_fn(|column| at(OFFSETS + column)),
+            last: std::array::from_fn(|column| at(LAST + column)),
+            last_offset: at(LAST + SECOND),
+        }
+    }
+
+    /// What a hand with these rows is worth, in points.
+    #[inline]
+    #[must_use]
+    pub fn value(&self, rows: &Rows) -> f32 {
+        let mut sum = [0_i32; FIRST];
+        for &row in rows {
+            let at = usize::from(row) * FIRST;
+            for (sum, &weight) in sum.iter_mut().zip(&self.rows[at..at + FIRST]) {
+                *sum += i32::from(weight);
+            }
+        }
+        let mut second = self.offsets;
+        for (&sum, row) in sum.iter().zip(&self.second) {
+            let first = threshold(sum as f32 / FIXED);
+            for (sum, weight) in second.iter_mut().zip(row) {
+                *sum += first * weight;
+            }
+        }
+        let products = second.iter().zip(&self.last);
+        let sum: f32 = products.map(|(&sum, weight)| threshold(sum) * weight).sum();
+        UNIT * (sum + self.last_offset)
+    }
+}
+
+/// The activation of a neuron: a hundredth of what is below zero, so that none stops learning.
+#[inline]
+#[must_use]
+pub fn threshold(x: f32) -> f32 {
+    x.max(0.01 * x)
+}

@@ -1,0 +1,157 @@
+//! Tiles and hands.
+
+/// How many kinds of tiles there are.
+pub const KINDS: usize = 27;
+/// How many tiles of a kind there are.
+pub const COPIES: u8 = 4;
+/// How many ranks a suit has.
+pub(crate) const RANKS: usize = 9;
+/// How many suits there are.
+pub(crate) const SUITS: usize = 3;
+
+/// A kind of tile, from 0 to 26: the ranks 1 to 9 of characters, of bamboos and of dots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tile(u8);
+
+impl Tile {
+    /// The kind of this index; none from 27.
+    #[must_use]
+    pub const fn new(index: usize) -> Option<Self> {
+        if index < KINDS {
+            Some(Self(index as u8))
+        } else {
+            None
+        }
+    }
+
+    /// All kinds, in order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..KINDS as u8).map(Self)
+    }
+
+    /// Its place among all kinds, from 0.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(crate) const fn of(suit: usize, rank: usize) -> Self {
+        Self((suit * RANKS + rank) as u8)
+    }
+
+    /// 0 to 2.
+    pub(crate) const fn suit(self) -> usize {
+        self.index() / RANKS
+    }
+
+    /// 0 to 8.
+    pub(crate) const fn rank(self) -> usize {
+        self.index() % RANKS
+    }
+}
+
+/// How many there are of each rank of a suit: an octal digit each, rank 0 the lowest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Ranks(pub(crate) u32);
+
+impl Ranks {
+    pub(crate) const fn of(self, rank: usize) -> u8 {
+        (self.0 >> (3 * rank) & 7) as u8
+    }
+
+    pub(crate) const fn with(self, rank: usize) -> Self {
+        Self(self.0 + (1 << (3 * rank)))
+    }
+
+    pub(crate) const fn without(self, rank: usize) -> Self {
+        Self(self.0 - (1 << (3 * rank)))
+    }
+
+    /// How many tiles.
+    pub(crate) fn size(self) -> u8 {
+        (0..RANKS).map(|rank| self.of(rank)).sum()
+    }
+
+    /// How many ranks there are four of. Only 4 has the third bit.
+    pub(crate) const fn fours(self) -> u32 {
+        (self.0 & 0o444_444_444).count_ones()
+    }
+
+    /// One bit for each rank that there is an odd number of.
+    pub(crate) const fn odd(self) -> u32 {
+        self.0 & 0o111_111_111
+    }
+}
+
+/// Some tiles, at most four of a kind: a hand, or the tiles that are unseen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Hand {
+    pub(crate) suits: [Ranks; SUITS],
+}
+
+impl Hand {
+    /// No tiles.
+    pub const EMPTY: Self = Self {
+        suits: [Ranks(0); SUITS],
+    };
+    /// All 108 tiles.
+    pub const FULL: Self = Self {
+        suits: [Ranks(0o444_444_444); SUITS],
+    };
+
+    /// How many of this kind.
+    #[must_use]
+    pub const fn count(&self, tile: Tile) -> u8 {
+        self.suits[tile.suit()].of(tile.rank())
+    }
+
+    /// How many tiles.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.suits.iter().map(|suit| usize::from(suit.size())).sum()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::EMPTY
+    }
+
+    /// With one tile more.
+    ///
+    /// # Panics
+    ///
+    /// If there are four of it.
+    #[must_use]
+    pub fn with(mut self, tile: Tile) -> Self {
+        assert!(self.count(tile) < COPIES, "a fifth tile of a kind");
+        let suit = &mut self.suits[tile.suit()];
+        *suit = suit.with(tile.rank());
+        self
+    }
+
+    /// With one tile less.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    #[must_use]
+    pub fn without(mut self, tile: Tile) -> Self {
+        assert!(self.count(tile) > 0, "no such tile");
+        let suit = &mut self.suits[tile.suit()];
+        *suit = suit.without(tile.rank());
+        self
+    }
+
+    /// The kinds that it holds, each once, in order.
+    pub fn kinds(&self) -> impl Iterator<Item = Tile> + use<> {
+        let hand = *self;
+        Tile::all().filter(move |&tile| hand.count(tile) > 0)
+    }
+}
+
+impl FromIterator<Tile> for Hand {
+    fn from_iter<I: IntoIterator<Item = Tile>>(tiles: I) -> Self {
+        tiles.into_iter().fold(Self::EMPTY, Self::with)
+    }
+}

@@ -1,0 +1,93 @@
+//! The engine's answers.
+
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
+
+use referee_games::mahjong::parse;
+use tenpai::{Engine, Hand, Limit, Situation, Tile, Weights};
+
+fn tiles(text: &str) -> Vec<Tile> {
+    let tiles = parse(text).expect("tiles as they are written").into_iter();
+    tiles
+        .map(|tile| Tile::new(tile.index()).expect("both count tiles alike"))
+        .collect()
+}
+
+fn situation(hand: &str, own: &str, other: &str, left: u8) -> Situation {
+    Situation {
+        hand: tiles(hand).into_iter().collect(),
+        own_river: tiles(own),
+        other_river: tiles(other),
+        left,
+        three_suits: false,
+        passive: Some(1.0),
+    }
+}
+
+fn engine() -> Engine {
+    Engine::new(Weights::embedded())
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    let asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
+    let answer = engine().discards(&asked, &Limit::hands(3000));
+    assert_eq!(engine().discards(&asked, &Limit::hands(3000)), answer);
+    assert!(asked.hand.count(answer[0].tile) > 0);
+}
+
+#[test]
+fn suits_have_no_names() {
+    let engine = engine();
+    let value = |hand: &str, river: &str| {
+        let answer = engine.discards(&situation(hand, river, "", 79), &Limit::hands(2000));
+        answer[0].value
+    };
+    let first = value("1235688c11479b29d", "3d");
+    for (hand, river) in [("1235688d11479b29c", "3c"), ("29b1235688c11479d", "3b")] {
+        let second = value(hand, river);
+        assert!((first - second).abs() < 0.01, "{first} {second}");
+    }
+}
+
+#[test]
+fn a_win_with_the_last_tile_is_taken() {
+    let last = situation("123c456c789c11b23b4b", "", "", 0);
+    let tile = tiles("4b")[0];
+    assert!(engine().wins(&last, tile, true, &Limit::hands(1000)));
+    let mut claimed = situation("123c456c789c11b23b", "", "4b", 0);
+    assert!(engine().wins(&claimed, tile, false, &Limit::hands(1000)));
+    claimed.hand = tiles("123c456c789c11b25b").into_iter().collect();
+    let limit = Limit::hands(1000);
+    assert!(!engine().wins(&claimed, tile, false, &limit), "no win");
+}
+
+#[test]
+fn the_time_is_kept() {
+    let engine = engine();
+    let asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
+    let began = Instant::now();
+    let calls = Cell::new(0);
+    let clock = || {
+        calls.set(calls.get() + 1);
+        began.elapsed()
+    };
+    let allowed = Duration::from_millis(20);
+    let _ = engine.discards(&asked, &Limit::clock(allowed, &clock));
+    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(calls.get() > 0, "nobody looked at the clock");
+    let none = engine.discards(&asked, &Limit::clock(Duration::ZERO, &clock));
+    assert!(!none.is_empty());
+}
+
+#[test]
+fn what_is_seen_is_not_unseen() {
+    let asked = situation("1111c22c3456789b1d", "5555d", "2c2c", 70);
+    let unseen = asked.unseen();
+    assert_eq!(unseen.len(), 108 - 14 - 4 - 2);
+    assert_eq!(unseen.count(tiles("1c")[0]), 0);
+    assert_eq!(unseen.count(tiles("2c")[0]), 0);
+    assert_eq!(Hand::FULL.len(), 108);
+}
