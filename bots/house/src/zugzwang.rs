@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use bot_kit::{Bot, Thinker, Turn};
 use referee_core::Seat;
 use referee_games::connect_four::{Board, ConnectFour, Point};
-use zugzwang::{Answer, Cell, Engine, Limit, Options, Position, Proven, Shape};
+use zugzwang::{Answer, BoardCell, BoardShape, Engine, Limit, Options, Position, Proven};
 
 use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
 
@@ -166,14 +166,14 @@ impl Budget {
 /// If the board has more than 12 rows or columns, or none.
 #[must_use]
 pub fn position(board: &Board, seat: Seat) -> Position {
-    let cell = |x: usize, y: usize| Cell {
+    let cell = |x: usize, y: usize| BoardCell {
         column: y as u8,
         row: (board.rows() - 1 - x) as u8,
     };
     let forbidden = board
         .forbidden()
         .map(|Point { x, y }| cell(x as usize, y as usize));
-    let shape = Shape::new(board.rows() as u8, board.columns() as u8, forbidden);
+    let shape = BoardShape::new(board.rows() as u8, board.columns() as u8, forbidden);
     let (mut own, mut other) = (Vec::new(), Vec::new());
     for x in 0..board.rows() {
         for y in 0..board.columns() {

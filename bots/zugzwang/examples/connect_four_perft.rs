@@ -3,7 +3,7 @@
 
 use std::{process::ExitCode, time::Instant};
 
-use zugzwang::{Cell, Engine, Options, Position, Shape};
+use zugzwang::{BoardCell, BoardShape, Engine, Options, Position};
 
 /// Columns, rows, column and row of the forbidden cell, sequences.
 type Count = (u8, u8, Option<(u8, u8)>, u64);
@@ -21,8 +21,8 @@ fn main() -> ExitCode {
     let mut engine = Engine::new(Options::default());
     let mut wrong = 0;
     for (columns, rows, forbidden, expected) in TABLE {
-        let cell = forbidden.map(|(column, row)| Cell { column, row });
-        let shape = Shape::new(rows, columns, cell).expect("the boards of the table exist");
+        let cell = forbidden.map(|(column, row)| BoardCell { column, row });
+        let shape = BoardShape::new(rows, columns, cell).expect("the boards of the table exist");
         let begin = Instant::now();
         let found = engine.leaves(&Position::new(shape), 8);
         let seconds = begin.elapsed().as_secs_f64();

@@ -11,7 +11,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
 use referee_games::connect_four::{Board, Point, columns_of};
-use zugzwang::{Cell, Engine, Limit, Options, Position, Shape};
+use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position};
 
 /// Writes positions with a forced win.
 #[derive(Parser)]
@@ -34,11 +34,11 @@ fn main() {
     let mut counts = [0; LONGEST as usize + 1];
     for _ in 0..arguments.games {
         let (rows, columns) = (rng.random_range(9..=12), rng.random_range(9..=12));
-        let cell = Cell {
+        let cell = BoardCell {
             column: rng.random_range(0..columns),
             row: rng.random_range(0..rows),
         };
-        let shape = Shape::new(rows, columns, Some(cell)).expect("a usual board");
+        let shape = BoardShape::new(rows, columns, Some(cell)).expect("a usual board");
         let mut engine = Engine::new(Options {
             table: 1,
             blur: 100,

@@ -6,7 +6,7 @@ use crate::{
     position::Position,
     score::Proven,
     search::{Blur, Searcher, Searching},
-    shape::Shape,
+    shape::BoardShape,
     table::Table,
     terms::Terms,
     weights::Weights,
@@ -131,7 +131,7 @@ impl Engine {
         self.parts(position.shape()).0.leaves(position, plies)
     }
 
-    fn parts(&mut self, shape: Shape) -> (&mut dyn Searching, &mut Table) {
+    fn parts(&mut self, shape: BoardShape) -> (&mut dyn Searching, &mut Table) {
         let searcher = match self.searcher.take() {
             Some(searcher) if searcher.shape() == shape => searcher,
             _ => searcher(shape, &self.options),
@@ -141,7 +141,7 @@ impl Engine {
 }
 
 /// The search with the smallest layout that the board fits in.
-fn searcher(shape: Shape, options: &Options) -> Box<dyn Searching> {
+fn searcher(shape: BoardShape, options: &Options) -> Box<dyn Searching> {
     let blur = Blur {
         most: options.blur.into(),
         seed: options.seed,

@@ -3,7 +3,7 @@
 
 use crate::{
     board::{Board, Geometry},
-    shape::Shape,
+    shape::BoardShape,
     terms::{Ground, Wins, pattern, windows},
     weights::{Weight, Weights},
     word::Word,
@@ -48,7 +48,7 @@ struct CellWindows {
 pub(crate) struct WindowStates(Box<[u16; MOST_WINDOWS]>);
 
 impl<W: Word, const S: u32> Evaluation<W, S> {
-    pub(crate) fn new(shape: Shape, weights: &Weights) -> Self {
+    pub(crate) fn new(shape: BoardShape, weights: &Weights) -> Self {
         let ground = Ground::<W, S>::new(shape);
         let mut evaluation = Self {
             weights: weights.clone(),
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
     use crate::{
         position::Position,
-        shape::Cell,
+        shape::BoardCell,
         terms::{Wins, terms},
         word::U192,
         zobrist::scramble,
@@ -206,10 +206,10 @@ mod tests {
         let mut positions = Vec::new();
         for number in 0..60 {
             let draw = |what: u64, most: u64| (scramble(number * 1000 + what) % most) as u8;
-            let shape = Shape::new(
+            let shape = BoardShape::new(
                 9,
                 9 + draw(1, 4),
-                (number % 4 != 0).then(|| Cell {
+                (number % 4 != 0).then(|| BoardCell {
                     column: draw(2, 9),
                     row: draw(3, 9),
                 }),

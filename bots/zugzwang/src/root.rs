@@ -9,7 +9,7 @@ use crate::{
     position::Position,
     score::{INFINITE, Proven, is_loss, is_win, win_at},
     search::{DEEPEST, Node, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Run, Searcher, Searching},
-    shape::Shape,
+    shape::BoardShape,
     table::{NO_CELL, Table},
     terms::{Terms, terms},
     word::Word,
@@ -21,7 +21,7 @@ const ASPIRATION: i32 = 60;
 const LONGEST_LINE: usize = 40;
 
 impl<W: Word, const S: u32> Searching for Searcher<W, S> {
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> BoardShape {
         self.geometry().shape
     }
 

@@ -13,7 +13,7 @@ use crate::{
     limit::Limit,
     position::Position,
     score::{DRAW, INFINITE, Proven, end_of, is_loss, is_win, win_at},
-    shape::Shape,
+    shape::BoardShape,
     table::{Bound, Entry, NO_CELL, Table},
     terms::{Terms, Wins},
     weights::{Weight, Weights},
@@ -59,7 +59,7 @@ const EXACT: u64 = 0x5851_f42d_4c95_7f2d;
 
 /// What the engine asks of the search on one board, whatever its layout.
 pub(crate) trait Searching: Send {
-    fn shape(&self) -> Shape;
+    fn shape(&self) -> BoardShape;
     fn search(&mut self, table: &mut Table, position: &Position, limit: &Limit<'_>) -> Answer;
     fn solve(
         &mut self,
@@ -92,7 +92,7 @@ pub(crate) struct Searcher<W, const S: u32> {
 }
 
 impl<W: Word, const S: u32> Searcher<W, S> {
-    pub(crate) fn new(shape: Shape, weights: &Weights, blur: Blur) -> Self {
+    pub(crate) fn new(shape: BoardShape, weights: &Weights, blur: Blur) -> Self {
         let evaluation = Evaluation::<W, S>::new(shape, weights);
         Self {
             zobrist: Zobrist::new::<W, S>(shape),

@@ -4,7 +4,7 @@
 
 use crate::{
     board::{Board, Geometry},
-    shape::{Cell, Shape},
+    shape::{BoardCell, BoardShape},
     word::Word,
 };
 
@@ -34,12 +34,12 @@ impl Hash {
 }
 
 impl Zobrist {
-    pub(crate) fn new<W: Word, const S: u32>(shape: Shape) -> Self {
+    pub(crate) fn new<W: Word, const S: u32>(shape: BoardShape) -> Self {
         let forbidden = shape.forbidden().map_or(255, |cell| {
             u64::from(cell.column) * 16 + u64::from(cell.row)
         });
         let name = u64::from(shape.rows()) << 16 | u64::from(shape.columns()) << 8 | forbidden;
-        let number = |cell: Cell, odd: bool| {
+        let number = |cell: BoardCell, odd: bool| {
             let cell = u64::from(cell.column) * 16 + u64::from(cell.row);
             scramble(1 << 32 | cell << 1 | u64::from(odd))
         };
@@ -50,8 +50,8 @@ impl Zobrist {
         let mut cells = vec![[zero; 2]; W::BITS as usize];
         for column in 0..shape.columns() {
             for row in 0..shape.rows() {
-                let cell = Cell { column, row };
-                let image = Cell {
+                let cell = BoardCell { column, row };
+                let image = BoardCell {
                     column: shape.columns() - 1 - column,
                     row,
                 };

@@ -1,7 +1,7 @@
 //! Forced wins of up to 17 plies, which a plain solver has found: the program `forced_wins`
 //! has written them.
 
-use zugzwang::{Cell, Engine, Limit, Options, Position, Proven, Shape};
+use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position, Proven};
 
 static FOUND: &str = include_str!("../data/forced_wins.txt");
 
@@ -22,7 +22,7 @@ fn positions() -> Vec<(Position, u32)> {
         let [rows, columns, column, row] = board[..] else {
             panic!("expected four numbers, found {board:?}");
         };
-        let shape = Shape::new(rows, columns, Some(Cell { column, row }))
+        let shape = BoardShape::new(rows, columns, Some(BoardCell { column, row }))
             .expect("what the test names is possible");
         let position = Position::after(shape, &numbers()).expect("what the test names is possible");
         (position, numbers()[0].into())
