@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use bot_kit::{Bot, Thinker, Turn};
 use referee_core::Seat;
 use referee_games::connect_four::{Board, ConnectFour, Point};
-use zugzwang::{Answer, BoardCell, BoardShape, Engine, Limit, Options, Position, Proven};
+use zugzwang::{
+    Answer, BoardCell, BoardShape, Engine, Idea, Ideas, Limit, Options, Position, Proven,
+};
 
 use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
 
@@ -34,6 +36,13 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "32",
             summary: "the size of its memory of positions in MiB, from 1 to 4096",
         },
+        Parameter {
+            name: "without",
+            standard: "none",
+            summary: "ideas that it does without, to see what they are worth: forced, evaluation, \
+                      zugzwang, table, reuse, symmetry, reductions, futility, or several of them \
+                      with commas",
+        },
     ],
     shows: &[],
     build,
@@ -61,6 +70,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let table = parameters.get("table", "a number of MiB, from 1 to 4096", |size| {
         (1..=4096).contains(size)
     })?;
+    let without = without(parameters)?;
     let budget = match (nodes, level) {
         (Some(nodes), _) => Budget::Nodes(nodes),
         (None, Some(level)) => Budget::Nodes(nodes_of(level)),
@@ -79,9 +89,27 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
                 table: table.unwrap_or(TABLE),
                 blur: level.map_or(0, blur_of),
                 seed: start.bot_seed,
+                without,
                 ..Options::default()
             }),
         }))
+}
+
+/// The ideas to do without.
+fn without(parameters: &Parameters) -> Result<Ideas, SpecError> {
+    let idea = |name: &str| Idea::ALL.into_iter().find(|idea| idea.name() == name);
+    let expected = format!(
+        "some of {}, with commas between",
+        Idea::ALL.map(Idea::name).join(", ")
+    );
+    let names = parameters.get("without", &expected, |names: &String| {
+        names.split(',').all(|name| idea(name).is_some())
+    })?;
+    let ideas = names
+        .iter()
+        .flat_map(|names| names.split(','))
+        .flat_map(idea);
+    Ok(ideas.fold(Ideas::default(), Ideas::with))
 }
 
 /// The positions that a level looks at for a move: 16 for level 1, three times as many for
@@ -229,6 +257,21 @@ mod tests {
             assert!(blur_of(level) > blur_of(level + 1));
         }
         assert_eq!(blur_of(LEVELS), 0);
+    }
+
+    #[test]
+    fn what_it_can_do_without_is_known() {
+        for spec in ["zugzwang?without=forced", "zugzwang?without=table,reuse"] {
+            assert!(crate::bot(spec).is_ok(), "{spec}");
+        }
+        let refused = crate::bot("zugzwang?without=table,luck").err().unwrap();
+        let names = Idea::ALL.map(Idea::name).join(", ");
+        assert_eq!(
+            refused.to_string(),
+            format!("zugzwang?without=table,luck: expected some of {names}, with commas between")
+        );
+        let told = BOT.parameters.iter().find(|one| one.name == "without");
+        assert!(told.unwrap().summary.contains(&names));
     }
 
     #[test]

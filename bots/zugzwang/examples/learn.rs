@@ -83,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     weights: weights.clone(),
                     blur,
                     seed: rng.random(),
+                    ..Options::default()
                 });
                 writeln!(out, "{}", play(&mut engine, nodes, &mut rng))?;
             }

@@ -19,6 +19,7 @@ mod board;
 mod engine;
 mod evaluation;
 mod forced;
+mod idea;
 mod limit;
 mod position;
 mod root;
@@ -33,6 +34,7 @@ mod zobrist;
 
 pub use answer::Answer;
 pub use engine::{Engine, GameIsOver, Options};
+pub use idea::{Idea, Ideas};
 pub use limit::Limit;
 pub use position::{Position, PositionError};
 pub use score::Proven;

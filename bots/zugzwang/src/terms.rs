@@ -39,6 +39,11 @@ const FIRST_THREAT: usize = PATTERNS;
 const FIRST_ZUGZWANG: usize = FIRST_THREAT + THREATS;
 /// It is one's turn.
 pub(crate) const TURN: usize = FIRST_ZUGZWANG + ZUGZWANGS;
+/// Whether a term is who wins when the harmless cells are used up.
+pub(crate) const fn is_zugzwang(term: usize) -> bool {
+    term >= FIRST_ZUGZWANG && term < TURN
+}
+
 /// How many terms there are.
 pub(crate) const COUNT: usize = TURN + 1;
 

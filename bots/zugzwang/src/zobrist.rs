@@ -4,6 +4,7 @@
 
 use crate::{
     board::{Board, Geometry},
+    idea::{Idea, Ideas},
     shape::{BoardCell, BoardShape},
     word::Word,
 };
@@ -34,7 +35,7 @@ impl Hash {
 }
 
 impl Zobrist {
-    pub(crate) fn new<W: Word, const S: u32>(shape: BoardShape) -> Self {
+    pub(crate) fn new<W: Word, const S: u32>(shape: BoardShape, without: Ideas) -> Self {
         let forbidden = shape.forbidden().map_or(255, |cell| {
             u64::from(cell.column) * 16 + u64::from(cell.row)
         });
@@ -67,7 +68,7 @@ impl Zobrist {
                 plain: scramble(name),
                 mirrored: scramble(name),
             },
-            is_symmetric: shape.is_symmetric(),
+            is_symmetric: shape.is_symmetric() && !without.has(Idea::Symmetry),
         }
     }
 

@@ -156,7 +156,23 @@ fn a_search_ends_with_its_clock() {
         });
         let answer = engine().search(&after(&[]), &limit).unwrap();
         assert_eq!(now.get(), Duration::from_millis(end));
-        assert!(answer.nodes <= 512 * end + 30_000, "{answer:?}");
+        // A position takes at most that many of the search for forced wins with it.
+        assert!(answer.nodes <= (256 + 20) * end + 5_000, "{answer:?}");
+    }
+}
+
+#[test]
+fn no_search_looks_at_more_positions_than_its_limit() {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    for shape in shapes() {
+        let game = random_game(shape, &mut rng);
+        let position = Position::after(shape, &game[..game.len() / 2]).unwrap();
+        for nodes in [1, 2, 3, 10, 100, 511, 2000] {
+            let answer = search(&position, nodes);
+            assert!(answer.nodes <= nodes, "{answer:?}");
+            let is_undecided = answer.proven.is_none() && answer.depth > 0;
+            assert!(answer.nodes == nodes || !is_undecided, "{answer:?}");
+        }
     }
 }
 
