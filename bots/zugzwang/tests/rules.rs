@@ -91,11 +91,21 @@ fn sequences_on_the_usual_board_are_as_many_as_others_count() {
 }
 
 #[test]
-fn sequences_of_eight_plies_are_as_many_as_others_count() {
-    let cell = BoardCell { column: 4, row: 3 };
-    let shape = BoardShape::new(9, 9, Some(cell)).unwrap();
+fn sequences_of_eight_plies_are_as_many_as_two_other_programs_count() {
     let mut engine = Engine::new(Options::default());
-    assert_eq!(engine.leaves(&Position::new(shape), 8), 42_574_401);
+    for (columns, rows, forbidden, expected) in [
+        (9, 9, None, 42_569_793),
+        (9, 9, Some((4, 0)), 42_859_881),
+        (9, 9, Some((4, 3)), 42_574_401),
+        (10, 11, Some((3, 2)), 99_087_670),
+        (11, 9, Some((0, 0)), 212_907_255),
+        (12, 12, None, 427_223_952),
+    ] {
+        let cell = forbidden.map(|(column, row)| BoardCell { column, row });
+        let shape = BoardShape::new(rows, columns, cell).unwrap();
+        let found = engine.leaves(&Position::new(shape), 8);
+        assert_eq!(found, expected, "{shape:?}");
+    }
 }
 
 #[test]
