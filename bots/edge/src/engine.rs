@@ -3,7 +3,7 @@
 use std::{
     num::NonZeroUsize,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     thread,
@@ -14,7 +14,7 @@ use crate::{
     board::Board,
     cpu::Cpu,
     eval::Position,
-    search::{EXACT, Ends, Line, RootMove, Search, Stop},
+    search::{EXACT, Ends, Line, RootMove, Search, Stop, Team},
     square::Square,
     table::{Table, hash_of},
     weights::{BadWeights, DISC, Weights},
@@ -202,43 +202,41 @@ impl Engine {
         }
         self.table.grow_older();
         let flag = AtomicBool::new(false);
-        let helpers_nodes = AtomicU64::new(0);
-        let (weights, table) = (&*self.weights, &self.table);
         let stop = &Stop {
             deadline: limit.deadline,
             nodes: limit.nodes,
             flag: &flag,
         };
+        let (weights, table) = (&*self.weights, &self.table);
         let lines = &lines(board, limit);
         let Some((own_ends, helpers)) = self.ends.split_first_mut() else {
             unreachable!("there is at least one thread");
         };
-        let (moves, found, own_nodes) = thread::scope(|scope| {
-            for (number, ends) in helpers.iter_mut().enumerate() {
-                let helpers_nodes = &helpers_nodes;
-                scope.spawn(move || {
-                    let mut search = Search::new(cpu, weights, table, ends, stop);
-                    // Every other one is a step ahead, so that not all do the same.
-                    deepen(
-                        &mut search,
-                        board,
-                        &lines[(1 - number % 2).min(lines.len())..],
-                    );
-                    helpers_nodes.fetch_add(search.nodes(), Relaxed);
+        let team = (!helpers.is_empty()).then(Team::new);
+        let search_in = |ends| Search::new(cpu, weights, table, ends, stop, team.as_ref());
+        let mut own = search_in(own_ends);
+        let progress = &Mutex::new(Progress::new(own.root_moves(board)));
+        let nodes = AtomicU64::new(0);
+        let (moves, found) = thread::scope(|scope| {
+            for ends in helpers {
+                scope.spawn(|| {
+                    let mut search = search_in(ends);
+                    deepen(&mut search, board, lines, progress);
+                    nodes.fetch_add(search.nodes(), Relaxed);
                 });
             }
-            let mut search = Search::new(cpu, weights, table, own_ends, stop);
-            let (moves, found) = deepen(&mut search, board, lines);
+            let found = deepen(&mut own, board, lines, progress);
             flag.store(true, Relaxed);
-            (moves, found, search.nodes())
+            found
         });
+        let nodes = nodes.into_inner() + own.nodes();
         let square = moves.first().map(|root| root.square);
         Answer {
             square,
             score: found.score,
             depth: found.line.depth,
             exactness: exactness(board, found.line),
-            nodes: own_nodes + helpers_nodes.into_inner(),
+            nodes,
             line: square.map_or_else(Vec::new, |square| expected_line(table, board, square)),
         }
     }
@@ -273,7 +271,7 @@ impl Engine {
             flag: &flag,
         };
         let ends = &mut self.ends[0];
-        let mut search = Search::new(cpu, &self.weights, &self.table, ends, &stop);
+        let mut search = Search::new(cpu, &self.weights, &self.table, ends, &stop, None);
         let mut best: Vec<Square> = search
             .root_moves(board)
             .into_iter()
@@ -297,7 +295,7 @@ impl Engine {
             flag: &flag,
         };
         let ends = &mut self.ends[0];
-        let mut search = Search::new(cpu, &self.weights, &self.table, ends, &stop);
+        let mut search = Search::new(cpu, &self.weights, &self.table, ends, &stop, None);
         let moves = search.root_moves(board);
         let mut scores: Vec<Scored> = moves
             .iter()
@@ -321,33 +319,72 @@ impl Engine {
     }
 }
 
-/// The last finished search.
+/// A finished search.
+#[derive(Clone, Copy)]
 struct Finished {
     score: i32,
     line: Line,
 }
 
-/// Searches these lines one after the other until it is stopped.
+/// How far all threads have come.
+struct Progress {
+    /// How many lines have been searched.
+    finished: usize,
+    /// The moves as the last of these searches left them, the best one first.
+    moves: Vec<RootMove>,
+    found: Finished,
+}
+
+impl Progress {
+    fn new(moves: Vec<RootMove>) -> Self {
+        Self {
+            finished: 0,
+            found: Finished {
+                score: moves.first().map_or(0, |root| root.value),
+                line: Line {
+                    depth: 0,
+                    selectivity: EXACT,
+                },
+            },
+            moves,
+        }
+    }
+}
+
+/// Searches these lines one after the other until it is stopped. All threads search the same
+/// line; when one of them has finished it, all go on with the next.
 fn deepen<C: Cpu>(
     search: &mut Search<'_, C>,
     board: Board,
     lines: &[Line],
+    progress: &Mutex<Progress>,
 ) -> (Vec<RootMove>, Finished) {
-    let mut moves = search.root_moves(board);
-    let mut found = Finished {
-        score: moves.first().map_or(0, |root| root.value),
-        line: Line {
-            depth: 0,
-            selectivity: EXACT,
-        },
-    };
-    for &line in lines {
-        let Some(score) = search.iterate(board, &mut moves, line, found.score) else {
-            break;
+    let lock = || progress.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let (number, mut moves, found) = {
+            let progress = lock();
+            (progress.finished, progress.moves.clone(), progress.found)
         };
-        found = Finished { score, line };
+        let Some(&line) = lines.get(number) else {
+            return (moves, found);
+        };
+        search.begin(number);
+        match search.iterate(board, &mut moves, line, found.score) {
+            Some(score) => {
+                let mut progress = lock();
+                if progress.finished == number {
+                    *progress = Progress {
+                        finished: number + 1,
+                        moves,
+                        found: Finished { score, line },
+                    };
+                    search.announce(number + 1);
+                }
+            }
+            None if search.is_behind() => {}
+            None => return (moves, found),
+        }
     }
-    (moves, found)
 }
 
 /// The searches that lead up to this limit: deeper and deeper, then to the end of the game

@@ -8,12 +8,16 @@ mod middle;
 mod order;
 mod root;
 mod stop;
+mod team;
 
 pub(crate) use cut::EXACT;
 pub use cut::probe_depth;
 pub(crate) use end::Ends;
 pub(crate) use root::{Line, RootMove};
 pub(crate) use stop::Stop;
+pub(crate) use team::Team;
+
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::{
     board::Board,
@@ -32,6 +36,10 @@ pub(crate) struct Search<'a, C: Cpu> {
     table: &'a Table,
     ends: &'a mut Ends,
     stop: &'a Stop<'a>,
+    /// The threads that search with it, if any.
+    team: Option<&'a Team>,
+    /// How many lines had been searched when this one began.
+    line: usize,
     /// Positions that were looked at.
     nodes: u64,
     /// At how many nodes to look next whether to stop.
@@ -51,6 +59,7 @@ impl<'a, C: Cpu> Search<'a, C> {
         table: &'a Table,
         ends: &'a mut Ends,
         stop: &'a Stop<'a>,
+        team: Option<&'a Team>,
     ) -> Self {
         Self {
             cpu,
@@ -58,6 +67,8 @@ impl<'a, C: Cpu> Search<'a, C> {
             table,
             ends,
             stop,
+            team,
+            line: 0,
             nodes: 0,
             next_look: 0,
             stopped: false,
@@ -68,6 +79,25 @@ impl<'a, C: Cpu> Search<'a, C> {
 
     pub(crate) const fn nodes(&self) -> u64 {
         self.nodes
+    }
+
+    /// The search at the root of the line with this number begins.
+    pub(crate) fn begin(&mut self, line: usize) {
+        self.line = line;
+        self.stopped = false;
+    }
+
+    /// Tells the other threads that so many lines have been searched.
+    pub(crate) fn announce(&self, finished: usize) {
+        if let Some(team) = self.team {
+            team.finished.store(finished, Relaxed);
+        }
+    }
+
+    /// Whether another thread has finished the line.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.team
+            .is_some_and(|team| team.finished.load(Relaxed) > self.line)
     }
 
     /// Counts a node; whether the search goes on.
@@ -83,7 +113,7 @@ impl<'a, C: Cpu> Search<'a, C> {
     #[cold]
     #[inline(never)]
     fn look(&mut self) {
-        self.stopped |= self.stop.is_due(self.nodes);
+        self.stopped |= self.stop.is_due(self.nodes) || self.is_behind();
         self.next_look = self.stop.next_look(self.nodes);
     }
 }

@@ -71,3 +71,18 @@ fn threads_find_the_same_result() {
     let solution = engine(3).solve(position.parse().unwrap());
     assert_eq!(solution.score, 18);
 }
+
+#[test]
+fn threads_go_as_deep_and_stop_in_time() {
+    let mut engine = engine(3);
+    let answer = engine.search(Board::START, Limit::depth(10));
+    assert_eq!(answer.depth, 10);
+    assert_eq!(answer.line.first().copied(), answer.square);
+    for limit in [Duration::ZERO, Duration::from_millis(100)] {
+        let began = Instant::now();
+        let answer = engine.search(Board::START, Limit::time(limit));
+        let late = began.elapsed().saturating_sub(limit);
+        assert!(late < Duration::from_millis(200), "{late:?}");
+        assert!(Board::START.play(answer.square.unwrap()).is_some());
+    }
+}

@@ -123,7 +123,12 @@ impl<C: Cpu> Search<'_, C> {
                 let mut best_square = NO_SQUARE;
                 while let Some((square, flips)) = moves.next() {
                     let next = position.after(square.index(), flips);
+                    if !self.claims(next.board, depth, best != WORST && !moves.was_left()) {
+                        moves.leave();
+                        continue;
+                    }
                     let value = -self.null_window(&next, -alpha - 1, depth - 1);
+                    self.releases(next.board, depth);
                     if value > best {
                         best = value;
                         best_square = square.index() as u8;
@@ -184,6 +189,10 @@ impl<C: Cpu> Search<'_, C> {
         let mut best_square = NO_SQUARE;
         while let Some((square, flips)) = moves.next() {
             let next = position.after(square.index(), flips);
+            if !self.claims(next.board, depth, best != WORST && !moves.was_left()) {
+                moves.leave();
+                continue;
+            }
             let mut value = if best == WORST {
                 -self.window(&next, -beta, -alpha, depth - 1)
             } else {
@@ -192,6 +201,7 @@ impl<C: Cpu> Search<'_, C> {
             if best != WORST && value > alpha && value < beta {
                 value = -self.window(&next, -beta, -alpha, depth - 1);
             }
+            self.releases(next.board, depth);
             if self.stopped {
                 return before;
             }
