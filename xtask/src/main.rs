@@ -69,8 +69,8 @@ Verbs:
   strength [--budget TIME] [--only TEXT]
                     Play the built-in bots against each other for so long
                     (default 2h), go on where it was stopped, and write
-                    docs/strength.md; --only takes the experiments whose title
-                    has this text
+                    docs/strength.md; --only plays the experiments whose title
+                    has this text and prints their tables
   help              Print this
 
 cargo-deny, buf, kubectl and the Python packages that check statistics and

@@ -4,7 +4,7 @@
 use crate::shell::{Result, cargo, root, stream, target_dir};
 
 /// Plays for so long, and goes on where it was stopped; `only` chooses experiments by a part of
-/// their titles.
+/// their titles and prints their tables instead.
 ///
 /// # Errors
 /// The budget is not a time, or a game failed.

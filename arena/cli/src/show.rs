@@ -359,12 +359,14 @@ fn duel_lines(
             "{first} against {second}: no complete deal"
         ))];
     };
+    let error = comparison.score_error;
     let mut lines = vec![wrapped(&format!(
-        "{first} against {second}: {}-{}-{}, {:.1}% of {}",
+        "{first} against {second}: {}-{}-{}, {:.1} ± {} % of {}",
         pair.wins,
         pair.draws,
         pair.losses,
         100.0 * comparison.score,
+        error.map_or_else(|_| "?".to_owned(), |error| format!("{:.1}", 100.0 * error)),
         plural(pair.wins + pair.draws + pair.losses, "game"),
     ))];
     lines.push(match (comparison.elo, comparison.nelo) {

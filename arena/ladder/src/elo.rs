@@ -69,6 +69,9 @@ pub struct Comparison {
     pub groups: u64,
     /// The share of points that the first has won, from 0 to 1.
     pub score: f64,
+    /// Half the width of its 95 % interval.
+    #[serde(with = "OrWhy")]
+    pub score_error: Result<f64, NoEstimate>,
     /// By how much the first is stronger. There is no figure if one has won everything.
     #[serde(with = "OrWhy")]
     pub elo: Result<Estimate, NoEstimate>,
@@ -146,6 +149,7 @@ impl Comparison {
         Some(Self {
             groups,
             score,
+            score_error: enough.map(|()| Z95 * standard_error),
             elo,
             nelo,
             los: enough.map(|()| Normal::standard().cdf((score - 0.5) / standard_error)),

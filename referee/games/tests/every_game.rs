@@ -31,16 +31,7 @@ fn a_seat_keeps_of_a_running_game_what_it_was_sent_and_nothing_more() {
         let seats = kind.info().seats;
         for number in 0..10_u8 {
             let seed = Seed::new([number; 32]);
-            let mut sitting = Sitting::new(Fixture {
-                kind: *kind,
-                game_id: "running".to_owned(),
-                setup: serde_json::Value::Null,
-                seed,
-                players: PerSeat::new(seats, |seat| format!("bot {seat}")),
-                limits: Limits::default(),
-                spent: PerSeat::default(),
-            })
-            .unwrap();
+            let mut sitting = standard(*kind, seed);
             let mut sent = PerSeat::new(seats, |_| Vec::new());
             let mut dice = Dice::new(&seed);
             loop {
@@ -308,16 +299,7 @@ fn a_seat_imagines_what_it_has_not_seen() {
         let mut others = 0;
         for number in 0..4_u8 {
             let seed = Seed::new([number; 32]);
-            let mut sitting = Sitting::new(Fixture {
-                kind: *kind,
-                game_id: "imagined".to_owned(),
-                setup: serde_json::Value::Null,
-                seed,
-                players: PerSeat::new(seats, |seat| format!("bot {seat}")),
-                limits: Limits::default(),
-                spent: PerSeat::default(),
-            })
-            .unwrap();
+            let mut sitting = standard(*kind, seed);
             let mut dice = Dice::new(&seed);
             // In the last two games a seat leaves: before its first question, or later.
             let leaves_at = match number {
@@ -392,4 +374,18 @@ fn every_reason_is_known_in_chinese() {
             );
         }
     }
+}
+
+/// A game with the standard set-up.
+fn standard(kind: &'static dyn GameKind, seed: Seed) -> Sitting {
+    Sitting::new(Fixture {
+        kind,
+        game_id: "test".to_owned(),
+        setup: serde_json::Value::Null,
+        seed,
+        players: PerSeat::new(kind.info().seats, |seat| format!("bot {seat}")),
+        limits: Limits::default(),
+        spent: PerSeat::default(),
+    })
+    .unwrap()
 }

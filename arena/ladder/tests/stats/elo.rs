@@ -20,6 +20,10 @@ fn elo_is_what_others_print() {
         close(found.nelo.unwrap().value, nelo, 5e-5);
         close(found.los.unwrap(), los, 5e-7);
         close(found.score, score, 5e-7);
+        // The printed error is half of what the interval of the score is in Elo.
+        let by = found.score_error.unwrap();
+        let [low, high] = [-by, by].map(|by| elo_of(found.score + by).unwrap());
+        close((high - low) / 2.0, error, 5e-5);
     };
     prints(
         &[96, 111, 136],

@@ -37,7 +37,7 @@ struct Arguments {
     /// The folder that gets strength.md and the folder `strength` with its plots
     #[arg(long)]
     report: PathBuf,
-    /// Only experiments whose title has this in it
+    /// Only experiments whose title has this in it: their tables are printed, no file is written
     #[arg(long)]
     only: Option<String>,
 }
@@ -80,9 +80,13 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         play(&some, &results, end, workers)?;
     }
     let results = results.into_inner().expect("no worker has panicked");
+    if arguments.only.is_some() {
+        print!("{}", report::page(&all, &results));
+        return Ok(());
+    }
     let folder = arguments.report.join("strength");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    for (name, text) in report::files(&experiments(), &results) {
+    for (name, text) in report::files(&all, &results) {
         let path = arguments.report.join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         eprintln!("wrote {}", path.display());

@@ -1,7 +1,5 @@
 //! Makes docs/strength.md and its plots of the results.
 
-use std::fmt::Write as _;
-
 use crate::{
     experiments::{Experiment, Part},
     plot,
@@ -72,8 +70,37 @@ impl Estimate {
 
 /// The paths of the files below docs, with their texts.
 pub(crate) fn files(experiments: &[Experiment], results: &Results) -> Vec<(String, String)> {
-    let mut page = INTRODUCTION.to_owned();
-    let mut files = Vec::new();
+    let plots = GAMES.iter().filter_map(|(game, title)| {
+        let points = points(experiments, results, game);
+        let value = value_name(game, Part::Time);
+        (points.len() > 1).then(|| (path(game), plot::svg(&format!("{title}: {value}"), &points)))
+    });
+    let page = format!("{INTRODUCTION}{}", page(experiments, results));
+    plots.chain([("strength.md".to_owned(), page)]).collect()
+}
+
+/// Where the plot of a game is.
+fn path(game: &str) -> String {
+    format!("strength/{game}.svg")
+}
+
+/// By milliseconds a move: the main value and its error.
+fn points(experiments: &[Experiment], results: &Results, game: &str) -> Vec<(f64, f64, f64)> {
+    let of_game = experiments.iter().filter(|it| it.game == game);
+    let mut points: Vec<_> = of_game
+        .filter_map(|it| {
+            let main = main_value(it, &results.of(it));
+            let time = it.time.filter(|_| main.error.is_finite())?;
+            Some((f64::from(time), main.mean, main.error))
+        })
+        .collect();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    points
+}
+
+/// The tables of all experiments that have been played.
+pub(crate) fn page(experiments: &[Experiment], results: &Results) -> String {
+    let mut page = String::new();
     for (game, title) in GAMES {
         let of_game = experiments.iter().filter(|it| it.game == game);
         let played: Vec<_> = of_game
@@ -83,36 +110,23 @@ pub(crate) fn files(experiments: &[Experiment], results: &Results) -> Vec<(Strin
         if played.is_empty() {
             continue;
         }
-        write!(page, "\n## {title}\n").expect("a string takes everything");
+        page += &format!("\n## {title}\n");
         for (part, heading) in PARTS {
             let of_part: Vec<_> = played.iter().filter(|(it, _)| it.part == part).collect();
             if of_part.is_empty() {
                 continue;
             }
-            write!(page, "\n### {heading}\n\n").expect("a string takes everything");
-            page += head(game, part);
-            let mut points = Vec::new();
+            page += &format!("\n### {heading}\n\n{}", head(game, part));
             for (experiment, deals) in of_part {
                 page += &row(experiment, deals);
-                if let Some(time) = experiment.time {
-                    let main = main_value(experiment, deals);
-                    if main.error.is_finite() {
-                        points.push((f64::from(time), main.mean, main.error));
-                    }
-                }
             }
-            if points.len() > 1 {
-                points.sort_by(|one, other| one.0.total_cmp(&other.0));
-                let name = format!("strength/{game}.svg");
-                let value = value_name(game, part);
-                write!(page, "\n![{title}: {value} by time a move]({name})\n")
-                    .expect("a string takes everything");
-                files.push((name, plot::svg(&format!("{title}: {value}"), &points)));
+            if part == Part::Time && points(experiments, results, game).len() > 1 {
+                let (value, path) = (value_name(game, part), path(game));
+                page += &format!("\n![{title}: {value} by time a move]({path})\n");
             }
         }
     }
-    files.push(("strength.md".to_owned(), page));
-    files
+    page
 }
 
 /// What the main value of a part is.
