@@ -2,12 +2,14 @@
 //! thread and with more, over positions from games of the engine itself. The runs of a position
 //! follow one another, each from an empty table, so that other work on the machine disturbs both.
 
+mod shared;
+
 use std::{num::NonZeroUsize, time::Instant};
 
 use anyhow::Result;
 use clap::Parser;
-use edge::{Board, Engine, Limit, Options, Squares};
-use rand::{RngExt as _, SeedableRng as _};
+use edge::{Board, Engine, Limit, Options};
+use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
 /// Measures what threads are worth.
@@ -68,10 +70,8 @@ fn main() -> Result<()> {
         let speed = nodes as f64 / seconds / 1e6;
         println!("| {threads} | {seconds:.3} | {nodes} | {speed:.1} |");
     }
-    let count = ratios.len() as f64;
-    let mean = ratios.iter().sum::<f64>() / count;
-    let variance = ratios.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let error = 1.96 * (variance / count).sqrt();
+    let count = ratios.len();
+    let (mean, error) = shared::mean_and_error(&ratios);
     println!(
         "{} threads are {:.2} times as fast, with 95 % between {:.2} and {:.2} (geometric mean of {count} positions)",
         arguments.threads,
@@ -85,26 +85,15 @@ fn main() -> Result<()> {
 /// A position with so many empty squares in which the side to move has a move.
 fn position(rng: &mut ChaCha8Rng, engine: &mut Engine, empties: u32) -> Board {
     loop {
-        let mut board = Board::START;
-        for ply in 0.. {
-            if board.moves() == 0 {
-                board = board.pass();
-                if board.moves() == 0 {
-                    break;
-                }
-            }
-            if board.empties() <= empties {
-                return board;
-            }
-            let square = if ply < RANDOM_PLIES {
-                let pick = rng.random_range(0..board.moves().count_ones()) as usize;
-                Squares(board.moves()).nth(pick)
-            } else {
-                engine.search(board, Limit::depth(PLAY)).square
+        let mut board = shared::random_opening(rng, RANDOM_PLIES);
+        while board.empties() > empties && !board.is_over() {
+            board = match engine.search(board, Limit::depth(PLAY)).square {
+                Some(square) => board.play(square).expect("the engine plays legal moves"),
+                None => board.pass(),
             };
-            board = square
-                .and_then(|square| board.play(square))
-                .expect("a legal move");
+        }
+        if board.moves() != 0 {
+            return board;
         }
     }
 }

@@ -19,9 +19,12 @@ pub(crate) use team::Team;
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use last::Parity;
+
 use crate::{
     board::Board,
     cpu::Cpu,
+    idea::Idea,
     table::{MAX, Table},
     weights::Weights,
 };
@@ -38,6 +41,8 @@ pub(crate) struct Search<'a, C: Cpu> {
     stop: &'a Stop<'a>,
     /// The threads that search with it, if any.
     team: Option<&'a Team>,
+    /// What it does without.
+    without: Option<Idea>,
     /// How many lines had been searched when this one began.
     line: usize,
     /// Positions that were looked at.
@@ -60,6 +65,7 @@ impl<'a, C: Cpu> Search<'a, C> {
         ends: &'a mut Ends,
         stop: &'a Stop<'a>,
         team: Option<&'a Team>,
+        without: Option<Idea>,
     ) -> Self {
         Self {
             cpu,
@@ -68,6 +74,7 @@ impl<'a, C: Cpu> Search<'a, C> {
             ends,
             stop,
             team,
+            without,
             line: 0,
             nodes: 0,
             next_look: 0,
@@ -100,6 +107,34 @@ impl<'a, C: Cpu> Search<'a, C> {
             .is_some_and(|team| team.finished.load(Relaxed) > self.line)
     }
 
+    #[inline(always)]
+    fn is_without(&self, idea: Idea) -> bool {
+        self.without == Some(idea)
+    }
+
+    /// Which quarters have an odd number of these empty squares.
+    #[inline(always)]
+    fn parity(&self, empty: u64) -> Parity {
+        if self.is_without(Idea::Parity) {
+            Parity::UNKNOWN
+        } else {
+            Parity::of(empty)
+        }
+    }
+
+    /// An upper bound of the value from the other side's stable discs, where they may be enough
+    /// to show that it is not above alpha.
+    #[inline(always)]
+    fn stability_bound(&self, board: Board, alpha: i32, empties: u32) -> Option<i32> {
+        // With more empty squares a bound this low is rarer, and the look at it was for nothing.
+        if alpha < 2 * empties as i32 - 4 || self.is_without(Idea::Stability) {
+            return None;
+        }
+        let stable = crate::stability::stable(board.other, board.own);
+        let bound = MAX - 2 * stable.count_ones() as i32;
+        (bound <= alpha).then_some(bound)
+    }
+
     /// Counts a node; whether the search goes on.
     #[inline(always)]
     fn enter(&mut self) -> bool {
@@ -122,17 +157,4 @@ impl<'a, C: Cpu> Search<'a, C> {
 pub(crate) fn prepare() {
     cut::prepare();
     crate::stability::prepare();
-}
-
-/// An upper bound of the value from the other side's stable discs, where they may be enough to
-/// show that it is not above alpha.
-#[inline(always)]
-fn stability_bound(board: Board, alpha: i32, empties: u32) -> Option<i32> {
-    // With more empty squares a bound this low is rarer, and the look at it was for nothing.
-    if alpha < 2 * empties as i32 - 4 {
-        return None;
-    }
-    let stable = crate::stability::stable(board.other, board.own);
-    let bound = MAX - 2 * stable.count_ones() as i32;
-    (bound <= alpha).then_some(bound)
 }

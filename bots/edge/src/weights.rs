@@ -88,6 +88,17 @@ impl Weights {
         Self { stages }
     }
 
+    /// A disc for each move that the side to move has more than the other side.
+    #[must_use]
+    pub fn mobility() -> Self {
+        let mut stage = Stage::zero();
+        for moves in 0..MOVES {
+            stage.own_moves[moves] = moves as i16 * DISC as i16;
+            stage.other_moves[moves] = -stage.own_moves[moves];
+        }
+        Self::new(vec![stage; STAGES])
+    }
+
     /// Those that the crate has with it; read once.
     ///
     /// # Errors

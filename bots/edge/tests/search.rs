@@ -12,7 +12,7 @@ fn engine(threads: usize) -> Engine {
     Engine::new(Options {
         table_bytes: 1 << 22,
         threads: NonZeroUsize::new(threads).unwrap(),
-        weights: None,
+        ..Options::default()
     })
     .unwrap()
 }

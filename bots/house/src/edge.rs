@@ -6,7 +6,7 @@ use std::{
 };
 
 use bot_kit::{Bot, GameStart, Thinker, Turn};
-use edge::{Board, Engine, Exactness, Limit, Options, Scored, weights::Weights};
+use edge::{Board, Engine, Exactness, Idea, Limit, Options, Scored, weights::Weights};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_games::othello::{Othello, Square};
@@ -47,6 +47,11 @@ pub(crate) const BOT: HouseBot = HouseBot {
             name: "threads",
             standard: "1",
             summary: "how many threads search",
+        },
+        Parameter {
+            name: "without",
+            standard: "nothing",
+            summary: "an idea to leave out: mpc, stability, patterns, table, etc, ordering, parity or solver",
         },
     ],
     shows: &["edge?time=50ms"],
@@ -101,6 +106,8 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
             (1..=64).contains(&NonZeroUsize::get(*threads))
         })?
         .unwrap_or(NonZeroUsize::MIN);
+    let ideas = Idea::ALL.map(Idea::name).join(", ");
+    let without = parameters.get("without", &format!("one of {ideas}"), |_| true)?;
     let strength = match (level, depth, nodes) {
         (Some(level), _, _) => Strength::Level(level),
         (None, Some(depth), _) => Strength::Depth(depth),
@@ -116,6 +123,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
                 table_bytes: table << 20,
                 threads,
                 weights: Some(weights.clone()),
+                without,
             };
             EdgePlayer::new(start, strength, options)
         }))
@@ -246,6 +254,20 @@ mod tests {
             assert!(player.square(Board::START, limit, began).is_some());
             assert!(began.elapsed() < limit);
         }
+    }
+
+    #[test]
+    fn every_idea_can_be_left_out_and_no_other() {
+        let parameter = BOT.parameters.iter().find(|it| it.name == "without");
+        for idea in Idea::ALL {
+            assert!(parameter.unwrap().summary.contains(idea.name()));
+            assert!(crate::bot(&format!("edge?without={}", idea.name())).is_ok());
+        }
+        assert_eq!(
+            crate::bot("edge?without=luck").err().unwrap().to_string(),
+            "edge?without=luck: expected one of mpc, stability, patterns, table, etc, ordering, \
+             parity, solver"
+        );
     }
 
     #[test]
