@@ -62,16 +62,16 @@ pub(crate) const BOT: HouseBot = HouseBot {
 const THINKING_TIME: Duration = Duration::from_secs(2);
 /// By level: how many plies it looks ahead, and by how many discs it misjudges a move at most.
 const LEVELS: [(u32, f64); 10] = [
-    (1, 24.0),
-    (1, 16.0),
-    (1, 10.0),
-    (2, 8.0),
-    (2, 5.0),
-    (3, 3.0),
-    (4, 1.5),
-    (5, 0.0),
-    (7, 0.0),
-    (10, 0.0),
+    (1, 14.0),
+    (1, 6.5),
+    (2, 9.0),
+    (2, 4.6),
+    (3, 4.8),
+    (3, 1.7),
+    (4, 1.9),
+    (5, 2.2),
+    (6, 0.0),
+    (8, 0.0),
 ];
 
 /// How it plays.
