@@ -2,7 +2,8 @@
 //! table of the first one's scores with error bars of 95 %.
 //!
 //! A set-up is a list such as `nodes=20000,without=mpc`: one of `nodes`, `depth` and `time`, and
-//! `without`, `threads` and `weights`, a file. Limits of nodes or depth with one thread give the
+//! `without`, `threads`, `weights`, a file, and `book`: it begins with moves of the book that are
+//! worse than the best one by at most so many discs, by chance. Limits of nodes or depth with one thread give the
 //! same games again.
 
 mod shared;
@@ -11,8 +12,8 @@ use std::{fs, num::NonZeroUsize, path::PathBuf, str::FromStr, sync::Arc, time::D
 
 use anyhow::{Context as _, Result, bail};
 use clap::Parser;
-use edge::{Board, Engine, Limit, Options, weights::Weights};
-use rand::SeedableRng as _;
+use edge::{Board, Engine, Limit, Options, book::Book, weights::Weights};
+use rand::{SeedableRng as _, seq::IteratorRandom as _};
 use rand_chacha::ChaCha8Rng;
 
 /// Plays one set-up of the engine against others.
@@ -38,6 +39,8 @@ struct Arguments {
 struct Player {
     engine: Engine,
     budget: Budget,
+    /// The book and by how many discs its moves may be worse than the best one.
+    book: Option<(Arc<Book>, i32)>,
 }
 
 /// What a search may take.
@@ -61,7 +64,7 @@ fn main() -> Result<()> {
         let (mut scores, mut discs, mut counts) = (Vec::new(), Vec::new(), [0; 3]);
         for _ in 0..arguments.pairs {
             let opening = shared::random_opening(&mut rng, arguments.plies);
-            let differences = [0, 1].map(|black| play(opening, black, &mut players));
+            let differences = [0, 1].map(|black| play(opening, black, &mut players, &mut rng));
             for difference in differences {
                 counts[(1 - difference.signum()) as usize] += 1;
             }
@@ -80,12 +83,12 @@ fn main() -> Result<()> {
 }
 
 /// The first player's discs less the second's, empty squares given to the winner.
-fn play(mut board: Board, mut turn: usize, players: &mut [Player; 2]) -> i32 {
+fn play(mut board: Board, mut turn: usize, players: &mut [Player; 2], rng: &mut ChaCha8Rng) -> i32 {
     for player in &mut *players {
         player.engine.clear();
     }
     while !board.is_over() {
-        board = match players[turn].search(board) {
+        board = match players[turn].search(board, rng) {
             Some(square) => board.play(square).expect("the engine plays legal moves"),
             None => board.pass(),
         };
@@ -97,7 +100,7 @@ fn play(mut board: Board, mut turn: usize, players: &mut [Player; 2]) -> i32 {
 
 impl Player {
     fn read(text: &str) -> Result<Self> {
-        let mut budget = None;
+        let (mut budget, mut book) = (None, None);
         let mut options = Options {
             table_bytes: 32 << 20,
             ..Options::default()
@@ -111,22 +114,32 @@ impl Player {
                 "nodes" => budget = Some(Budget::Nodes(number(key, value)?)),
                 "depth" => budget = Some(Budget::Depth(number(key, value)?)),
                 "threads" => options.threads = number::<NonZeroUsize>(key, value)?,
+                "book" => book = Some((Book::embedded()?, number(key, value)?)),
                 "without" => options.without = Some(value.parse()?),
                 "weights" => options.weights = Some(Arc::new(weights(&PathBuf::from(value))?)),
                 _ => bail!(
-                    "{text}: expected time, nodes, depth, threads, without or weights, found {key}"
+                    "{text}: expected time, nodes, depth, threads, without, weights or book, found {key}"
                 ),
             }
         }
         Ok(Self {
             engine: Engine::new(options)?,
+            book,
             budget: budget.with_context(|| format!("{text}: expected time, nodes or depth"))?,
         })
     }
 
-    fn search(&mut self, board: Board) -> Option<edge::Square> {
+    fn search(&mut self, board: Board, rng: &mut ChaCha8Rng) -> Option<edge::Square> {
         if board.moves() == 0 {
             return None;
+        }
+        if let Some((book, worse)) = &self.book {
+            let moves = book.moves(board);
+            let best = moves.first().map_or(0, |known| known.value);
+            let good = moves.iter().filter(|known| known.value >= best - worse);
+            if let Some(known) = good.choose(rng) {
+                return Some(known.square);
+            }
         }
         let limit = match self.budget {
             Budget::Time(time) => Limit::time(time),
@@ -139,7 +152,7 @@ impl Player {
 
 fn number<T: FromStr>(key: &str, value: &str) -> Result<T> {
     let number = value.parse().ok();
-    number.with_context(|| format!("{key}: expected a number of at least 1, found {value:?}"))
+    number.with_context(|| format!("{key}: expected a number, found {value:?}"))
 }
 
 fn milliseconds(value: &str) -> Result<Duration> {

@@ -19,6 +19,7 @@
 //! Its README says how the engine works, how strong it is and how it learns.
 
 mod board;
+pub mod book;
 mod cpu;
 mod engine;
 mod eval;

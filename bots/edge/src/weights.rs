@@ -305,7 +305,7 @@ fn write_number(body: &mut Vec<u8>, mut number: u64) {
 }
 
 /// FNV-1a of 64 bits (Fowler, Noll, Vo).
-fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })

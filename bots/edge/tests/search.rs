@@ -3,6 +3,7 @@
 
 use std::{
     num::NonZeroUsize,
+    sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
 
@@ -83,6 +84,17 @@ fn threads_go_as_deep_and_stop_in_time() {
         let answer = engine.search(Board::START, Limit::time(limit));
         let late = began.elapsed().saturating_sub(limit);
         assert!(late < Duration::from_millis(200), "{late:?}");
+        assert!(Board::START.play(answer.square.unwrap()).is_some());
+    }
+}
+
+#[test]
+fn a_search_stops_where_it_is_told_to() {
+    // Within one look at the flag, which is some tenths of a millisecond.
+    for threads in [1, 2] {
+        let stop = AtomicBool::new(true);
+        let answer = engine(threads).search_until(Board::START, Limit::default(), &stop);
+        assert!(answer.nodes < 5000, "{}", answer.nodes);
         assert!(Board::START.play(answer.square.unwrap()).is_some());
     }
 }
