@@ -22,7 +22,7 @@ struct Arguments {
     /// The file of the book; it is continued if it exists
     book: PathBuf,
     /// How many positions it gets
-    #[arg(long, default_value_t = 2500)]
+    #[arg(long, default_value_t = 816)]
     positions: usize,
     /// Nodes of the search after each move
     #[arg(long, default_value_t = 60_000)]
