@@ -112,6 +112,29 @@ impl Parameters {
         })
     }
 
+    /// Yes or no, likewise.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] where it is neither.
+    pub fn is_on(&self, name: &'static str) -> Result<Option<bool>, SpecError> {
+        self.parse(name, "yes or no", |text| match text {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        })
+    }
+
+    /// That this parameter goes with those that were given: else what was expected of it.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] where it does not.
+    pub fn require(&self, name: &'static str, expected: &str, good: bool) -> Result<(), SpecError> {
+        self.parse(name, expected, |_| good.then_some(()))
+            .map(|_| ())
+    }
+
     fn parse<T>(
         &self,
         name: &'static str,
