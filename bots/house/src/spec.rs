@@ -135,6 +135,24 @@ impl Parameters {
             .map(|_| ())
     }
 
+    /// Some of `known`, by their names with commas between; none where it was not given.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] lists the names.
+    pub fn list<T: Copy>(
+        &self,
+        name: &'static str,
+        known: &[T],
+        called: impl Fn(T) -> &'static str,
+    ) -> Result<Vec<T>, SpecError> {
+        let names: Vec<_> = known.iter().map(|&one| called(one)).collect();
+        let expected = format!("some of {}, with commas between", names.join(", "));
+        let one = |text: &str| known.iter().copied().find(|&one| called(one) == text);
+        let found = self.parse(name, &expected, |text| text.split(',').map(one).collect())?;
+        Ok(found.unwrap_or_default())
+    }
+
     fn parse<T>(
         &self,
         name: &'static str,
