@@ -83,7 +83,8 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let table = parameters.get("table", "a number of MiB, from 1 to 4096", |size| {
         (1..=4096).contains(size)
     })?;
-    let without = without(parameters)?;
+    let without = parameters.list("without", &Idea::ALL, Idea::name)?;
+    let without = without.into_iter().fold(Ideas::default(), Ideas::with);
     let budget = match (nodes, level) {
         (Some(nodes), _) => Budget::Nodes(nodes),
         (None, Some(level)) => Budget::Nodes(LEVELS[level - 1].0),
@@ -106,23 +107,6 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
                 ..Options::default()
             }),
         }))
-}
-
-/// The ideas to do without.
-fn without(parameters: &Parameters) -> Result<Ideas, SpecError> {
-    let idea = |name: &str| Idea::ALL.into_iter().find(|idea| idea.name() == name);
-    let expected = format!(
-        "some of {}, with commas between",
-        Idea::ALL.map(Idea::name).join(", ")
-    );
-    let names = parameters.get("without", &expected, |names: &String| {
-        names.split(',').all(|name| idea(name).is_some())
-    })?;
-    let ideas = names
-        .iter()
-        .flat_map(|names| names.split(','))
-        .flat_map(idea);
-    Ok(ideas.fold(Ideas::default(), Ideas::with))
 }
 
 struct ZugzwangPlayer {
