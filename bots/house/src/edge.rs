@@ -51,7 +51,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
         },
         Parameter {
             name: "book",
-            standard: "yes, but no with a level",
+            standard: "no",
             summary: "yes or no: whether it begins with moves of its opening book",
         },
         Parameter {
@@ -117,7 +117,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
             (1..=64).contains(&NonZeroUsize::get(*threads))
         })?
         .unwrap_or(NonZeroUsize::MIN);
-    let book = parameters.is_on("book")?.unwrap_or(level.is_none());
+    let book = parameters.is_on("book")?.unwrap_or(false);
     let ponders = parameters.is_on("ponder")?.unwrap_or(false);
     parameters.require(
         "ponder",
