@@ -12,6 +12,7 @@ mod shanten;
 mod simple;
 mod spec;
 mod straightforward;
+mod tenpai;
 pub mod uct;
 pub mod weights;
 pub mod zugzwang;
@@ -93,6 +94,7 @@ pub static HOUSE: &[HouseBot] = &[
     simple::BOT,
     straightforward::BOT,
     shanten::BOT,
+    tenpai::BOT,
 ];
 
 /// Reads `NAME?parameter=value&…`.
@@ -149,7 +151,17 @@ const STRENGTHS: &[(&str, &[&str])] = &[
             "edge?time=500ms",
         ],
     ),
-    ("mahjong", &["simple", "straightforward", "shanten"]),
+    (
+        "mahjong",
+        &[
+            "simple",
+            "straightforward",
+            "tenpai?level=3",
+            "tenpai?level=6",
+            "shanten",
+            "tenpai",
+        ],
+    ),
     (
         "big_two",
         &["random", "ai1", "ai2", "ai3", "ai4?time=500ms"],
