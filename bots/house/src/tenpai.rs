@@ -10,7 +10,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
 use referee_games::mahjong::{Answer, Mahjong, MissingSuit, Private, Public, Question, Tile};
-use tenpai::{Engine, Hand, Limit, Situation, Valued, Weights};
+use tenpai::{Engine, Hand, Idea, Limit, Situation, Valued, Weights};
 
 use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
 
@@ -39,6 +39,11 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "worked out from its discards",
             summary: "how likely the other seat never wins, from 0 to 1",
         },
+        Parameter {
+            name: "without",
+            standard: "nothing",
+            summary: "leaves an idea out: ahead, waiting, danger or chances",
+        },
     ],
     shows: &["tenpai"],
     build,
@@ -64,6 +69,14 @@ const LEVEL: [(f64, u64); LEVELS] = [
     (0.0, 20_000),
 ];
 
+/// The ideas that can be left out, by their names.
+const IDEAS: [(&str, Idea); 4] = [
+    ("ahead", Idea::Ahead),
+    ("waiting", Idea::Waiting),
+    ("danger", Idea::Danger),
+    ("chances", Idea::Chances),
+];
+
 /// How much it thinks.
 #[derive(Clone, Copy, Debug)]
 enum Effort {
@@ -83,6 +96,7 @@ struct Settings {
     error: f64,
     /// The chance that the opponent never wins, if it is given.
     passive: Option<f32>,
+    without: Option<Idea>,
 }
 
 impl Settings {
@@ -95,6 +109,10 @@ impl Settings {
         let passive = parameters.get("opponent", "a chance from 0 to 1", |chance| {
             (0.0..=1.0).contains(chance)
         })?;
+        let idea = |name: &str| IDEAS.iter().find(|it| it.0 == name).map(|it| it.1);
+        let expected = "ahead, waiting, danger or chances";
+        let without = parameters.get("without", expected, |name: &String| idea(name).is_some())?;
+        let without = without.and_then(|name| idea(&name));
         let (error, effort) = match (level, hands, time) {
             (Some(level), _, _) => {
                 let (error, hands) = LEVEL[level - 1];
@@ -108,6 +126,7 @@ impl Settings {
             effort,
             error,
             passive,
+            without,
         })
     }
 }
@@ -116,7 +135,11 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let settings = Settings::of(parameters)?;
     // Neither the time nor the memory of it is a game's.
     tenpai::prepare();
-    let engine = Arc::new(Engine::new(Weights::embedded()));
+    let mut engine = Engine::new(Weights::embedded());
+    if let Some(idea) = settings.without {
+        engine = engine.without(idea);
+    }
+    let engine = Arc::new(engine);
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
         .thinks(move |start| TenpaiPlayer::new(settings, Arc::clone(&engine), start.bot_seed)))
@@ -223,6 +246,7 @@ fn situation((public, private): (&Public, &Private), seat: Seat, question: Quest
         hand: private.all().tiles().map(here).collect::<Hand>(),
         own_river: river(seat).collect(),
         other_river: river(seat.other()).collect(),
+        began: seat.index() == 0,
         // The wall is counted at the beginning of a turn.
         left: public.wall - u8::from(own_turn),
         three_suits: public.missing_suit == MissingSuit::Free,

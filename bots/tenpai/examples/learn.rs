@@ -22,7 +22,8 @@ use tenpai::{
     features::{Chances, PRESSED, Rows, Suits},
     network::{FIRST, LAST, OFFSETS, SECOND, SECOND_ROWS, UNIT, WEIGHTS, threshold},
     opponent::{
-        CLASSES, HOLDINGS, Habits, READ, READINGS, Racer, Reading, TURNS, class, holding, turn,
+        CLASSES, Discards, HOLDINGS, Habits, READ, READINGS, Racer, Reading, TURNS, class, holding,
+        turn,
     },
 };
 
@@ -58,7 +59,8 @@ struct Stage {
     rounds: u64,
     /// What its rounds are drawn from.
     seed: u64,
-    /// The step at the beginning and at the end.
+    /// The step at the beginning and at the end; where it is 0, the network stays as it is, and what
+    /// the other seat discards is learned.
     rates: [f32; 2],
     /// How much of the final score counts, against the later estimates of the network.
     lambda: f32,
@@ -76,7 +78,7 @@ enum Kind {
 
 /// With the true score the engine learns fast, small hands and stays with them; it finds the large
 /// ones if it begins with many points for a faan.
-const STAGES: [Stage; 4] = [
+const STAGES: [Stage; 5] = [
     Stage {
         name: "large",
         opponent: Kind::Passive,
@@ -114,9 +116,20 @@ const STAGES: [Stage; 4] = [
         name: "racing",
         opponent: Kind::Racing,
         from: Some("race"),
-        rounds: 1_000_000,
+        rounds: 500_000,
         seed: 82,
         rates: [0.0001, 0.000_002],
+        lambda: 0.6,
+        explore: 0.007,
+        pay: 3.0,
+    },
+    Stage {
+        name: "habits",
+        opponent: Kind::Racing,
+        from: Some("racing"),
+        rounds: 100_000,
+        seed: 83,
+        rates: [0.0, 0.0],
         lambda: 0.6,
         explore: 0.007,
         pay: 3.0,
@@ -166,7 +179,7 @@ fn run(arguments: &Arguments) -> io::Result<()> {
         let stage = STAGES.iter().find(|stage| stage.name == name);
         Progress::open(&arguments.folder, stage.expect("one of the stages"))
     };
-    let (passive, racing) = (learned("passive")?, learned("racing")?);
+    let (passive, racing) = (learned("passive")?, learned("habits")?);
     let networks = [&passive, &racing].map(|it| it.learner.network.0.as_slice());
     let bytes = Weights::to_bytes(networks[0], networks[1], &racing.counts.habits);
     fs::write(&arguments.out, bytes)
@@ -187,7 +200,11 @@ fn learn(folder: &Path, stage: &Stage) -> io::Result<()> {
         }
         let played = progress.round(stage, round, stage.explore);
         sums.add(&played);
+        let is_fixed = stage.rates[0] == 0.0;
         for (rows, target) in played.targets(stage.lambda) {
+            if is_fixed {
+                break;
+            }
             let off = f64::from(progress.learner.learn(&rows, target / UNIT) * UNIT);
             sums.error += off * off;
             sums.samples += 1.0;
@@ -294,6 +311,7 @@ impl Progress {
             explore,
             rng: &mut self.rng,
             counts: &mut self.counts,
+            learns_throws: stage.rates[0] == 0.0,
             pay: stage.pay,
         };
         table.round(
@@ -466,10 +484,12 @@ struct Counts {
     /// By row of a reading: the sum of its squared gradients.
     squares: Vec<f32>,
     habits: Habits,
+    /// The squared gradients of what it discards.
+    throw_squares: Vec<f32>,
 }
 
 impl Counts {
-    const NUMBERS: usize = 2 * CLASSES + 2 * HOLDINGS + 2 * TURNS + READINGS + Habits::NUMBERS;
+    const NUMBERS: usize = 2 * CLASSES + 2 * HOLDINGS + 2 * TURNS + 2 * READINGS + Habits::NUMBERS;
 
     fn new() -> Self {
         Self {
@@ -481,13 +501,15 @@ impl Counts {
             points: vec![0.0; TURNS],
             squares: vec![0.0; READINGS],
             habits: Habits::unknown(),
+            throw_squares: vec![0.0; READINGS],
         }
     }
 
     /// All numbers.
-    fn lists(&mut self) -> [&mut Vec<f32>; 11] {
+    fn lists(&mut self) -> [&mut Vec<f32>; 13] {
         let Habits {
             likelihood,
+            throws,
             danger,
             held,
             loss,
@@ -504,6 +526,8 @@ impl Counts {
             danger,
             held,
             loss,
+            throws,
+            &mut self.throw_squares,
         ]
     }
 
@@ -539,6 +563,22 @@ impl Counts {
         }
     }
 
+    /// The other seat discards: a step of a softmax over all kinds, by Adagrad.
+    fn throw(&mut self, own: &[Tile], other: &[Tile], discard: Tile) {
+        let discards = Discards::of(&self.habits, own, other);
+        for tile in Tile::all() {
+            let Some(rows) = discards.rows[tile.index()] else {
+                continue;
+            };
+            let thrown = f32::from(u8::from(tile == discard));
+            let gradient = discards.chances[tile.index()] - thrown;
+            for row in rows.map(usize::from) {
+                self.throw_squares[row] += gradient * gradient;
+                self.habits.throws[row] -= 0.1 * gradient / (self.throw_squares[row].sqrt() + 1.0);
+            }
+        }
+    }
+
     /// A step of a logistic regression, by Adagrad.
     fn learn(&mut self, rows: &[u16; READ], wins: bool) {
         let gradient = self.habits.chance(rows) - f32::from(u8::from(wins));
@@ -559,6 +599,7 @@ struct Table<'a, R> {
     explore: f64,
     rng: &'a mut R,
     counts: &'a mut Counts,
+    learns_throws: bool,
     pay: f32,
 }
 
@@ -644,6 +685,9 @@ impl<R: Rng> Table<'_, R> {
                                 f32::from(unseen.count(tile)) / total;
                         }
                         self.counts.discards[class(&other.river, discard)] += 1.0;
+                        if self.learns_throws {
+                            self.counts.throw(&own_river, &other.river, discard);
+                        }
                         other.river.push(discard);
                         discard
                     }

@@ -142,6 +142,7 @@ impl Table<'_> {
             hand: hand.into_iter().collect(),
             own_river: Vec::new(),
             other_river: Vec::new(),
+            began: is_first,
             left: 82,
             three_suits: false,
             passive: self.passive,

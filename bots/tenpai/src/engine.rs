@@ -19,6 +19,8 @@ pub struct Situation {
     pub own_river: Vec<Tile>,
     /// What the other one has discarded, in order.
     pub other_river: Vec<Tile>,
+    /// Whether it began.
+    pub began: bool,
     /// How many tiles the wall holds.
     pub left: u8,
     /// Whether a hand of all three suits may win.
@@ -80,10 +82,24 @@ impl<'a> Limit<'a> {
     }
 }
 
+/// A part of the engine that can be left out, to measure what it is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idea {
+    /// The look-ahead over draws: the networks alone decide.
+    Ahead,
+    /// Declining a win where waiting is worth more.
+    Waiting,
+    /// That the other seat may win with a discard.
+    Danger,
+    /// That the other seat's discards say which tiles are likely to come.
+    Chances,
+}
+
 /// An engine with its weights.
 #[derive(Clone)]
 pub struct Engine {
     weights: Weights,
+    without: Option<Idea>,
 }
 
 /// The time is over.
@@ -99,6 +115,7 @@ struct Search<'a, 'b> {
     draws: [f32; KINDS],
     /// The same of the other seat's discards.
     discards: [f32; KINDS],
+    looks_ahead: bool,
     limit: &'a Limit<'b>,
     three_suits: bool,
     work: u64,
@@ -121,7 +138,19 @@ impl Engine {
     /// With these weights.
     #[must_use]
     pub const fn new(weights: Weights) -> Self {
-        Self { weights }
+        Self {
+            weights,
+            without: None,
+        }
+    }
+
+    /// The same engine, with a part of it left out.
+    #[must_use]
+    pub fn without(self, idea: Idea) -> Self {
+        Self {
+            without: Some(idea),
+            ..self
+        }
     }
 
     /// The discards of a hand of 14 tiles, best first, with what the hand is worth without each.
@@ -154,7 +183,7 @@ impl Engine {
             return false;
         };
         // Nothing can be gained any more.
-        if left == 0 {
+        if left == 0 || self.without == Some(Idea::Waiting) {
             return true;
         }
         let wait = if self_draw {
@@ -176,12 +205,21 @@ impl Engine {
     fn search<'a, 'b>(&'a self, situation: &Situation, limit: &'a Limit<'b>) -> Search<'a, 'b> {
         let habits = &self.weights.habits;
         let unseen = situation.unseen();
-        let racer = Racer::of(
+        let mut racer = Racer::of(
             habits,
             &situation.own_river,
             &situation.other_river,
             &unseen,
         );
+        match self.without {
+            Some(Idea::Danger) => racer.danger = [0.0; KINDS],
+            Some(Idea::Chances) => {
+                racer.draws = [1.0; KINDS];
+                racer.discards = [1.0; KINDS];
+                racer.chances = Chances::EQUAL;
+            }
+            Some(Idea::Ahead | Idea::Waiting) | None => {}
+        }
         let passive = passive(habits, situation);
         let mixed = |factor: f32| passive + (1.0 - passive) * factor;
         Search {
@@ -190,6 +228,7 @@ impl Engine {
             draws: racer.draws.map(mixed),
             discards: racer.discards.map(mixed),
             racer,
+            looks_ahead: self.without != Some(Idea::Ahead),
             limit,
             three_suits: situation.three_suits,
             work: 0,
@@ -267,6 +306,9 @@ impl Search<'_, '_> {
         }
         sort(&mut valued);
         for (depth, margin) in [(0, MARGIN), (1, NEAR)] {
+            if !self.looks_ahead {
+                break;
+            }
             if self
                 .deepen(&mut valued, hand, unseen, left, depth, margin)
                 .is_err()

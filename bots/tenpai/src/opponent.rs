@@ -193,6 +193,9 @@ pub struct Habits {
     /// By class of a discard: how much likelier a racing opponent discards such a tile than a
     /// passive one, as a logarithm.
     pub likelihood: Vec<f32>,
+    /// By row of a [`Reading`]: the logarithm of how much likelier a racing opponent discards a tile
+    /// than a passive one is the sum of these and of a number that is the same for all tiles.
+    pub throws: Vec<f32>,
     /// By row of a [`Reading`]: the logarithm of the odds that it wins with a tile is the sum of these.
     pub danger: Vec<f32>,
     /// By class of a suit: the share of the suit's unseen tiles that it holds.
@@ -203,13 +206,14 @@ pub struct Habits {
 
 impl Habits {
     /// How many numbers these are.
-    pub const NUMBERS: usize = CLASSES + READINGS + HOLDINGS + TURNS;
+    pub const NUMBERS: usize = CLASSES + 2 * READINGS + HOLDINGS + TURNS;
 
     /// That nothing is known.
     #[must_use]
     pub fn unknown() -> Self {
         Self {
             likelihood: vec![0.0; CLASSES],
+            throws: vec![0.0; READINGS],
             danger: vec![-0.2; READINGS],
             held: vec![0.0; HOLDINGS],
             loss: vec![0.0; TURNS],
@@ -221,6 +225,60 @@ impl Habits {
     pub fn chance(&self, rows: &[u16; READ]) -> f32 {
         let sum: f32 = rows.iter().map(|&row| self.danger[usize::from(row)]).sum();
         1.0 / (1.0 + (-sum).exp())
+    }
+
+    /// How much likelier than a passive opponent a racing one discards this tile after these
+    /// rivers, as a logarithm.
+    fn thrown(&self, own: &[Tile], other: &[Tile], tile: Tile) -> f32 {
+        let discards = Discards::of(self, own, other);
+        let chance = |tile: Tile| discards.chances[tile.index()];
+        (chance(tile) / discards.even(tile))
+            .ln()
+            .clamp(-LARGEST, LARGEST)
+    }
+}
+
+/// No discard says more than this, as a logarithm.
+const LARGEST: f32 = 3.0;
+
+/// What a racing opponent may discard next.
+pub struct Discards {
+    /// By kind.
+    pub chances: [f32; KINDS],
+    /// By kind, where some may be left.
+    pub rows: [Option<[u16; READ]>; KINDS],
+    hidden: Hand,
+}
+
+impl Discards {
+    /// After these rivers, of which the other seat's is the second one.
+    #[must_use]
+    pub fn of(habits: &Habits, own: &[Tile], other: &[Tile]) -> Self {
+        let hidden = own.iter().chain(other).copied();
+        let hidden = hidden.fold(Hand::FULL, Hand::without);
+        let reading = Reading::of(own, other, &hidden);
+        let mut rows = [None; KINDS];
+        let mut chances = [0.0; KINDS];
+        for tile in hidden.kinds() {
+            let here = reading.rows(tile);
+            let sum: f32 = here
+                .iter()
+                .map(|&row| habits.throws[usize::from(row)])
+                .sum();
+            chances[tile.index()] = f32::from(hidden.count(tile)) * sum.exp();
+            rows[tile.index()] = Some(here);
+        }
+        let sum: f32 = chances.iter().sum();
+        Self {
+            chances: chances.map(|chance| chance / sum),
+            rows,
+            hidden,
+        }
+    }
+
+    /// The chance that a passive opponent discards this.
+    fn even(&self, tile: Tile) -> f32 {
+        f32::from(self.hidden.count(tile)) / self.hidden.len() as f32
     }
 }
 
@@ -306,8 +364,9 @@ fn even(unseen: &Hand, factor: impl Fn(Tile) -> f32) -> [f32; KINDS] {
     }
 }
 
-/// The chance that the other seat races, before it has discarded anything.
-const RACING: f32 = 0.2;
+/// The chance that the other seat races, before it has discarded anything, for the seat that began
+/// and for the other one. A passive opponent is met in the arcade case, where the bot begins.
+const RACING: [f32; 2] = [0.4, 0.95];
 /// The least chance that is not taken as none.
 const LEAST: f32 = 0.02;
 
@@ -316,9 +375,13 @@ pub(crate) fn passive(habits: &Habits, situation: &Situation) -> f32 {
     let river = &situation.other_river;
     let passive = situation.passive.unwrap_or_else(|| {
         let logarithm: f32 = (0..river.len())
-            .map(|at| habits.likelihood[class(&river[..at], river[at])])
+            .map(|at| {
+                let own = (at + usize::from(situation.began)).min(situation.own_river.len());
+                habits.thrown(&situation.own_river[..own], &river[..at], river[at])
+            })
             .sum();
-        1.0 / (1.0 + RACING / (1.0 - RACING) * logarithm.clamp(-30.0, 30.0).exp())
+        let racing = RACING[usize::from(!situation.began)];
+        1.0 / (1.0 + racing / (1.0 - racing) * logarithm.clamp(-30.0, 30.0).exp())
     });
     match passive {
         _ if passive < LEAST => 0.0,

@@ -71,6 +71,7 @@ impl Weights {
             racing: Network::new(part(racing, habits)),
             habits: Habits {
                 likelihood: take(CLASSES, FIXED),
+                throws: take(READINGS, FIXED),
                 danger: take(READINGS, FIXED),
                 held: take(HOLDINGS, FIXED),
                 loss: take(TURNS, POINTS),
@@ -90,6 +91,7 @@ impl Weights {
             scaled(passive, crate::network::FIXED),
             scaled(racing, crate::network::FIXED),
             scaled(&habits.likelihood, FIXED),
+            scaled(&habits.throws, FIXED),
             scaled(&habits.danger, FIXED),
             scaled(&habits.held, FIXED),
             scaled(&habits.loss, POINTS),
