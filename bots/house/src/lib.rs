@@ -156,8 +156,8 @@ const STRENGTHS: &[(&str, &[&str])] = &[
         &[
             "simple",
             "straightforward",
-            "tenpai?level=3",
-            "tenpai?level=6",
+            "tenpai?level=4",
+            "tenpai?level=7",
             "shanten",
             "tenpai",
         ],

@@ -57,16 +57,16 @@ const ANSWERS: u32 = 100;
 const LEVELS: usize = 10;
 /// By level: by how many points it misjudges a discard at most, and how many hands it evaluates.
 const LEVEL: [(f64, u64); LEVELS] = [
-    (60.0, 1),
-    (40.0, 1),
-    (28.0, 1),
     (20.0, 1),
-    (14.0, 1),
-    (9.0, 1),
-    (5.0, 1),
+    (16.0, 1),
+    (13.0, 1),
+    (10.5, 1),
+    (8.0, 1),
+    (6.0, 1),
+    (4.0, 1),
+    (2.0, 1),
     (0.0, 1),
-    (0.0, 2_000),
-    (0.0, 20_000),
+    (0.0, 2_500),
 ];
 
 /// The ideas that can be left out, by their names.

@@ -14,7 +14,7 @@ fn wall(seed: u64) -> Vec<String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let kinds = ["c", "b", "d"].into_iter().flat_map(|suit| {
         let ranks = (1..=9).map(move |rank| format!("{rank}{suit}"));
-        ranks.flat_map(|tile| [const { () }; 4].map(|()| tile.clone()))
+        ranks.flat_map(|tile| std::iter::repeat_n(tile, 4))
     });
     let mut tiles: Vec<String> = kinds.collect();
     for at in (1..tiles.len()).rev() {

@@ -41,12 +41,15 @@ fn main() -> ExitCode {
     let weights = match &arguments.weights {
         Some(file) => {
             let bytes = fs::read(file).expect("weights can be read");
-            Weights::read(bytes.into()).expect("a file of weights")
+            Weights::read(bytes).expect("a file of weights")
         }
         None => Weights::embedded(),
     };
+    if arguments.race {
+        referee_games::mahjong::prepare();
+    }
+    let before = anonymous_memory();
     tenpai::prepare();
-    referee_games::mahjong::prepare();
     let engine = Engine::new(weights);
     let mut all: Vec<Vec<f64>> = vec![Vec::new(); arguments.hands.len()];
     let mut times = vec![0.0; arguments.hands.len()];
@@ -92,7 +95,20 @@ fn main() -> ExitCode {
             1000.0 * times[at] / arguments.rounds as f64
         );
     }
+    if let (Some(before), Some(now)) = (before, anonymous_memory()) {
+        println!(
+            "memory: {} KiB of tables, networks and rounds (growth of RssAnon)",
+            now.saturating_sub(before)
+        );
+    }
     ExitCode::SUCCESS
+}
+
+/// The memory of this process that is of no file, in KiB, as Linux counts it.
+fn anonymous_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;
+    line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// The mean and its standard error.

@@ -366,7 +366,7 @@ fn even(unseen: &Hand, factor: impl Fn(Tile) -> f32) -> [f32; KINDS] {
 
 /// The chance that the other seat races, before it has discarded anything, for the seat that began
 /// and for the other one. A passive opponent is met in the arcade case, where the bot begins.
-const RACING: [f32; 2] = [0.4, 0.95];
+const RACING: [f32; 2] = [0.6, 0.99];
 /// The least chance that is not taken as none.
 const LEAST: f32 = 0.02;
 

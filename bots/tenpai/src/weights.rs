@@ -40,7 +40,7 @@ impl Weights {
     #[must_use]
     pub fn embedded() -> Self {
         let bytes: &[u8] = include_bytes!("../weights.bin");
-        Self::read(bytes.into()).expect("a test reads them")
+        Self::read(bytes).expect("a test reads them")
     }
 
     /// Reads the networks against a passive and against a racing opponent, then the habits: two
@@ -49,7 +49,8 @@ impl Weights {
     /// # Errors
     ///
     /// [`WeightsError`] if there are more or fewer.
-    pub fn read(bytes: Cow<'static, [u8]>) -> Result<Self, WeightsError> {
+    pub fn read(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, WeightsError> {
+        let bytes = bytes.into();
         if bytes.len() != BYTES {
             return Err(WeightsError {
                 expected: BYTES,
@@ -107,6 +108,6 @@ mod tests {
     #[test]
     fn the_embedded_weights_are_read() {
         let _ = Weights::embedded();
-        assert!(Weights::read(vec![0; 10].into()).is_err());
+        assert!(Weights::read(vec![0; 10]).is_err());
     }
 }
