@@ -13,6 +13,7 @@ use crate::{
     cards::CardSet,
     plays::Variants,
     round::{SEATS, Table},
+    settings::{Idea, Ideas},
     style::{Question, Style},
     worth::{Seen, Weights},
 };
@@ -24,6 +25,10 @@ const WORTH: usize = 3;
 const _: () = assert!(matches!(Style::ALL[WORTH], Style::MostWorth));
 /// A model that is less likely than this for a seat is left out from then on.
 const UNLIKELY: f32 = 0.002;
+
+/// How many more exchanges are offered to a deal at first for each decision that was known when it
+/// was drawn: it has not grown with them.
+const FIRST_EXCHANGES: u32 = 8;
 
 /// A play or pass of another seat.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +181,7 @@ impl Judge {
 }
 
 /// The play with the first joker in place of the second where the hand has both.
-fn first_joker(cards: CardSet, hand: CardSet) -> CardSet {
+pub(crate) fn first_joker(cards: CardSet, hand: CardSet) -> CardSet {
     let jokers = cards.jokers();
     if jokers.len() == 1 && hand.contains_all(CardSet::JOKERS) {
         (cards - jokers) | CardSet::JOKERS.lowest()
@@ -224,16 +229,29 @@ fn together(judged: &[f32; MODELS]) -> f32 {
 #[derive(Clone, Debug)]
 pub(crate) struct Belief {
     deals: Vec<Deal>,
+    /// Whether deals are drawn by how well they explain what was played.
+    infers: bool,
+    /// How many decisions were known when the sample was drawn, until all deals have been
+    /// exchanged as often as these ask for.
+    late: u32,
     models: [Models; SEATS],
     judge: Judge,
 }
 
 impl Belief {
     /// Before anything is known.
-    pub(crate) const fn new(weights: Arc<Weights>) -> Self {
+    pub(crate) fn new(weights: Arc<Weights>, without: Ideas) -> Self {
+        let models = Style::ALL.map(|style| match style {
+            Style::MostWorth => !without.has(Idea::Worth),
+            // Without both, one model must be left.
+            Style::LeastOutranked if without.has(Idea::Worth) => true,
+            _ => !without.has(Idea::Styles),
+        });
         Self {
             deals: Vec::new(),
-            models: [[true; MODELS]; SEATS],
+            infers: !without.has(Idea::Belief),
+            late: 0,
+            models: [models; SEATS],
             judge: Judge {
                 weights,
                 room: Vec::new(),
@@ -251,11 +269,12 @@ impl Belief {
 
     /// Makes the sample one of so many deals that fit what is known now.
     pub(crate) fn update(&mut self, evidence: &Evidence, size: usize, rng: &mut impl Rng) {
-        if self.deals.is_empty() {
+        if self.deals.is_empty() || !self.infers {
+            self.deals.clear();
+            self.late = evidence.decisions.len() as u32;
             for _ in 0..size {
-                let hands = dealt(evidence, rng);
-                let judged = self.judge(evidence, &hands);
-                self.deals.push(Deal { hands, judged });
+                let deal = self.any(evidence, rng);
+                self.deals.push(deal);
             }
             return;
         }
@@ -273,6 +292,13 @@ impl Belief {
             self.deals[index] = Deal { hands, judged };
         }
         self.resample(&weights, rng);
+    }
+
+    /// Any deal that fits.
+    fn any(&mut self, evidence: &Evidence, rng: &mut impl Rng) -> Deal {
+        let hands = dealt(evidence, rng);
+        let judged = self.judge(evidence, &hands);
+        Deal { hands, judged }
     }
 
     /// Leaves out the models that are unlikely in all deals together.
@@ -327,7 +353,7 @@ impl Belief {
         }
     }
 
-    /// Offers so many exchanges to one deal.
+    /// Offers so many exchanges to one deal. Without inference the deal is drawn anew.
     pub(crate) fn exchange(
         &mut self,
         index: usize,
@@ -342,6 +368,18 @@ impl Belief {
             return;
         }
         let size = self.deals.len();
+        if !self.infers {
+            if index >= size {
+                self.deals[index % size] = self.any(evidence, rng);
+            }
+            return;
+        }
+        let mut times = times;
+        if index < size {
+            times += FIRST_EXCHANGES * self.late;
+        } else {
+            self.late = 0;
+        }
         let deal = &mut self.deals[index % size];
         for _ in 0..times {
             let first = rng.random_range(0..others.len());
@@ -465,7 +503,7 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let weights = Arc::new(Weights::embedded());
         let mut round = random_deal(&mut rng);
-        let mut belief = Belief::new(Arc::clone(&weights));
+        let mut belief = Belief::new(Arc::clone(&weights), Ideas::default());
         let mut evidence = Evidence {
             seat: 3,
             decisions: Vec::new(),
@@ -508,6 +546,7 @@ mod tests {
     fn every_deal_of_the_sample_fits_what_is_known() {
         for seed in 0..6 {
             round(Style::LeastOutranked, seed, |round, evidence, belief| {
+                assert_eq!(belief.deals.len(), 16);
                 for deal in &belief.deals {
                     let mut all = CardSet::NONE;
                     for seat in 0..SEATS {
@@ -551,5 +590,34 @@ mod tests {
             );
             assert!(right > 1.15 * by_chance, "{right} {by_chance} {all}");
         }
+    }
+
+    /// A seat that is asked for the first time late in a round, as one that was resumed.
+    #[test]
+    fn a_sample_that_begins_late_explains_what_was_played() {
+        let explained = |belief: &Belief| -> f32 {
+            let deals = belief.deals.iter();
+            let each = deals.map(|deal| deal.judged[..3].iter().map(together).sum::<f32>());
+            each.sum::<f32>() / belief.deals.len() as f32
+        };
+        let (mut grown, mut drawn, mut late) = (0.0, 0.0, 0.0);
+        for seed in 0..4 {
+            round(Style::LeastOutranked, 200 + seed, |_, evidence, belief| {
+                if !(16..24).contains(&evidence.decisions.len()) {
+                    return;
+                }
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                let mut fresh = Belief::new(belief.weights(), Ideas::default());
+                fresh.update(evidence, 8, &mut rng);
+                drawn += explained(&fresh);
+                for index in 0..8 {
+                    fresh.exchange(index, 8, evidence, &mut rng);
+                }
+                late += explained(&fresh);
+                grown += explained(belief);
+            });
+        }
+        println!("grown {grown:.1}, late {late:.1}, drawn {drawn:.1}");
+        assert!(drawn < 3.0 * late && grown < 0.0, "{grown} {late} {drawn}");
     }
 }

@@ -33,19 +33,31 @@ impl Endgame {
         }
     }
 
+    /// How many positions it remembers: 65,536 at most.
+    #[must_use]
+    pub fn remembered(&self) -> usize {
+        self.known.len()
+    }
+
     /// A move of the seat whose turn it is with which it is out before the other; no cards are a
     /// pass. `Some(None)` if the other can prevent it, `None` where the search did not get to the
     /// end.
     #[must_use]
     pub fn winning_move(&mut self, round: &Round) -> Option<Option<CardSet>> {
         for cards in moves(round) {
-            let mut next = *round;
-            next.take(cards);
-            if self.wins(&next, round.table.turn)? {
+            if self.wins_by(round, cards)? {
                 return Some(Some(cards));
             }
         }
         Some(None)
+    }
+
+    /// Whether the seat whose turn it is, having played these cards or passed, is out before the
+    /// other one. `None` where the search did not get to the end.
+    pub(crate) fn wins_by(&mut self, round: &Round, cards: CardSet) -> Option<bool> {
+        let mut next = *round;
+        next.take(cards);
+        self.wins(&next, round.table.turn)
     }
 
     /// Whether a seat is out before the other one if both play as well as possible.

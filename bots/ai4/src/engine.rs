@@ -6,10 +6,11 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    belief::{Belief, Decision, Evidence},
+    belief::{Belief, Decision, Evidence, first_joker},
     cards::CardSet,
     round::{Options, SEATS, Table},
-    search::{Answer, Limit, Settings, search},
+    search::{Answer, Limit, Position, Prospect, evaluate, search},
+    settings::Settings,
     worth::Weights,
 };
 
@@ -48,7 +49,7 @@ impl Engine {
                 left,
                 hand,
             },
-            beliefs: vec![Belief::new(weights); threads],
+            beliefs: vec![Belief::new(weights, settings.without); threads],
             rngs: (0..threads as u64)
                 .map(|thread| ChaCha8Rng::seed_from_u64(seed.wrapping_add(thread)))
                 .collect(),
@@ -92,13 +93,30 @@ impl Engine {
     /// What to play now, when it is the turn of the engine's seat.
     pub fn search(&mut self, limit: &Limit) -> Answer {
         self.table.turn = self.evidence.seat;
-        search(
-            &self.table,
-            &self.evidence,
-            &mut self.beliefs,
-            &self.settings,
-            limit,
-            &mut self.rngs,
-        )
+        let at = Position {
+            table: &self.table,
+            evidence: &self.evidence,
+            settings: &self.settings,
+        };
+        search(&at, &mut self.beliefs, limit, &mut self.rngs)
+    }
+
+    /// The same play of the engine's hand with the first joker where it has both and plays the
+    /// second: jokers are alike.
+    #[must_use]
+    pub fn same(&self, cards: CardSet) -> CardSet {
+        first_joker(cards, self.evidence.hand)
+    }
+
+    /// What the seats can expect after each legal move of the engine's seat, when it is its turn, by
+    /// so many playouts. Where a play could have either joker, the first is meant.
+    pub fn evaluate(&mut self, playouts: u64) -> Vec<Prospect> {
+        self.table.turn = self.evidence.seat;
+        let at = Position {
+            table: &self.table,
+            evidence: &self.evidence,
+            settings: &self.settings,
+        };
+        evaluate(&at, &mut self.beliefs[0], playouts, &mut self.rngs[0])
     }
 }

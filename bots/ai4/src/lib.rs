@@ -8,6 +8,7 @@ mod plays;
 mod round;
 mod score;
 mod search;
+mod settings;
 mod style;
 pub mod worth;
 
@@ -17,5 +18,6 @@ pub use engine::Engine;
 pub use plays::{Shape, ToBeat, Variants, plays};
 pub use round::{Options, Round, SEATS, Scores, Table, Top};
 pub use score::{HandScore, score};
-pub use search::{Answer, Candidate, Limit, Settings};
+pub use search::{Answer, Candidate, Limit, Prospect};
+pub use settings::{Idea, Ideas, Settings};
 pub use style::{Question, Style};

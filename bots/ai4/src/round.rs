@@ -1,5 +1,7 @@
 //! A round in progress of which all hands are known: a deal that a search tries.
 
+use std::cmp::Ordering;
+
 use crate::{
     cards::CardSet,
     plays::{Shape, ToBeat},
@@ -191,6 +193,35 @@ impl Round {
                 .map(|other| payment(self.hands[other]))
                 .sum(),
             Scores::Payout => -payment(self.hands[seat]),
+        }
+    }
+
+    /// Each seat's share of the points for its place when the round is over: 1, 2/3, 1/3 and 0 for
+    /// places 1 to 4; seats that share places share what they are worth. With payout a seat that
+    /// pays less has the better place.
+    #[must_use]
+    pub fn shares(&self) -> [f64; SEATS] {
+        let worse = [0, 1, 2, 3].map(|seat| self.behind(seat));
+        worse.map(|own| {
+            let counted = worse.map(|other| match other.cmp(&own) {
+                Ordering::Less => 0.0,
+                Ordering::Equal => 0.5,
+                Ordering::Greater => 1.0,
+            });
+            (counted.iter().sum::<f64>() - 0.5) / (SEATS - 1) as f64
+        })
+    }
+
+    /// The less, the better the place of a seat when the round is over.
+    fn behind(&self, seat: usize) -> i32 {
+        /// More than any payment.
+        const FORFEITED: i32 = 1_000_000;
+        let place = self.table.places[seat];
+        match self.table.options.scores {
+            Scores::Places => -self.points(seat),
+            Scores::Payout if self.winner() == seat => -1,
+            Scores::Payout if place > 0 => FORFEITED + i32::from(place),
+            Scores::Payout => payment(self.hands[seat]),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The search: every candidate is tried on the same deals, and each deal is played out.
 
-use std::{num::NonZeroUsize, thread, time::Instant};
+use std::{thread, time::Instant};
 
+use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
@@ -9,7 +10,8 @@ use crate::{
     cards::CardSet,
     endgame::Endgame,
     plays::{Shape, Variants},
-    round::{Round, SEATS, Table},
+    round::{Round, SEATS, Scores, Table},
+    settings::{Idea, Settings},
     style::{Question, Style},
     worth::{Seen, Weights},
 };
@@ -17,7 +19,7 @@ use crate::{
 /// Where a search ends. What is not set does not limit it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limit {
-    /// How many rounds are played out.
+    /// How many rounds are played out. With none the move that looks best at first sight is played.
     pub playouts: Option<u64>,
     /// When to have answered.
     pub deadline: Option<Instant>,
@@ -101,6 +103,8 @@ struct Race {
     /// For each two that were tried on a deal: differences and their squares, summed.
     differences: Vec<(f64, f64)>,
     points: Vec<f64>,
+    /// The shares of all seats, summed.
+    shares: Vec<[f64; SEATS]>,
 }
 
 impl Race {
@@ -113,6 +117,7 @@ impl Race {
             sums: vec![0.0; count],
             differences: vec![(0.0, 0.0); count * count],
             points: vec![0.0; count],
+            shares: vec![[0.0; SEATS]; count],
         }
     }
 
@@ -142,6 +147,22 @@ impl Race {
         best
     }
 
+    /// What the seats can expect after each candidate. Of one that was left out, what its own seat
+    /// can expect goes by the difference to the best on the same deals.
+    fn prospects(&self, own: usize) -> Vec<Prospect> {
+        let best = self.best();
+        let width = self.candidates.len();
+        let best_share = self.sums[best] / f64::from(self.deals[best]);
+        let each = self.candidates.iter().enumerate().map(|(index, &cards)| {
+            let deals = f64::from(self.deals[index]);
+            let mut shares = self.shares[index].map(|sum| sum / deals);
+            let (difference, _) = self.differences[best * width + index];
+            shares[own] = (best_share - difference / deals).clamp(0.0, 1.0);
+            Prospect { cards, shares }
+        });
+        each.collect()
+    }
+
     /// Leaves out those that are most likely worse than the best.
     fn narrow(&mut self, errors: f64) {
         let best = self.best();
@@ -157,28 +178,22 @@ impl Race {
     }
 }
 
-/// How a search works.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// How many deals are kept.
-    pub deals: usize,
-    /// How many exchanges are offered to a deal before it is used.
-    pub exchanges: u32,
-    /// How the own seat plays in playouts.
-    pub own: Style,
-    /// How many threads search.
-    pub threads: NonZeroUsize,
+/// What a race is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// The best move by points: it ends when one candidate is left.
+    Move,
+    /// What the moves are worth as shares: all of them get this many deals.
+    Values(usize),
 }
 
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            deals: 64,
-            exchanges: 8,
-            own: Style::MostWorth,
-            threads: NonZeroUsize::MIN,
-        }
-    }
+/// What the seats can expect after a move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prospect {
+    /// The cards; none for a pass.
+    pub cards: CardSet,
+    /// Each seat's share of the points for its place: 1 is the first place alone.
+    pub shares: [f64; SEATS],
 }
 
 /// What a search found.
@@ -192,23 +207,37 @@ pub struct Answer {
     pub candidates: Vec<Candidate>,
 }
 
-/// Searches for the best move of the seat whose turn it is.
-pub(crate) fn search(
-    table: &Table,
-    evidence: &Evidence,
-    beliefs: &mut [Belief],
-    settings: &Settings,
-    limit: &Limit,
-    rngs: &mut [ChaCha8Rng],
-) -> Answer {
-    let own = Question {
+/// Where the engine's seat is to move, and how it searches.
+#[derive(Clone, Copy)]
+pub(crate) struct Position<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) evidence: &'a Evidence,
+    pub(crate) settings: &'a Settings,
+}
+
+/// The question of the engine's seat.
+fn asked(at: &Position<'_>) -> Question {
+    let Position {
+        table, evidence, ..
+    } = *at;
+    Question {
         hand: evidence.hand,
         unseen: CardSet::DECK - evidence.all_played() - evidence.hand,
         to_beat: table.to_beat(),
         reversed: table.reversed,
         reversal: table.options.reversal,
         must_open: evidence.hand.contains_all(CardSet::THREE_OF_CLUBS),
-    };
+    }
+}
+
+/// Searches for the best move of the seat whose turn it is.
+pub(crate) fn search(
+    at: &Position<'_>,
+    beliefs: &mut [Belief],
+    limit: &Limit,
+    rngs: &mut [ChaCha8Rng],
+) -> Answer {
+    let own = asked(at);
     let candidates = candidates(&own);
     let certain = |cards, exact| Answer {
         cards,
@@ -218,23 +247,74 @@ pub(crate) fn search(
     if let [only] = candidates[..] {
         return certain(only, false);
     }
-    if let Some(cards) = out_first(table, evidence, &own, limit) {
+    if !at.settings.without.has(Idea::Endgame)
+        && let Some(cards) = out_first(at, &own, limit)
+    {
         return certain(cards, true);
     }
+    let mut found = if limit.playouts == Some(0) || at.settings.without.has(Idea::Playouts) {
+        at_first_sight(at, own, &candidates, beliefs)
+    } else {
+        played_out(at, &candidates, beliefs, limit, rngs)
+    };
+    if at.settings.misjudges > 0.0 {
+        for one in &mut found {
+            one.points += at.settings.misjudges * (2.0 * rngs[0].random::<f64>() - 1.0);
+        }
+    }
+    // One that was soon left out has a mean of few deals.
+    let most = found.iter().map(|one| one.playouts).max().unwrap_or(0);
+    let best = found
+        .iter()
+        .filter(|one| 2 * one.playouts >= most)
+        .reduce(|best, one| if one.points > best.points { one } else { best });
+    Answer {
+        cards: best.map_or(candidates[0], |best| best.cards),
+        exact: false,
+        candidates: found,
+    }
+}
+
+/// What the candidates are worth without a playout.
+fn at_first_sight(
+    at: &Position<'_>,
+    own: Question,
+    candidates: &[CardSet],
+    beliefs: &[Belief],
+) -> Vec<Candidate> {
+    let seen = Seen::new(own, at.table, at.evidence.left);
+    let weights = beliefs[0].weights();
+    let points = |cards: CardSet| {
+        if !at.settings.without.has(Idea::Worth) {
+            weights.worth(&seen, cards)
+        } else if cards.is_empty() {
+            f32::MIN
+        } else {
+            -(own.left(cards).sum as f32)
+        }
+    };
+    let found = candidates.iter().map(|&cards| Candidate {
+        cards,
+        points: f64::from(points(cards)),
+        playouts: 0,
+    });
+    found.collect()
+}
+
+/// What the candidates are worth by playouts.
+fn played_out(
+    at: &Position<'_>,
+    candidates: &[CardSet],
+    beliefs: &mut [Belief],
+    limit: &Limit,
+    rngs: &mut [ChaCha8Rng],
+) -> Vec<Candidate> {
     let limit = Limit {
         playouts: limit.playouts.map(|all| all.div_ceil(beliefs.len() as u64)),
         ..*limit
     };
     let run = |belief: &mut Belief, rng: &mut ChaCha8Rng| {
-        race(
-            table,
-            evidence,
-            candidates.clone(),
-            belief,
-            settings,
-            &limit,
-            rng,
-        )
+        race(at, candidates.to_vec(), Purpose::Move, belief, &limit, rng)
     };
     let races: Vec<Race> = match (beliefs, rngs) {
         ([belief], [rng, ..]) => vec![run(belief, rng)],
@@ -251,30 +331,16 @@ pub(crate) fn search(
                 .collect()
         }),
     };
-    let found: Vec<Candidate> = candidates
-        .iter()
-        .enumerate()
-        .map(|(index, &cards)| {
-            let playouts: u64 = races.iter().map(|race| u64::from(race.deals[index])).sum();
-            let sum: f64 = races.iter().map(|race| race.sums[index]).sum();
-            Candidate {
-                cards,
-                points: sum / playouts.max(1) as f64,
-                playouts,
-            }
-        })
-        .collect();
-    // One that was soon left out has a mean of few deals.
-    let most = found.iter().map(|one| one.playouts).max().unwrap_or(0);
-    let best = found
-        .iter()
-        .filter(|one| 2 * one.playouts >= most)
-        .reduce(|best, one| if one.points > best.points { one } else { best });
-    Answer {
-        cards: best.map_or(candidates[0], |best| best.cards),
-        exact: false,
-        candidates: found,
-    }
+    let found = candidates.iter().enumerate().map(|(index, &cards)| {
+        let playouts: u64 = races.iter().map(|race| u64::from(race.deals[index])).sum();
+        let sum: f64 = races.iter().map(|race| race.sums[index]).sum();
+        Candidate {
+            cards,
+            points: sum / playouts.max(1) as f64,
+            playouts,
+        }
+    });
+    found.collect()
 }
 
 /// How many positions of an end are looked at with a fixed amount of work.
@@ -282,18 +348,8 @@ const POSITIONS: u64 = 200_000;
 
 /// A move with which the seat is certainly out before the other one, if only two are in play, all
 /// unseen cards are the other's, and there is such a move.
-fn out_first(table: &Table, evidence: &Evidence, own: &Question, limit: &Limit) -> Option<CardSet> {
-    let other = (0..SEATS).find(|&seat| seat != table.turn && table.in_play >> seat & 1 == 1)?;
-    if table.in_play.count_ones() != 2 || evidence.left[other] != own.unseen.len() {
-        return None;
-    }
-    let mut hands = [CardSet::NONE; SEATS];
-    hands[table.turn] = own.hand;
-    hands[other] = own.unseen;
-    let round = Round {
-        table: *table,
-        hands,
-    };
+fn out_first(at: &Position<'_>, own: &Question, limit: &Limit) -> Option<CardSet> {
+    let (round, _) = of_two(at, own)?;
     // Half of the time is left for playouts.
     let deadline = limit.deadline.map(|end| {
         let now = Instant::now();
@@ -304,44 +360,127 @@ fn out_first(table: &Table, evidence: &Evidence, own: &Question, limit: &Limit) 
         .flatten()
 }
 
+/// The round with all hands, and the other seat, if only two are in play and all unseen cards are the
+/// other's.
+fn of_two(at: &Position<'_>, own: &Question) -> Option<(Round, usize)> {
+    let other =
+        (0..SEATS).find(|&seat| seat != at.table.turn && at.table.in_play >> seat & 1 == 1)?;
+    if at.table.in_play.count_ones() != 2 || at.evidence.left[other] != own.unseen.len() {
+        return None;
+    }
+    let mut hands = [CardSet::NONE; SEATS];
+    hands[at.table.turn] = own.hand;
+    hands[other] = own.unseen;
+    let table = *at.table;
+    Some((Round { table, hands }, other))
+}
+
+/// What the seats can expect after each legal move of the seat whose turn it is, but for those with
+/// the second joker where the first would do. Ends are exact, the rest is by so many playouts.
+pub(crate) fn evaluate(
+    at: &Position<'_>,
+    belief: &mut Belief,
+    playouts: u64,
+    rng: &mut ChaCha8Rng,
+) -> Vec<Prospect> {
+    let own = asked(at);
+    let mut moves = Vec::new();
+    own.plays(Variants::FirstJoker, &mut moves);
+    if own.to_beat.is_some() {
+        moves.push(CardSet::NONE);
+    }
+    if !at.settings.without.has(Idea::Endgame)
+        && let Some(found) = exact(at, &own, &moves)
+    {
+        return found;
+    }
+    let limit = Limit {
+        playouts: Some(playouts),
+        deadline: None,
+    };
+    let least = (playouts / 2 / moves.len() as u64).clamp(16, at.settings.deals as u64) as usize;
+    let purpose = Purpose::Values(least);
+    race(at, moves, purpose, belief, &limit, rng).prospects(at.evidence.seat)
+}
+
+/// The same for an end that can be solved.
+fn exact(at: &Position<'_>, own: &Question, moves: &[CardSet]) -> Option<Vec<Prospect>> {
+    let (round, other) = of_two(at, own)?;
+    if at.table.options.scores == Scores::Payout {
+        return None;
+    }
+    let mut endgame = Endgame::new(POSITIONS, None);
+    let mut found = Vec::new();
+    for &cards in moves {
+        let first = if endgame.wins_by(&round, cards)? {
+            at.table.turn
+        } else {
+            other
+        };
+        let mut end = round;
+        end.table.places[first] = at.table.out + 1;
+        found.push(Prospect {
+            cards,
+            shares: end.shares(),
+        });
+    }
+    Some(found)
+}
+
 /// Tries the candidates on one deal after another.
 fn race(
-    table: &Table,
-    evidence: &Evidence,
+    at: &Position<'_>,
     candidates: Vec<CardSet>,
+    purpose: Purpose,
     belief: &mut Belief,
-    settings: &Settings,
     limit: &Limit,
     rng: &mut ChaCha8Rng,
 ) -> Race {
     let weights = belief.weights();
+    let least = match purpose {
+        Purpose::Move => 16,
+        Purpose::Values(deals) => deals,
+    };
     let mut race = Race::new(candidates);
     let mut room = Vec::with_capacity(256);
-    belief.update(evidence, settings.deals, rng);
+    belief.update(at.evidence, at.settings.deals, rng);
     let mut playouts = 0;
     for number in 0.. {
-        belief.exchange(number, settings.exchanges, evidence, rng);
+        belief.exchange(number, at.settings.exchanges, at.evidence, rng);
         let deal = belief.deal(number);
         let mut styles = deal.styles(rng);
-        styles[evidence.seat] = settings.own;
+        styles[at.evidence.seat] = if at.settings.without.has(Idea::Worth) {
+            Style::LeastOutranked
+        } else {
+            Style::MostWorth
+        };
         for &index in &race.active {
             let mut round = Round {
-                table: *table,
+                table: *at.table,
                 hands: deal.hands,
             };
             round.take(race.candidates[index]);
             play_out(&mut round, &styles, &weights, &mut room);
-            race.points[index] = f64::from(round.points(evidence.seat));
+            race.points[index] = match purpose {
+                Purpose::Move => f64::from(round.points(at.evidence.seat)),
+                Purpose::Values(_) => {
+                    let shares = round.shares();
+                    for (sum, share) in race.shares[index].iter_mut().zip(shares) {
+                        *sum += share;
+                    }
+                    shares[at.evidence.seat]
+                }
+            };
             playouts += 1;
         }
         race.count();
-        if number == settings.deals {
-            belief.leave_out_models(evidence);
+        if number == at.settings.deals {
+            belief.leave_out_models(at.evidence);
         }
-        if number % 8 == 7 && number >= 15 {
+        if number % 8 == 7 && number + 1 >= least && !at.settings.without.has(Idea::Race) {
             race.narrow(ERRORS);
         }
-        if race.active.len() == 1
+        if race.active.len() == 1 && purpose == Purpose::Move
             || limit.playouts.is_some_and(|most| playouts >= most)
             || limit.deadline.is_some_and(|end| Instant::now() >= end)
         {

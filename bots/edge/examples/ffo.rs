@@ -2,8 +2,9 @@
 //! of positions as arguments, or all of them. Ends with 1 where a score is not the known one or
 //! the move is not one of the best.
 
-use std::{process::ExitCode, time::Instant};
+use std::{num::NonZeroUsize, process::ExitCode, time::Instant};
 
+use clap::Parser;
 use edge::{Board, Engine, Limit, Options};
 
 /// Number, position, score, best moves.
@@ -46,12 +47,30 @@ const SUITE: [(u32, &str, i32, &str); 6] = [
     ),
 ];
 
+/// Solves positions of the FFO endgame suite exactly.
+#[derive(Parser)]
+struct Arguments {
+    /// The numbers of positions: 40 to 44 and 49; all if none is given
+    numbers: Vec<u32>,
+    /// How many threads search
+    #[arg(long, default_value = "1")]
+    threads: NonZeroUsize,
+}
+
 fn main() -> ExitCode {
-    let numbers: Vec<u32> = std::env::args()
-        .skip(1)
-        .filter_map(|number| number.parse().ok())
-        .collect();
-    let mut engine = match Engine::new(Options::default()) {
+    let Arguments { numbers, threads } = Arguments::parse();
+    if let Some(number) = numbers
+        .iter()
+        .find(|number| !SUITE.iter().any(|(known, ..)| known == *number))
+    {
+        eprintln!("expected numbers of positions from 40 to 44 or 49, not {number}");
+        return ExitCode::from(2);
+    }
+    let options = Options {
+        threads,
+        ..Options::default()
+    };
+    let mut engine = match Engine::new(options) {
         Ok(engine) => engine,
         Err(error) => {
             eprintln!("could not make an engine: {error}");

@@ -3,7 +3,7 @@
 use std::{
     num::NonZeroUsize,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     thread,
@@ -14,7 +14,8 @@ use crate::{
     board::Board,
     cpu::Cpu,
     eval::Position,
-    search::{EXACT, Ends, Line, RootMove, Search, Stop},
+    idea::Idea,
+    search::{EXACT, Ends, Line, RootMove, Search, Stop, Team},
     square::Square,
     table::{Table, hash_of},
     weights::{BadWeights, DISC, Weights},
@@ -31,6 +32,8 @@ pub struct Options {
     pub threads: NonZeroUsize,
     /// The weights of the evaluation; none for those that come with the crate.
     pub weights: Option<Arc<Weights>>,
+    /// An idea that it does without, to measure what that is worth.
+    pub without: Option<Idea>,
 }
 
 impl Default for Options {
@@ -39,6 +42,7 @@ impl Default for Options {
             table_bytes: 64 << 20,
             threads: NonZeroUsize::MIN,
             weights: None,
+            without: None,
         }
     }
 }
@@ -145,6 +149,7 @@ pub struct Engine {
     weights: Arc<Weights>,
     table: Table,
     ends: Vec<Ends>,
+    without: Option<Idea>,
 }
 
 impl Engine {
@@ -156,12 +161,14 @@ impl Engine {
     pub fn new(options: Options) -> Result<Self, BadWeights> {
         crate::search::prepare();
         Ok(Self {
-            weights: match options.weights {
-                Some(weights) => weights,
-                None => Weights::embedded()?,
+            weights: match (options.without, options.weights) {
+                (Some(Idea::Patterns), _) => Arc::new(Weights::mobility()),
+                (_, Some(weights)) => weights,
+                (_, None) => Weights::embedded()?,
             },
-            table: Table::new(options.table_bytes),
+            table: Table::new(options.table_bytes, options.without != Some(Idea::Table)),
             ends: (0..options.threads.get()).map(|_| Ends::new()).collect(),
+            without: options.without,
         })
     }
 
@@ -181,7 +188,13 @@ impl Engine {
 
     /// Searches for the best move within this limit.
     pub fn search(&mut self, board: Board, limit: Limit) -> Answer {
-        with_best_cpu!(cpu => self.search_on(cpu, board, limit))
+        self.search_until(board, limit, &AtomicBool::new(false))
+    }
+
+    /// The same, but that the search also ends when this is set, late by less than a millisecond
+    /// where the machine is not busy.
+    pub fn search_until(&mut self, board: Board, limit: Limit, stop: &AtomicBool) -> Answer {
+        with_best_cpu!(cpu => self.search_on(cpu, board, limit, stop))
     }
 
     /// The exact score and every best move, however long it takes.
@@ -196,55 +209,65 @@ impl Engine {
         with_best_cpu!(cpu => self.scores_on(cpu, board, limit))
     }
 
-    fn search_on<C: Cpu>(&mut self, cpu: C, board: Board, limit: Limit) -> Answer {
+    fn search_on<C: Cpu>(
+        &mut self,
+        cpu: C,
+        board: Board,
+        limit: Limit,
+        outside: &AtomicBool,
+    ) -> Answer {
         if board.moves() == 0 {
-            return self.without_move(cpu, board, limit);
+            return self.without_move(cpu, board, limit, outside);
         }
         self.table.grow_older();
         let flag = AtomicBool::new(false);
-        let helpers_nodes = AtomicU64::new(0);
-        let (weights, table) = (&*self.weights, &self.table);
         let stop = &Stop {
             deadline: limit.deadline,
             nodes: limit.nodes,
-            flag: &flag,
+            flags: [&flag, outside],
         };
-        let lines = &lines(board, limit);
+        let (weights, table, without) = (&*self.weights, &self.table, self.without);
+        let lines = &lines(board, limit, without);
         let Some((own_ends, helpers)) = self.ends.split_first_mut() else {
             unreachable!("there is at least one thread");
         };
-        let (moves, found, own_nodes) = thread::scope(|scope| {
-            for (number, ends) in helpers.iter_mut().enumerate() {
-                let helpers_nodes = &helpers_nodes;
-                scope.spawn(move || {
-                    let mut search = Search::new(cpu, weights, table, ends, stop);
-                    // Every other one is a step ahead, so that not all do the same.
-                    deepen(
-                        &mut search,
-                        board,
-                        &lines[(1 - number % 2).min(lines.len())..],
-                    );
-                    helpers_nodes.fetch_add(search.nodes(), Relaxed);
+        let team = (!helpers.is_empty()).then(Team::new);
+        let search_in = |ends| Search::new(cpu, weights, table, ends, stop, team.as_ref(), without);
+        let mut own = search_in(own_ends);
+        let progress = &Mutex::new(Progress::new(own.root_moves(board)));
+        let nodes = AtomicU64::new(0);
+        let (moves, found) = thread::scope(|scope| {
+            for ends in helpers {
+                scope.spawn(|| {
+                    let mut search = search_in(ends);
+                    deepen(&mut search, board, lines, progress);
+                    nodes.fetch_add(search.nodes(), Relaxed);
                 });
             }
-            let mut search = Search::new(cpu, weights, table, own_ends, stop);
-            let (moves, found) = deepen(&mut search, board, lines);
+            let found = deepen(&mut own, board, lines, progress);
             flag.store(true, Relaxed);
-            (moves, found, search.nodes())
+            found
         });
+        let nodes = nodes.into_inner() + own.nodes();
         let square = moves.first().map(|root| root.square);
         Answer {
             square,
             score: found.score,
             depth: found.line.depth,
             exactness: exactness(board, found.line),
-            nodes: own_nodes + helpers_nodes.into_inner(),
+            nodes,
             line: square.map_or_else(Vec::new, |square| expected_line(table, board, square)),
         }
     }
 
     /// The game is over, or the side to move passes.
-    fn without_move<C: Cpu>(&mut self, cpu: C, board: Board, limit: Limit) -> Answer {
+    fn without_move<C: Cpu>(
+        &mut self,
+        cpu: C,
+        board: Board,
+        limit: Limit,
+        outside: &AtomicBool,
+    ) -> Answer {
         let passed = board.pass();
         if passed.moves() == 0 {
             return Answer {
@@ -256,7 +279,7 @@ impl Engine {
                 line: Vec::new(),
             };
         }
-        let answer = self.search_on(cpu, passed, limit);
+        let answer = self.search_on(cpu, passed, limit, outside);
         Answer {
             square: None,
             score: -answer.score,
@@ -265,15 +288,23 @@ impl Engine {
     }
 
     fn solve_on<C: Cpu>(&mut self, cpu: C, board: Board) -> Solution {
-        let found = self.search_on(cpu, board, Limit::default());
         let flag = AtomicBool::new(false);
+        let found = self.search_on(cpu, board, Limit::default(), &flag);
         let stop = Stop {
             deadline: None,
             nodes: None,
-            flag: &flag,
+            flags: [&flag; 2],
         };
         let ends = &mut self.ends[0];
-        let mut search = Search::new(cpu, &self.weights, &self.table, ends, &stop);
+        let mut search = Search::new(
+            cpu,
+            &self.weights,
+            &self.table,
+            ends,
+            &stop,
+            None,
+            self.without,
+        );
         let mut best: Vec<Square> = search
             .root_moves(board)
             .into_iter()
@@ -294,10 +325,18 @@ impl Engine {
         let stop = Stop {
             deadline: limit.deadline,
             nodes: limit.nodes,
-            flag: &flag,
+            flags: [&flag; 2],
         };
         let ends = &mut self.ends[0];
-        let mut search = Search::new(cpu, &self.weights, &self.table, ends, &stop);
+        let mut search = Search::new(
+            cpu,
+            &self.weights,
+            &self.table,
+            ends,
+            &stop,
+            None,
+            self.without,
+        );
         let moves = search.root_moves(board);
         let mut scores: Vec<Scored> = moves
             .iter()
@@ -307,7 +346,7 @@ impl Engine {
                 exactness: Exactness::Guess,
             })
             .collect();
-        'lines: for line in lines(board, limit) {
+        'lines: for line in lines(board, limit, self.without) {
             for (root, scored) in moves.iter().zip(&mut scores) {
                 let Some(score) = search.value_after(root, line, scored.score) else {
                     break 'lines;
@@ -321,38 +360,78 @@ impl Engine {
     }
 }
 
-/// The last finished search.
+/// A finished search.
+#[derive(Clone, Copy)]
 struct Finished {
     score: i32,
     line: Line,
 }
 
-/// Searches these lines one after the other until it is stopped.
+/// How far all threads have come.
+struct Progress {
+    /// How many lines have been searched.
+    finished: usize,
+    /// The moves as the last of these searches left them, the best one first.
+    moves: Vec<RootMove>,
+    found: Finished,
+}
+
+impl Progress {
+    fn new(moves: Vec<RootMove>) -> Self {
+        Self {
+            finished: 0,
+            found: Finished {
+                score: moves.first().map_or(0, |root| root.value),
+                line: Line {
+                    depth: 0,
+                    selectivity: EXACT,
+                },
+            },
+            moves,
+        }
+    }
+}
+
+/// Searches these lines one after the other until it is stopped. All threads search the same
+/// line; when one of them has finished it, all go on with the next.
 fn deepen<C: Cpu>(
     search: &mut Search<'_, C>,
     board: Board,
     lines: &[Line],
+    progress: &Mutex<Progress>,
 ) -> (Vec<RootMove>, Finished) {
-    let mut moves = search.root_moves(board);
-    let mut found = Finished {
-        score: moves.first().map_or(0, |root| root.value),
-        line: Line {
-            depth: 0,
-            selectivity: EXACT,
-        },
-    };
-    for &line in lines {
-        let Some(score) = search.iterate(board, &mut moves, line, found.score) else {
-            break;
+    let lock = || progress.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let (number, mut moves, found) = {
+            let progress = lock();
+            (progress.finished, progress.moves.clone(), progress.found)
         };
-        found = Finished { score, line };
+        let Some(&line) = lines.get(number) else {
+            return (moves, found);
+        };
+        search.begin(number);
+        match search.iterate(board, &mut moves, line, found.score) {
+            Some(score) => {
+                let mut progress = lock();
+                if progress.finished == number {
+                    *progress = Progress {
+                        finished: number + 1,
+                        moves,
+                        found: Finished { score, line },
+                    };
+                    search.announce(number + 1);
+                }
+            }
+            None if search.is_behind() => {}
+            None => return (moves, found),
+        }
     }
-    (moves, found)
 }
 
 /// The searches that lead up to this limit: deeper and deeper, then to the end of the game
 /// and more and more careful.
-fn lines(board: Board, limit: Limit) -> Vec<Line> {
+fn lines(board: Board, limit: Limit, without: Option<Idea>) -> Vec<Line> {
+    let uncut = limit.uncut || without == Some(Idea::Mpc);
     let empties = board.empties();
     let depth = limit
         .depth
@@ -360,20 +439,19 @@ fn lines(board: Board, limit: Limit) -> Vec<Line> {
     let middle = if depth < empties {
         depth
     } else {
-        empties.saturating_sub(BEFORE_THE_END)
+        empties.saturating_sub(match without {
+            Some(Idea::Solver) => 1,
+            _ => BEFORE_THE_END,
+        })
     };
     let mut lines: Vec<Line> = (1..=middle)
         .map(|depth| Line {
             depth,
-            selectivity: if depth <= CAREFUL || limit.uncut {
-                EXACT
-            } else {
-                0
-            },
+            selectivity: if depth <= CAREFUL || uncut { EXACT } else { 0 },
         })
         .collect();
     if depth >= empties {
-        let levels: &[u8] = if empties <= SOLVED_AT_ONCE || limit.uncut {
+        let levels: &[u8] = if empties <= SOLVED_AT_ONCE || uncut {
             &[EXACT]
         } else if limit.deadline.is_none() && limit.nodes.is_none() {
             &[0, EXACT]

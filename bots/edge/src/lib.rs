@@ -19,9 +19,11 @@
 //! Its README says how the engine works, how strong it is and how it learns.
 
 mod board;
+pub mod book;
 mod cpu;
 mod engine;
 mod eval;
+mod idea;
 pub mod pattern;
 mod search;
 mod square;
@@ -31,6 +33,7 @@ pub mod weights;
 
 pub use board::{Board, NotABoard};
 pub use engine::{Answer, Engine, Exactness, Limit, Options, Scored, Solution};
+pub use idea::{Idea, NotAnIdea};
 pub use search::probe_depth;
 pub use square::{NotASquare, Square, Squares};
 

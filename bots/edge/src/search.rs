@@ -8,16 +8,23 @@ mod middle;
 mod order;
 mod root;
 mod stop;
+mod team;
 
 pub(crate) use cut::EXACT;
 pub use cut::probe_depth;
 pub(crate) use end::Ends;
 pub(crate) use root::{Line, RootMove};
 pub(crate) use stop::Stop;
+pub(crate) use team::Team;
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use last::Parity;
 
 use crate::{
     board::Board,
     cpu::Cpu,
+    idea::Idea,
     table::{MAX, Table},
     weights::Weights,
 };
@@ -32,6 +39,12 @@ pub(crate) struct Search<'a, C: Cpu> {
     table: &'a Table,
     ends: &'a mut Ends,
     stop: &'a Stop<'a>,
+    /// The threads that search with it, if any.
+    team: Option<&'a Team>,
+    /// What it does without.
+    without: Option<Idea>,
+    /// How many lines had been searched when this one began.
+    line: usize,
     /// Positions that were looked at.
     nodes: u64,
     /// At how many nodes to look next whether to stop.
@@ -51,6 +64,8 @@ impl<'a, C: Cpu> Search<'a, C> {
         table: &'a Table,
         ends: &'a mut Ends,
         stop: &'a Stop<'a>,
+        team: Option<&'a Team>,
+        without: Option<Idea>,
     ) -> Self {
         Self {
             cpu,
@@ -58,6 +73,9 @@ impl<'a, C: Cpu> Search<'a, C> {
             table,
             ends,
             stop,
+            team,
+            without,
+            line: 0,
             nodes: 0,
             next_look: 0,
             stopped: false,
@@ -68,6 +86,53 @@ impl<'a, C: Cpu> Search<'a, C> {
 
     pub(crate) const fn nodes(&self) -> u64 {
         self.nodes
+    }
+
+    /// The search at the root of the line with this number begins.
+    pub(crate) fn begin(&mut self, line: usize) {
+        self.line = line;
+        self.stopped = false;
+    }
+
+    /// Tells the other threads that so many lines have been searched.
+    pub(crate) fn announce(&self, finished: usize) {
+        if let Some(team) = self.team {
+            team.finished.store(finished, Relaxed);
+        }
+    }
+
+    /// Whether another thread has finished the line.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.team
+            .is_some_and(|team| team.finished.load(Relaxed) > self.line)
+    }
+
+    #[inline(always)]
+    fn is_without(&self, idea: Idea) -> bool {
+        self.without == Some(idea)
+    }
+
+    /// Which quarters have an odd number of these empty squares.
+    #[inline(always)]
+    fn parity(&self, empty: u64) -> Parity {
+        if self.is_without(Idea::Parity) {
+            Parity::UNKNOWN
+        } else {
+            Parity::of(empty)
+        }
+    }
+
+    /// An upper bound of the value from the other side's stable discs, where they may be enough
+    /// to show that it is not above alpha.
+    #[inline(always)]
+    fn stability_bound(&self, board: Board, alpha: i32, empties: u32) -> Option<i32> {
+        // With more empty squares a bound this low is rarer, and the look at it was for nothing.
+        if alpha < 2 * empties as i32 - 4 || self.is_without(Idea::Stability) {
+            return None;
+        }
+        let stable = crate::stability::stable(board.other, board.own);
+        let bound = MAX - 2 * stable.count_ones() as i32;
+        (bound <= alpha).then_some(bound)
     }
 
     /// Counts a node; whether the search goes on.
@@ -83,7 +148,7 @@ impl<'a, C: Cpu> Search<'a, C> {
     #[cold]
     #[inline(never)]
     fn look(&mut self) {
-        self.stopped |= self.stop.is_due(self.nodes);
+        self.stopped |= self.stop.is_due(self.nodes) || self.is_behind();
         self.next_look = self.stop.next_look(self.nodes);
     }
 }
@@ -92,17 +157,4 @@ impl<'a, C: Cpu> Search<'a, C> {
 pub(crate) fn prepare() {
     cut::prepare();
     crate::stability::prepare();
-}
-
-/// An upper bound of the value from the other side's stable discs, where they may be enough to
-/// show that it is not above alpha.
-#[inline(always)]
-fn stability_bound(board: Board, alpha: i32, empties: u32) -> Option<i32> {
-    // With more empty squares a bound this low is rarer, and the look at it was for nothing.
-    if alpha < 2 * empties as i32 - 4 {
-        return None;
-    }
-    let stable = crate::stability::stable(board.other, board.own);
-    let bound = MAX - 2 * stable.count_ones() as i32;
-    (bound <= alpha).then_some(bound)
 }

@@ -24,6 +24,8 @@ struct Bucket([(AtomicU64, AtomicU64); WAYS]);
 pub(crate) struct Table {
     buckets: Vec<Bucket>,
     age: AtomicU8,
+    /// Whether anything is kept.
+    keeps: bool,
 }
 
 /// What is known of a position: bounds of its value in discs from a search to this depth.
@@ -72,13 +74,15 @@ impl Entry {
 }
 
 impl Table {
-    /// A table of at most this size, and at least of one bucket.
-    pub(crate) fn new(bytes: usize) -> Self {
+    /// A table of at most this size, and at least of one bucket; one that keeps nothing knows
+    /// nothing.
+    pub(crate) fn new(bytes: usize, keeps: bool) -> Self {
         let buckets = (bytes / size_of::<Bucket>()).max(1);
         let buckets = 1 << buckets.ilog2();
         Self {
             buckets: (0..buckets).map(|_| Bucket::default()).collect(),
             age: AtomicU8::new(1),
+            keeps,
         }
     }
 
@@ -115,6 +119,9 @@ impl Table {
     /// Keeps what a search between these bounds found. What is known of the same position at
     /// the same depth gets narrower; shallower results and those of earlier searches go.
     pub(crate) fn put(&self, hash: u64, search: Found) {
+        if !self.keeps {
+            return;
+        }
         let Found {
             depth,
             selectivity,
@@ -211,7 +218,7 @@ mod tests {
 
     #[test]
     fn bounds_get_narrower_and_moves_are_kept() {
-        let table = Table::new(1 << 12);
+        let table = Table::new(1 << 12, true);
         table.put(7, FOUND);
         let entry = table.get(7).unwrap();
         assert_eq!((entry.lower, entry.upper), (4, 64));
@@ -244,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_shallowest_of_earlier_searches_goes_first() {
-        let table = Table::new(64);
+        let table = Table::new(64, true);
         for (hash, depth) in [(1, 9), (2, 3), (3, 8), (4, 2)] {
             table.put(hash, Found { depth, ..FOUND });
         }

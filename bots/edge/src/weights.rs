@@ -88,6 +88,17 @@ impl Weights {
         Self { stages }
     }
 
+    /// A disc for each move that the side to move has more than the other side.
+    #[must_use]
+    pub fn mobility() -> Self {
+        let mut stage = Stage::zero();
+        for moves in 0..MOVES {
+            stage.own_moves[moves] = moves as i16 * DISC as i16;
+            stage.other_moves[moves] = -stage.own_moves[moves];
+        }
+        Self::new(vec![stage; STAGES])
+    }
+
     /// Those that the crate has with it; read once.
     ///
     /// # Errors
@@ -294,7 +305,7 @@ fn write_number(body: &mut Vec<u8>, mut number: u64) {
 }
 
 /// FNV-1a of 64 bits (Fowler, Noll, Vo).
-fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })

@@ -1,7 +1,7 @@
 //! The solver against plain minimax and against figures that others found.
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
-use edge::{Answer, Board, Engine, Exactness, Limit, Options, Solution, Squares};
+use edge::{Answer, Board, Engine, Exactness, Idea, Limit, Options, Solution, Squares};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -91,6 +91,41 @@ fn the_solver_finds_what_minimax_finds() {
             assert_eq!(best, expected, "{board}");
         }
     }
+}
+
+#[test]
+fn the_solver_is_right_whatever_it_does_without() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    for idea in Idea::ALL {
+        let mut engine = Engine::new(Options {
+            table_bytes: 1 << 20,
+            without: Some(idea),
+            ..Options::default()
+        })
+        .unwrap();
+        for empties in 1..=7 {
+            for board in random_positions(&mut rng, empties, 12) {
+                let found = engine.search(board, Limit::default());
+                assert_eq!(found.score, minimax(board), "without {idea:?}: {board}");
+                assert_eq!(found.exactness, Exactness::Exact);
+            }
+        }
+        let fourteen = engine.search(board(FOURTEEN_EMPTIES), Limit::default());
+        assert_eq!(fourteen.score, 18, "without {idea:?}");
+    }
+}
+
+#[test]
+fn an_idea_is_found_by_its_name() {
+    for idea in Idea::ALL {
+        assert_eq!(idea.name().parse(), Ok(idea));
+    }
+    let error = "luck".parse::<Idea>().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "expected one of mpc, stability, patterns, table, etc, ordering, parity, solver, \
+         found \"luck\""
+    );
 }
 
 #[test]

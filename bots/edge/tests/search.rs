@@ -3,6 +3,7 @@
 
 use std::{
     num::NonZeroUsize,
+    sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
 
@@ -12,7 +13,7 @@ fn engine(threads: usize) -> Engine {
     Engine::new(Options {
         table_bytes: 1 << 22,
         threads: NonZeroUsize::new(threads).unwrap(),
-        weights: None,
+        ..Options::default()
     })
     .unwrap()
 }
@@ -70,4 +71,30 @@ fn threads_find_the_same_result() {
     let position = "--XXXXX--OOOXX-O-OOOXXOX-OXOXOXXOXXXOXXX--XOXOXX-XXXOOO--OOOOO-- X";
     let solution = engine(3).solve(position.parse().unwrap());
     assert_eq!(solution.score, 18);
+}
+
+#[test]
+fn threads_go_as_deep_and_stop_in_time() {
+    let mut engine = engine(3);
+    let answer = engine.search(Board::START, Limit::depth(10));
+    assert_eq!(answer.depth, 10);
+    assert_eq!(answer.line.first().copied(), answer.square);
+    for limit in [Duration::ZERO, Duration::from_millis(100)] {
+        let began = Instant::now();
+        let answer = engine.search(Board::START, Limit::time(limit));
+        let late = began.elapsed().saturating_sub(limit);
+        assert!(late < Duration::from_millis(200), "{late:?}");
+        assert!(Board::START.play(answer.square.unwrap()).is_some());
+    }
+}
+
+#[test]
+fn a_search_stops_where_it_is_told_to() {
+    // Within one look at the flag, which is some tenths of a millisecond.
+    for threads in [1, 2] {
+        let stop = AtomicBool::new(true);
+        let answer = engine(threads).search_until(Board::START, Limit::default(), &stop);
+        assert!(answer.nodes < 5000, "{}", answer.nodes);
+        assert!(Board::START.play(answer.square.unwrap()).is_some());
+    }
 }

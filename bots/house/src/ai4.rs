@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ai4::{CardSet, Engine, Limit, Options, Scores, Settings, worth::Weights};
+use ai4::{CardSet, Engine, Idea, Ideas, Limit, Options, Scores, Settings, worth::Weights};
 use bot_kit::{Bot, Thinker, Turn};
 use referee_games::big_two::{BigTwo, Cards, Move, Scoring, Standing, View};
 
@@ -42,6 +42,12 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "1",
             summary: "how many threads search",
         },
+        Parameter {
+            name: "without",
+            standard: "none",
+            summary: "ideas that it does without, to see what they are worth: belief, styles, \
+                      worth, endgame, race, playouts, or several of them with commas",
+        },
     ],
     shows: &["ai4?time=50ms"],
     build,
@@ -50,12 +56,23 @@ pub(crate) const BOT: HouseBot = HouseBot {
 /// Thinking time where the limit allows it and no other is given.
 const THINKING_TIME: Duration = Duration::from_secs(2);
 
-/// The highest level.
-pub const LEVELS: u32 = 10;
-/// The playouts of a level for a move: 4 for level 1, twice as many for each that follows.
-const fn playouts_of(level: u32) -> u64 {
-    4 << (level - 1)
-}
+/// By level: how many rounds it plays out for a move, and by how many points it misjudges a move at
+/// most. Without playouts it goes by the worth at first sight, and no end is solved.
+const LEVELS: [(u64, f64); 10] = [
+    (0, 8.0),
+    (0, 3.0),
+    (0, 1.7),
+    (0, 1.15),
+    (0, 0.78),
+    (0, 0.52),
+    (0, 0.3),
+    (0, 0.1),
+    (64, 0.0),
+    (2048, 0.0),
+];
+
+/// With a time for a move instead of playouts, so many judge the moves of a position.
+const VALUE_PLAYOUTS: u64 = 2000;
 
 /// What a move may take.
 #[derive(Clone, Copy, Debug)]
@@ -97,14 +114,20 @@ impl PlayerOptions {
         let playouts =
             parameters.get("playouts", "a number of playouts, at least 1", |n| *n > 0)?;
         let level = parameters.get("level", "a level of 1 to 10", |level| {
-            (1..=LEVELS).contains(level)
+            (1..=LEVELS.len()).contains(level)
         })?;
+        let without = parameters.list("without", &Idea::ALL, Idea::name)?;
         let seed = parameters.get("seed", "a whole number", |_| true)?;
         let threads = parameters.get("threads", "a number of threads, 1 to 64", |threads| {
             (1..=64).contains(&NonZeroUsize::get(*threads))
         })?;
+        let level = level.map(|level| LEVELS[level - 1]);
+        let mut without = without.into_iter().fold(Ideas::default(), Ideas::with);
+        if let Some((0, _)) = level {
+            without = without.with(Idea::Endgame);
+        }
         let budget = match (level, playouts) {
-            (Some(level), _) => Budget::Playouts(playouts_of(level)),
+            (Some((playouts, _)), _) => Budget::Playouts(playouts),
             (None, Some(playouts)) => Budget::Playouts(playouts),
             (None, None) => Budget::Time(time.unwrap_or(THINKING_TIME)),
         };
@@ -113,6 +136,8 @@ impl PlayerOptions {
             seed,
             settings: Settings {
                 threads: threads.unwrap_or(NonZeroUsize::MIN),
+                without,
+                misjudges: level.map_or(0.0, |(_, misjudges)| misjudges),
                 ..Settings::default()
             },
         })
@@ -167,6 +192,25 @@ impl Player {
         }
     }
 
+    /// What each seat can expect after each of these moves, in their order, as shares of the points
+    /// for places, when its seat is asked.
+    pub fn prospects(&mut self, view: &View, legal: &[Move]) -> Vec<[f64; 4]> {
+        let playouts = match self.options.budget {
+            Budget::Playouts(playouts) => playouts.max(1),
+            Budget::Time(_) => VALUE_PLAYOUTS,
+        };
+        let engine = self
+            .engine
+            .get_or_insert_with(|| begin(view, &self.options, &self.weights, self.seed));
+        let found = engine.evaluate(playouts);
+        let of = |did: &Move| {
+            let cards = engine.same(cards_of(*did));
+            let known = found.iter().find(|one| one.cards == cards);
+            known.map_or([0.0; 4], |one| one.shares)
+        };
+        legal.iter().map(of).collect()
+    }
+
     /// Its move, which it is asked for with this limit.
     pub fn choose(&mut self, view: &View, limit: Duration) -> Move {
         let began = Instant::now();
@@ -193,6 +237,21 @@ impl Player {
 impl Thinker<BigTwo> for Player {
     fn answer(&mut self, turn: &Turn<'_, BigTwo>) -> Move {
         self.choose(turn.view(), turn.limit)
+    }
+
+    fn values(&mut self, turn: &Turn<'_, BigTwo>) -> Option<Vec<f64>> {
+        let prospects = self.prospects(turn.view(), &turn.legal());
+        let own = turn.seat().index();
+        Some(prospects.into_iter().map(|shares| shares[own]).collect())
+    }
+
+    fn shares(&mut self, turn: &Turn<'_, BigTwo>) -> Option<Vec<f64>> {
+        let prospects = self.prospects(turn.view(), &turn.legal());
+        let own = turn.seat().index();
+        let best = prospects
+            .into_iter()
+            .reduce(|best, one| if one[own] > best[own] { one } else { best });
+        best.map(|shares| shares.to_vec())
     }
 
     fn told(&mut self, view: &View) {
@@ -237,8 +296,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_level_plays_out_more() {
-        assert_eq!([1, 2, 10].map(playouts_of), [4, 8, 2048]);
+    fn every_level_plays_out_more_or_misjudges_less() {
+        for level in LEVELS.windows(2) {
+            assert!(level[1].0 > level[0].0 || level[1].1 < level[0].1);
+        }
         for level in [0, 11] {
             let refused = crate::bot(&format!("ai4?level={level}")).err().unwrap();
             assert_eq!(
@@ -246,6 +307,22 @@ mod tests {
                 format!("ai4?level={level}: expected a level of 1 to 10")
             );
         }
+    }
+
+    #[test]
+    fn what_it_can_do_without_is_known() {
+        for spec in ["ai4?without=belief", "ai4?without=styles,endgame"] {
+            assert!(PlayerOptions::parse(spec).is_ok(), "{spec}");
+        }
+        let refused = crate::bot("ai4?without=belief,luck").err().unwrap();
+        assert_eq!(
+            refused.to_string(),
+            "ai4?without=belief,luck: expected some of belief, styles, worth, endgame, race, \
+             playouts, with commas between"
+        );
+        let told = BOT.parameters.iter().find(|one| one.name == "without");
+        let names = Idea::ALL.map(Idea::name).join(", ");
+        assert!(told.unwrap().summary.contains(&names));
     }
 
     #[test]

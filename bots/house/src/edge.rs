@@ -2,16 +2,17 @@
 
 use std::{
     num::NonZeroUsize,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use bot_kit::{Bot, GameStart, Thinker, Turn};
-use edge::{Board, Engine, Exactness, Limit, Options, Scored, weights::Weights};
-use rand::{RngExt as _, SeedableRng as _};
+use bot_kit::{Bot, GameOver, Thinker, Turn};
+use edge::{Board, Engine, Exactness, Idea, Limit, Options, Scored, book::Book, weights::Weights};
+use rand::{RngExt as _, SeedableRng as _, seq::IteratorRandom as _};
 use rand_chacha::ChaCha8Rng;
 use referee_games::othello::{Othello, Square};
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
+use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin, ponder::Ponder};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "edge",
@@ -48,6 +49,21 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "1",
             summary: "how many threads search",
         },
+        Parameter {
+            name: "book",
+            standard: "yes, but no with a level",
+            summary: "yes or no: whether it begins with moves of its opening book",
+        },
+        Parameter {
+            name: "ponder",
+            standard: "no",
+            summary: "yes or no: whether it thinks while the other side moves; not with depth, nodes or level",
+        },
+        Parameter {
+            name: "without",
+            standard: "nothing",
+            summary: "an idea to leave out: mpc, stability, patterns, table, etc, ordering, parity or solver",
+        },
     ],
     shows: &["edge?time=50ms"],
     build,
@@ -57,16 +73,16 @@ pub(crate) const BOT: HouseBot = HouseBot {
 const THINKING_TIME: Duration = Duration::from_secs(2);
 /// By level: how many plies it looks ahead, and by how many discs it misjudges a move at most.
 const LEVELS: [(u32, f64); 10] = [
-    (1, 24.0),
-    (1, 16.0),
-    (1, 10.0),
-    (2, 8.0),
-    (2, 5.0),
-    (3, 3.0),
-    (4, 1.5),
-    (5, 0.0),
-    (7, 0.0),
-    (10, 0.0),
+    (1, 14.0),
+    (1, 6.5),
+    (2, 9.0),
+    (2, 4.6),
+    (3, 4.8),
+    (3, 1.7),
+    (4, 1.9),
+    (5, 2.2),
+    (6, 0.0),
+    (8, 0.0),
 ];
 
 /// How it plays.
@@ -101,6 +117,15 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
             (1..=64).contains(&NonZeroUsize::get(*threads))
         })?
         .unwrap_or(NonZeroUsize::MIN);
+    let book = parameters.is_on("book")?.unwrap_or(level.is_none());
+    let ponders = parameters.is_on("ponder")?.unwrap_or(false);
+    parameters.require(
+        "ponder",
+        "no beside depth, nodes or level, which always play the same",
+        !ponders || (level, depth, nodes) == (None, None, None),
+    )?;
+    let ideas = Idea::ALL.map(Idea::name).join(", ");
+    let without = parameters.get("without", &format!("one of {ideas}"), |_| true)?;
     let strength = match (level, depth, nodes) {
         (Some(level), _, _) => Strength::Level(level),
         (None, Some(depth), _) => Strength::Depth(depth),
@@ -109,6 +134,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     };
     // Read here, so that no game is charged for it.
     let weights = Weights::embedded().expect("the tests of the crate read its weights");
+    let book = book.then(|| Book::embedded().expect("the tests of the crate read its book"));
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
         .thinks(move |start| {
@@ -116,24 +142,35 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
                 table_bytes: table << 20,
                 threads,
                 weights: Some(weights.clone()),
+                without,
             };
-            EdgePlayer::new(start, strength, options)
+            EdgePlayer {
+                book: book.clone(),
+                ponders,
+                ..EdgePlayer::new(start.bot_seed, strength, options)
+            }
         }))
 }
 
 struct EdgePlayer {
-    engine: Engine,
+    engine: Ponder<Engine>,
+    book: Option<Arc<Book>>,
+    ponders: bool,
     strength: Strength,
     rng: ChaCha8Rng,
     margin: Margin,
 }
 
 impl EdgePlayer {
-    fn new(start: &GameStart, strength: Strength, options: Options) -> Self {
+    /// One without a book that does not ponder.
+    fn new(seed: u64, strength: Strength, options: Options) -> Self {
+        let engine = Engine::new(options).expect("the weights are given");
         Self {
-            engine: Engine::new(options).expect("the weights are given"),
+            engine: Ponder::new(engine),
+            book: None,
+            ponders: false,
             strength,
-            rng: ChaCha8Rng::seed_from_u64(start.bot_seed),
+            rng: ChaCha8Rng::seed_from_u64(seed),
             margin: Margin::new(),
         }
     }
@@ -156,32 +193,61 @@ impl EdgePlayer {
         let (search, allowed) = self.bounds(limit, began);
         let square = match self.strength {
             Strength::Level(level) => {
-                let scores = self.engine.scores(board, search);
+                let scores = self.engine.engine().scores(board, search);
                 misjudged(&scores, LEVELS[level - 1].1, &mut self.rng)
             }
-            _ => self.engine.search(board, search).square,
+            _ => self.engine.engine().search(board, search).square,
         };
         self.margin.learn(began.elapsed().saturating_sub(allowed));
         square
+    }
+
+    /// One of the best moves of the book, where it knows the position.
+    fn book_move(&mut self, board: Board) -> Option<edge::Square> {
+        let moves = self.book.as_ref()?.moves(board);
+        let best = moves.first()?.value;
+        let best = moves.iter().filter(|known| known.value == best);
+        best.choose(&mut self.rng).map(|known| known.square)
+    }
+
+    /// Searches the position after its move until it is asked again: what it finds stays in the
+    /// table.
+    fn ponder(&mut self, board: Board, square: edge::Square) {
+        let Some(next) = board.play(square).filter(|next| !next.is_over()) else {
+            return;
+        };
+        self.engine.start(move |engine, stop| {
+            engine.search_until(next, Limit::default(), stop);
+        });
     }
 }
 
 impl Thinker<Othello> for EdgePlayer {
     fn answer(&mut self, turn: &Turn<'_, Othello>) -> Square {
         let began = Instant::now();
-        let best = self.square(board(turn), turn.limit, began);
-        let best = best.expect("who is asked has a move");
+        let board = board(turn);
+        let best = self
+            .book_move(board)
+            .or_else(|| self.square(board, turn.limit, began))
+            .expect("who is asked has a move");
+        if self.ponders {
+            self.ponder(board, best);
+        }
         Square::new(best.index() as u8).expect("both count squares alike")
     }
 
     fn values(&mut self, turn: &Turn<'_, Othello>) -> Option<Vec<f64>> {
         let (search, _) = self.bounds(turn.limit, Instant::now());
-        let scores = self.engine.scores(board(turn), search);
+        let scores = self.engine.engine().scores(board(turn), search);
         let of = |legal: &Square| {
             let scored = scores.iter().find(|it| it.square.index() == legal.index());
             scored.map(share)
         };
         turn.legal().iter().map(of).collect()
+    }
+
+    fn game_over(&mut self, _over: &GameOver) {
+        self.engine.engine();
     }
 }
 
@@ -235,17 +301,86 @@ mod tests {
             Strength::Depth(60),
             Strength::Level(10),
         ] {
-            let mut player = EdgePlayer {
-                engine: Engine::new(options.clone()).unwrap(),
-                strength,
-                rng: ChaCha8Rng::seed_from_u64(1),
-                margin: Margin::new(),
-            };
+            let mut player = EdgePlayer::new(1, strength, options.clone());
             let began = Instant::now();
             let limit = Duration::from_millis(400);
             assert!(player.square(Board::START, limit, began).is_some());
             assert!(began.elapsed() < limit);
         }
+    }
+
+    #[test]
+    fn every_idea_can_be_left_out_and_no_other() {
+        let parameter = BOT.parameters.iter().find(|it| it.name == "without");
+        for idea in Idea::ALL {
+            assert!(parameter.unwrap().summary.contains(idea.name()));
+            assert!(crate::bot(&format!("edge?without={}", idea.name())).is_ok());
+        }
+        assert_eq!(
+            crate::bot("edge?without=luck").err().unwrap().to_string(),
+            "edge?without=luck: expected one of mpc, stability, patterns, table, etc, ordering, \
+             parity, solver"
+        );
+    }
+
+    #[test]
+    fn an_answer_after_pondering_is_in_time_and_legal() {
+        let options = Options {
+            table_bytes: 1 << 20,
+            ..Options::default()
+        };
+        let mut player = EdgePlayer::new(1, Strength::Time(THINKING_TIME), options);
+        for first in edge::Squares(Board::START.moves()) {
+            player.ponder(Board::START, first);
+            let board = Board::START.play(first).unwrap();
+            let limit = Duration::from_millis(400);
+            let began = Instant::now();
+            let answer = player.square(board, limit, began);
+            assert!(began.elapsed() < limit);
+            assert!(answer.is_some_and(|square| board.play(square).is_some()));
+        }
+    }
+
+    #[test]
+    fn fixed_work_does_not_ponder() {
+        for fixed in ["nodes=100", "depth=3", "level=4"] {
+            let error = crate::bot(&format!("edge?ponder=yes&{fixed}"))
+                .err()
+                .unwrap();
+            assert_eq!(
+                error.to_string(),
+                "edge?ponder=yes: expected no beside depth, nodes or level, which always play \
+                 the same"
+            );
+            assert!(crate::bot(&format!("edge?ponder=no&{fixed}")).is_ok());
+        }
+        assert!(crate::bot("edge?ponder=yes&time=50ms").is_ok());
+        let error = crate::bot("edge?ponder=maybe").err().unwrap().to_string();
+        assert_eq!(error, "edge?ponder=maybe: expected yes or no");
+    }
+
+    #[test]
+    fn the_book_gives_legal_moves_and_the_same_for_the_same_seed() {
+        let options = Options {
+            table_bytes: 1 << 20,
+            ..Options::default()
+        };
+        let play = |seed| {
+            let mut player = EdgePlayer {
+                book: Some(Book::embedded().unwrap()),
+                ..EdgePlayer::new(seed, Strength::Nodes(100), options.clone())
+            };
+            let mut board = Board::START;
+            let mut line = Vec::new();
+            while let Some(square) = player.book_move(board) {
+                line.push(square);
+                board = board.play(square).unwrap();
+            }
+            line
+        };
+        assert!(play(1).len() > 3);
+        assert_eq!(play(1), play(1));
+        assert!((2..20).any(|seed| play(seed) != play(1)));
     }
 
     #[test]

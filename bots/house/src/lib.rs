@@ -7,6 +7,7 @@ pub mod ai4;
 mod edge;
 pub mod ladder;
 mod margin;
+mod ponder;
 mod random;
 mod shanten;
 mod simple;

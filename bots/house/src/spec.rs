@@ -112,6 +112,47 @@ impl Parameters {
         })
     }
 
+    /// Yes or no, likewise.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] where it is neither.
+    pub fn is_on(&self, name: &'static str) -> Result<Option<bool>, SpecError> {
+        self.parse(name, "yes or no", |text| match text {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        })
+    }
+
+    /// That this parameter goes with those that were given: else what was expected of it.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] where it does not.
+    pub fn require(&self, name: &'static str, expected: &str, good: bool) -> Result<(), SpecError> {
+        self.parse(name, expected, |_| good.then_some(()))
+            .map(|_| ())
+    }
+
+    /// Some of `known`, by their names with commas between; none where it was not given.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] lists the names.
+    pub fn list<T: Copy>(
+        &self,
+        name: &'static str,
+        known: &[T],
+        called: impl Fn(T) -> &'static str,
+    ) -> Result<Vec<T>, SpecError> {
+        let names: Vec<_> = known.iter().map(|&one| called(one)).collect();
+        let expected = format!("some of {}, with commas between", names.join(", "));
+        let one = |text: &str| known.iter().copied().find(|&one| called(one) == text);
+        let found = self.parse(name, &expected, |text| text.split(',').map(one).collect())?;
+        Ok(found.unwrap_or_default())
+    }
+
     fn parse<T>(
         &self,
         name: &'static str,

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use bot_kit::{Bot, Thinker, Turn};
 use referee_core::Seat;
 use referee_games::connect_four::{Board, ConnectFour, Point};
-use zugzwang::{Answer, Cell, Engine, Limit, Options, Position, Proven, Shape};
+use zugzwang::{
+    Answer, BoardCell, BoardShape, Engine, Idea, Ideas, Limit, Options, Position, Proven,
+};
 
 use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
 
@@ -34,6 +36,13 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "32",
             summary: "the size of its memory of positions in MiB, from 1 to 4096",
         },
+        Parameter {
+            name: "without",
+            standard: "none",
+            summary: "ideas that it does without, to see what they are worth: forced, evaluation, \
+                      zugzwang, table, reuse, symmetry, reductions, futility, or several of them \
+                      with commas",
+        },
     ],
     shows: &[],
     build,
@@ -43,8 +52,21 @@ pub(crate) const BOT: HouseBot = HouseBot {
 const THINKING_TIME: Duration = Duration::from_secs(2);
 /// MiB.
 const TABLE: usize = 32;
-/// The highest level.
-pub const LEVELS: u32 = 10;
+/// By level: how many positions it looks at for a move, and how far its evaluations are off at
+/// most, in 1/256 of the logarithm of the odds to win. Each level scores some 60 to 80 % against the
+/// one below.
+const LEVELS: [(u64, u16); 10] = [
+    (16, 360),
+    (100, 330),
+    (270, 300),
+    (440, 265),
+    (1_100, 230),
+    (2_200, 190),
+    (4_200, 150),
+    (8_000, 110),
+    (16_000, 60),
+    (40_000, 0),
+];
 
 #[derive(Clone, Copy)]
 enum Budget {
@@ -56,14 +78,16 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let time = parameters.duration("time")?;
     let nodes = parameters.get("nodes", "a number of positions, at least 1", |n| *n > 0)?;
     let level = parameters.get("level", "a level of 1 to 10", |level| {
-        (1..=LEVELS).contains(level)
+        (1..=LEVELS.len()).contains(level)
     })?;
     let table = parameters.get("table", "a number of MiB, from 1 to 4096", |size| {
         (1..=4096).contains(size)
     })?;
+    let without = parameters.list("without", &Idea::ALL, Idea::name)?;
+    let without = without.into_iter().fold(Ideas::default(), Ideas::with);
     let budget = match (nodes, level) {
         (Some(nodes), _) => Budget::Nodes(nodes),
-        (None, Some(level)) => Budget::Nodes(nodes_of(level)),
+        (None, Some(level)) => Budget::Nodes(LEVELS[level - 1].0),
         (None, None) => Budget::Time(time.unwrap_or(THINKING_TIME)),
     };
     let name = level.map_or_else(
@@ -77,22 +101,12 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
             margin: Margin::new(),
             engine: Engine::new(Options {
                 table: table.unwrap_or(TABLE),
-                blur: level.map_or(0, blur_of),
+                blur: level.map_or(0, |level| LEVELS[level - 1].1),
                 seed: start.bot_seed,
+                without,
                 ..Options::default()
             }),
         }))
-}
-
-/// The positions that a level looks at for a move: 16 for level 1, three times as many for
-/// each that follows.
-const fn nodes_of(level: u32) -> u64 {
-    16 * 3_u64.pow(level - 1)
-}
-
-/// How far a level's evaluations are off: the more, the lower.
-const fn blur_of(level: u32) -> u16 {
-    (40 * (LEVELS - level)) as u16
 }
 
 struct ZugzwangPlayer {
@@ -166,14 +180,14 @@ impl Budget {
 /// If the board has more than 12 rows or columns, or none.
 #[must_use]
 pub fn position(board: &Board, seat: Seat) -> Position {
-    let cell = |x: usize, y: usize| Cell {
+    let cell = |x: usize, y: usize| BoardCell {
         column: y as u8,
         row: (board.rows() - 1 - x) as u8,
     };
     let forbidden = board
         .forbidden()
         .map(|Point { x, y }| cell(x as usize, y as usize));
-    let shape = Shape::new(board.rows() as u8, board.columns() as u8, forbidden);
+    let shape = BoardShape::new(board.rows() as u8, board.columns() as u8, forbidden);
     let (mut own, mut other) = (Vec::new(), Vec::new());
     for x in 0..board.rows() {
         for y in 0..board.columns() {
@@ -224,11 +238,23 @@ mod tests {
 
     #[test]
     fn every_level_looks_at_more_and_more_accurately() {
-        for level in 1..LEVELS {
-            assert!(nodes_of(level) < nodes_of(level + 1));
-            assert!(blur_of(level) > blur_of(level + 1));
+        assert!(LEVELS.is_sorted_by(|below, above| below.0 < above.0 && below.1 > above.1));
+        assert_eq!(LEVELS[9].1, 0);
+    }
+
+    #[test]
+    fn what_it_can_do_without_is_known() {
+        for spec in ["zugzwang?without=forced", "zugzwang?without=table,reuse"] {
+            assert!(crate::bot(spec).is_ok(), "{spec}");
         }
-        assert_eq!(blur_of(LEVELS), 0);
+        let refused = crate::bot("zugzwang?without=table,luck").err().unwrap();
+        let names = Idea::ALL.map(Idea::name).join(", ");
+        assert_eq!(
+            refused.to_string(),
+            format!("zugzwang?without=table,luck: expected some of {names}, with commas between")
+        );
+        let told = BOT.parameters.iter().find(|one| one.name == "without");
+        assert!(told.unwrap().summary.contains(&names));
     }
 
     #[test]

@@ -156,3 +156,50 @@ fn a_search_without_other_limits_ends_by_the_clock() {
     let moves = rounds("ai4", &Setup::default(), limit, 300 * limit);
     assert!(moves.contains(&Move::Pass));
 }
+
+/// Questions to seats with both jokers, judged by a player that was told all of the round at once, as
+/// an analysis does.
+#[test]
+fn every_legal_move_has_a_value_for_every_seat() {
+    let options = PlayerOptions::parse("ai4?playouts=100").unwrap();
+    let weights = Arc::new(Weights::embedded());
+    let jokers = Cards::from_bits(CardSet::JOKERS.bits());
+    let mut judged = 0;
+    for seed in 0..20 {
+        let told = std::cell::RefCell::new(Vec::new());
+        play(
+            &Setup::default(),
+            seed,
+            |state| told.borrow_mut().push(state.clone()),
+            |state, seat, legal| {
+                let own = view(state, seat);
+                let alone = |cards: &Move| match cards {
+                    Move::Play(cards) => cards.len() == 1 && *cards - jokers == Cards::NONE,
+                    Move::Pass => false,
+                };
+                let alike: Vec<_> = (0..legal.len()).filter(|&at| alone(&legal[at])).collect();
+                if judged == 4 || alike.len() < 2 {
+                    return lowest(legal);
+                }
+                let values = || {
+                    let mut player = Player::new(options, Arc::clone(&weights), 1);
+                    for state in told.borrow().iter() {
+                        player.told(&view(state, seat));
+                    }
+                    player.prospects(&own, legal)
+                };
+                let found = values();
+                assert_eq!(found.len(), legal.len());
+                assert_eq!(found, values(), "the same again");
+                let mut shares = found.iter().flatten();
+                assert!(shares.all(|share| (0.0..=1.0).contains(share)));
+                let sum: f64 = found[0].iter().sum();
+                assert!(sum > 0.0, "a move was not judged");
+                assert_eq!(found[alike[0]], found[alike[1]], "jokers are alike");
+                judged += 1;
+                lowest(legal)
+            },
+        );
+    }
+    assert_eq!(judged, 4);
+}

@@ -58,4 +58,15 @@ impl LocalPlayer {
         let call = Call::new(call.clone(), envelope(call)?)?;
         called("the bot", || self.0.values(call)).flatten()
     }
+
+    /// The same of each seat, in the order of seats, before the answer and as far as this seat
+    /// knows.
+    ///
+    /// # Errors
+    ///
+    /// The call can't be read, or the bot panics.
+    pub fn shares(&mut self, call: &Bytes) -> Result<Option<Vec<f64>>, Status> {
+        let call = Call::new(call.clone(), envelope(call)?)?;
+        called("the bot", || self.0.shares(call)).flatten()
+    }
 }

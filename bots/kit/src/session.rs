@@ -66,6 +66,11 @@ pub(crate) trait Player: Send {
         Ok(None)
     }
 
+    /// What each seat can expect as far as the player knows; none where it has no estimate.
+    fn shares(&mut self, _call: Call) -> Result<Option<Vec<f64>>, Status> {
+        Ok(None)
+    }
+
     /// The game is over.
     fn over(&mut self, over: &GameOver);
 }

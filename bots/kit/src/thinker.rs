@@ -22,6 +22,13 @@ pub trait Thinker<G: Sight>: Send + 'static {
         None
     }
 
+    /// What each seat can expect as far as this seat knows, in the order of seats, as shares of the
+    /// points, when this seat is asked. None where the bot has no such estimate. In a game of two
+    /// [`values`](Self::values) is enough: what one can't expect the other can.
+    fn shares(&mut self, _turn: &Turn<'_, G>) -> Option<Vec<f64>> {
+        None
+    }
+
     /// What the seat knows after a notice. A resumed game repeats all of its notices.
     fn told(&mut self, _view: &G::View) {}
 
@@ -130,6 +137,29 @@ impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
     }
 
     fn values(&mut self, call: Call) -> Result<Option<Vec<f64>>, Status> {
+        self.estimate(&call, |thinker, turn| {
+            called("values", || thinker.values(turn))
+        })
+    }
+
+    fn shares(&mut self, call: Call) -> Result<Option<Vec<f64>>, Status> {
+        self.estimate(&call, |thinker, turn| {
+            called("shares", || thinker.shares(turn))
+        })
+    }
+
+    fn over(&mut self, over: &GameOver) {
+        self.thinker.game_over(over);
+    }
+}
+
+impl<G: Sight, T> ThinkerPlayer<G, T> {
+    /// Lets the bot look at a question, which stays unanswered.
+    fn estimate(
+        &mut self,
+        call: &Call,
+        look: impl FnOnce(&mut T, &Turn<'_, G>) -> Result<Option<Vec<f64>>, Status>,
+    ) -> Result<Option<Vec<f64>>, Status> {
         let Some(question) = self.watcher.hear(&call.bytes).map_err(unreadable)? else {
             return Ok(None);
         };
@@ -138,11 +168,7 @@ impl<G: Sight, T: Thinker<G>> Player for ThinkerPlayer<G, T> {
             limit: call.limit,
             watcher: &self.watcher,
         };
-        called("values", || self.thinker.values(&turn))
-    }
-
-    fn over(&mut self, over: &GameOver) {
-        self.thinker.game_over(over);
+        look(&mut self.thinker, &turn)
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 use clap::{Parser, Subcommand};
 use rand::{RngExt as _, SeedableRng as _, seq::SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
-use zugzwang::{Cell, Engine, Limit, Options, Position, Proven, Shape, Weights};
+use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position, Proven, Weights};
 
 /// Learns the weights of the evaluation.
 #[derive(Parser)]
@@ -83,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     weights: weights.clone(),
                     blur,
                     seed: rng.random(),
+                    ..Options::default()
                 });
                 writeln!(out, "{}", play(&mut engine, nodes, &mut rng))?;
             }
@@ -107,11 +108,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn play(engine: &mut Engine, nodes: u64, rng: &mut ChaCha8Rng) -> String {
     loop {
         let (rows, columns) = (rng.random_range(9..=12), rng.random_range(9..=12));
-        let cell = Cell {
+        let cell = BoardCell {
             column: rng.random_range(0..columns),
             row: rng.random_range(0..rows),
         };
-        let shape = Shape::new(rows, columns, Some(cell)).expect("a usual board");
+        let shape = BoardShape::new(rows, columns, Some(cell)).expect("a usual board");
         let mut position = Position::new(shape);
         let mut line = format!("{rows} {columns} {} {}", cell.column, cell.row);
         let mut moves = String::new();
@@ -190,7 +191,7 @@ impl Samples {
             let mut number = || words.next().unwrap_or_default().parse::<u8>();
             let (rows, columns) = (number()?, number()?);
             let (column, row) = (number()?, number()?);
-            let shape = Shape::new(rows, columns, Some(Cell { column, row }))?;
+            let shape = BoardShape::new(rows, columns, Some(BoardCell { column, row }))?;
             let winner = words.next().unwrap_or_default().parse::<u32>().ok();
             let mut position = Position::new(shape);
             for word in words {

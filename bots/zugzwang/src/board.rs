@@ -6,14 +6,14 @@
 //! The layout is that of J. Tromp's Fhourstones and P. Pons' solver, made wider.
 
 use crate::{
-    shape::{Cell, Shape},
+    shape::{BoardCell, BoardShape},
     word::Word,
 };
 
 /// What does not change during a game, for columns of `S` bits.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry<W, const S: u32> {
-    pub(crate) shape: Shape,
+    pub(crate) shape: BoardShape,
     /// All cells that can take a stone.
     pub(crate) cells: W,
     /// The bottom row, the forbidden cell included.
@@ -49,7 +49,7 @@ impl<W: Word> Board<W> {
 }
 
 impl<W: Word, const S: u32> Geometry<W, S> {
-    pub(crate) fn new(shape: Shape) -> Self {
+    pub(crate) fn new(shape: BoardShape) -> Self {
         assert!(u32::from(shape.rows()) < S, "a column needs a free bit");
         assert!(u32::from(shape.columns()) * S <= W::BITS);
         let mut geometry = Self {
@@ -60,7 +60,7 @@ impl<W: Word, const S: u32> Geometry<W, S> {
         };
         for column in 0..shape.columns() {
             for row in 0..shape.rows() {
-                let cell = Cell { column, row };
+                let cell = BoardCell { column, row };
                 let bit = W::bit(Self::index(cell));
                 if shape.forbidden() == Some(cell) {
                     geometry.forbidden = bit;
@@ -76,13 +76,13 @@ impl<W: Word, const S: u32> Geometry<W, S> {
     }
 
     #[inline]
-    pub(crate) fn index(cell: Cell) -> u32 {
+    pub(crate) fn index(cell: BoardCell) -> u32 {
         u32::from(cell.column) * S + u32::from(cell.row)
     }
 
     #[inline]
-    pub(crate) fn cell(index: u32) -> Cell {
-        Cell {
+    pub(crate) fn cell(index: u32) -> BoardCell {
+        BoardCell {
             column: (index / S) as u8,
             row: (index % S) as u8,
         }

@@ -2,11 +2,12 @@
 
 use crate::{
     answer::Answer,
+    idea::{Idea, Ideas},
     limit::Limit,
     position::Position,
     score::Proven,
-    search::{Blur, Searcher, Searching},
-    shape::Shape,
+    search::{Searcher, Searching},
+    shape::BoardShape,
     table::Table,
     terms::Terms,
     weights::Weights,
@@ -25,16 +26,19 @@ pub struct Options {
     pub blur: u16,
     /// What decides by how much each is off.
     pub seed: u64,
+    /// What it does without, for measurements.
+    pub without: Ideas,
 }
 
 impl Default for Options {
-    /// 16 MiB, the weights that were learned, no errors.
+    /// 16 MiB, the weights that were learned, no errors, every idea.
     fn default() -> Self {
         Self {
             table: 16,
             weights: Weights::learned(),
             blur: 0,
             seed: 0,
+            without: Ideas::default(),
         }
     }
 }
@@ -76,6 +80,9 @@ impl Engine {
     pub fn search(&mut self, position: &Position, limit: &Limit<'_>) -> Result<Answer, GameIsOver> {
         if position.is_won() || position.is_full() {
             return Err(GameIsOver);
+        }
+        if self.options.without.has(Idea::Reuse) {
+            self.clear();
         }
         self.table.grow_older();
         let (searcher, table) = self.parts(position.shape());
@@ -131,7 +138,7 @@ impl Engine {
         self.parts(position.shape()).0.leaves(position, plies)
     }
 
-    fn parts(&mut self, shape: Shape) -> (&mut dyn Searching, &mut Table) {
+    fn parts(&mut self, shape: BoardShape) -> (&mut dyn Searching, &mut Table) {
         let searcher = match self.searcher.take() {
             Some(searcher) if searcher.shape() == shape => searcher,
             _ => searcher(shape, &self.options),
@@ -141,17 +148,12 @@ impl Engine {
 }
 
 /// The search with the smallest layout that the board fits in.
-fn searcher(shape: Shape, options: &Options) -> Box<dyn Searching> {
-    let blur = Blur {
-        most: options.blur.into(),
-        seed: options.seed,
-    };
-    let weights = &options.weights;
+fn searcher(shape: BoardShape, options: &Options) -> Box<dyn Searching> {
     match (shape.rows(), shape.columns()) {
-        (..=9, _) => Box::new(Searcher::<u128, 10>::new(shape, weights, blur)),
-        (10, ..=11) => Box::new(Searcher::<u128, 11>::new(shape, weights, blur)),
-        (11, ..=10) => Box::new(Searcher::<u128, 12>::new(shape, weights, blur)),
-        (12, ..=9) => Box::new(Searcher::<u128, 13>::new(shape, weights, blur)),
-        _ => Box::new(Searcher::<U192, 13>::new(shape, weights, blur)),
+        (..=9, _) => Box::new(Searcher::<u128, 10>::new(shape, options)),
+        (10, ..=11) => Box::new(Searcher::<u128, 11>::new(shape, options)),
+        (11, ..=10) => Box::new(Searcher::<u128, 12>::new(shape, options)),
+        (12, ..=9) => Box::new(Searcher::<u128, 13>::new(shape, options)),
+        _ => Box::new(Searcher::<U192, 13>::new(shape, options)),
     }
 }

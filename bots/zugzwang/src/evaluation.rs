@@ -3,8 +3,9 @@
 
 use crate::{
     board::{Board, Geometry},
-    shape::Shape,
-    terms::{Ground, Wins, pattern, windows},
+    idea::{Idea, Ideas},
+    shape::BoardShape,
+    terms::{Ground, Wins, is_zugzwang, pattern, windows},
     weights::{Weight, Weights},
     word::Word,
 };
@@ -32,6 +33,7 @@ pub(crate) struct Evaluation<W, const S: u32> {
     vacant: Box<[u16; MOST_WINDOWS]>,
     /// The windows of each cell.
     of_cell: Vec<CellWindows>,
+    without: Ideas,
     /// The share of the later weight in 1/256, by the number of stones.
     lateness: Vec<i32>,
 }
@@ -48,10 +50,11 @@ struct CellWindows {
 pub(crate) struct WindowStates(Box<[u16; MOST_WINDOWS]>);
 
 impl<W: Word, const S: u32> Evaluation<W, S> {
-    pub(crate) fn new(shape: Shape, weights: &Weights) -> Self {
+    pub(crate) fn new(shape: BoardShape, weights: &Weights, without: Ideas) -> Self {
         let ground = Ground::<W, S>::new(shape);
         let mut evaluation = Self {
             weights: weights.clone(),
+            without,
             values: vec![Weight::default(); PLACES]
                 .try_into()
                 .expect("the length is the same"),
@@ -76,6 +79,9 @@ impl<W: Word, const S: u32> Evaluation<W, S> {
                 owned | u8::from(is_even) << place
             });
             let value_of = |stones: u8, owned: u8| {
+                if without.has(Idea::Evaluation) {
+                    return Weight::default();
+                }
                 let term = pattern(window.direction, window.cells[0].row, owned, stones);
                 weights.of(term)
             };
@@ -167,7 +173,13 @@ impl<W: Word, const S: u32> Evaluation<W, S> {
         } else {
             windows.negated()
         };
+        if self.without.has(Idea::Evaluation) {
+            return 0;
+        }
         self.ground.threats(taken, stones, wins, |term| {
+            if is_zugzwang(term) && self.without.has(Idea::Zugzwang) {
+                return;
+            }
             sum = sum.plus(self.weights.of(term));
         });
         let late = self.lateness[stones as usize];
@@ -195,7 +207,7 @@ mod tests {
     use super::*;
     use crate::{
         position::Position,
-        shape::Cell,
+        shape::BoardCell,
         terms::{Wins, terms},
         word::U192,
         zobrist::scramble,
@@ -206,10 +218,10 @@ mod tests {
         let mut positions = Vec::new();
         for number in 0..60 {
             let draw = |what: u64, most: u64| (scramble(number * 1000 + what) % most) as u8;
-            let shape = Shape::new(
+            let shape = BoardShape::new(
                 9,
                 9 + draw(1, 4),
-                (number % 4 != 0).then(|| Cell {
+                (number % 4 != 0).then(|| BoardCell {
                     column: draw(2, 9),
                     row: draw(3, 9),
                 }),
@@ -228,7 +240,7 @@ mod tests {
     }
 
     fn value<W: Word, const S: u32>(position: &Position, weights: &Weights) -> Option<(i32, f32)> {
-        let evaluation = Evaluation::<W, S>::new(position.shape(), weights);
+        let evaluation = Evaluation::<W, S>::new(position.shape(), weights, Ideas::default());
         let board = position.board::<W, S>();
         let found = terms(&evaluation.ground, board)?;
         let geometry = &evaluation.ground.geometry;

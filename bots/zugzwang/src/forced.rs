@@ -154,13 +154,13 @@ impl<W: Word, const S: u32> Forced<W, S> {
 mod tests {
     use super::*;
     use crate::{
-        shape::{Cell, Shape},
+        shape::{BoardCell, BoardShape},
         word::U192,
         zobrist::scramble,
     };
 
     /// Compares the cells that are looked at with those whose stone threatens, in random games.
-    fn check<W: Word, const S: u32>(shape: Shape, seed: u64) -> u32 {
+    fn check<W: Word, const S: u32>(shape: BoardShape, seed: u64) -> u32 {
         let geometry = Geometry::<W, S>::new(shape);
         let mut board = Board::EMPTY;
         let mut threatening = 0;
@@ -194,11 +194,11 @@ mod tests {
         let mut threatening = 0;
         for seed in 0..200 {
             let draw = |what: u64, most: u64| (scramble(seed * 10 + what) % most) as u8;
-            let forbidden = Cell {
+            let forbidden = BoardCell {
                 column: draw(2, 9),
                 row: draw(3, 9),
             };
-            let shape = Shape::new(9, 9 + draw(1, 4), Some(forbidden));
+            let shape = BoardShape::new(9, 9 + draw(1, 4), Some(forbidden));
             let shape = shape.expect("a usual board");
             threatening += check::<u128, 10>(shape, seed);
             threatening += check::<U192, 13>(shape, seed);

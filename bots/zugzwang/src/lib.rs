@@ -2,9 +2,9 @@
 //! forbidden: a stone lands above it.
 //!
 //! ```
-//! use zugzwang::{Engine, Limit, Options, Position, Shape};
+//! use zugzwang::{Engine, Limit, Options, Position, BoardShape};
 //!
-//! let shape = Shape::new(9, 9, None)?;
+//! let shape = BoardShape::new(9, 9, None)?;
 //! let position = Position::after(shape, &[3, 3, 4, 4])?;
 //! let mut engine = Engine::new(Options::default());
 //! let answer = engine.search(&position, &Limit::nodes(10_000))?;
@@ -19,6 +19,7 @@ mod board;
 mod engine;
 mod evaluation;
 mod forced;
+mod idea;
 mod limit;
 mod position;
 mod root;
@@ -33,9 +34,10 @@ mod zobrist;
 
 pub use answer::Answer;
 pub use engine::{Engine, GameIsOver, Options};
+pub use idea::{Idea, Ideas};
 pub use limit::Limit;
 pub use position::{Position, PositionError};
 pub use score::Proven;
-pub use shape::{Cell, LARGEST, Shape, ShapeError};
+pub use shape::{BoardCell, BoardShape, BoardShapeError, LARGEST};
 pub use terms::Terms;
 pub use weights::{Weights, WeightsError};

@@ -12,7 +12,8 @@ pub struct Limit<'a> {
 }
 
 impl<'a> Limit<'a> {
-    /// After so many positions. The same search then gives the same answer.
+    /// After so many positions, never one more; four positions of the search for forced wins
+    /// count as one. The same search then gives the same answer.
     #[must_use]
     pub fn nodes(nodes: u64) -> Self {
         Self {
@@ -53,9 +54,9 @@ impl<'a> Limit<'a> {
         self
     }
 
-    /// Whether to stop after so many positions.
-    pub(crate) fn is_reached(&self, nodes: u64) -> bool {
-        self.nodes.is_some_and(|most| nodes >= most) || self.is_out_of_time()
+    /// The most positions that may be looked at.
+    pub(crate) fn most_nodes(&self) -> u64 {
+        self.nodes.unwrap_or(u64::MAX)
     }
 
     /// Whether its clock says to stop.

@@ -2,7 +2,7 @@
 
 use crate::{
     board::{Board, Geometry},
-    shape::{Cell, LARGEST, Shape},
+    shape::{BoardCell, BoardShape, LARGEST},
     word::{U192, Word},
 };
 
@@ -13,7 +13,7 @@ const WIDEST: u32 = LARGEST as u32 + 1;
 /// side's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    shape: Shape,
+    shape: BoardShape,
     board: Board<U192>,
 }
 
@@ -28,13 +28,13 @@ pub enum PositionError {
     Over,
     /// The cell is not on the board, forbidden, taken twice, or has a free cell below it.
     #[error("no stone can lie on {0:?}")]
-    Floating(Cell),
+    Floating(BoardCell),
 }
 
 impl Position {
     /// The empty board.
     #[must_use]
-    pub const fn new(shape: Shape) -> Self {
+    pub const fn new(shape: BoardShape) -> Self {
         Self {
             shape,
             board: Board::EMPTY,
@@ -46,7 +46,7 @@ impl Position {
     /// # Errors
     ///
     /// A column has no room, or the game was over before the last of them.
-    pub fn after(shape: Shape, columns: &[u8]) -> Result<Self, PositionError> {
+    pub fn after(shape: BoardShape, columns: &[u8]) -> Result<Self, PositionError> {
         let mut position = Self::new(shape);
         for &column in columns {
             position.play(column)?;
@@ -60,7 +60,11 @@ impl Position {
     /// # Errors
     ///
     /// [`PositionError::Floating`] names a cell on which no stone can lie.
-    pub fn with_stones(shape: Shape, own: &[Cell], other: &[Cell]) -> Result<Self, PositionError> {
+    pub fn with_stones(
+        shape: BoardShape,
+        own: &[BoardCell],
+        other: &[BoardCell],
+    ) -> Result<Self, PositionError> {
         let geometry = geometry(shape);
         let mut position = Self::new(shape);
         for (cells, stones) in [
@@ -109,7 +113,7 @@ impl Position {
 
     /// The board.
     #[must_use]
-    pub const fn shape(&self) -> Shape {
+    pub const fn shape(&self) -> BoardShape {
         self.shape
     }
 
@@ -122,7 +126,7 @@ impl Position {
     /// Where the next stone of this column lands; nowhere if there is no room or no such
     /// column.
     #[must_use]
-    pub fn landing(&self, column: u8) -> Option<Cell> {
+    pub fn landing(&self, column: u8) -> Option<BoardCell> {
         let geometry = geometry(self.shape);
         geometry
             .landings(geometry.taken(self.board))
@@ -156,7 +160,7 @@ impl Position {
 
     /// Whose stone lies here: `Some(true)` for the side to move.
     #[must_use]
-    pub fn stone(&self, cell: Cell) -> Option<bool> {
+    pub fn stone(&self, cell: BoardCell) -> Option<bool> {
         if cell.column >= self.shape.columns() || cell.row >= self.shape.rows() {
             return None;
         }
@@ -183,10 +187,10 @@ impl Position {
     }
 }
 
-fn geometry(shape: Shape) -> Geometry<U192, WIDEST> {
+fn geometry(shape: BoardShape) -> Geometry<U192, WIDEST> {
     Geometry::new(shape)
 }
 
-fn index(cell: Cell) -> u32 {
+fn index(cell: BoardCell) -> u32 {
     Geometry::<U192, WIDEST>::index(cell)
 }

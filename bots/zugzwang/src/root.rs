@@ -5,11 +5,14 @@ use crate::{
     answer::Answer,
     board::{Board, Geometry},
     forced::{Attack, Found},
+    idea::Idea,
     limit::Limit,
     position::Position,
     score::{INFINITE, Proven, is_loss, is_win, win_at},
-    search::{DEEPEST, Node, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Run, Searcher, Searching},
-    shape::Shape,
+    search::{
+        DEEPEST, Node, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Run, Searcher, Searching, forced_share,
+    },
+    shape::BoardShape,
     table::{NO_CELL, Table},
     terms::{Terms, terms},
     word::Word,
@@ -21,7 +24,7 @@ const ASPIRATION: i32 = 60;
 const LONGEST_LINE: usize = 40;
 
 impl<W: Word, const S: u32> Searching for Searcher<W, S> {
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> BoardShape {
         self.geometry().shape
     }
 
@@ -48,9 +51,11 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
                 line: vec![column],
             };
         }
-        let budget = limit
-            .nodes
-            .map_or(ROOT_FORCED_NODES, |nodes| nodes.min(ROOT_FORCED_NODES));
+        let budget = match self.without.has(Idea::Forced) {
+            true => 0,
+            // Three quarters of the positions or more are left for the other search.
+            false => ROOT_FORCED_NODES.min(limit.most_nodes().saturating_sub(1)),
+        };
         let mut is_late = false;
         let (found, nodes) = self.shortest_forced(&node, ROOT_FORCED_PLIES, budget, || {
             is_late = limit.is_out_of_time();
@@ -59,9 +64,10 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         if let Some(found) = found {
             let plies = found.end - node.stones;
             let proven = Proven::Win { plies };
-            return answer::<W, S>(found.index, &proven, node.stones, nodes);
+            return answer::<W, S>(found.index, &proven, node.stones, forced_share(nodes));
         }
         let mut run = self.run(table, limit, board, false);
+        run.nodes = forced_share(nodes);
         run.stopped = is_late;
         run.deepen(&node, moves)
     }

@@ -8,21 +8,23 @@
 use crate::{
     answer::Answer,
     board::{Board, Geometry},
+    engine::Options,
     evaluation::{Evaluation, WindowStates},
     forced::{Attack, Forced},
+    idea::{Idea, Ideas},
     limit::Limit,
     position::Position,
     score::{DRAW, INFINITE, Proven, end_of, is_loss, is_win, win_at},
-    shape::Shape,
+    shape::BoardShape,
     table::{Bound, Entry, NO_CELL, Table},
     terms::{Terms, Wins},
-    weights::{Weight, Weights},
+    weights::Weight,
     word::Word,
     zobrist::{Hash, Zobrist, scramble},
 };
 
 /// Positions between two looks at the clock.
-const PATIENCE: u64 = 512;
+const PATIENCE: u64 = 256;
 /// The most columns of a board.
 const MOST_MOVES: usize = 12;
 /// Deeper than any game is long.
@@ -59,7 +61,7 @@ const EXACT: u64 = 0x5851_f42d_4c95_7f2d;
 
 /// What the engine asks of the search on one board, whatever its layout.
 pub(crate) trait Searching: Send {
-    fn shape(&self) -> Shape;
+    fn shape(&self) -> BoardShape;
     fn search(&mut self, table: &mut Table, position: &Position, limit: &Limit<'_>) -> Answer;
     fn solve(
         &mut self,
@@ -74,11 +76,11 @@ pub(crate) trait Searching: Send {
 }
 
 /// How the search is to err, for weaker play.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Blur {
+#[derive(Clone, Copy)]
+struct Blur {
     /// An evaluation is off by so much at most.
-    pub(crate) most: i32,
-    pub(crate) seed: u64,
+    most: i32,
+    seed: u64,
 }
 
 /// The search on one board.
@@ -89,18 +91,23 @@ pub(crate) struct Searcher<W, const S: u32> {
     history: Vec<[i32; 2]>,
     killers: Vec<[u8; 2]>,
     blur: Blur,
+    pub(crate) without: Ideas,
 }
 
 impl<W: Word, const S: u32> Searcher<W, S> {
-    pub(crate) fn new(shape: Shape, weights: &Weights, blur: Blur) -> Self {
-        let evaluation = Evaluation::<W, S>::new(shape, weights);
+    pub(crate) fn new(shape: BoardShape, options: &Options) -> Self {
+        let evaluation = Evaluation::<W, S>::new(shape, &options.weights, options.without);
         Self {
-            zobrist: Zobrist::new::<W, S>(shape),
+            zobrist: Zobrist::new::<W, S>(shape, options.without),
             forced: Forced::new(evaluation.ground.geometry.clone()),
             history: vec![[0; 2]; W::BITS as usize],
             killers: vec![[NO_CELL; 2]; DEEPEST as usize],
             evaluation,
-            blur,
+            blur: Blur {
+                most: options.blur.into(),
+                seed: options.seed,
+            },
+            without: options.without,
         }
     }
 
@@ -134,6 +141,8 @@ impl<W: Word, const S: u32> Searcher<W, S> {
             limit,
             states,
             nodes: 0,
+            most_nodes: limit.most_nodes(),
+            next_look: PATIENCE,
             stopped: false,
             exact,
         }
@@ -189,6 +198,10 @@ pub(crate) struct Run<'a, W, const S: u32> {
     pub(crate) limit: &'a Limit<'a>,
     states: WindowStates,
     pub(crate) nodes: u64,
+    /// `nodes` is never more.
+    most_nodes: u64,
+    /// From this number of nodes on, the clock is read again.
+    next_look: u64,
     pub(crate) stopped: bool,
     /// Whether nothing may be estimated or cut short.
     exact: bool,
@@ -205,13 +218,10 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         depth: i32,
         height: usize,
     ) -> i32 {
-        self.nodes += 1;
-        if self.nodes.is_multiple_of(PATIENCE) && self.limit.is_reached(self.nodes) {
-            self.stopped = true;
-        }
-        if self.stopped {
+        if self.is_over() {
             return DRAW;
         }
+        self.nodes += 1;
         let geometry = self.searcher.geometry();
         let taken = geometry.taken(node.board);
         let landings = geometry.landings(taken);
@@ -244,7 +254,12 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             return score;
         }
         let is_null = beta - alpha == 1;
-        if is_null && depth <= SURE_DEPTH && !self.exact && !is_win(beta) {
+        if is_null
+            && depth <= SURE_DEPTH
+            && !self.exact
+            && !is_win(beta)
+            && !self.searcher.without.has(Idea::Futility)
+        {
             let value = self.estimate(node, taken);
             if value - SURE_MARGIN * depth >= beta {
                 return value;
@@ -252,7 +267,9 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         }
         let (key, is_mirrored) = self.key(node.hash);
         let mut table_move = NO_CELL;
-        if let Some(entry) = self.table.get(key) {
+        if !self.searcher.without.has(Idea::Table)
+            && let Some(entry) = self.table.get(key)
+        {
             let needed = if self.exact { 0 } else { depth };
             if let Some(score) = settled(&entry, alpha, beta, needed) {
                 return score;
@@ -263,6 +280,17 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         let score = self.choose(node, moves, table_move, [alpha, beta], depth, height);
         self.remove_last(node);
         score
+    }
+
+    /// Whether a limit is reached.
+    #[inline]
+    fn is_over(&mut self) -> bool {
+        if self.nodes >= self.next_look {
+            self.next_look = self.nodes + PATIENCE;
+            self.stopped |= self.limit.is_out_of_time();
+        }
+        self.stopped |= self.nodes >= self.most_nodes;
+        self.stopped
     }
 
     /// Puts the last stone into the states of its windows.
@@ -305,19 +333,20 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         height: usize,
     ) -> i32 {
         let (key, is_mirrored) = self.key(node.hash);
-        if depth >= FORCED_DEPTH && !self.exact {
+        if depth >= FORCED_DEPTH && !self.exact && !self.searcher.without.has(Idea::Forced) {
             let attack = Attack {
                 board: node.board,
                 wins: node.wins,
                 hash: node.hash,
                 stones: node.stones,
             };
+            let budget = FORCED_NODES.min((self.most_nodes - self.nodes).saturating_mul(4));
             let searcher = &mut *self.searcher;
             let (found, nodes) =
                 searcher
                     .forced
-                    .find(&searcher.zobrist, attack, FORCED_PLIES, FORCED_NODES);
-            self.nodes += nodes / 4;
+                    .find(&searcher.zobrist, attack, FORCED_PLIES, budget);
+            self.nodes += forced_share(nodes);
             if let Some(found) = found {
                 let score = win_at(found.end);
                 let cell = self.seen_from(found.index as u8, is_mirrored);
@@ -326,7 +355,8 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 return score;
             }
         }
-        if depth >= UNKNOWN_DEPTH && table_move == NO_CELL && !self.exact {
+        let may_reduce = !self.exact && !self.searcher.without.has(Idea::Reductions);
+        if depth >= UNKNOWN_DEPTH && table_move == NO_CELL && may_reduce {
             depth -= 1;
         }
         let (mut best, mut best_index) = (-INFINITE, NO_CELL);
@@ -402,7 +432,8 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             return -self.node(next, -beta, -alpha, depth - 1, height);
         }
         let is_late = depth >= REDUCED_DEPTH && number >= REDUCED_FROM;
-        if is_late && !self.exact && !self.threatens(next) {
+        let may_reduce = !self.exact && !self.searcher.without.has(Idea::Reductions);
+        if is_late && may_reduce && !self.threatens(next) {
             let less =
                 1 + i32::from(number >= REDUCED_MORE_FROM) + i32::from(depth >= REDUCED_MORE_DEPTH);
             let score = -self.node(next, -alpha - 1, -alpha, depth - 1 - less, height);
@@ -504,6 +535,12 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         cell.column = self.searcher.geometry().shape.columns() - 1 - cell.column;
         Geometry::<W, S>::index(cell) as u8
     }
+}
+
+/// What so many positions of the search for forced wins count: each takes about a quarter of the
+/// time of another.
+pub(crate) const fn forced_share(nodes: u64) -> u64 {
+    nodes.div_ceil(4)
 }
 
 /// What the table's entry says that ends the search of its position.

@@ -5,7 +5,7 @@ pub const LARGEST: u8 = 12;
 
 /// A cell. The leftmost column and the bottom row are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Cell {
+pub struct BoardCell {
     /// From 0 at the left.
     pub column: u8,
     /// From 0 at the bottom.
@@ -14,15 +14,15 @@ pub struct Cell {
 
 /// The size of a board and the cell that takes no stone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub struct BoardShape {
     rows: u8,
     columns: u8,
-    forbidden: Option<Cell>,
+    forbidden: Option<BoardCell>,
 }
 
 /// Why there is no such board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ShapeError {
+pub enum BoardShapeError {
     /// A side is 0 or too long.
     #[error("expected 1 to {LARGEST} rows and columns, found {rows} rows and {columns} columns")]
     Size {
@@ -33,24 +33,28 @@ pub enum ShapeError {
     },
     /// The forbidden cell is not on the board.
     #[error("expected a forbidden cell on the board, found {0:?}")]
-    Forbidden(Cell),
+    Forbidden(BoardCell),
 }
 
-impl Shape {
+impl BoardShape {
     /// A board of so many rows and columns, perhaps with a forbidden cell.
     ///
     /// # Errors
     ///
     /// A side is not in 1 to [`LARGEST`], or the forbidden cell is not on the board.
-    pub fn new(rows: u8, columns: u8, forbidden: Option<Cell>) -> Result<Self, ShapeError> {
+    pub fn new(
+        rows: u8,
+        columns: u8,
+        forbidden: Option<BoardCell>,
+    ) -> Result<Self, BoardShapeError> {
         let sides = 1..=LARGEST;
         if !sides.contains(&rows) || !sides.contains(&columns) {
-            return Err(ShapeError::Size { rows, columns });
+            return Err(BoardShapeError::Size { rows, columns });
         }
         if let Some(cell) = forbidden
             && (cell.row >= rows || cell.column >= columns)
         {
-            return Err(ShapeError::Forbidden(cell));
+            return Err(BoardShapeError::Forbidden(cell));
         }
         Ok(Self {
             rows,
@@ -73,7 +77,7 @@ impl Shape {
 
     /// The cell that takes no stone.
     #[must_use]
-    pub const fn forbidden(self) -> Option<Cell> {
+    pub const fn forbidden(self) -> Option<BoardCell> {
         self.forbidden
     }
 

@@ -125,6 +125,15 @@ mod tests {
     }
 
     #[test]
+    fn a_table_is_not_larger_than_it_was_asked_to_be() {
+        assert_eq!(size_of::<[Entry; BUCKET]>(), 64);
+        for mebibytes in 1..=33 {
+            let bytes = size_of_val(&*Table::new(mebibytes).buckets);
+            assert!(bytes <= mebibytes << 20 && bytes > mebibytes << 19);
+        }
+    }
+
+    #[test]
     fn a_new_result_without_a_cell_keeps_the_old_cell() {
         let mut table = Table::new(1);
         table.put(9, 1, 42, 3, Bound::Lower);

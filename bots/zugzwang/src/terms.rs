@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 use crate::{
     board::{Board, Geometry},
-    shape::{Cell, Shape},
+    shape::{BoardCell, BoardShape},
     word::Word,
 };
 
@@ -39,6 +39,11 @@ const FIRST_THREAT: usize = PATTERNS;
 const FIRST_ZUGZWANG: usize = FIRST_THREAT + THREATS;
 /// It is one's turn.
 pub(crate) const TURN: usize = FIRST_ZUGZWANG + ZUGZWANGS;
+/// Whether a term is who wins when the harmless cells are used up.
+pub(crate) const fn is_zugzwang(term: usize) -> bool {
+    term >= FIRST_ZUGZWANG && term < TURN
+}
+
 /// How many terms there are.
 pub(crate) const COUNT: usize = TURN + 1;
 
@@ -85,11 +90,11 @@ pub(crate) enum Direction {
 pub(crate) struct Window {
     pub(crate) direction: Direction,
     /// From the bottom, or from the left.
-    pub(crate) cells: [Cell; 4],
+    pub(crate) cells: [BoardCell; 4],
 }
 
 /// Every window of a board that has no forbidden cell.
-pub(crate) fn windows(shape: Shape) -> Vec<Window> {
+pub(crate) fn windows(shape: BoardShape) -> Vec<Window> {
     let mut windows = Vec::new();
     for column in 0..shape.columns() {
         for row in 0..shape.rows() {
@@ -99,11 +104,11 @@ pub(crate) fn windows(shape: Shape) -> Vec<Window> {
                 (Direction::Rising, 1, 1),
                 (Direction::Falling, -1, 1),
             ] {
-                let cells = [0, 1, 2, 3].map(|step| Cell {
+                let cells = [0, 1, 2, 3].map(|step| BoardCell {
                     column: column.wrapping_add_signed(right * step),
                     row: row.wrapping_add_signed(up * step),
                 });
-                let is_free = |cell: &Cell| {
+                let is_free = |cell: &BoardCell| {
                     cell.column < shape.columns()
                         && cell.row < shape.rows()
                         && shape.forbidden() != Some(*cell)
@@ -136,7 +141,7 @@ pub(crate) struct Wins<W> {
 }
 
 impl<W: Word, const S: u32> Ground<W, S> {
-    pub(crate) fn new(shape: Shape) -> Self {
+    pub(crate) fn new(shape: BoardShape) -> Self {
         let geometry = Geometry::<W, S>::new(shape);
         let mut ground = Self {
             even_cells: W::EMPTY,
@@ -147,7 +152,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
         for column in 0..shape.columns() {
             let mut above = 0;
             for row in (0..shape.rows()).rev() {
-                let index = Geometry::<W, S>::index(Cell { column, row });
+                let index = Geometry::<W, S>::index(BoardCell { column, row });
                 let bit = W::bit(index);
                 if bit.meets(ground.geometry.cells) {
                     above += 1;

@@ -4,7 +4,8 @@
 
 use crate::{
     board::{Board, Geometry},
-    shape::{Cell, Shape},
+    idea::{Idea, Ideas},
+    shape::{BoardCell, BoardShape},
     word::Word,
 };
 
@@ -34,12 +35,12 @@ impl Hash {
 }
 
 impl Zobrist {
-    pub(crate) fn new<W: Word, const S: u32>(shape: Shape) -> Self {
+    pub(crate) fn new<W: Word, const S: u32>(shape: BoardShape, without: Ideas) -> Self {
         let forbidden = shape.forbidden().map_or(255, |cell| {
             u64::from(cell.column) * 16 + u64::from(cell.row)
         });
         let name = u64::from(shape.rows()) << 16 | u64::from(shape.columns()) << 8 | forbidden;
-        let number = |cell: Cell, odd: bool| {
+        let number = |cell: BoardCell, odd: bool| {
             let cell = u64::from(cell.column) * 16 + u64::from(cell.row);
             scramble(1 << 32 | cell << 1 | u64::from(odd))
         };
@@ -50,8 +51,8 @@ impl Zobrist {
         let mut cells = vec![[zero; 2]; W::BITS as usize];
         for column in 0..shape.columns() {
             for row in 0..shape.rows() {
-                let cell = Cell { column, row };
-                let image = Cell {
+                let cell = BoardCell { column, row };
+                let image = BoardCell {
                     column: shape.columns() - 1 - column,
                     row,
                 };
@@ -67,7 +68,7 @@ impl Zobrist {
                 plain: scramble(name),
                 mirrored: scramble(name),
             },
-            is_symmetric: shape.is_symmetric(),
+            is_symmetric: shape.is_symmetric() && !without.has(Idea::Symmetry),
         }
     }
 

@@ -1,66 +1,108 @@
-//! Forced wins of up to 17 plies, which a plain solver has found: the program `forced_wins`
-//! has written them.
+//! Wins by force of up to 17 plies, which a plain solver has found: the program `forced_wins` has
+//! written them.
 
-use zugzwang::{Cell, Engine, Limit, Options, Position, Proven, Shape};
+use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position, Proven};
 
 static FOUND: &str = include_str!("../data/forced_wins.txt");
 
-/// Positions, and the plies of the shortest win by stones that must each be answered.
-fn positions() -> Vec<(Position, u32)> {
+/// A position of the file.
+struct Found {
+    position: Position,
+    /// Of the shortest win.
+    plies: u32,
+    /// Whether every stone threatens to win with the next one.
+    by_threats: bool,
+}
+
+fn found() -> Vec<Found> {
     let read = |line: &str| {
-        let mut parts = line.split('|');
-        let mut numbers = || -> Vec<u8> {
-            let words = parts
-                .next()
-                .expect("what the test names is possible")
-                .split_whitespace();
+        let parts: Vec<&str> = line.split('|').map(str::trim).collect();
+        let numbers = |part: &str| -> Vec<u8> {
+            let words = part.split_whitespace();
             words
                 .map(|word| word.parse().expect("what the test names is possible"))
                 .collect()
         };
-        let board = numbers();
-        let [rows, columns, column, row] = board[..] else {
-            panic!("expected four numbers, found {board:?}");
+        let [board, moves, plies, kind] = parts[..] else {
+            panic!("expected four parts, found {line}");
         };
-        let shape = Shape::new(rows, columns, Some(Cell { column, row }))
+        let [rows, columns, column, row] = numbers(board)[..] else {
+            panic!("expected four numbers, found {board}");
+        };
+        let shape = BoardShape::new(rows, columns, Some(BoardCell { column, row }))
             .expect("what the test names is possible");
-        let position = Position::after(shape, &numbers()).expect("what the test names is possible");
-        (position, numbers()[0].into())
+        Found {
+            position: Position::after(shape, &numbers(moves))
+                .expect("what the test names is possible"),
+            plies: numbers(plies)[0].into(),
+            by_threats: kind == "threats",
+        }
     };
     FOUND.lines().map(read).collect()
 }
 
 #[test]
 fn the_set_has_wins_of_every_length_to_17_plies() {
+    assert!(found().len() >= 200);
     for plies in (5..=17).step_by(2) {
-        let count = positions().iter().filter(|found| found.1 == plies).count();
-        assert!(count > 0, "none of {plies} plies");
+        for by_threats in [true, false] {
+            let all = found();
+            let count = all
+                .iter()
+                .filter(|win| (win.plies, win.by_threats) == (plies, by_threats))
+                .count();
+            assert!(count >= 20, "{count} of {plies} plies, {by_threats}");
+        }
     }
 }
 
 #[test]
-fn every_forced_win_is_found_with_its_length() {
+fn every_win_by_threats_is_found_with_its_length() {
     let mut engine = Engine::new(Options::default());
-    for (position, plies) in positions() {
-        let (column, found) = engine.forced_win(&position, 17, 1_000_000).unwrap();
-        assert_eq!(found, plies, "{position:?}");
+    for win in found().into_iter().filter(|win| win.by_threats) {
+        let position = win.position;
+        let (column, plies) = engine.forced_win(&position, 17, 1_000_000).unwrap();
+        assert_eq!(plies, win.plies, "{position:?}");
         assert!(position.columns().contains(&column));
-        assert_eq!(engine.forced_win(&position, plies - 2, 1_000_000), None);
+        assert_eq!(
+            engine.forced_win(&position, plies - 2, 1_000_000),
+            None,
+            "{position:?}"
+        );
     }
 }
 
 #[test]
-fn a_search_wins_where_a_win_can_be_forced() {
-    for (mut position, plies) in positions() {
+fn the_exact_solver_agrees_on_quiet_wins() {
+    let mut engine = Engine::new(Options::default());
+    for win in found().into_iter().filter(|win| !win.by_threats) {
+        let proven = engine.solve(&win.position, &Limit::default()).unwrap();
+        let plies = win.plies;
+        assert_eq!(proven, Some(Proven::Win { plies }), "{:?}", win.position);
+    }
+}
+
+#[test]
+fn a_search_finds_every_win() {
+    for win in found() {
         let mut engine = Engine::new(Options::default());
-        let end = position.stones() + plies;
-        let answer = engine.search(&position, &Limit::nodes(100_000)).unwrap();
+        let answer = engine.search(&win.position, &Limit::nodes(100_000));
+        let answer = answer.unwrap();
         // The only move that does not lose at once is played without a search.
         let wins = matches!(answer.proven, Some(Proven::Win { .. }));
-        assert!(wins || answer.depth == 0, "{position:?}");
+        assert!(wins || answer.depth == 0, "{:?}", win.position);
+    }
+}
+
+#[test]
+fn it_wins_where_a_win_can_be_forced() {
+    for win in found().into_iter().step_by(4) {
+        let mut position = win.position;
+        let mut engine = Engine::new(Options::default());
+        let end = position.stones() + win.plies;
         // It plays on until it has won, whatever it has claimed.
         while !position.is_won() {
-            let answer = engine.search(&position, &Limit::nodes(100_000)).unwrap();
+            let answer = engine.search(&position, &Limit::nodes(50_000)).unwrap();
             position.play(answer.column).unwrap();
             assert!(position.stones() <= end + 24, "{position:?}");
         }

@@ -7,9 +7,9 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
 use referee_games::connect_four::{Board, Point, columns_of};
-use zugzwang::{Cell, Engine, Options, Position, PositionError, Shape, ShapeError};
+use zugzwang::{BoardCell, BoardShape, BoardShapeError, Engine, Options, Position, PositionError};
 
-fn referees_board(shape: Shape) -> Board {
+fn referees_board(shape: BoardShape) -> Board {
     let forbidden = shape.forbidden().map(|cell| Point {
         x: (shape.rows() - 1 - cell.row).into(),
         y: cell.column.into(),
@@ -33,7 +33,7 @@ fn random_games_go_as_they_do_at_the_referee() {
                 .collect();
             assert_eq!(position.columns(), open);
             let landing = board.landing(column.into()).unwrap();
-            let cell = Cell {
+            let cell = BoardCell {
                 column,
                 row: (shape.rows() as i32 - 1 - landing.x) as u8,
             };
@@ -82,7 +82,7 @@ fn sequences_are_as_many_as_on_the_referees_board() {
 
 #[test]
 fn sequences_on_the_usual_board_are_as_many_as_others_count() {
-    let shape = Shape::new(6, 7, None).unwrap();
+    let shape = BoardShape::new(6, 7, None).unwrap();
     let mut engine = Engine::new(Options::default());
     let counts = [7, 49, 343, 2401, 16807, 117_649, 823_536, 5_673_234];
     for (plies, count) in (1..).zip(counts) {
@@ -91,11 +91,21 @@ fn sequences_on_the_usual_board_are_as_many_as_others_count() {
 }
 
 #[test]
-fn sequences_of_eight_plies_are_as_many_as_others_count() {
-    let cell = Cell { column: 4, row: 3 };
-    let shape = Shape::new(9, 9, Some(cell)).unwrap();
+fn sequences_of_eight_plies_are_as_many_as_two_other_programs_count() {
     let mut engine = Engine::new(Options::default());
-    assert_eq!(engine.leaves(&Position::new(shape), 8), 42_574_401);
+    for (columns, rows, forbidden, expected) in [
+        (9, 9, None, 42_569_793),
+        (9, 9, Some((4, 0)), 42_859_881),
+        (9, 9, Some((4, 3)), 42_574_401),
+        (10, 11, Some((3, 2)), 99_087_670),
+        (11, 9, Some((0, 0)), 212_907_255),
+        (12, 12, None, 427_223_952),
+    ] {
+        let cell = forbidden.map(|(column, row)| BoardCell { column, row });
+        let shape = BoardShape::new(rows, columns, cell).unwrap();
+        let found = engine.leaves(&Position::new(shape), 8);
+        assert_eq!(found, expected, "{shape:?}");
+    }
 }
 
 #[test]
@@ -107,7 +117,7 @@ fn stones_read_back_to_the_same_position() {
         let (mut own, mut other) = (Vec::new(), Vec::new());
         for column in 0..shape.columns() {
             for row in 0..shape.rows() {
-                let cell = Cell { column, row };
+                let cell = BoardCell { column, row };
                 match position.stone(cell) {
                     Some(true) => own.push(cell),
                     Some(false) => other.push(cell),
@@ -122,25 +132,25 @@ fn stones_read_back_to_the_same_position() {
 #[test]
 fn what_can_not_be_is_refused() {
     assert!(matches!(
-        Shape::new(13, 9, None),
-        Err(ShapeError::Size { .. })
+        BoardShape::new(13, 9, None),
+        Err(BoardShapeError::Size { .. })
     ));
-    let outside = Cell { column: 9, row: 0 };
+    let outside = BoardCell { column: 9, row: 0 };
     assert_eq!(
-        Shape::new(9, 9, Some(outside)),
-        Err(ShapeError::Forbidden(outside))
+        BoardShape::new(9, 9, Some(outside)),
+        Err(BoardShapeError::Forbidden(outside))
     );
-    let forbidden = Cell { column: 2, row: 0 };
-    let shape = Shape::new(9, 9, Some(forbidden)).unwrap();
-    let high = Cell { column: 0, row: 1 };
+    let forbidden = BoardCell { column: 2, row: 0 };
+    let shape = BoardShape::new(9, 9, Some(forbidden)).unwrap();
+    let high = BoardCell { column: 0, row: 1 };
     for cell in [outside, forbidden, high] {
         let refused = Position::with_stones(shape, &[cell], &[]);
         assert_eq!(refused, Err(PositionError::Floating(cell)));
     }
-    let twice = Cell { column: 0, row: 0 };
+    let twice = BoardCell { column: 0, row: 0 };
     let refused = Position::with_stones(shape, &[twice], &[twice]);
     assert_eq!(refused, Err(PositionError::Floating(twice)));
-    let above = Cell { column: 2, row: 1 };
+    let above = BoardCell { column: 2, row: 1 };
     assert!(Position::with_stones(shape, &[above], &[]).is_ok());
     assert_eq!(Position::after(shape, &[9]), Err(PositionError::NoRoom(9)));
     assert_eq!(

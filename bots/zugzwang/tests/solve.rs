@@ -1,6 +1,6 @@
 //! Exact solutions of positions on the usual board, as several solvers have published them.
 
-use zugzwang::{Engine, GameIsOver, Limit, Options, Position, Proven, Shape};
+use zugzwang::{BoardShape, Engine, GameIsOver, Limit, Options, Position, Proven};
 
 /// Columns from 1, and 22 less the number of the winner's stones, with its sign.
 const SOLVED: &[(&str, i32)] = &[
@@ -13,7 +13,7 @@ const SOLVED: &[(&str, i32)] = &[
 ];
 
 fn usual(columns: &str) -> Position {
-    let shape = Shape::new(6, 7, None).expect("what the test names is possible");
+    let shape = BoardShape::new(6, 7, None).expect("what the test names is possible");
     let columns: Vec<u8> = columns.bytes().map(|digit| digit - b'1').collect();
     Position::after(shape, &columns).expect("what the test names is possible")
 }

@@ -82,5 +82,13 @@ fn a_round_goes_on_and_ends_as_by_the_rules() {
         for (seat, points) in outcome.scores.iter() {
             assert_eq!(own.points(seat.index()), *points, "{state:?}");
         }
+        // Seats that share a place share what it and the next ones are worth.
+        for (seat, place) in outcome.places.iter() {
+            let alike = outcome.places.iter().filter(|(_, one)| *one == place);
+            let alike = alike.count() as f64;
+            let share = (4.0 - f64::from(*place) - (alike - 1.0) / 2.0) / 3.0;
+            let found = own.shares()[seat.index()];
+            assert!((found - share).abs() < 1e-12, "{:?}", outcome.places);
+        }
     }
 }

@@ -6,7 +6,10 @@ use std::{
 };
 
 use crate::common::{cards, random_round, round};
-use ai4::{CardSet, Engine, Limit, Options, Question, Settings, Variants, worth::Weights};
+use ai4::{
+    Answer, CardSet, Engine, Idea, Ideas, Limit, Options, Prospect, Question, Settings, Variants,
+    worth::Weights,
+};
 use referee_games::big_two::Setup;
 
 fn limit(playouts: u64) -> Limit {
@@ -18,9 +21,27 @@ fn limit(playouts: u64) -> Limit {
 
 /// What the engine at a seat would play, at every question to that seat of a random round.
 fn answers(seed: u64, seat: usize, limit: &Limit, settings: Settings) -> Vec<CardSet> {
+    let mut found = Vec::new();
+    asked(seed, seat, settings, |engine, question| {
+        found.push(answer(engine, question, limit).cards);
+    });
+    found
+}
+
+/// A legal answer.
+fn answer(engine: &mut Engine, question: &Question, limit: &Limit) -> Answer {
+    let answer = engine.search(limit);
+    let mut plays = Vec::new();
+    question.plays(Variants::All, &mut plays);
+    let passes = answer.cards.is_empty() && question.to_beat.is_some();
+    assert!(passes || plays.contains(&answer.cards), "{answer:?}");
+    answer
+}
+
+/// Lets `look` see every question to an engine at a seat of a random round.
+fn asked(seed: u64, seat: usize, settings: Settings, mut look: impl FnMut(&mut Engine, &Question)) {
     let weights = Arc::new(Weights::embedded());
     let mut engine: Option<Engine> = None;
-    let mut found = Vec::new();
     random_round(&Setup::default(), seed, |state, turn, _, did| {
         let round = round(state, turn);
         let engine = engine.get_or_insert_with(|| {
@@ -31,7 +52,6 @@ fn answers(seed: u64, seat: usize, limit: &Limit, settings: Settings) -> Vec<Car
         });
         if turn == seat {
             assert_eq!(engine.hand(), round.hand());
-            let answer = engine.search(limit);
             let question = Question {
                 hand: round.hand(),
                 unseen: round.unseen(),
@@ -40,15 +60,90 @@ fn answers(seed: u64, seat: usize, limit: &Limit, settings: Settings) -> Vec<Car
                 reversal: true,
                 must_open: round.must_open(),
             };
-            let mut plays = Vec::new();
-            question.plays(Variants::All, &mut plays);
-            let passes = answer.cards.is_empty() && question.to_beat.is_some();
-            assert!(passes || plays.contains(&answer.cards), "{answer:?}");
-            found.push(answer.cards);
+            look(engine, &question);
         }
         engine.played(turn, cards(did));
     });
+}
+
+#[test]
+fn it_can_do_without_each_idea() {
+    let whole = answers(1, 1, &limit(100), Settings::default());
+    for idea in Idea::ALL {
+        let settings = Settings {
+            without: Ideas::default().with(idea),
+            ..Settings::default()
+        };
+        let found = answers(1, 1, &limit(100), settings);
+        assert_eq!(found, answers(1, 1, &limit(100), settings));
+        assert_eq!(found.len(), whole.len(), "{idea:?}");
+    }
+}
+
+/// Random seats do what no model does.
+#[test]
+fn ends_are_exact_unless_it_does_without() {
+    let mut exact = [0, 0];
+    for (count, without) in exact
+        .iter_mut()
+        .zip([Ideas::default(), Ideas::default().with(Idea::Endgame)])
+    {
+        let settings = Settings {
+            without,
+            ..Settings::default()
+        };
+        for seed in 0..30 {
+            asked(seed, 0, settings, |engine, question| {
+                *count += u32::from(answer(engine, question, &limit(1)).exact);
+            });
+        }
+    }
+    assert!(exact[0] > 5 && exact[1] == 0, "{exact:?}");
+}
+
+#[test]
+fn an_engine_that_misjudges_plays_other_moves() {
+    let with = |misjudges| Settings {
+        misjudges,
+        ..Settings::default()
+    };
+    let first_sight = limit(0);
+    let best = answers(2, 1, &first_sight, with(0.0));
+    assert_eq!(best, answers(2, 1, &first_sight, with(1e-9)));
+    assert_ne!(best, answers(2, 1, &first_sight, with(6.0)));
+}
+
+/// What an engine expects of the moves at each question of a random round.
+fn prospects(seed: u64) -> Vec<Vec<Prospect>> {
+    let mut found = Vec::new();
+    asked(seed, 1, Settings::default(), |engine, question| {
+        let prospects = engine.evaluate(200);
+        let mut legal = Vec::new();
+        question.plays(Variants::FirstJoker, &mut legal);
+        if question.to_beat.is_some() {
+            legal.push(CardSet::NONE);
+        }
+        let cards: Vec<CardSet> = prospects.iter().map(|one| one.cards).collect();
+        assert_eq!(cards, legal);
+        for one in &prospects {
+            assert!(one.shares.iter().all(|share| (0.0..=1.0).contains(share)));
+        }
+        let own = |one: &&Prospect| (one.shares[1] * 1e6) as u64;
+        let best = prospects.iter().max_by_key(own).expect("a move");
+        let sum: f64 = best.shares.iter().sum();
+        assert!((sum - 2.0).abs() < 1e-5, "{best:?}");
+        found.push(prospects);
+    });
     found
+}
+
+#[test]
+fn what_seats_expect_is_a_share_and_the_same_again() {
+    for seed in 0..4 {
+        let found = prospects(seed);
+        assert!(found.len() > 3);
+        assert_eq!(found, prospects(seed));
+    }
 }
 
 #[test]

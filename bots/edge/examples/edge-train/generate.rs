@@ -40,6 +40,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         table_bytes: 1 << 21,
         threads: NonZeroUsize::MIN,
         weights,
+        ..edge::Options::default()
     })?;
     let mut games = Games::open(&options.out)?;
     let began = Instant::now();

@@ -5,11 +5,11 @@ use super::{
     Search, WORST,
     last::Parity,
     order::{Moves, end_cost},
-    stability_bound,
 };
 use crate::{
     board::Board,
     cpu::Cpu,
+    idea::Idea,
     square::Squares,
     table::{MAX, NO_SQUARE, hash_of},
 };
@@ -47,7 +47,7 @@ impl<C: Cpu> Search<'_, C> {
     /// The value of the end of the game: above alpha, and then at least what is
     /// returned, or not, and then at most that.
     pub(super) fn end(&mut self, board: Board, alpha: i32, empties: u32) -> i32 {
-        let parity = Parity::of(board.empty());
+        let parity = self.parity(board.empty());
         match empties {
             0 => board.final_score(),
             1..=4 => self.few_left(board, alpha),
@@ -60,7 +60,7 @@ impl<C: Cpu> Search<'_, C> {
     fn few_left(&mut self, board: Board, alpha: i32) -> i32 {
         let empties = board.empties();
         if empties == 4 {
-            return self.last_four(board, alpha, Parity::of(board.empty()));
+            return self.last_four(board, alpha, self.parity(board.empty()));
         }
         self.nodes += 1;
         let moves = self.cpu.moves(board.own, board.other);
@@ -92,7 +92,7 @@ impl<C: Cpu> Search<'_, C> {
                 if !self.enter() {
                     return alpha;
                 }
-                if let Some(bound) = stability_bound(board, alpha, empties) {
+                if let Some(bound) = self.stability_bound(board, alpha, empties) {
                     return bound;
                 }
                 let place = (hash_of(board) >> 40) as usize & (ENTRIES - 1);
@@ -123,6 +123,8 @@ impl<C: Cpu> Search<'_, C> {
                     let flips = cpu.flips(index, board.own, board.other);
                     let cost = if index == usize::from(first) {
                         i32::MIN
+                    } else if self.is_without(Idea::Ordering) {
+                        0
                     } else {
                         end_cost(cpu, board.after(square.bit(), flips), square, parity.odd())
                     };
@@ -146,7 +148,7 @@ impl<C: Cpu> Search<'_, C> {
                         }
                     }
                 }
-                if !self.stopped {
+                if !self.stopped && !self.is_without(Idea::Table) {
                     let (mut lower, mut upper) = (-MAX as i8, MAX as i8);
                     if known.board == board {
                         (lower, upper) = (known.lower, known.upper);

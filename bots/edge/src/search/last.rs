@@ -4,7 +4,7 @@
 //! goes first, since who plays there also plays last there. Regions are the quarters of the
 //! board.
 
-use super::{Search, WORST, stability_bound};
+use super::{Search, WORST};
 use crate::{
     board::Board,
     cpu::Cpu,
@@ -21,9 +21,9 @@ const QUARTERS: [u8; 64] = {
     }
     quarters
 };
-/// The squares of the quarters in a set.
-const ODD: [u64; 16] = {
-    let mut odd = [0; 16];
+/// The squares of the quarters in a set; none in the sets from 16 on, of [`Parity::UNKNOWN`].
+const ODD: [u64; 32] = {
+    let mut odd = [0; 32];
     let mut set = 0;
     while set < 16 {
         let mut square = 0;
@@ -56,6 +56,9 @@ const NEIGHBOURS: [u64; 64] = {
 pub(super) struct Parity(u8);
 
 impl Parity {
+    /// No quarter has, whatever is played.
+    pub(super) const UNKNOWN: Self = Self(16);
+
     #[inline(always)]
     pub(super) fn of(empty: u64) -> Self {
         let mut parity = 0;
@@ -68,7 +71,7 @@ impl Parity {
     /// The squares of odd quarters.
     #[inline(always)]
     pub(super) const fn odd(self) -> u64 {
-        ODD[self.0 as usize & 15]
+        ODD[self.0 as usize & 31]
     }
 
     #[inline(always)]
@@ -85,7 +88,7 @@ impl<C: Cpu> Search<'_, C> {
             #[inline(always)]
             || {
                 self.nodes += 1;
-                if let Some(bound) = stability_bound(board, alpha, empties) {
+                if let Some(bound) = self.stability_bound(board, alpha, empties) {
                     return bound;
                 }
                 let moves = cpu.moves(board.own, board.other);
@@ -129,7 +132,7 @@ impl<C: Cpu> Search<'_, C> {
             #[inline(always)]
             || {
                 self.nodes += 1;
-                if let Some(bound) = stability_bound(board, alpha, 4) {
+                if let Some(bound) = self.stability_bound(board, alpha, 4) {
                     return bound;
                 }
                 let mut best = WORST;

@@ -4,13 +4,12 @@
 use super::{
     Search, WORST,
     order::{Moves, end_cost},
-    stability_bound,
 };
 use crate::{
     board::Board,
     cpu::Cpu,
     eval::Position,
-    search::last::Parity,
+    idea::Idea,
     square::{Square, Squares},
     table::{Entry, Found, MAX, NO_SQUARE, hash_of},
     weights::DISC,
@@ -29,7 +28,7 @@ impl<C: Cpu> Search<'_, C> {
     pub(super) fn null_window(&mut self, position: &Position, alpha: i32, depth: u32) -> i32 {
         let board = position.board;
         let empties = board.empties();
-        if depth >= empties && empties <= SOLVER {
+        if depth >= empties && self.solves(empties) {
             return self.end(board, alpha, empties);
         }
         match depth {
@@ -37,6 +36,13 @@ impl<C: Cpu> Search<'_, C> {
             1 => self.one_ply(position, alpha),
             _ => self.deeper(position, alpha, depth, empties),
         }
+    }
+
+    /// Whether the solver finds the value with so many empty squares. It is asked at the very
+    /// end in any case.
+    #[inline(always)]
+    fn solves(&self, empties: u32) -> bool {
+        empties <= SOLVER && (empties <= 1 || !self.is_without(Idea::Solver))
     }
 
     #[inline(always)]
@@ -84,7 +90,7 @@ impl<C: Cpu> Search<'_, C> {
                     return alpha;
                 }
                 let board = position.board;
-                if let Some(bound) = stability_bound(board, alpha, empties) {
+                if let Some(bound) = self.stability_bound(board, alpha, empties) {
                     return bound;
                 }
                 let mut hash = 0;
@@ -106,7 +112,7 @@ impl<C: Cpu> Search<'_, C> {
                 if let Some(value) = self.probe(position, alpha, depth) {
                     return value;
                 }
-                if depth >= ALL_MOVES_DEPTH {
+                if depth >= ALL_MOVES_DEPTH && !self.is_without(Idea::Etc) {
                     for square in Squares(set) {
                         let flips = cpu.flips(square.index(), board.own, board.other);
                         let next = self.table.get(hash_of(board.after(square.bit(), flips)));
@@ -123,7 +129,12 @@ impl<C: Cpu> Search<'_, C> {
                 let mut best_square = NO_SQUARE;
                 while let Some((square, flips)) = moves.next() {
                     let next = position.after(square.index(), flips);
+                    if !self.claims(next.board, depth, best != WORST && !moves.was_left()) {
+                        moves.leave();
+                        continue;
+                    }
                     let value = -self.null_window(&next, -alpha - 1, depth - 1);
+                    self.releases(next.board, depth);
                     if value > best {
                         best = value;
                         best_square = square.index() as u8;
@@ -184,6 +195,10 @@ impl<C: Cpu> Search<'_, C> {
         let mut best_square = NO_SQUARE;
         while let Some((square, flips)) = moves.next() {
             let next = position.after(square.index(), flips);
+            if !self.claims(next.board, depth, best != WORST && !moves.was_left()) {
+                moves.leave();
+                continue;
+            }
             let mut value = if best == WORST {
                 -self.window(&next, -beta, -alpha, depth - 1)
             } else {
@@ -192,6 +207,7 @@ impl<C: Cpu> Search<'_, C> {
             if best != WORST && value > alpha && value < beta {
                 value = -self.window(&next, -beta, -alpha, depth - 1);
             }
+            self.releases(next.board, depth);
             if self.stopped {
                 return before;
             }
@@ -236,7 +252,7 @@ impl<C: Cpu> Search<'_, C> {
                         Some(passed) => -self.plain(&passed, -beta, -alpha, depth),
                     };
                 }
-                let odd = Parity::of(board.empty()).odd();
+                let odd = self.parity(board.empty()).odd();
                 let mut moves = Moves::new();
                 for square in Squares(set) {
                     let flips = cpu.flips(square.index(), board.own, board.other);
@@ -290,7 +306,7 @@ impl<C: Cpu> Search<'_, C> {
         let board = position.board;
         let empties = board.empties();
         let firsts = known.map_or([NO_SQUARE; 2], |known| known.moves);
-        let odd = Parity::of(board.empty()).odd();
+        let odd = self.parity(board.empty()).odd();
         let look_ahead = look_ahead(depth);
         let to_the_end = depth >= empties;
         let mut moves = Moves::new();
@@ -301,6 +317,8 @@ impl<C: Cpu> Search<'_, C> {
                 i32::MIN
             } else if index == usize::from(firsts[1]) {
                 i32::MIN + 1
+            } else if self.is_without(Idea::Ordering) {
+                0
             } else {
                 self.cost(position, square, flips, odd, alpha, look_ahead, to_the_end)
             };

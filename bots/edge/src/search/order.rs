@@ -47,7 +47,21 @@ impl Moves {
         let (flips, _, square) = left[0];
         Some((Square::first_of(1 << (square & 63)), flips))
     }
+
+    /// Leaves the move that was given last for later: it comes again after all others.
+    pub(super) fn leave(&mut self) {
+        self.next -= 1;
+        self.moves[self.next].1 = LATER;
+    }
+
+    /// Whether the move that was given last had been left for later.
+    pub(super) const fn was_left(&self) -> bool {
+        self.moves[self.next - 1].1 == LATER
+    }
 }
+
+/// What a move costs that is left for later.
+const LATER: i32 = i32::MAX;
 
 /// What a move costs at the end of a game: mostly how many moves it leaves the other side,
 /// of which corners count three times. `next` is the board after it, `odd` the squares of quarters

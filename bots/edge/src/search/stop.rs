@@ -14,14 +14,14 @@ pub(crate) struct Stop<'a> {
     pub(crate) deadline: Option<Instant>,
     /// Of one thread.
     pub(crate) nodes: Option<u64>,
-    /// Set from outside.
-    pub(crate) flag: &'a AtomicBool,
+    /// Either ends it: that of the threads of the search, and that of who asked for it.
+    pub(crate) flags: [&'a AtomicBool; 2],
 }
 
 impl Stop<'_> {
     pub(crate) fn is_due(&self, nodes: u64) -> bool {
         self.nodes.is_some_and(|limit| nodes >= limit)
-            || self.flag.load(Relaxed)
+            || self.flags.iter().any(|flag| flag.load(Relaxed))
             || self
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline)

@@ -33,6 +33,8 @@ pub(crate) enum Part {
     Threads,
     /// Each level against the one below.
     Levels,
+    /// Without one of its ideas against the bot with all of them, with the same work.
+    Ideas,
 }
 
 impl Experiment {
@@ -82,7 +84,6 @@ pub(crate) fn experiments() -> Vec<Experiment> {
         "ladder?level=25",
         "ladder?level=50",
         "uct?time=100ms",
-        "uct?time=1s",
     ] {
         two(
             "connect_four",
@@ -92,6 +93,13 @@ pub(crate) fn experiments() -> Vec<Experiment> {
             100,
         );
     }
+    two(
+        "connect_four",
+        Part::Gauntlet,
+        "zugzwang?time=10ms",
+        "uct?time=100ms",
+        100,
+    );
     for (game, name) in [("othello", "edge"), ("connect_four", "zugzwang")] {
         for level in 2..=10 {
             let [higher, lower] = [level, level - 1].map(|level| format!("{name}?level={level}"));
@@ -117,8 +125,79 @@ pub(crate) fn experiments() -> Vec<Experiment> {
             });
         }
     }
+    all.extend(mahjong());
     all.extend(big_two());
+    all.extend(ideas());
     all
+}
+
+/// `tenpai` alone against a bot that never wins, and against one that does.
+fn mahjong() -> Vec<Experiment> {
+    let mut all: Vec<Experiment> = ["shanten", "tenpai?hands=1", "tenpai?hands=300"]
+        .into_iter()
+        .map(|bot| Experiment {
+            every_seat: false,
+            ..Experiment::new("mahjong", Part::Arcade, bot, &["simple"], 10_000)
+        })
+        .collect();
+    for other in ["simple", "straightforward", "shanten"] {
+        let bot = "tenpai?hands=300";
+        all.push(Experiment::new(
+            "mahjong",
+            Part::Gauntlet,
+            bot,
+            &[other],
+            2_000,
+        ));
+    }
+    for level in 2..=10 {
+        let [higher, lower] = [level, level - 1].map(|level| format!("tenpai?level={level}"));
+        all.push(Experiment::new(
+            "mahjong",
+            Part::Levels,
+            &higher,
+            &[&lower],
+            1_000,
+        ));
+    }
+    all
+}
+
+/// What each idea of the strong bots is worth.
+fn ideas() -> Vec<Experiment> {
+    let names = [
+        (
+            "othello",
+            "edge?nodes=30000&book=no",
+            edge::Idea::ALL.map(edge::Idea::name).to_vec(),
+        ),
+        (
+            "connect_four",
+            "zugzwang?nodes=20000",
+            zugzwang::Idea::ALL.map(zugzwang::Idea::name).to_vec(),
+        ),
+        (
+            "big_two",
+            "ai4?playouts=200",
+            ai4::Idea::ALL.map(ai4::Idea::name).to_vec(),
+        ),
+    ];
+    let of_bot = |(game, bot, ideas): (&'static str, &'static str, Vec<&'static str>)| {
+        let others = vec![bot; if game == "big_two" { 3 } else { 1 }];
+        ideas
+            .into_iter()
+            .map(move |idea| {
+                Experiment::new(
+                    game,
+                    Part::Ideas,
+                    &format!("{bot}&without={idea}"),
+                    &others,
+                    100,
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    names.into_iter().flat_map(of_bot).collect()
 }
 
 /// One `ai4` among three others.

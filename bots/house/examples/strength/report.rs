@@ -30,12 +30,13 @@ const GAMES: [(&str, &str); 4] = [
 ];
 
 /// The parts in their order, each with its title.
-const PARTS: [(Part, &str); 5] = [
+const PARTS: [(Part, &str); 6] = [
     (Part::Gauntlet, "Against the other built-in bots"),
     (Part::Arcade, "In the arcade: its own score"),
     (Part::Time, "More time"),
     (Part::Threads, "More threads"),
     (Part::Levels, "Levels"),
+    (Part::Ideas, "Without one idea, with the same work"),
 ];
 
 /// A mean and half the width of its interval of 95 %.

@@ -2,11 +2,11 @@
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
-use zugzwang::{Cell, Position, Shape};
+use zugzwang::{BoardCell, BoardShape, Position};
 
 /// Boards of every layout: with and without a forbidden cell, at the bottom, in the
 /// middle and at the top.
-pub(crate) fn shapes() -> Vec<Shape> {
+pub(crate) fn shapes() -> Vec<BoardShape> {
     let mut shapes = Vec::new();
     for (rows, columns) in [
         (4, 4),
@@ -21,16 +21,17 @@ pub(crate) fn shapes() -> Vec<Shape> {
         (12, 12),
     ] {
         let cells = [(0, 0), (columns / 2, rows / 2), (columns - 1, rows - 1)];
-        let cells = cells.map(|(column, row)| Some(Cell { column, row }));
+        let cells = cells.map(|(column, row)| Some(BoardCell { column, row }));
         for forbidden in [None].into_iter().chain(cells) {
-            shapes.push(Shape::new(rows, columns, forbidden).expect("the cell is on the board"));
+            shapes
+                .push(BoardShape::new(rows, columns, forbidden).expect("the cell is on the board"));
         }
     }
     shapes
 }
 
 /// The columns of a game of random moves.
-pub(crate) fn random_game(shape: Shape, rng: &mut ChaCha8Rng) -> Vec<u8> {
+pub(crate) fn random_game(shape: BoardShape, rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut position = Position::new(shape);
     let mut moves = Vec::new();
     while !position.is_won() && !position.is_full() {

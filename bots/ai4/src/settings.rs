@@ -1,0 +1,92 @@
+//! How a search works, and which of its ideas it can do without.
+
+use std::num::NonZeroUsize;
+
+/// What a search is made of. Each can be left out, to see what it is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idea {
+    /// Deals are drawn by how well they explain what was played. Without it all deals that fit are
+    /// equally likely.
+    Belief,
+    /// Which model a seat follows is inferred. Without it all seats play by worth.
+    Styles,
+    /// The worth that was learned. Without it the move that leaves the least outranked hand stands
+    /// in for the move of the most worth, and no model weighs moves.
+    Worth,
+    /// Ends of rounds are solved exactly.
+    Endgame,
+    /// Candidates that are clearly worse are left out. Without it all get the same playouts.
+    Race,
+    /// Rounds are played out. Without it the move that looks best at first sight is played.
+    Playouts,
+}
+
+impl Idea {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Belief,
+        Self::Styles,
+        Self::Worth,
+        Self::Endgame,
+        Self::Race,
+        Self::Playouts,
+    ];
+
+    /// A word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Belief => "belief",
+            Self::Styles => "styles",
+            Self::Worth => "worth",
+            Self::Endgame => "endgame",
+            Self::Race => "race",
+            Self::Playouts => "playouts",
+        }
+    }
+}
+
+/// A set of ideas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ideas(u8);
+
+impl Ideas {
+    /// Whether this one is among them.
+    #[must_use]
+    pub const fn has(self, idea: Idea) -> bool {
+        self.0 >> idea as u8 & 1 == 1
+    }
+
+    /// These and one more.
+    #[must_use]
+    pub const fn with(self, idea: Idea) -> Self {
+        Self(self.0 | 1 << idea as u8)
+    }
+}
+
+/// How a search works.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// How many deals are kept.
+    pub deals: usize,
+    /// How many exchanges are offered to a deal before it is used.
+    pub exchanges: u32,
+    /// How many threads search.
+    pub threads: NonZeroUsize,
+    /// What it does without.
+    pub without: Ideas,
+    /// By how many points it misjudges a candidate at most.
+    pub misjudges: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            deals: 64,
+            exchanges: 8,
+            threads: NonZeroUsize::MIN,
+            without: Ideas::default(),
+            misjudges: 0.0,
+        }
+    }
+}

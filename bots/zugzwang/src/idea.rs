@@ -1,0 +1,71 @@
+//! The ideas that the engine can do without, so that each can be measured.
+
+/// What the engine is made of, as far as it can be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idea {
+    /// The search for wins by stones that must each be answered at once.
+    Forced,
+    /// The learned evaluation. Without it every position that is not decided is worth the same,
+    /// and so are moves that the history of the search does not tell apart.
+    Evaluation,
+    /// The count of who must move below a threat, a part of the evaluation.
+    Zugzwang,
+    /// The transposition table.
+    Table,
+    /// The table is kept from move to move.
+    Reuse,
+    /// Mirror images share their entries in the table.
+    Symmetry,
+    /// Late moves, and positions for which the table has no move, are searched less deeply.
+    Reductions,
+    /// Positions near the leaves that are much better than needed are not searched.
+    Futility,
+}
+
+impl Idea {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Forced,
+        Self::Evaluation,
+        Self::Zugzwang,
+        Self::Table,
+        Self::Reuse,
+        Self::Symmetry,
+        Self::Reductions,
+        Self::Futility,
+    ];
+
+    /// A word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forced => "forced",
+            Self::Evaluation => "evaluation",
+            Self::Zugzwang => "zugzwang",
+            Self::Table => "table",
+            Self::Reuse => "reuse",
+            Self::Symmetry => "symmetry",
+            Self::Reductions => "reductions",
+            Self::Futility => "futility",
+        }
+    }
+}
+
+/// A set of ideas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ideas(u8);
+
+impl Ideas {
+    /// Whether this one is among them.
+    #[must_use]
+    #[inline]
+    pub const fn has(self, idea: Idea) -> bool {
+        self.0 >> idea as u8 & 1 == 1
+    }
+
+    /// These and one more.
+    #[must_use]
+    pub const fn with(self, idea: Idea) -> Self {
+        Self(self.0 | 1 << idea as u8)
+    }
+}

@@ -1,0 +1,36 @@
+//! The memory that an engine takes. It is the only test of its file, so that no other takes memory
+//! at the same time.
+
+#![cfg(target_os = "linux")]
+
+use zugzwang::{BoardCell, BoardShape, Engine, Limit, Options, Position};
+
+const MEBIBYTE: u64 = 1 << 20;
+
+/// The resident memory of this process in bytes.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has this file");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let words = line.and_then(|line| line.split_whitespace().nth(1));
+    let kibibytes: u64 = words
+        .and_then(|word| word.parse().ok())
+        .expect("a number of KiB");
+    kibibytes * 1024
+}
+
+#[test]
+fn an_engine_takes_its_table_and_two_mebibytes_more_at_most() {
+    let cell = BoardCell { column: 5, row: 3 };
+    let shape = BoardShape::new(12, 12, Some(cell)).unwrap();
+    let before = resident();
+    let mut engine = Engine::new(Options {
+        table: 32,
+        ..Options::default()
+    });
+    engine
+        .search(&Position::new(shape), &Limit::nodes(300_000))
+        .unwrap();
+    let taken = resident() - before;
+    assert!(taken >= 32 * MEBIBYTE, "{taken}");
+    assert!(taken <= 34 * MEBIBYTE, "{taken}");
+}
