@@ -104,10 +104,11 @@ pub(crate) fn load(moves: &str) -> Result {
 }
 
 /// The strongest built-in bots, with their games and how many sit there.
-const STRONG: [(&str, &str, u32); 3] = [
+const STRONG: [(&str, &str, u32); 4] = [
     ("othello", "edge", 2),
     ("connect-four", "zugzwang", 2),
     ("big-two", "ai4", 4),
+    ("mahjong", "tenpai", 2),
 ];
 
 /// Lets the strongest built-in bots play so many games with 50 ms a move, and a twentieth as many

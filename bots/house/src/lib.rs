@@ -13,6 +13,7 @@ mod shanten;
 mod simple;
 mod spec;
 mod straightforward;
+mod tenpai;
 pub mod uct;
 pub mod weights;
 pub mod zugzwang;
@@ -94,6 +95,7 @@ pub static HOUSE: &[HouseBot] = &[
     simple::BOT,
     straightforward::BOT,
     shanten::BOT,
+    tenpai::BOT,
 ];
 
 /// Reads `NAME?parameter=value&…`.
@@ -150,7 +152,17 @@ const STRENGTHS: &[(&str, &[&str])] = &[
             "edge?time=500ms",
         ],
     ),
-    ("mahjong", &["simple", "straightforward", "shanten"]),
+    (
+        "mahjong",
+        &[
+            "simple",
+            "straightforward",
+            "tenpai?level=4",
+            "tenpai?level=7",
+            "shanten",
+            "tenpai",
+        ],
+    ),
     (
         "big_two",
         &["random", "ai1", "ai2", "ai3", "ai4?time=500ms"],

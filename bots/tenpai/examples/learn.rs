@@ -1,8 +1,11 @@
-//! Learns the weights of the engine from rounds that it plays against an opponent: `passive` discards
-//! any unseen tile and never wins, as `simple` does; `racing` discards and wins as `shanten` does, and
-//! its habits are counted; `hazard` discards any unseen tile and wins as often as the habits say.
+//! Learns the weights of the engine from rounds that it plays, and writes the same file each time: first
+//! against an opponent that discards any unseen tile and never wins, as `simple` does, then against
+//! one that discards and wins as `shanten` does, whose habits are learned at the same time.
 //!
-//! `learn play` writes numbers of four bytes, `learn pack` makes the file of weights from them.
+//! What is learned is kept in a folder every minute; a run that was stopped continues there.
+
+#[path = "shanten/player.rs"]
+mod shanten;
 
 use std::{
     fs, io,
@@ -11,98 +14,133 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::Parser;
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use referee_games::mahjong::{Goal, Hand as RefereeHand, MissingSuit, Tile as RefereeTile};
 use tenpai::{
     Hand, Tile, Valued, Weights, faan,
-    features::{Rows, Suits},
+    features::{Chances, PRESSED, Rows, Suits},
     network::{FIRST, LAST, OFFSETS, SECOND, SECOND_ROWS, UNIT, WEIGHTS, threshold},
-    opponent::{CLASSES, Habits, TURNS, class, turn},
+    opponent::{
+        CLASSES, Discards, HOLDINGS, Habits, READ, READINGS, Racer, Reading, TURNS, class, holding,
+        turn,
+    },
 };
+
+use shanten::{Other, referee};
 
 /// Learns the weights of the engine.
 #[derive(Parser)]
 struct Arguments {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Subcommand)]
-enum What {
-    /// Learns a network
-    Play(Play),
-    /// Puts two networks and the habits into the file of weights
-    Pack {
-        /// The network against a passive opponent
-        passive: PathBuf,
-        /// The network against a racing opponent
-        racing: PathBuf,
-        /// The habits of a racing opponent
-        habits: PathBuf,
-        /// The file of weights
-        out: PathBuf,
-    },
-}
-
-#[derive(clap::Args)]
-struct Play {
-    /// The opponent
-    opponent: Kind,
-    /// Where the network is written, and a racing opponent's habits as FILE.habits
+    /// The folder for what is learned so far; a run that was stopped continues there
+    folder: PathBuf,
+    /// The file of weights
     out: PathBuf,
-    /// The network to begin with
+    /// Write the file of weights with what the folder has, learn nothing
     #[arg(long)]
-    from: Option<PathBuf>,
-    /// How many rounds are played
-    #[arg(long, default_value_t = 100_000)]
-    rounds: u64,
-    /// What rounds are drawn from
+    now: bool,
+    /// Play so many rounds with what the folder has, learn nothing and write nothing
+    #[arg(long)]
+    play: Option<u64>,
+    /// What those rounds are drawn from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The step at the beginning
-    #[arg(long, default_value_t = 0.0002)]
-    rate: f32,
-    /// The step at the end
-    #[arg(long, default_value_t = 0.00002)]
-    last_rate: f32,
-    /// How much of the final score counts, against the later estimates of the network
-    #[arg(long, default_value_t = 0.7)]
-    lambda: f32,
-    /// How often a discard is drawn at random among the best three
-    #[arg(long, default_value_t = 0.015)]
-    explore: f64,
-    /// The habits of a racing opponent, for the hazard
+    /// Only the stage of this name
     #[arg(long)]
-    habits: Option<PathBuf>,
-    /// The points of a faan, 3 by the rules
-    #[arg(long, default_value_t = 3.0)]
-    pay: f32,
-    /// Only play, learn nothing
-    #[arg(long)]
-    fixed: bool,
+    only: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// A part of the learning.
+struct Stage {
+    name: &'static str,
+    opponent: Kind,
+    /// The stage whose network it begins with, and whose habits.
+    from: Option<&'static str>,
+    rounds: u64,
+    /// What its rounds are drawn from.
+    seed: u64,
+    /// The step at the beginning and at the end; where it is 0, the network stays as it is, and what
+    /// the other seat discards is learned.
+    rates: [f32; 2],
+    /// How much of the final score counts, against the later estimates of the network.
+    lambda: f32,
+    /// How often a discard is drawn at random among the best three.
+    explore: f64,
+    /// The points of a faan, 3 by the rules.
+    pay: f32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Passive,
     Racing,
-    Hazard,
 }
 
+/// With the true score the engine learns fast, small hands and stays with them; it finds the large
+/// ones if it begins with many points for a faan.
+const STAGES: [Stage; 5] = [
+    Stage {
+        name: "large",
+        opponent: Kind::Passive,
+        from: None,
+        rounds: 3_000,
+        seed: 71,
+        rates: [0.0003, 0.0001],
+        lambda: 0.85,
+        explore: 0.03,
+        pay: 30.0,
+    },
+    Stage {
+        name: "passive",
+        opponent: Kind::Passive,
+        from: Some("large"),
+        rounds: 1_500_000,
+        seed: 72,
+        rates: [0.0001, 0.000_002],
+        lambda: 0.75,
+        explore: 0.007,
+        pay: 3.0,
+    },
+    Stage {
+        name: "race",
+        opponent: Kind::Racing,
+        from: None,
+        rounds: 400_000,
+        seed: 81,
+        rates: [0.0003, 0.0001],
+        lambda: 0.8,
+        explore: 0.01,
+        pay: 3.0,
+    },
+    Stage {
+        name: "racing",
+        opponent: Kind::Racing,
+        from: Some("race"),
+        rounds: 500_000,
+        seed: 82,
+        rates: [0.0001, 0.000_002],
+        lambda: 0.6,
+        explore: 0.007,
+        pay: 3.0,
+    },
+    Stage {
+        name: "habits",
+        opponent: Kind::Racing,
+        from: Some("racing"),
+        rounds: 100_000,
+        seed: 83,
+        rates: [0.0, 0.0],
+        lambda: 0.6,
+        explore: 0.007,
+        pay: 3.0,
+    },
+];
+
+/// How often what is learned is kept.
+const KEEP: Duration = Duration::from_mins(1);
+
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let done = match arguments.what {
-        What::Play(arguments) => play(&arguments),
-        What::Pack {
-            passive,
-            racing,
-            habits,
-            out,
-        } => pack(&passive, &racing, &habits, &out),
-    };
-    match done {
+    match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -111,108 +149,176 @@ fn main() -> ExitCode {
     }
 }
 
-fn read(file: &Path) -> io::Result<Vec<f32>> {
-    let bytes = fs::read(file)?;
-    let fours = bytes.chunks_exact(4);
-    Ok(fours
-        .map(|four| f32::from_le_bytes(four.try_into().expect("four bytes")))
-        .collect())
-}
-
-fn write(file: &Path, numbers: impl Iterator<Item = f32>) -> io::Result<()> {
-    let bytes: Vec<u8> = numbers.flat_map(f32::to_le_bytes).collect();
-    fs::write(file, bytes)
-}
-
-fn habits_file(file: &Path) -> PathBuf {
-    file.with_extension("habits")
-}
-
-fn pack(passive: &Path, racing: &Path, habits: &Path, out: &Path) -> io::Result<()> {
-    let (habits, _) = read_habits(habits)?;
-    let bytes = Weights::to_bytes(&read(passive)?, &read(racing)?, &habits);
-    fs::write(out, bytes)
-}
-
-/// The habits, and by turn the chance that a discard is claimed.
-fn read_habits(file: &Path) -> io::Result<(Habits, Vec<f32>)> {
-    let mut numbers = read(file)?.into_iter();
-    let mut take = |count: usize| -> Vec<f32> { numbers.by_ref().take(count).collect() };
-    let habits = Habits {
-        likelihood: take(CLASSES),
-        danger: take(CLASSES),
-        self_draw: take(TURNS),
-        loss: take(TURNS),
-    };
-    Ok((habits, take(TURNS)))
-}
-
-fn play(arguments: &Play) -> io::Result<()> {
+fn run(arguments: &Arguments) -> io::Result<()> {
+    fs::create_dir_all(&arguments.folder)?;
     referee_games::mahjong::prepare();
-    let mut rng = ChaCha8Rng::seed_from_u64(arguments.seed);
-    let mut learner = match &arguments.from {
-        Some(file) => Learner::new(read(file)?),
-        None => Learner::new(random(&mut rng)),
-    };
-    let mut counts = Counts::new();
-    if let Some(file) = &arguments.habits {
-        (counts.habits, counts.claimed) = read_habits(file)?;
+    for stage in &STAGES {
+        if arguments
+            .only
+            .as_deref()
+            .is_some_and(|only| only != stage.name)
+        {
+            continue;
+        }
+        if let Some(rounds) = arguments.play {
+            let mut progress = Progress::open(&arguments.folder, stage)?;
+            progress.rng = ChaCha8Rng::seed_from_u64(arguments.seed);
+            let mut sums = Sums::default();
+            for round in 0..rounds {
+                sums.add(&progress.round(stage, round, 0.0));
+            }
+            println!("{}: {sums}", stage.name);
+        } else if !arguments.now {
+            learn(&arguments.folder, stage)?;
+        }
     }
+    if arguments.play.is_some() || arguments.only.is_some() {
+        return Ok(());
+    }
+    let learned = |name| -> io::Result<Progress> {
+        let stage = STAGES.iter().find(|stage| stage.name == name);
+        Progress::open(&arguments.folder, stage.expect("one of the stages"))
+    };
+    let (passive, racing) = (learned("passive")?, learned("habits")?);
+    let networks = [&passive, &racing].map(|it| it.learner.network.0.as_slice());
+    let bytes = Weights::to_bytes(networks[0], networks[1], &racing.counts.habits);
+    fs::write(&arguments.out, bytes)
+}
+
+/// Learns a stage to its end.
+fn learn(folder: &Path, stage: &Stage) -> io::Result<()> {
+    let mut progress = Progress::open(folder, stage)?;
     let began = Instant::now();
-    let mut told = Duration::ZERO;
+    let mut kept = began;
     let mut sums = Sums::default();
-    for round in 0..arguments.rounds {
-        let done = round as f32 / arguments.rounds as f32;
-        learner.rate = arguments.rate * (arguments.last_rate / arguments.rate).powf(done);
-        if arguments.opponent == Kind::Racing && round % 1000 == 0 {
-            counts.settle();
+    while progress.rounds < stage.rounds {
+        let round = progress.rounds;
+        let done = round as f32 / stage.rounds as f32;
+        progress.learner.rate = stage.rates[0] * (stage.rates[1] / stage.rates[0]).powf(done);
+        if round.is_multiple_of(1000) {
+            progress.counts.settle();
         }
-        let explore = if arguments.fixed {
-            0.0
-        } else {
-            arguments.explore
-        };
-        let mut table = Table {
-            network: &learner.network,
-            explore,
-            rng: &mut rng,
-            counts: &mut counts,
-            pay: arguments.pay,
-        };
-        let played = table.round(
-            arguments.opponent,
-            Seat(arguments.opponent != Kind::Passive && round % 2 == 1),
-        );
+        let played = progress.round(stage, round, stage.explore);
         sums.add(&played);
-        if !arguments.fixed {
-            for (rows, target) in played.targets(arguments.lambda) {
-                let off = f64::from(learner.learn(&rows, target / UNIT) * UNIT);
-                sums.error += off * off;
-                sums.samples += 1.0;
+        let is_fixed = stage.rates[0] == 0.0;
+        for (rows, target) in played.targets(stage.lambda) {
+            if is_fixed {
+                break;
             }
+            let off = f64::from(progress.learner.learn(&rows, target / UNIT) * UNIT);
+            sums.error += off * off;
+            sums.samples += 1.0;
         }
-        if began.elapsed() > told + Duration::from_secs(30) || round + 1 == arguments.rounds {
-            told = began.elapsed();
-            println!("{} rounds, {:.0} s: {sums}", round + 1, told.as_secs_f64());
-            if !arguments.fixed {
-                sums = Sums::default();
-                write(&arguments.out, learner.network.0.iter().copied())?;
-            }
-            if arguments.opponent == Kind::Racing {
-                counts.settle();
-                let Habits {
-                    likelihood,
-                    danger,
-                    self_draw,
-                    loss,
-                } = &counts.habits;
-                let all = [likelihood, danger, self_draw, loss, &counts.claimed];
-                let numbers = all.into_iter().flatten().copied();
-                write(&habits_file(&arguments.out), numbers)?;
-            }
+        progress.rounds += 1;
+        if kept.elapsed() > KEEP || progress.rounds == stage.rounds {
+            kept = Instant::now();
+            let seconds = began.elapsed().as_secs_f64();
+            println!(
+                "{}: {} rounds, {seconds:.0} s: {sums}",
+                stage.name, progress.rounds
+            );
+            sums = Sums::default();
+            progress.keep(&file(folder, stage.name))?;
         }
     }
     Ok(())
+}
+
+fn file(folder: &Path, stage: &str) -> PathBuf {
+    folder.join(format!("{stage}.learned"))
+}
+
+/// All that a stage has so far.
+struct Progress {
+    rounds: u64,
+    rng: ChaCha8Rng,
+    learner: Learner,
+    counts: Counts,
+}
+
+impl Progress {
+    /// What the folder has of this stage, or its beginning.
+    fn open(folder: &Path, stage: &Stage) -> io::Result<Self> {
+        let mut rng = ChaCha8Rng::seed_from_u64(stage.seed);
+        let file_here = file(folder, stage.name);
+        if file_here.exists() {
+            let mut progress = Self::read(&file_here, rng)?;
+            progress.learner.rate = stage.rates[0];
+            return Ok(progress);
+        }
+        let mut counts = Counts::new();
+        let network = match stage.from {
+            Some(name) => {
+                let from = Self::read(&file(folder, name), rng.clone())?;
+                counts = from.counts;
+                from.learner.network.0
+            }
+            None => random(&mut rng),
+        };
+        Ok(Self {
+            rounds: 0,
+            rng,
+            learner: Learner::new(network),
+            counts,
+        })
+    }
+
+    fn read(file: &Path, mut rng: ChaCha8Rng) -> io::Result<Self> {
+        let bytes = fs::read(file)?;
+        let numbers = 2 * WEIGHTS + Counts::NUMBERS;
+        if bytes.len() != 24 + 4 * numbers {
+            let text = format!("{}: not a file of this program", file.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+        }
+        let (head, rest) = bytes.split_at(24);
+        let (rounds, place) = head.split_at(8);
+        rng.set_word_pos(u128::from_le_bytes(place.try_into().expect("16 bytes")));
+        let fours = rest.chunks_exact(4);
+        let mut numbers =
+            fours.map(|four| f32::from_le_bytes(four.try_into().expect("four bytes")));
+        let mut learner = Learner::new(numbers.by_ref().take(WEIGHTS).collect());
+        learner.squares = numbers.by_ref().take(WEIGHTS).collect();
+        let mut counts = Counts::new();
+        for list in counts.lists() {
+            list.iter_mut()
+                .zip(numbers.by_ref())
+                .for_each(|(old, new)| *old = new);
+        }
+        Ok(Self {
+            rounds: u64::from_le_bytes(rounds.try_into().expect("8 bytes")),
+            rng,
+            learner,
+            counts,
+        })
+    }
+
+    /// Writes it in such a way that the file is whole at any moment.
+    fn keep(&mut self, file: &Path) -> io::Result<()> {
+        let mut bytes = self.rounds.to_le_bytes().to_vec();
+        bytes.extend(self.rng.get_word_pos().to_le_bytes());
+        let lists = [&mut self.learner.network.0, &mut self.learner.squares];
+        for list in lists.into_iter().chain(self.counts.lists()) {
+            bytes.extend(list.iter().copied().flat_map(f32::to_le_bytes));
+        }
+        let part = file.with_extension("part");
+        fs::write(&part, bytes)?;
+        fs::rename(part, file)
+    }
+
+    fn round(&mut self, stage: &Stage, round: u64, explore: f64) -> Played {
+        let mut table = Table {
+            network: &self.learner.network,
+            explore,
+            rng: &mut self.rng,
+            counts: &mut self.counts,
+            learns_throws: stage.rates[0] == 0.0,
+            pay: stage.pay,
+        };
+        table.round(
+            stage.opponent,
+            Seat(stage.opponent == Kind::Racing && round % 2 == 1),
+        )
+    }
 }
 
 /// What is told of some rounds.
@@ -264,7 +370,7 @@ impl std::fmt::Display for Sums {
 struct Net(Vec<f32>);
 
 impl Net {
-    fn sum(&self, rows: &Rows) -> [f32; FIRST] {
+    fn sum(&self, rows: &[u16]) -> [f32; FIRST] {
         let mut sum = [0.0; FIRST];
         for &row in rows {
             let at = usize::from(row) * FIRST;
@@ -293,28 +399,37 @@ impl Net {
         sum + layer[SECOND]
     }
 
-    fn value(&self, rows: &Rows) -> f32 {
+    fn value(&self, rows: &[u16]) -> f32 {
         let first = self.sum(rows).map(threshold);
         let second = self.second(&first).map(threshold);
         UNIT * self.last(&second)
     }
 
-    fn discards(&self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
-        let all = Suits::of(hand, unseen);
+    fn discards(&self, hand: &Hand, unseen: &Hand, left: u8, racer: Option<&Racer>) -> Vec<Valued> {
+        let chances = chances(racer);
+        let all = Suits::of(hand, unseen, chances);
         let valued = hand.kinds().map(|tile| {
-            let suits = all.without(tile, unseen);
-            let value = self.value(&suits.rows(left));
+            let suits = all.without(tile, unseen, chances);
+            let value = self.value(&suits.rows(left, racer.map(|it| it.pressure)));
             Valued { tile, value }
         });
         valued.collect()
     }
 }
 
-/// Small weights by chance.
+const fn chances(racer: Option<&Racer>) -> &Chances {
+    match racer {
+        Some(racer) => &racer.chances,
+        None => &Chances::EQUAL,
+    }
+}
+
+/// Small weights by chance; none for the rows that only a network against a racing opponent has.
 fn random(rng: &mut impl Rng) -> Vec<f32> {
     let mut weights = vec![0.0; WEIGHTS];
     for (at, weight) in weights.iter_mut().enumerate() {
         let width = match at {
+            _ if (PRESSED * FIRST..SECOND_ROWS).contains(&at) => continue,
             _ if at < SECOND_ROWS => 0.05,
             _ if at < OFFSETS => 0.25,
             _ if at < LAST => 0.0,
@@ -339,9 +454,6 @@ struct Step {
     best: f32,
     /// Whether another one was taken.
     explored: bool,
-    /// The chances that the other seat claims this discard and that it wins with its next draw, and
-    /// the points of that.
-    hazard: [f32; 3],
 }
 
 impl Played {
@@ -350,11 +462,7 @@ impl Played {
         let mut target = self.score;
         let mut targets = Vec::with_capacity(self.steps.len());
         for step in self.steps.iter().rev() {
-            let [claim, self_draw, loss] = step.hazard;
-            target = (1.0 - self_draw) * target - self_draw * loss;
             targets.push((step.rows, target));
-            // The best value allows for a claim already.
-            target = (1.0 - claim) * target - claim * loss;
             target = if step.explored {
                 step.best
             } else {
@@ -365,57 +473,118 @@ impl Played {
     }
 }
 
-/// What racing opponents did.
+/// What racing opponents did, and what is learned from it.
 struct Counts {
     discards: Vec<f32>,
     expected: Vec<f32>,
-    asked: Vec<f32>,
-    dangerous: Vec<f32>,
-    draws: Vec<f32>,
-    self_draws: Vec<f32>,
+    held: Vec<f32>,
+    unseen: Vec<f32>,
     wins: Vec<f32>,
     points: Vec<f32>,
+    /// By row of a reading: the sum of its squared gradients.
+    squares: Vec<f32>,
     habits: Habits,
-    /// By turn: the chance that a discard is claimed.
-    claimed: Vec<f32>,
+    /// The squared gradients of what it discards.
+    throw_squares: Vec<f32>,
 }
 
 impl Counts {
+    const NUMBERS: usize = 2 * CLASSES + 2 * HOLDINGS + 2 * TURNS + 2 * READINGS + Habits::NUMBERS;
+
     fn new() -> Self {
         Self {
             discards: vec![0.0; CLASSES],
             expected: vec![0.0; CLASSES],
-            asked: vec![0.0; CLASSES],
-            dangerous: vec![0.0; CLASSES],
-            draws: vec![0.0; TURNS],
-            self_draws: vec![0.0; TURNS],
+            held: vec![0.0; HOLDINGS],
+            unseen: vec![0.0; HOLDINGS],
             wins: vec![0.0; TURNS],
             points: vec![0.0; TURNS],
+            squares: vec![0.0; READINGS],
             habits: Habits::unknown(),
-            claimed: vec![0.0; TURNS],
+            throw_squares: vec![0.0; READINGS],
         }
     }
 
-    /// The hazard of a discard when the other seat has made so many.
-    fn hazard(&self, discards: usize) -> [f32; 3] {
-        let turn = turn(discards);
+    /// All numbers.
+    fn lists(&mut self) -> [&mut Vec<f32>; 13] {
+        let Habits {
+            likelihood,
+            throws,
+            danger,
+            held,
+            loss,
+        } = &mut self.habits;
         [
-            self.claimed[turn],
-            self.habits.self_draw[turn],
-            self.habits.loss[turn],
+            &mut self.discards,
+            &mut self.expected,
+            &mut self.held,
+            &mut self.unseen,
+            &mut self.wins,
+            &mut self.points,
+            &mut self.squares,
+            likelihood,
+            danger,
+            held,
+            loss,
+            throws,
+            &mut self.throw_squares,
         ]
     }
 
+    /// Works the habits out from what was counted.
     fn settle(&mut self) {
         for at in 0..CLASSES {
             let ratio = (self.discards[at] + 3.0) / (self.expected[at] + 3.0);
             self.habits.likelihood[at] = ratio.ln();
-            self.habits.danger[at] = (self.dangerous[at] + 0.3) / (self.asked[at] + 20.0);
+        }
+        for at in 0..HOLDINGS {
+            self.habits.held[at] = (self.held[at] + 2.0) / (self.unseen[at] + 10.0);
         }
         for at in 0..TURNS {
-            self.habits.self_draw[at] = self.self_draws[at] / (self.draws[at] + 1.0);
-            self.habits.loss[at] = self.points[at] / (self.wins[at] + 1.0);
-            self.claimed[at] = (self.wins[at] - self.self_draws[at]) / (self.draws[at] + 1.0);
+            self.habits.loss[at] = (self.points[at] + 50.0) / (self.wins[at] + 1.0);
+        }
+    }
+
+    /// What the other seat holds, and with which tiles it wins.
+    fn look(&mut self, other: &Other, own: &[Tile], hand: &Hand, unseen: &Hand) {
+        for suit in 0..3 {
+            let class = holding(&other.river, suit);
+            let tiles = || Tile::all().skip(9 * suit).take(9);
+            let held = |tile: Tile| f32::from(other.hand.count(referee(tile)));
+            self.held[class] += tiles().map(held).sum::<f32>();
+            let count = |tile: Tile| f32::from(unseen.count(tile));
+            self.unseen[class] += tiles().map(count).sum::<f32>();
+        }
+        let reading = Reading::of(own, &other.river, unseen);
+        for tile in Tile::all() {
+            if hand.count(tile) + unseen.count(tile) > 0 {
+                self.learn(&reading.rows(tile), other.wins(tile).is_some());
+            }
+        }
+    }
+
+    /// The other seat discards: a step of a softmax over all kinds, by Adagrad.
+    fn throw(&mut self, own: &[Tile], other: &[Tile], discard: Tile) {
+        let discards = Discards::of(&self.habits, own, other);
+        for tile in Tile::all() {
+            let Some(rows) = discards.rows[tile.index()] else {
+                continue;
+            };
+            let thrown = f32::from(u8::from(tile == discard));
+            let gradient = discards.chances[tile.index()] - thrown;
+            for row in rows.map(usize::from) {
+                self.throw_squares[row] += gradient * gradient;
+                self.habits.throws[row] -= 0.1 * gradient / (self.throw_squares[row].sqrt() + 1.0);
+            }
+        }
+    }
+
+    /// A step of a logistic regression, by Adagrad.
+    fn learn(&mut self, rows: &[u16; READ], wins: bool) {
+        let gradient = self.habits.chance(rows) - f32::from(u8::from(wins));
+        for row in rows.map(usize::from) {
+            self.squares[row] += gradient * gradient;
+            self.habits.danger[row] -= 0.1 * gradient / (self.squares[row].sqrt() + 1.0);
         }
     }
 }
@@ -430,15 +599,8 @@ struct Table<'a, R> {
     explore: f64,
     rng: &'a mut R,
     counts: &'a mut Counts,
+    learns_throws: bool,
     pay: f32,
-}
-
-/// What the other seat holds.
-struct Other {
-    hand: RefereeHand,
-    river: Vec<Tile>,
-    /// What it has not seen.
-    unseen: Hand,
 }
 
 impl<R: Rng> Table<'_, R> {
@@ -454,9 +616,10 @@ impl<R: Rng> Table<'_, R> {
             let dealt = tiles.split_off(tiles.len() - 13);
             other = Some(Other::new(&dealt));
         }
+        let mut own_river = Vec::new();
+        let mut racer = None;
         let mut left = 82;
         let mut steps = Vec::new();
-        let mut discarded = 0;
         let is_first = !seat.0;
         for own in (0..82).map(|turn| (turn % 2 == 0) == is_first) {
             left -= 1;
@@ -464,18 +627,16 @@ impl<R: Rng> Table<'_, R> {
             if own {
                 unseen = unseen.without(tile);
                 hand = hand.with(tile);
-                let mut valued = self.network.discards(&hand, &unseen, left);
                 if let Some(other) = &other {
-                    for one in &mut valued {
-                        self.ask(other, one);
-                    }
+                    self.counts.look(other, &own_river, &hand, &unseen);
+                    let habits = &self.counts.habits;
+                    racer = Some(Racer::of(habits, &own_river, &other.river, &unseen));
                 }
-                let mut hazard = [0.0; 3];
-                if opponent == Kind::Hazard {
-                    hazard = self.counts.hazard(discarded);
-                    let [claim, _, loss] = hazard;
+                let mut valued = self.network.discards(&hand, &unseen, left, racer.as_ref());
+                if let Some(racer) = &racer {
                     for one in &mut valued {
-                        one.value = (1.0 - claim) * one.value - claim * loss;
+                        let danger = racer.danger[one.tile.index()];
+                        one.value = (1.0 - danger) * one.value - danger * racer.loss;
                     }
                 }
                 valued.sort_by(|one, other| other.value.total_cmp(&one.value));
@@ -490,11 +651,13 @@ impl<R: Rng> Table<'_, R> {
                     chosen = valued[self.rng.random_range(0..valued.len().min(3))];
                 }
                 hand = hand.without(chosen.tile);
+                own_river.push(chosen.tile);
+                let pressure = racer.as_ref().map(|it| it.pressure);
+                let suits = Suits::of(&hand, &unseen, chances(racer.as_ref()));
                 let step = Step {
-                    rows: Suits::of(&hand, &unseen).rows(left),
+                    rows: suits.rows(left, pressure),
                     best: top.value,
                     explored: chosen.tile != top.tile,
-                    hazard,
                 };
                 if let Some(other) = &mut other {
                     if other.wins(chosen.tile).is_some() {
@@ -510,10 +673,7 @@ impl<R: Rng> Table<'_, R> {
                 let discard = match &mut other {
                     None => tile,
                     Some(other) => {
-                        let turn = turn(other.river.len());
-                        self.counts.draws[turn] += 1.0;
                         if other.wins(tile).is_some() {
-                            self.counts.self_draws[turn] += 1.0;
                             let score = -other.score(tile, left);
                             self.lost(other, score);
                             return Played { score, left, steps };
@@ -525,18 +685,21 @@ impl<R: Rng> Table<'_, R> {
                                 f32::from(unseen.count(tile)) / total;
                         }
                         self.counts.discards[class(&other.river, discard)] += 1.0;
+                        if self.learns_throws {
+                            self.counts.throw(&own_river, &other.river, discard);
+                        }
                         other.river.push(discard);
                         discard
                     }
                 };
                 unseen = unseen.without(discard);
-                discarded += 1;
                 if let Some(score) = self.score(&hand.with(discard), left) {
                     let wait = if left == 0 {
                         0.0
                     } else {
-                        self.network
-                            .value(&Suits::of(&hand, &unseen).rows(left - 1))
+                        let suits = Suits::of(&hand, &unseen, chances(racer.as_ref()));
+                        let pressure = racer.as_ref().map(|it| it.pressure);
+                        self.network.value(&suits.rows(left - 1, pressure))
                     };
                     if score >= wait {
                         return Played { score, left, steps };
@@ -555,76 +718,10 @@ impl<R: Rng> Table<'_, R> {
         Some(self.pay * faan(hand, false)? as f32 + f32::from(left))
     }
 
-    /// Counts whether a tile is dangerous, and takes what it may cost from its value.
-    fn ask(&mut self, other: &Other, valued: &mut Valued) {
-        let class = class(&other.river, valued.tile);
-        self.counts.asked[class] += 1.0;
-        self.counts.dangerous[class] += f32::from(other.wins(valued.tile).is_some());
-        let danger = self.counts.habits.danger[class];
-        let loss = self.counts.habits.loss[turn(other.river.len())];
-        valued.value = (1.0 - danger) * valued.value - danger * loss;
-    }
-
     fn lost(&mut self, other: &Other, score: f32) {
         let turn = turn(other.river.len());
         self.counts.wins[turn] += 1.0;
         self.counts.points[turn] -= score;
-    }
-}
-
-fn referee(tile: Tile) -> RefereeTile {
-    RefereeTile::all()
-        .nth(tile.index())
-        .expect("both have the same tiles")
-}
-
-impl Other {
-    fn new(dealt: &[Tile]) -> Self {
-        let tiles: Vec<RefereeTile> = dealt.iter().map(|&tile| referee(tile)).collect();
-        Self {
-            hand: RefereeHand::of(&tiles).expect("13 tiles"),
-            river: Vec::new(),
-            unseen: dealt.iter().copied().fold(Hand::FULL, Hand::without),
-        }
-    }
-
-    fn wins(&self, tile: Tile) -> Option<u32> {
-        let tile = referee(tile);
-        let has_room = self.hand.has_room(tile);
-        has_room
-            .then(|| referee_games::mahjong::faan(&self.hand.with(tile), MissingSuit::Required))
-            .flatten()
-    }
-
-    fn score(&self, tile: Tile, left: u8) -> f32 {
-        (3 * self.wins(tile).unwrap_or(0) + u32::from(left)) as f32
-    }
-
-    /// Discards as `shanten` does.
-    fn discard(&mut self, drawn: Tile) -> Tile {
-        self.unseen = self.unseen.without(drawn);
-        let goal = Goal::new(MissingSuit::Required);
-        let hand = self.hand.with(referee(drawn));
-        let distances: Vec<(RefereeTile, i8)> = hand
-            .kinds()
-            .map(|tile| (tile, goal.distance(&hand.without(tile))))
-            .collect();
-        let nearest = distances.iter().map(|one| one.1).min();
-        let tile = distances
-            .into_iter()
-            .filter(|one| Some(one.1) == nearest)
-            .map(|one| one.0)
-            .max_by_key(|&tile| {
-                let accepted = goal.accepts(&hand.without(tile));
-                let copies = accepted.iter().map(|tile| {
-                    let tile = Tile::new(tile.index()).expect("both have the same tiles");
-                    u32::from(self.unseen.count(tile))
-                });
-                copies.sum::<u32>()
-            })
-            .expect("a hand has tiles");
-        self.hand = hand.without(tile);
-        Tile::new(tile.index()).expect("both have the same tiles")
     }
 }
 
@@ -649,7 +746,7 @@ impl Learner {
     }
 
     /// Moves the output for these rows towards the target, and returns how far it was off.
-    fn learn(&mut self, rows: &Rows, target: f32) -> f32 {
+    fn learn(&mut self, rows: &[u16], target: f32) -> f32 {
         let sum = self.network.sum(rows);
         let first = sum.map(threshold);
         let second_sum = self.network.second(&first);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::{
-    features::Suits,
-    opponent::Opponent,
-    tile::{Hand, Tile},
+    features::{Chances, Suits},
+    opponent::{Racer, passive},
+    tile::{Hand, KINDS, Tile},
     value::{PAY, faan},
     weights::Weights,
 };
@@ -19,6 +19,8 @@ pub struct Situation {
     pub own_river: Vec<Tile>,
     /// What the other one has discarded, in order.
     pub other_river: Vec<Tile>,
+    /// Whether it began.
+    pub began: bool,
     /// How many tiles the wall holds.
     pub left: u8,
     /// Whether a hand of all three suits may win.
@@ -80,10 +82,24 @@ impl<'a> Limit<'a> {
     }
 }
 
+/// A part of the engine that can be left out, to measure what it is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idea {
+    /// The look-ahead over draws: the networks alone decide.
+    Ahead,
+    /// Declining a win where waiting is worth more.
+    Waiting,
+    /// That the other seat may win with a discard.
+    Danger,
+    /// That the other seat's discards say which tiles are likely to come.
+    Chances,
+}
+
 /// An engine with its weights.
 #[derive(Clone)]
 pub struct Engine {
     weights: Weights,
+    without: Option<Idea>,
 }
 
 /// The time is over.
@@ -92,10 +108,23 @@ struct Over;
 /// One answer: what is known of the opponent, and the work so far.
 struct Search<'a, 'b> {
     weights: &'a Weights,
-    opponent: Opponent,
+    /// The chance that the other seat is passive.
+    passive: f32,
+    racer: Racer,
+    /// By kind: how much likelier than any other unseen tile one is drawn.
+    draws: [f32; KINDS],
+    /// The same of the other seat's discards.
+    discards: [f32; KINDS],
+    looks_ahead: bool,
     limit: &'a Limit<'b>,
     three_suits: bool,
     work: u64,
+}
+
+/// A hand as the networks see it, where they are asked.
+struct Views {
+    passive: Option<Suits>,
+    racing: Option<Suits>,
 }
 
 /// Discards that are worth so many points less than the best one are looked at no further.
@@ -109,7 +138,19 @@ impl Engine {
     /// With these weights.
     #[must_use]
     pub const fn new(weights: Weights) -> Self {
-        Self { weights }
+        Self {
+            weights,
+            without: None,
+        }
+    }
+
+    /// The same engine, with a part of it left out.
+    #[must_use]
+    pub fn without(self, idea: Idea) -> Self {
+        Self {
+            without: Some(idea),
+            ..self
+        }
     }
 
     /// The discards of a hand of 14 tiles, best first, with what the hand is worth without each.
@@ -142,7 +183,7 @@ impl Engine {
             return false;
         };
         // Nothing can be gained any more.
-        if left == 0 {
+        if left == 0 || self.without == Some(Idea::Waiting) {
             return true;
         }
         let wait = if self_draw {
@@ -152,16 +193,42 @@ impl Engine {
             let before = &situation.hand;
             match search.before_draw(before, &unseen, left, 0) {
                 Ok(value) => value,
-                Err(Over) => search.value(&Suits::of(before, &unseen), left.saturating_sub(1)),
+                Err(Over) => {
+                    let views = search.views(before, &unseen);
+                    search.value(&views, left.saturating_sub(1))
+                }
             }
         };
         score >= wait
     }
 
     fn search<'a, 'b>(&'a self, situation: &Situation, limit: &'a Limit<'b>) -> Search<'a, 'b> {
+        let habits = &self.weights.habits;
+        let unseen = situation.unseen();
+        let mut racer = Racer::of(
+            habits,
+            &situation.own_river,
+            &situation.other_river,
+            &unseen,
+        );
+        match self.without {
+            Some(Idea::Danger) => racer.danger = [0.0; KINDS],
+            Some(Idea::Chances) => {
+                racer.draws = [1.0; KINDS];
+                racer.discards = [1.0; KINDS];
+                racer.chances = Chances::EQUAL;
+            }
+            Some(Idea::Ahead | Idea::Waiting) | None => {}
+        }
+        let passive = passive(habits, situation);
+        let mixed = |factor: f32| passive + (1.0 - passive) * factor;
         Search {
             weights: &self.weights,
-            opponent: Opponent::of(&self.weights, situation),
+            passive,
+            draws: racer.draws.map(mixed),
+            discards: racer.discards.map(mixed),
+            racer,
+            looks_ahead: self.without != Some(Idea::Ahead),
             limit,
             three_suits: situation.three_suits,
             work: 0,
@@ -176,19 +243,54 @@ impl Search<'_, '_> {
         Some((PAY * faan + u32::from(left)) as f32)
     }
 
+    /// A hand as both networks see it.
+    fn views(&self, hand: &Hand, unseen: &Hand) -> Views {
+        let is_possible = [self.passive > 0.0, self.passive < 1.0];
+        let of = |chances: &Chances| Suits::of(hand, unseen, chances);
+        Views {
+            passive: is_possible[0].then(|| of(&Chances::EQUAL)),
+            racing: is_possible[1].then(|| of(&self.racer.chances)),
+        }
+    }
+
+    /// The same without a tile.
+    fn without(&self, views: &Views, tile: Tile, unseen: &Hand) -> Views {
+        let of = |suits: &Option<Suits>, chances: &Chances| {
+            suits.map(|suits| suits.without(tile, unseen, chances))
+        };
+        Views {
+            passive: of(&views.passive, &Chances::EQUAL),
+            racing: of(&views.racing, &self.racer.chances),
+        }
+    }
+
     /// What a hand of 13 tiles is worth by the networks.
-    fn value(&mut self, suits: &Suits, left: u8) -> f32 {
+    fn value(&mut self, views: &Views, left: u8) -> f32 {
         self.work += 1;
-        self.opponent.value(self.weights, &suits.rows(left))
+        let mut value = 0.0;
+        if let Some(suits) = &views.passive {
+            value += self.passive * self.weights.passive.value(&suits.rows(left, None));
+        }
+        if let Some(suits) = &views.racing {
+            let rows = suits.rows(left, Some(self.racer.pressure));
+            value += (1.0 - self.passive) * self.weights.racing.value(&rows);
+        }
+        value
+    }
+
+    /// The value of a discard, if the hand without it is worth so much.
+    fn claimed(&self, tile: Tile, value: f32) -> f32 {
+        let danger = (1.0 - self.passive) * self.racer.danger[tile.index()];
+        (1.0 - danger) * value - danger * self.racer.loss
     }
 
     /// The discards by the networks, best first.
     fn by_network(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
-        let all = Suits::of(hand, unseen);
+        let all = self.views(hand, unseen);
         let mut valued: Vec<Valued> = Vec::with_capacity(14);
         for tile in hand.kinds() {
-            let suits = all.without(tile, unseen);
-            let value = self.value(&suits, left);
+            let views = self.without(&all, tile, unseen);
+            let value = self.value(&views, left);
             valued.push(Valued { tile, value });
         }
         sort(&mut valued);
@@ -200,10 +302,13 @@ impl Search<'_, '_> {
     fn discards(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
         let mut valued = self.by_network(hand, unseen, left);
         for one in &mut valued {
-            one.value = self.opponent.after(one.tile, one.value);
+            one.value = self.claimed(one.tile, one.value);
         }
         sort(&mut valued);
         for (depth, margin) in [(0, MARGIN), (1, NEAR)] {
+            if !self.looks_ahead {
+                break;
+            }
             if self
                 .deepen(&mut valued, hand, unseen, left, depth, margin)
                 .is_err()
@@ -230,7 +335,7 @@ impl Search<'_, '_> {
         let mut deeper = Vec::with_capacity(near);
         for one in &valued[..near] {
             let value = self.after_discard(&hand.without(one.tile), unseen, left, depth)?;
-            let value = self.opponent.after(one.tile, value);
+            let value = self.claimed(one.tile, value);
             deeper.push(Valued { value, ..*one });
         }
         sort(&mut deeper);
@@ -254,12 +359,14 @@ impl Search<'_, '_> {
         let left = left - 1;
         let wait = self.before_draw(hand, unseen, left, depth)?;
         let total = unseen.len() as f32;
-        let (lost, loss) = self.opponent.self_draw();
+        let lost = (1.0 - self.passive) * self.racer.self_draw;
+        let loss = self.racer.loss;
         let mut value = 0.0;
         let mut passed = 1.0;
         for tile in unseen.kinds() {
             if let Some(score) = self.score(&hand.with(tile), left) {
-                let chance = f32::from(unseen.count(tile)) / total;
+                let count = f32::from(unseen.count(tile));
+                let chance = count / total * self.discards[tile.index()];
                 value += chance * score.max(wait);
                 passed -= chance;
             }
@@ -281,12 +388,14 @@ impl Search<'_, '_> {
         }
         let left = left - 1;
         let total = unseen.len() as f32;
-        let mut value = 0.0;
+        let (mut value, mut sum) = (0.0, 0.0);
         for tile in unseen.kinds() {
             if self.limit.is_over(self.work) {
                 return Err(Over);
             }
-            let chance = f32::from(unseen.count(tile)) / total;
+            let count = f32::from(unseen.count(tile));
+            let chance = count / total * self.draws[tile.index()];
+            sum += chance;
             let hand = hand.with(tile);
             let rest = unseen.without(tile);
             let score = self.score(&hand, left).unwrap_or(f32::MIN);
@@ -301,7 +410,8 @@ impl Search<'_, '_> {
             }
             value += chance * best.max(score);
         }
-        Ok(value)
+        // In the deep look-ahead a tile is seen that was unseen when the chances were estimated.
+        Ok(value / sum)
     }
 }
 

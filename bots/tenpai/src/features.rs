@@ -6,7 +6,7 @@
 
 use crate::{
     shapes::{Id, LARGEST, Shapes, TerminalId, shapes},
-    tile::{Hand, RANKS, Ranks, SUITS, Tile},
+    tile::{Hand, KINDS, RANKS, Ranks, SUITS, Tile},
     value::faan,
 };
 
@@ -40,12 +40,38 @@ const KINDS_HELD: usize = 4 * 5 * 7;
 const PHASES: usize = 14;
 
 /// How many rows the first layer has.
-pub const ROWS: usize = SIZE + 14 * PHASES;
-/// How many of them a hand has.
-pub const ACTIVE: usize = GOALS + 4 + TIMED + 6;
+pub const ROWS: usize = PRESSED + DISTANCES * PRESSURES;
+/// The first of the rows that only a network against a racing opponent has.
+pub const PRESSED: usize = SIZE + 14 * PHASES;
+/// The classes of the chance that the other seat wins with the next tile.
+const PRESSURES: usize = PRESSURE.len() + 1;
+const PRESSURE: [f32; 11] = [
+    0.003, 0.006, 0.01, 0.015, 0.02, 0.03, 0.04, 0.055, 0.075, 0.1, 0.14,
+];
+
+/// The class of a chance that the other seat wins with the next tile.
+#[must_use]
+pub fn pressure(chance: f32) -> u8 {
+    PRESSURE.iter().filter(|&&bound| chance > bound).count() as u8
+}
+
+/// How many of them a hand has at most.
+pub const ACTIVE: usize = GOALS + 4 + TIMED + 7;
 
 /// The rows of a hand.
-pub type Rows = [u16; ACTIVE];
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    rows: [u16; ACTIVE],
+    len: usize,
+}
+
+impl std::ops::Deref for Rows {
+    type Target = [u16];
+
+    fn deref(&self) -> &[u16] {
+        &self.rows[..self.len]
+    }
+}
 
 /// By the number of tiles, up to 108: its class.
 const CLASS: [u8; 128] = {
@@ -69,11 +95,35 @@ const CLASS: [u8; 128] = {
     classes
 };
 
+/// How much likelier than by their number alone a seat gets unseen tiles of each kind, in units of
+/// 1 / [`CERTAIN`].
+#[derive(Clone, Debug)]
+pub struct Chances {
+    /// By its own draws.
+    pub draws: [u8; KINDS],
+    /// By its own draws or the other seat's discards, when it is ready.
+    pub waits: [u8; KINDS],
+}
+
+/// The weight of a tile that is as likely as any other.
+pub const CERTAIN: u8 = 8;
+
+impl Chances {
+    /// All unseen tiles are equally likely.
+    pub const EQUAL: Self = Self {
+        draws: [CERTAIN; KINDS],
+        waits: [CERTAIN; KINDS],
+    };
+}
+
 /// A suit of a hand and its unseen tiles, and all that follows from them alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Suit {
     ranks: Ranks,
-    unseen: [u8; RANKS],
+    /// Unseen tiles, and those below too, in units of 1 / [`CERTAIN`], by their chances.
+    unseen: [u16; RANKS],
+    /// The same if the hand is ready.
+    waits: [u16; RANKS],
     id: Id,
     /// With one tile more of a rank.
     more: [Id; RANKS],
@@ -84,12 +134,12 @@ pub struct Suit {
     pairs: u8,
     singles: u8,
     /// Unseen tiles of ranks that are held an odd or even number of times.
-    unseen_of_odd: u8,
-    unseen_of_even: u8,
+    unseen_of_odd: u16,
+    unseen_of_even: u16,
     /// How many ranks are held 0, 1, 2, and 3 times or more.
     held: [u8; 4],
     /// The unseen tiles of those.
-    unseen_of: [u8; 4],
+    unseen_of: [u16; 4],
     fours: u8,
     /// A bit for each rank that is held an odd number of times.
     odd: Kinds,
@@ -100,12 +150,13 @@ pub struct Suit {
 const TERMINAL_RANKS: [usize; 6] = [0, 1, 2, 6, 7, 8];
 
 impl Suit {
-    fn new(shapes: &Shapes, at: usize, ranks: Ranks, unseen: Ranks) -> Self {
+    fn new(shapes: &Shapes, at: usize, ranks: Ranks, unseen: Ranks, chances: &Chances) -> Self {
         let id = shapes.id(ranks);
         let terminal = shapes.terminals().id(ranks);
         let mut suit = Self {
             ranks,
             unseen: [0; RANKS],
+            waits: [0; RANKS],
             id,
             more: [id; RANKS],
             terminal,
@@ -125,10 +176,14 @@ impl Suit {
         for rank in 0..RANKS {
             let held = ranks.of(rank);
             let left = unseen.of(rank);
-            suit.unseen[rank] = left;
+            let kind = at * RANKS + rank;
+            let count = u16::from(left);
+            suit.waits[rank] = count * u16::from(chances.waits[kind]);
             if left > 0 && has_room {
                 suit.more[rank] = shapes.id(ranks.with(rank));
             }
+            let left = count * u16::from(chances.draws[kind]);
+            suit.unseen[rank] = left;
             suit.size += held;
             suit.pairs += held / 2;
             suit.singles += held % 2;
@@ -158,18 +213,21 @@ pub struct Suits([Suit; SUITS]);
 impl Suits {
     /// Those of this hand, where these tiles are unseen.
     #[must_use]
-    pub fn of(hand: &Hand, unseen: &Hand) -> Self {
+    pub fn of(hand: &Hand, unseen: &Hand, chances: &Chances) -> Self {
         let shapes = shapes();
-        Self([0, 1, 2].map(|suit| Suit::new(shapes, suit, hand.suits[suit], unseen.suits[suit])))
+        Self(
+            [0, 1, 2]
+                .map(|suit| Suit::new(shapes, suit, hand.suits[suit], unseen.suits[suit], chances)),
+        )
     }
 
     /// The same without a tile that the hand has.
     #[must_use]
-    pub fn without(&self, tile: Tile, unseen: &Hand) -> Self {
+    pub fn without(&self, tile: Tile, unseen: &Hand, chances: &Chances) -> Self {
         let mut suits = *self;
         let suit = tile.suit();
         let ranks = self.0[suit].ranks.without(tile.rank());
-        suits.0[suit] = Suit::new(shapes(), suit, ranks, unseen.suits[suit]);
+        suits.0[suit] = Suit::new(shapes(), suit, ranks, unseen.suits[suit], chances);
         suits
     }
 
@@ -179,9 +237,10 @@ impl Suits {
         }
     }
 
-    /// The rows of a hand, when so many tiles are left in the wall after its discard.
+    /// The rows of a hand, when so many tiles are left in the wall after its discard, and the class
+    /// of the chance that the other seat wins with the next tile, if it ever wins.
     #[must_use]
-    pub fn rows(&self, left: u8) -> Rows {
+    pub fn rows(&self, left: u8, pressure: Option<u8>) -> Rows {
         let shapes = shapes();
         let mut order = [0, 1, 2];
         order.sort_unstable_by_key(|&at| {
@@ -196,7 +255,10 @@ impl Suits {
             .map(|(one, other)| Pair::new(shapes, one, other));
         let turn = usize::from(left / 2).min(TURNS - 1);
 
-        let mut rows = Writer::default();
+        let mut rows = Rows {
+            rows: [0; ACTIVE],
+            len: 0,
+        };
         let flush = [flush(shapes, first), flush(shapes, second)];
         let flush_pairs = [seven_pairs(&[first]), seven_pairs(&[second])];
         let flush_terminals = terminals(shapes, first);
@@ -237,17 +299,19 @@ impl Suits {
         // What the largest suit may become.
         let phase = turn / 3;
         let held = |count: usize| usize::from(first.held[count]);
-        let unseen = |count: usize| usize::from(first.unseen_of[count]);
+        let unseen = |count: usize| tiles(first.unseen_of[count]);
         let threes = held(3) - usize::from(first.fours);
         rows.push(ROOTS + roots(&[first]) * PHASES + phase);
         rows.push(SINGLES + held(1) * 28 + unseen(1).min(27));
         rows.push(PAIRS + held(2).min(7) * 15 + unseen(2).min(14));
         rows.push(THREES + threes.min(4) * 5 + unseen(3).min(4));
-        let all = usize::from(first.unseen_of_odd + first.unseen_of_even);
+        let all = tiles(first.unseen_of_odd + first.unseen_of_even);
         rows.push(UNSEEN + all.min(36) * PHASES + phase);
         rows.push(SIZE + usize::from(first.size.min(13)) * PHASES + phase);
-        debug_assert_eq!(rows.len, ACTIVE);
-        rows.rows
+        if let Some(pressure) = pressure {
+            rows.push(PRESSED + distance(any.lacking) * PRESSURES + usize::from(pressure));
+        }
+        rows
     }
 
     /// How many tiles a hand of 13 tiles is from being ready, in any two suits: 0 is ready.
@@ -289,7 +353,7 @@ impl Suits {
         let (mut tiles, mut value) = (0_u32, 0_u32);
         for suit in 0..SUITS {
             for rank in 0..RANKS {
-                let unseen = u32::from(self.0[suit].unseen[rank]);
+                let unseen = u32::from(self.0[suit].waits[rank]);
                 if unseen > 0
                     && let Some(faan) = faan(&hand.with(Tile::of(suit, rank)), false)
                 {
@@ -301,44 +365,35 @@ impl Suits {
         if tiles == 0 {
             return READY;
         }
-        let amount = match tiles {
-            0..=4 => tiles,
+        let mean = value as f32 / tiles as f32;
+        let amount = match (tiles + u32::from(CERTAIN) / 2) / u32::from(CERTAIN) {
+            0 => 1,
+            amount @ 1..=4 => amount,
             5..=6 => 5,
             7..=8 => 6,
             _ => 7,
         };
-        let mean = value as f32 / tiles as f32;
         let worth = [1.01, 1.7, 2.6, 4.1, 6.0, 10.0, 18.0];
         let worth = worth.iter().filter(|&&bound| mean > bound).count();
         READY + (usize::from(left) / 8) * 64 + 8 * amount as usize + worth
     }
 }
 
-/// Collects rows.
-struct Writer {
-    rows: Rows,
-    len: usize,
-}
-
-impl Default for Writer {
-    fn default() -> Self {
-        Self {
-            rows: [0; ACTIVE],
-            len: 0,
-        }
-    }
-}
-
-impl Writer {
+impl Rows {
     fn push(&mut self, row: usize) {
         self.rows[self.len] = row as u16;
         self.len += 1;
     }
 
     fn goal(&mut self, goal: Goal) {
-        let class = usize::from(CLASS[usize::from(goal.unseen) & 127]);
+        let class = usize::from(CLASS[tiles(goal.unseen).min(127)]);
         self.push(self.len * GOAL + distance(goal.lacking) * CLASSES + class);
     }
+}
+
+/// The number of tiles that some chances add up to.
+fn tiles(chances: u16) -> usize {
+    usize::from((chances + u16::from(CERTAIN) / 2) / u16::from(CERTAIN))
 }
 
 fn distance(lacking: u8) -> usize {
@@ -349,7 +404,7 @@ fn distance(lacking: u8) -> usize {
 #[derive(Clone, Copy)]
 struct Goal {
     lacking: u8,
-    unseen: u8,
+    unseen: u16,
 }
 
 /// A bit for each kind of tile.
@@ -357,7 +412,7 @@ type Kinds = u32;
 
 impl Goal {
     const fn order(self) -> u32 {
-        256 * self.lacking as u32 + (255 - self.unseen as u32)
+        4096 * self.lacking as u32 + (4095 - self.unseen as u32)
     }
 }
 
@@ -381,10 +436,10 @@ impl Pair {
         let mut bits = [0; 2];
         for rank in 0..RANKS {
             let nearer = shapes.lacking_of_two(one.more[rank], other.id) < lacking;
-            unseen += one.unseen[rank] * u8::from(nearer);
+            unseen += one.unseen[rank] * u16::from(nearer);
             bits[0] |= Kinds::from(nearer) << rank;
             let nearer = shapes.lacking_of_two(one.id, other.more[rank]) < lacking;
-            unseen += other.unseen[rank] * u8::from(nearer);
+            unseen += other.unseen[rank] * u16::from(nearer);
             bits[1] |= Kinds::from(nearer) << rank;
         }
         let nearer = bits[0] << one.shift | bits[1] << other.shift;
@@ -395,9 +450,9 @@ impl Pair {
         let mut unseen = 0;
         for (at, rank) in TERMINAL_RANKS.into_iter().enumerate() {
             let nearer = table.lacking_of_two(one.more_terminal[at], other.terminal) < lacking;
-            unseen += one.unseen[rank] * u8::from(nearer);
+            unseen += one.unseen[rank] * u16::from(nearer);
             let nearer = table.lacking_of_two(one.terminal, other.more_terminal[at]) < lacking;
-            unseen += other.unseen[rank] * u8::from(nearer);
+            unseen += other.unseen[rank] * u16::from(nearer);
         }
         let pairs = seven_pairs(&[one, other]);
         let paired = if 7 - (one.pairs + other.pairs).min(7) > one.singles + other.singles {
@@ -440,12 +495,13 @@ fn terminals(shapes: &Shapes, suit: &Suit) -> Goal {
 /// A pair lacks one tile where there is a single for it, otherwise two.
 fn seven_pairs(suits: &[&Suit]) -> Goal {
     let sum = |of: fn(&Suit) -> u8| suits.iter().map(|suit| of(suit)).sum::<u8>();
+    let tiles = |of: fn(&Suit) -> u16| suits.iter().map(|suit| of(suit)).sum::<u16>();
     let pairs = sum(|suit| suit.pairs).min(7);
     let singles = sum(|suit| suit.singles);
     let missing = 7 - pairs;
-    let mut unseen = sum(|suit| suit.unseen_of_odd);
+    let mut unseen = tiles(|suit| suit.unseen_of_odd);
     if missing > singles {
-        unseen += sum(|suit| suit.unseen_of_even);
+        unseen += tiles(|suit| suit.unseen_of_even);
     }
     Goal {
         lacking: missing + missing.saturating_sub(singles),
@@ -455,7 +511,7 @@ fn seven_pairs(suits: &[&Suit]) -> Goal {
 
 fn triplets(suits: &[&Suit]) -> Goal {
     let mut held = [0_u8; 4];
-    let mut unseen_of = [0_u8; 4];
+    let mut unseen_of = [0_u16; 4];
     for suit in suits {
         for count in 0..4 {
             held[count] += suit.held[count];

@@ -11,7 +11,7 @@ mod tile;
 mod value;
 mod weights;
 
-pub use engine::{Engine, Limit, Situation, Valued};
+pub use engine::{Engine, Idea, Limit, Situation, Valued};
 pub use tile::{COPIES, Hand, KINDS, Tile};
 pub use value::faan;
 pub use weights::{Weights, WeightsError};

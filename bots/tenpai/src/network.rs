@@ -1,6 +1,8 @@
 //! The network that says what a hand is worth: a sum of rows, and two layers behind it.
 
-use crate::features::{ROWS, Rows};
+use std::borrow::Cow;
+
+use crate::features::ROWS;
 
 /// The width of the first layer.
 pub const FIRST: usize = 32;
@@ -23,7 +25,7 @@ pub const FIXED: f32 = 4096.0;
 /// The weights of a network, two bytes each.
 #[derive(Clone, Debug)]
 pub struct Network {
-    rows: Vec<i16>,
+    rows: Cow<'static, [u8]>,
     second: [[f32; SECOND]; FIRST],
     offsets: [f32; SECOND],
     last: [f32; SECOND],
@@ -31,9 +33,12 @@ pub struct Network {
 }
 
 impl Network {
-    /// Of [`WEIGHTS`] weights in units of 1 / [`FIXED`].
-    pub(crate) fn new(weights: &[i16]) -> Self {
-        let at = |place: usize| f32::from(weights[place]) / FIXED;
+    /// Of [`WEIGHTS`] weights in units of 1 / [`FIXED`], two bytes each.
+    pub(crate) fn new(weights: Cow<'static, [u8]>) -> Self {
+        let at = |place: usize| {
+            let bytes = [weights[2 * place], weights[2 * place + 1]];
+            f32::from(i16::from_le_bytes(bytes)) / FIXED
+        };
         let mut second = [[0.0; SECOND]; FIRST];
         for (first, row) in second.iter_mut().enumerate() {
             for (column, weight) in row.iter_mut().enumerate() {
@@ -41,23 +46,27 @@ impl Network {
             }
         }
         Self {
-            rows: weights[..SECOND_ROWS].to_vec(),
             second,
             offsets: std::array::from_fn(|column| at(OFFSETS + column)),
             last: std::array::from_fn(|column| at(LAST + column)),
             last_offset: at(LAST + SECOND),
+            rows: match weights {
+                Cow::Borrowed(weights) => Cow::Borrowed(&weights[..2 * SECOND_ROWS]),
+                Cow::Owned(weights) => Cow::Owned(weights[..2 * SECOND_ROWS].to_vec()),
+            },
         }
     }
 
     /// What a hand with these rows is worth, in points.
     #[inline]
     #[must_use]
-    pub fn value(&self, rows: &Rows) -> f32 {
+    pub fn value(&self, rows: &[u16]) -> f32 {
         let mut sum = [0_i32; FIRST];
         for &row in rows {
-            let at = usize::from(row) * FIRST;
-            for (sum, &weight) in sum.iter_mut().zip(&self.rows[at..at + FIRST]) {
-                *sum += i32::from(weight);
+            let at = 2 * usize::from(row) * FIRST;
+            let weights = self.rows[at..at + 2 * FIRST].as_chunks().0;
+            for (sum, &weight) in sum.iter_mut().zip(weights) {
+                *sum += i32::from(i16::from_le_bytes(weight));
             }
         }
         let mut second = self.offsets;

@@ -1,8 +1,10 @@
 //! All that was learned, in one file.
 
+use std::borrow::Cow;
+
 use crate::{
     network::{Network, WEIGHTS},
-    opponent::{CLASSES, Habits, TURNS},
+    opponent::{CLASSES, HOLDINGS, Habits, READINGS, TURNS},
 };
 
 /// The networks and what is known of opponents.
@@ -37,7 +39,8 @@ impl Weights {
     /// Never: a test reads them.
     #[must_use]
     pub fn embedded() -> Self {
-        Self::read(include_bytes!("../weights.bin")).expect("a test reads them")
+        let bytes: &[u8] = include_bytes!("../weights.bin");
+        Self::read(bytes).expect("a test reads them")
     }
 
     /// Reads the networks against a passive and against a racing opponent, then the habits: two
@@ -46,31 +49,33 @@ impl Weights {
     /// # Errors
     ///
     /// [`WeightsError`] if there are more or fewer.
-    pub fn read(bytes: &[u8]) -> Result<Self, WeightsError> {
+    pub fn read(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, WeightsError> {
+        let bytes = bytes.into();
         if bytes.len() != BYTES {
             return Err(WeightsError {
                 expected: BYTES,
                 found: bytes.len(),
             });
         }
-        let numbers: Vec<i16> = bytes
-            .chunks_exact(2)
-            .map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
-            .collect();
-        let (passive, rest) = numbers.split_at(WEIGHTS);
-        let (racing, rest) = rest.split_at(WEIGHTS);
-        let take = |from: usize, count: usize, unit: f32| {
-            let numbers = rest[from..from + count].iter();
-            numbers.map(|&number| f32::from(number) / unit).collect()
+        let part = |from: usize, to: usize| match &bytes {
+            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[from..to]),
+            Cow::Owned(bytes) => Cow::Owned(bytes[from..to].to_vec()),
+        };
+        let (racing, habits) = (2 * WEIGHTS, 4 * WEIGHTS);
+        let mut rest = bytes[habits..].chunks_exact(2);
+        let mut take = |count: usize, unit: f32| -> Vec<f32> {
+            let number = |pair: &[u8]| f32::from(i16::from_le_bytes([pair[0], pair[1]])) / unit;
+            rest.by_ref().take(count).map(number).collect()
         };
         Ok(Self {
-            passive: Network::new(passive),
-            racing: Network::new(racing),
+            passive: Network::new(part(0, racing)),
+            racing: Network::new(part(racing, habits)),
             habits: Habits {
-                likelihood: take(0, CLASSES, FIXED),
-                danger: take(CLASSES, CLASSES, FIXED),
-                self_draw: take(2 * CLASSES, TURNS, FIXED),
-                loss: take(2 * CLASSES + TURNS, TURNS, POINTS),
+                likelihood: take(CLASSES, FIXED),
+                throws: take(READINGS, FIXED),
+                danger: take(READINGS, FIXED),
+                held: take(HOLDINGS, FIXED),
+                loss: take(TURNS, POINTS),
             },
         })
     }
@@ -87,8 +92,9 @@ impl Weights {
             scaled(passive, crate::network::FIXED),
             scaled(racing, crate::network::FIXED),
             scaled(&habits.likelihood, FIXED),
+            scaled(&habits.throws, FIXED),
             scaled(&habits.danger, FIXED),
-            scaled(&habits.self_draw, FIXED),
+            scaled(&habits.held, FIXED),
             scaled(&habits.loss, POINTS),
         ]
         .concat()
@@ -102,6 +108,6 @@ mod tests {
     #[test]
     fn the_embedded_weights_are_read() {
         let _ = Weights::embedded();
-        assert!(Weights::read(&[0; 10]).is_err());
+        assert!(Weights::read(vec![0; 10]).is_err());
     }
 }

@@ -20,6 +20,7 @@ fn situation(hand: &str, own: &str, other: &str, left: u8) -> Situation {
         hand: tiles(hand).into_iter().collect(),
         own_river: tiles(own),
         other_river: tiles(other),
+        began: true,
         left,
         three_suits: false,
         passive: Some(1.0),

@@ -5,7 +5,10 @@ use rand_chacha::ChaCha8Rng;
 use referee_games::mahjong::{
     Goal, Hand as RefereeHand, MissingSuit, Tile as RefereeTile, faan as referee_faan, parse,
 };
-use tenpai::{Hand, Tile, faan, features::Suits};
+use tenpai::{
+    Hand, Tile, faan,
+    features::{Chances, Suits},
+};
 
 fn here(tile: RefereeTile) -> Tile {
     Tile::new(tile.index()).expect("both have the same tiles")
@@ -117,7 +120,7 @@ fn hands_are_as_far_from_winning_as_the_referee_counts() {
             let tile = Tile::new(index).unwrap();
             (0..hand.count(tile)).fold(unseen, |unseen, _| unseen.without(tile))
         });
-        let suits = Suits::of(&hand, &unseen);
+        let suits = Suits::of(&hand, &unseen, &Chances::EQUAL);
         assert_eq!(suits.shanten(), goal.distance(&referee), "{referee}");
     }
 }

@@ -1,0 +1,255 @@
+//! `tenpai`: the engine of the crate of that name.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bot_kit::{Bot, Thinker, Turn};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use referee_core::Seat;
+use referee_games::mahjong::{Answer, Mahjong, MissingSuit, Private, Public, Question, Tile};
+use tenpai::{Engine, Hand, Idea, Limit, Situation, Valued, Weights};
+
+use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
+
+pub(crate) const BOT: HouseBot = HouseBot {
+    name: "tenpai",
+    summary: "expects the round's score with a learned network, and looks ahead over draws",
+    games: Games::These(&["mahjong"]),
+    parameters: &[
+        Parameter {
+            name: "time",
+            standard: "a share of the limit, at most 60ms",
+            summary: "thinking time for an answer",
+        },
+        Parameter {
+            name: "hands",
+            standard: "as many as the time allows",
+            summary: "about how many hands it evaluates for an answer, instead of a time",
+        },
+        Parameter {
+            name: "level",
+            standard: "full strength",
+            summary: "1 to 10: weaker play, the lower the weaker",
+        },
+        Parameter {
+            name: "opponent",
+            standard: "worked out from its discards",
+            summary: "how likely the other seat never wins, from 0 to 1",
+        },
+        Parameter {
+            name: "without",
+            standard: "nothing",
+            summary: "leaves an idea out: ahead, waiting, danger or chances",
+        },
+    ],
+    shows: &["tenpai"],
+    build,
+};
+
+/// The longest that it thinks where nobody asks for more.
+const THINKING_TIME: Duration = Duration::from_millis(60);
+/// The answers that a limit must last for, since it may be what is left of several rounds.
+const ANSWERS: u32 = 100;
+/// How many levels there are.
+const LEVELS: usize = 10;
+/// By level: by how many points it misjudges a discard at most, and how many hands it evaluates.
+const LEVEL: [(f64, u64); LEVELS] = [
+    (20.0, 1),
+    (16.0, 1),
+    (13.0, 1),
+    (10.5, 1),
+    (8.0, 1),
+    (6.0, 1),
+    (4.0, 1),
+    (2.0, 1),
+    (0.0, 1),
+    (0.0, 2_500),
+];
+
+/// The ideas that can be left out, by their names.
+const IDEAS: [(&str, Idea); 4] = [
+    ("ahead", Idea::Ahead),
+    ("waiting", Idea::Waiting),
+    ("danger", Idea::Danger),
+    ("chances", Idea::Chances),
+];
+
+/// How much it thinks.
+#[derive(Clone, Copy, Debug)]
+enum Effort {
+    /// A share of the limit, at most this.
+    Share(Duration),
+    /// This time, if the limit allows it.
+    Time(Duration),
+    /// About so many hands.
+    Hands(u64),
+}
+
+/// How it plays.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    effort: Effort,
+    /// By how many points it misjudges a discard at most.
+    error: f64,
+    /// The chance that the opponent never wins, if it is given.
+    passive: Option<f32>,
+    without: Option<Idea>,
+}
+
+impl Settings {
+    fn of(parameters: &Parameters) -> Result<Self, SpecError> {
+        let time = parameters.duration("time")?;
+        let hands = parameters.get("hands", "a number of hands, at least 1", |n| *n > 0)?;
+        let level = parameters.get("level", "a level of 1 to 10", |level| {
+            (1..=LEVELS).contains(level)
+        })?;
+        let passive = parameters.get("opponent", "a chance from 0 to 1", |chance| {
+            (0.0..=1.0).contains(chance)
+        })?;
+        let idea = |name: &str| IDEAS.iter().find(|it| it.0 == name).map(|it| it.1);
+        let expected = "ahead, waiting, danger or chances";
+        let without = parameters.get("without", expected, |name: &String| idea(name).is_some())?;
+        let without = without.and_then(|name| idea(&name));
+        let (error, effort) = match (level, hands, time) {
+            (Some(level), _, _) => {
+                let (error, hands) = LEVEL[level - 1];
+                (error, Effort::Hands(hands))
+            }
+            (None, Some(hands), _) => (0.0, Effort::Hands(hands)),
+            (None, None, Some(time)) => (0.0, Effort::Time(time)),
+            (None, None, None) => (0.0, Effort::Share(THINKING_TIME)),
+        };
+        Ok(Self {
+            effort,
+            error,
+            passive,
+            without,
+        })
+    }
+}
+
+fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
+    let settings = Settings::of(parameters)?;
+    // Neither the time nor the memory of it is a game's.
+    tenpai::prepare();
+    let mut engine = Engine::new(Weights::embedded());
+    if let Some(idea) = settings.without {
+        engine = engine.without(idea);
+    }
+    let engine = Arc::new(engine);
+    Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
+        .can_resume()
+        .thinks(move |start| TenpaiPlayer::new(settings, Arc::clone(&engine), start.bot_seed)))
+}
+
+/// The bot in one game.
+struct TenpaiPlayer {
+    engine: Arc<Engine>,
+    settings: Settings,
+    rng: ChaCha8Rng,
+    margin: Margin,
+}
+
+impl TenpaiPlayer {
+    fn new(settings: Settings, engine: Arc<Engine>, seed: u64) -> Self {
+        Self {
+            engine,
+            settings,
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            margin: Margin::new(),
+        }
+    }
+
+    /// The answer of a seat that knows this, within the limit.
+    fn answer(
+        &mut self,
+        known: (&Public, &Private),
+        seat: Seat,
+        question: Question,
+        limit: Duration,
+    ) -> Answer {
+        let began = Instant::now();
+        let mut situation = situation(known, seat, question);
+        situation.passive = self.settings.passive;
+        let within = self.margin.within(limit);
+        let allowed = match self.settings.effort {
+            Effort::Share(most) => within.min(most).min(limit / ANSWERS),
+            Effort::Time(time) => within.min(time),
+            Effort::Hands(_) => within,
+        };
+        let clock = || began.elapsed();
+        let limit = match self.settings.effort {
+            Effort::Hands(hands) => Limit::hands(hands),
+            Effort::Share(_) | Effort::Time(_) => Limit::clock(allowed, &clock),
+        };
+        let answer = match question {
+            Question::Discard => {
+                let discards = self.engine.discards(&situation, &limit);
+                Answer::Discard(self.chosen(&discards))
+            }
+            Question::Win { self_draw } => {
+                let (public, private) = known;
+                let tile = if self_draw {
+                    private.drawn
+                } else {
+                    public.last_discard()
+                };
+                let wins = tile
+                    .is_none_or(|tile| self.engine.wins(&situation, here(tile), self_draw, &limit));
+                if wins { Answer::Win } else { Answer::Pass }
+            }
+        };
+        self.margin.learn(began.elapsed().saturating_sub(allowed));
+        answer
+    }
+
+    /// The best discard if each was misjudged by up to the level's error, evenly.
+    fn chosen(&mut self, discards: &[Valued]) -> Tile {
+        let error = self.settings.error;
+        let judged = discards.iter().map(|discard| {
+            let off = if error > 0.0 {
+                error * (2.0 * self.rng.random::<f64>() - 1.0)
+            } else {
+                0.0
+            };
+            (discard.tile, f64::from(discard.value) + off)
+        });
+        // The first of equals is the engine's choice.
+        let best = judged.reduce(|best, one| if one.1 > best.1 { one } else { best });
+        let (tile, _) = best.expect("a hand has tiles");
+        Tile::all()
+            .nth(tile.index())
+            .expect("both count tiles alike")
+    }
+}
+
+impl Thinker<Mahjong> for TenpaiPlayer {
+    fn answer(&mut self, turn: &Turn<'_, Mahjong>) -> Answer {
+        let view = turn.view();
+        let known = (&view.public, &view.private);
+        Self::answer(self, known, turn.seat(), turn.question, turn.limit)
+    }
+}
+
+fn here(tile: Tile) -> tenpai::Tile {
+    tenpai::Tile::new(tile.index()).expect("both count tiles alike")
+}
+
+/// What a seat knows, as the engine has it.
+fn situation((public, private): (&Public, &Private), seat: Seat, question: Question) -> Situation {
+    let river = |seat: Seat| public.rivers[seat.index()].iter().map(|&tile| here(tile));
+    let own_turn = question != Question::Win { self_draw: false };
+    Situation {
+        hand: private.all().tiles().map(here).collect::<Hand>(),
+        own_river: river(seat).collect(),
+        other_river: river(seat.other()).collect(),
+        began: seat.index() == 0,
+        // The wall is counted at the beginning of a turn.
+        left: public.wall - u8::from(own_turn),
+        three_suits: public.missing_suit == MissingSuit::Free,
+        passive: None,
+    }
+}
