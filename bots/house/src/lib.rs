@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use referee_core::GameInfo;
 
 pub use bot_kit::{Bot, LocalPlayer};
-pub use spec::{Parameters, SpecError, closest};
+pub use spec::{LEVELS, Parameters, SpecError, closest};
 
 /// A built-in bot.
 pub struct HouseBot {
