@@ -22,4 +22,8 @@ impl InProcessSeat for BuiltInSeat {
     fn values(&mut self, call: &Bytes) -> Result<Option<Vec<f64>>, BotError> {
         Ok(self.0.values(call)?)
     }
+
+    fn shares(&mut self, call: &Bytes) -> Result<Option<Vec<f64>>, BotError> {
+        Ok(self.0.shares(call)?)
+    }
 }

@@ -24,10 +24,6 @@ impl EvaluationQuestion {
     /// # Errors
     ///
     /// [`HintError::Bot`] where the bot fails or has no estimates.
-    ///
-    /// # Panics
-    ///
-    /// The game has more than two seats.
     pub fn estimate(&self, bot: &dyn InProcessBot) -> Result<PerSeat<ExpectedScore>, HintError> {
         self.question.estimate(bot)
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use arena_review::{ExpectedScore, InProcessBot, InProcessSeat, of_two};
+use arena_review::{ExpectedScore, InProcessBot, InProcessSeat, expected};
 use bytes::Bytes;
 use referee_core::{GameKind, PerSeat, Seat};
 use referee_games::{Judgement, SeatReply, Sitting};
@@ -38,16 +38,14 @@ impl HintQuestion {
         }
     }
 
-    /// What each of two seats can expect, by the bot's estimate of the best answer.
+    /// What each seat can expect, by the bot's estimate.
     pub(crate) fn estimate(
         &self,
         bot: &dyn InProcessBot,
     ) -> Result<PerSeat<ExpectedScore>, HintError> {
-        let values = self.seated(bot)?.values(&self.call);
-        let values = values.map_err(HintError::Bot)?;
-        let values = values.ok_or_else(|| HintError::Bot("it has no estimates".into()))?;
-        let best = values.into_iter().fold(0.0, f64::max);
-        Ok(of_two(self.kind.info().seats, self.seat, best))
+        let mut sits = self.seated(bot)?;
+        let seats = self.kind.info().seats;
+        expected(&mut *sits, &self.call, self.seat, seats).map_err(HintError::Bot)
     }
 
     /// The bot, which has heard what the person has.

@@ -20,7 +20,7 @@ pub enum Judge<'a> {
         /// How many playouts a search makes; a position has [`SEARCHES`] of them.
         playouts: u32,
     },
-    /// A bot that has estimates, in a game of two. It knows what the seat knew.
+    /// A bot that has estimates. It knows what the seat knew.
     Bot(&'a dyn InProcessBot),
 }
 
@@ -57,32 +57,17 @@ pub fn deals(
         .collect()
 }
 
-/// The value of a position in a game of two for both seats, by the estimate of one.
-///
-/// # Panics
-///
-/// The game has more seats.
-#[must_use]
-pub fn of_two(seats: u8, seat: Seat, share: f64) -> PerSeat<ExpectedScore> {
-    assert_eq!(seats, 2, "what one of two can't expect the other can");
-    PerSeat::new(seats, |one: Seat| ExpectedScore {
-        score: if one == seat { share } else { 1.0 - share },
-        error: 0.0,
-    })
-}
-
 /// What each seat could expect before each move of a game, in the order of
 /// [`referee_games::replay`], and at last what it got. The same root finds the same, with any
 /// number of threads.
+///
+/// Where a bot judges a game with hidden hands, each seat has its own estimate of when it was last
+/// asked; before its first one, that of the seat that moves.
 ///
 /// # Errors
 ///
 /// [`ReviewError::Mismatch`] where the record does not replay, [`ReviewError::Bot`] where the bot
 /// fails or has no estimates.
-///
-/// # Panics
-///
-/// A bot judges, and the game has more than two seats.
 pub fn course(
     record: &Record,
     judge: Judge<'_>,
@@ -92,6 +77,7 @@ pub fn course(
     let seats = record.header.players.seats();
     let plies = plies(record)?;
     let kind = game(&record.header.game).expect("it has just been replayed");
+    let movers: Vec<Seat> = plies.iter().map(|ply| ply.seat).collect();
     let course = in_parallel(plies, threads, |ply: Ply| match judge {
         Judge::Search { playouts } => {
             let mut dice = Dice::new(&root.seed("evaluate", ply.number as u64 - 1));
@@ -99,15 +85,20 @@ pub fn course(
             let means = (0..SEARCHES).map(|_| search(table, None, playouts, &mut dice));
             Ok(mean_and_error(&means.collect::<Vec<_>>()))
         }
-        Judge::Bot(bot) => {
-            let values = Playouts { bot, kind }.values(&ply.position())?;
-            let best = values.into_iter().fold(0.0, f64::max);
-            Ok(of_two(seats, ply.seat, best))
-        }
+        Judge::Bot(bot) => Playouts { bot, kind }.expected(&ply.position()),
     });
     let mut course = course
         .into_iter()
         .collect::<Result<Vec<_>, ReviewError>>()?;
+    if matches!(judge, Judge::Bot(_)) && kind.has_secrets() {
+        let mut last = PerSeat::new(seats, |_| None);
+        for (expects, mover) in course.iter_mut().zip(movers) {
+            last[mover] = Some(expects[mover]);
+            for (seat, own) in last.iter() {
+                expects[seat] = own.unwrap_or(expects[seat]);
+            }
+        }
+    }
     if let Some(outcome) = record.result.verdict.outcome() {
         course.push(PerSeat::new(seats, |seat: Seat| ExpectedScore {
             score: share(outcome, seat),
@@ -119,12 +110,20 @@ pub fn course(
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{
+        sync::{
+            Arc,
+            atomic::{AtomicU32, Ordering},
+        },
+        time::Duration,
+    };
 
+    use bytes::Bytes;
     use referee_core::{Limits, PerSeat};
     use referee_games::{Fixture, GAMES, Sitting, game};
 
     use super::*;
+    use crate::playouts::{BotError, InProcessSeat};
 
     /// A game of random moves of every kind.
     fn played(kind: &'static dyn referee_core::GameKind) -> Record {
@@ -185,5 +184,46 @@ mod tests {
         let won = record.result.verdict.outcome().unwrap();
         let winner = Seat::all(2).find(|seat| won.places[*seat] == 1).unwrap();
         assert!(before[winner].score > 0.9, "{before:?}");
+    }
+
+    /// Says each time a little more than before, of all four seats.
+    #[derive(Default)]
+    struct Counting(Arc<AtomicU32>);
+
+    impl InProcessBot for Counting {
+        fn sit(&self, _path: &str, _start: &Bytes) -> Result<Box<dyn InProcessSeat>, BotError> {
+            Ok(Box::new(Self(Arc::clone(&self.0))))
+        }
+    }
+
+    impl InProcessSeat for Counting {
+        fn hear(&mut self, _call: &Bytes) -> Result<Option<Bytes>, BotError> {
+            Ok(None)
+        }
+
+        fn shares(&mut self, _call: &Bytes) -> Result<Option<Vec<f64>>, BotError> {
+            let number = self.0.fetch_add(1, Ordering::Relaxed) + 1;
+            Ok(Some(vec![f64::from(number) / 1000.0; 4]))
+        }
+    }
+
+    #[test]
+    fn a_seat_with_hidden_cards_keeps_its_own_estimate() {
+        let record = played(game("big_two").unwrap());
+        let mut movers = Vec::new();
+        for ply in plies(&record).unwrap() {
+            movers.push(ply.seat);
+        }
+        let root: Root = "course".parse().unwrap();
+        let bot = Counting::default();
+        let found = course(&record, Judge::Bot(&bot), &root, 1).unwrap();
+        for (at, expects) in found[..movers.len()].iter().enumerate() {
+            for (seat, one) in expects.iter() {
+                let last = movers[..=at].iter().rposition(|mover| *mover == seat);
+                let number = last.unwrap_or(at) + 1;
+                let own = (number as f64 / 1000.0, 0.0);
+                assert_eq!((one.score, one.error), own, "{seat} before {at}");
+            }
+        }
     }
 }

@@ -17,8 +17,8 @@ mod search;
 
 pub use arena_events::replay::ExpectedScore;
 pub use error::ReviewError;
-pub use evaluate::{Judge, course, deals, evaluate, of_two};
+pub use evaluate::{Judge, course, deals, evaluate};
 pub use explain::{ExplainBy, ExplainOptions, ExplainedMove, Explanation, explain};
-pub use playouts::{BotError, InProcessBot, InProcessSeat};
+pub use playouts::{BotError, InProcessBot, InProcessSeat, expected};
 pub use rerun::{RerunReport, RerunRequest, rerun};
 pub use search::SEARCHES;

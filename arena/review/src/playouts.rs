@@ -43,6 +43,48 @@ pub trait InProcessSeat {
     fn values(&mut self, _call: &Bytes) -> Result<Option<Vec<f64>>, BotError> {
         Ok(None)
     }
+
+    /// The same of each seat, in the order of seats, before the answer and as far as this seat
+    /// knows. In a game of two only [`values`](Self::values) is asked for.
+    ///
+    /// # Errors
+    ///
+    /// The bot can't read the call, or fails.
+    fn shares(&mut self, _call: &Bytes) -> Result<Option<Vec<f64>>, BotError> {
+        Ok(None)
+    }
+}
+
+/// What each seat can expect by the estimates of the bot in this one, which is asked. The question
+/// stays unanswered. What one of two can't expect the other can.
+///
+/// # Errors
+///
+/// The bot fails, or has no estimates.
+pub fn expected(
+    bot: &mut dyn InProcessSeat,
+    call: &Bytes,
+    seat: Seat,
+    seats: u8,
+) -> Result<PerSeat<ExpectedScore>, BotError> {
+    let shares = if seats == 2 {
+        let values = bot.values(call)?;
+        let best = values.map(|values| values.into_iter().fold(0.0, f64::max));
+        best.map(|best| {
+            let of = |one: Seat| if one == seat { best } else { 1.0 - best };
+            Seat::all(2).map(of).collect()
+        })
+    } else {
+        bot.shares(call)?
+    };
+    let shares: Vec<f64> = shares.ok_or("it has no estimates")?;
+    if shares.len() != usize::from(seats) {
+        return Err(format!("it has {} estimates for {seats} seats", shares.len()).into());
+    }
+    Ok(PerSeat::new(seats, |one: Seat| ExpectedScore {
+        score: shares[one.index()],
+        error: 0.0,
+    }))
 }
 
 /// How a bot in this process failed.
@@ -107,6 +149,16 @@ impl Playouts<'_> {
             )),
             None => Err(ReviewError::Bot("it has no estimates".into())),
         }
+    }
+
+    /// What each seat can expect, by the bot's own estimate in the seat that is asked.
+    pub(crate) fn expected(
+        &self,
+        at: &Position<'_>,
+    ) -> Result<PerSeat<ExpectedScore>, ReviewError> {
+        let mut bot = self.seated(at, at.seat)?.expect("the seat is in play");
+        let seats = self.kind.info().seats;
+        expected(&mut *bot, &at.asked().call, at.seat, seats).map_err(ReviewError::Bot)
     }
 
     /// What the seat can expect where it does this: the mean of so many playouts.

@@ -166,7 +166,7 @@ pub(crate) fn graph(names: &[String], course: &Course, ply: usize, language: Lan
                 @if names.len() == 2 { (language.pick("; the rest is for ", "；其余归 ")) (names[1]) }
                 @match &course.by {
                     Some(bot) => {
-                        (language.pick("; as this bot estimates it: ", "；估计者："))
+                        (language.pick("; as this bot estimates it from what the player knew: ", "；估计者（只用该玩家当时知道的信息）："))
                         code { (bot) }
                     }
                     None => (language.pick(

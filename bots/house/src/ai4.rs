@@ -1,7 +1,6 @@
 //! `ai4`: the engine of the crate of that name, within the time that the referee allows.
 
 use std::{
-    num::NonZeroUsize,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -10,38 +9,26 @@ use ai4::{CardSet, Engine, Idea, Ideas, Limit, Options, Scores, Settings, worth:
 use bot_kit::{Bot, Thinker, Turn};
 use referee_games::big_two::{BigTwo, Cards, Move, Scoring, Standing, View};
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
+use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "ai4",
     summary: "infers the others' hands and plays out the deals that fit",
     games: Games::These(&["big_two"]),
     parameters: &[
-        Parameter {
-            name: "time",
-            standard: "2s, or the limit less a margin",
-            summary: "thinking time for a move",
-        },
+        Parameter::TIME,
         Parameter {
             name: "playouts",
             standard: "as many as the time allows",
             summary: "a fixed number of rounds played out for a move, instead of a time",
         },
-        Parameter {
-            name: "level",
-            standard: "full strength",
-            summary: "1 to 10: weaker play, the lower the weaker",
-        },
+        Parameter::LEVEL,
         Parameter {
             name: "seed",
             standard: "that of the game",
             summary: "what it draws at random",
         },
-        Parameter {
-            name: "threads",
-            standard: "1",
-            summary: "how many threads search",
-        },
+        Parameter::THREADS,
         Parameter {
             name: "without",
             standard: "none",
@@ -58,7 +45,7 @@ const THINKING_TIME: Duration = Duration::from_secs(2);
 
 /// By level: how many rounds it plays out for a move, and by how many points it misjudges a move at
 /// most. Without playouts it goes by the worth at first sight, and no end is solved.
-const LEVELS: [(u64, f64); 10] = [
+const BY_LEVEL: [(u64, f64); LEVELS] = [
     (0, 8.0),
     (0, 3.0),
     (0, 1.7),
@@ -113,15 +100,11 @@ impl PlayerOptions {
         let time = parameters.duration("time")?;
         let playouts =
             parameters.get("playouts", "a number of playouts, at least 1", |n| *n > 0)?;
-        let level = parameters.get("level", "a level of 1 to 10", |level| {
-            (1..=LEVELS.len()).contains(level)
-        })?;
+        let level = parameters.level()?;
         let without = parameters.list("without", &Idea::ALL, Idea::name)?;
         let seed = parameters.get("seed", "a whole number", |_| true)?;
-        let threads = parameters.get("threads", "a number of threads, 1 to 64", |threads| {
-            (1..=64).contains(&NonZeroUsize::get(*threads))
-        })?;
-        let level = level.map(|level| LEVELS[level - 1]);
+        let threads = parameters.threads()?;
+        let level = level.map(|level| BY_LEVEL[level - 1]);
         let mut without = without.into_iter().fold(Ideas::default(), Ideas::with);
         if let Some((0, _)) = level {
             without = without.with(Idea::Endgame);
@@ -135,7 +118,7 @@ impl PlayerOptions {
             budget,
             seed,
             settings: Settings {
-                threads: threads.unwrap_or(NonZeroUsize::MIN),
+                threads,
                 without,
                 misjudges: level.map_or(0.0, |(_, misjudges)| misjudges),
                 ..Settings::default()
@@ -297,7 +280,7 @@ mod tests {
 
     #[test]
     fn every_level_plays_out_more_or_misjudges_less() {
-        for level in LEVELS.windows(2) {
+        for level in BY_LEVEL.windows(2) {
             assert!(level[1].0 > level[0].0 || level[1].1 < level[0].1);
         }
         for level in [0, 11] {

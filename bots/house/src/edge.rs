@@ -1,7 +1,6 @@
 //! `edge`: the engine of the crate of the same name, within the time that the referee allows.
 
 use std::{
-    num::NonZeroUsize,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -12,18 +11,16 @@ use rand::{RngExt as _, SeedableRng as _, seq::IteratorRandom as _};
 use rand_chacha::ChaCha8Rng;
 use referee_games::othello::{Othello, Square};
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin, ponder::Ponder};
+use crate::{
+    Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin, ponder::Ponder,
+};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "edge",
     summary: "searches deep with a learned evaluation and plays the end exactly",
     games: Games::These(&["othello"]),
     parameters: &[
-        Parameter {
-            name: "time",
-            standard: "2s, or the limit less a margin",
-            summary: "thinking time for a move",
-        },
+        Parameter::TIME,
         Parameter {
             name: "depth",
             standard: "as deep as the time allows",
@@ -34,24 +31,12 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "as many as the time allows",
             summary: "how many positions it looks at for a move, instead of a time",
         },
-        Parameter {
-            name: "level",
-            standard: "full strength",
-            summary: "1 to 10: weaker play, the lower the weaker",
-        },
-        Parameter {
-            name: "table",
-            standard: "32",
-            summary: "the size of its table of positions in MiB",
-        },
-        Parameter {
-            name: "threads",
-            standard: "1",
-            summary: "how many threads search",
-        },
+        Parameter::LEVEL,
+        Parameter::TABLE,
+        Parameter::THREADS,
         Parameter {
             name: "book",
-            standard: "yes, but no with a level",
+            standard: "no",
             summary: "yes or no: whether it begins with moves of its opening book",
         },
         Parameter {
@@ -72,7 +57,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
 /// Thinking time where the limit allows it and no other is given.
 const THINKING_TIME: Duration = Duration::from_secs(2);
 /// By level: how many plies it looks ahead, and by how many discs it misjudges a move at most.
-const LEVELS: [(u32, f64); 10] = [
+const BY_LEVEL: [(u32, f64); LEVELS] = [
     (1, 14.0),
     (1, 6.5),
     (2, 9.0),
@@ -104,20 +89,10 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         (1..=60).contains(depth)
     })?;
     let nodes = parameters.get("nodes", "a number of positions, at least 1", |n| *n > 0)?;
-    let level = parameters.get("level", "a level of 1 to 10", |level| {
-        (1..=LEVELS.len()).contains(level)
-    })?;
-    let table: usize = parameters
-        .get("table", "a size in MiB, 1 to 4096", |size| {
-            (1..=4096).contains(size)
-        })?
-        .unwrap_or(32);
-    let threads = parameters
-        .get("threads", "a number of threads, 1 to 64", |threads| {
-            (1..=64).contains(&NonZeroUsize::get(*threads))
-        })?
-        .unwrap_or(NonZeroUsize::MIN);
-    let book = parameters.is_on("book")?.unwrap_or(level.is_none());
+    let level = parameters.level()?;
+    let table = parameters.table()?;
+    let threads = parameters.threads()?;
+    let book = parameters.is_on("book")?.unwrap_or(false);
     let ponders = parameters.is_on("ponder")?.unwrap_or(false);
     parameters.require(
         "ponder",
@@ -183,7 +158,7 @@ impl EdgePlayer {
             Strength::Time(time) => allowed = allowed.min(time),
             Strength::Depth(plies) => search.depth = Some(plies),
             Strength::Nodes(nodes) => search.nodes = Some(nodes),
-            Strength::Level(level) => search.depth = Some(LEVELS[level - 1].0),
+            Strength::Level(level) => search.depth = Some(BY_LEVEL[level - 1].0),
         }
         search.deadline = began.checked_add(allowed);
         (search, allowed)
@@ -194,7 +169,7 @@ impl EdgePlayer {
         let square = match self.strength {
             Strength::Level(level) => {
                 let scores = self.engine.engine().scores(board, search);
-                misjudged(&scores, LEVELS[level - 1].1, &mut self.rng)
+                misjudged(&scores, BY_LEVEL[level - 1].1, &mut self.rng)
             }
             _ => self.engine.engine().search(board, search).square,
         };

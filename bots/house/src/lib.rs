@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use referee_core::GameInfo;
 
 pub use bot_kit::{Bot, LocalPlayer};
-pub use spec::{Parameters, SpecError, closest};
+pub use spec::{LEVELS, Parameters, SpecError, closest};
 
 /// A built-in bot.
 pub struct HouseBot {
@@ -185,6 +185,7 @@ pub fn best(game: &GameInfo) -> &'static str {
 /// The bots whose estimates judge the moves of a game: enough positions to be right, with fixed
 /// work, so that the same game is judged the same again.
 const ANALYSTS: &[(&str, &str)] = &[
+    ("big_two", "ai4?playouts=1000"),
     ("connect_four", "zugzwang?nodes=200000"),
     ("othello", "edge?nodes=200000"),
 ];

@@ -1,8 +1,37 @@
 //! A SPEC of a built-in bot: its name and its parameters.
 
-use std::{collections::BTreeMap, str::FromStr, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroUsize, str::FromStr, time::Duration};
 
-use crate::HouseBot;
+use crate::{HouseBot, Parameter};
+
+/// How many levels a bot has that has levels.
+pub const LEVELS: usize = 10;
+/// The size of a table of positions in MiB where none is given.
+const TABLE: usize = 32;
+
+/// Those that mean the same in every bot that has them.
+impl Parameter {
+    pub(crate) const TIME: Self = Self {
+        name: "time",
+        standard: "2s, or the limit less a margin",
+        summary: "thinking time for a move",
+    };
+    pub(crate) const LEVEL: Self = Self {
+        name: "level",
+        standard: "full strength",
+        summary: "1 to 10: weaker play, the lower the weaker",
+    };
+    pub(crate) const TABLE: Self = Self {
+        name: "table",
+        standard: "32",
+        summary: "the size of its table of positions in MiB",
+    };
+    pub(crate) const THREADS: Self = Self {
+        name: "threads",
+        standard: "1",
+        summary: "how many threads search",
+    };
+}
 
 /// The parameters that were given.
 pub struct Parameters {
@@ -110,6 +139,43 @@ impl Parameters {
                 .ok()
                 .filter(|time| !time.is_zero())
         })
+    }
+
+    /// A level, counted from 1; none where it was not given.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] where it is not one of [`LEVELS`].
+    pub fn level(&self) -> Result<Option<usize>, SpecError> {
+        let expected = format!("a level of 1 to {LEVELS}");
+        self.get(Parameter::LEVEL.name, &expected, |level| {
+            (1..=LEVELS).contains(level)
+        })
+    }
+
+    /// The size of a table of positions in MiB.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] where it is not one.
+    pub fn table(&self) -> Result<usize, SpecError> {
+        let size = self.get(Parameter::TABLE.name, "a size in MiB, 1 to 4096", |size| {
+            (1..=4096).contains(size)
+        })?;
+        Ok(size.unwrap_or(TABLE))
+    }
+
+    /// How many threads think.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError::Value`] where it is no number of threads.
+    pub fn threads(&self) -> Result<NonZeroUsize, SpecError> {
+        let expected = "a number of threads, 1 to 64";
+        let threads = self.get(Parameter::THREADS.name, expected, |threads| {
+            (1..=64).contains(&NonZeroUsize::get(*threads))
+        })?;
+        Ok(threads.unwrap_or(NonZeroUsize::MIN))
     }
 
     /// Yes or no, likewise.

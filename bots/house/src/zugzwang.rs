@@ -9,33 +9,21 @@ use zugzwang::{
     Answer, BoardCell, BoardShape, Engine, Idea, Ideas, Limit, Options, Position, Proven,
 };
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
+use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "zugzwang",
     summary: "searches for threats and for who must move below them",
     games: Games::These(&["connect_four"]),
     parameters: &[
-        Parameter {
-            name: "time",
-            standard: "2s, or the limit less a margin",
-            summary: "thinking time for a move",
-        },
+        Parameter::TIME,
         Parameter {
             name: "nodes",
             standard: "as many as the time allows",
             summary: "a fixed number of positions for a move, instead of a time",
         },
-        Parameter {
-            name: "level",
-            standard: "full strength",
-            summary: "how strong, from 1 to 10: fewer positions, less accurately judged",
-        },
-        Parameter {
-            name: "table",
-            standard: "32",
-            summary: "the size of its memory of positions in MiB, from 1 to 4096",
-        },
+        Parameter::LEVEL,
+        Parameter::TABLE,
         Parameter {
             name: "without",
             standard: "none",
@@ -50,12 +38,10 @@ pub(crate) const BOT: HouseBot = HouseBot {
 
 /// The longest that it thinks where nobody asks for more.
 const THINKING_TIME: Duration = Duration::from_secs(2);
-/// MiB.
-const TABLE: usize = 32;
 /// By level: how many positions it looks at for a move, and how far its evaluations are off at
 /// most, in 1/256 of the logarithm of the odds to win. Each level scores some 60 to 80 % against the
 /// one below.
-const LEVELS: [(u64, u16); 10] = [
+const BY_LEVEL: [(u64, u16); LEVELS] = [
     (16, 360),
     (100, 330),
     (270, 300),
@@ -77,17 +63,13 @@ enum Budget {
 fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let time = parameters.duration("time")?;
     let nodes = parameters.get("nodes", "a number of positions, at least 1", |n| *n > 0)?;
-    let level = parameters.get("level", "a level of 1 to 10", |level| {
-        (1..=LEVELS.len()).contains(level)
-    })?;
-    let table = parameters.get("table", "a number of MiB, from 1 to 4096", |size| {
-        (1..=4096).contains(size)
-    })?;
+    let level = parameters.level()?;
+    let table = parameters.table()?;
     let without = parameters.list("without", &Idea::ALL, Idea::name)?;
     let without = without.into_iter().fold(Ideas::default(), Ideas::with);
     let budget = match (nodes, level) {
         (Some(nodes), _) => Budget::Nodes(nodes),
-        (None, Some(level)) => Budget::Nodes(LEVELS[level - 1].0),
+        (None, Some(level)) => Budget::Nodes(BY_LEVEL[level - 1].0),
         (None, None) => Budget::Time(time.unwrap_or(THINKING_TIME)),
     };
     let name = level.map_or_else(
@@ -100,8 +82,8 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
             budget,
             margin: Margin::new(),
             engine: Engine::new(Options {
-                table: table.unwrap_or(TABLE),
-                blur: level.map_or(0, |level| LEVELS[level - 1].1),
+                table,
+                blur: level.map_or(0, |level| BY_LEVEL[level - 1].1),
                 seed: start.bot_seed,
                 without,
                 ..Options::default()
@@ -238,8 +220,8 @@ mod tests {
 
     #[test]
     fn every_level_looks_at_more_and_more_accurately() {
-        assert!(LEVELS.is_sorted_by(|below, above| below.0 < above.0 && below.1 > above.1));
-        assert_eq!(LEVELS[9].1, 0);
+        assert!(BY_LEVEL.is_sorted_by(|below, above| below.0 < above.0 && below.1 > above.1));
+        assert_eq!(BY_LEVEL[9].1, 0);
     }
 
     #[test]

@@ -323,6 +323,37 @@ fn a_strong_bot_judges_the_moves_of_its_game() {
     }
 }
 
+/// Four seats with hidden hands: a bot judges each move from what its seat knew.
+#[test]
+fn a_strong_bot_judges_the_moves_of_big_two() {
+    let arena = Arena::new();
+    let bots = "--bot a=house:ai1 --bot b=house:ai2 --bot c=house:ai3 --bot d=house:random";
+    let record = record(&arena, "big-two", bots);
+    let line = format!("replay explain {record}");
+    let words = done(&arena.run(&line));
+    fits_eighty_columns(&words);
+    let spec = "house:ai4?playouts=1000";
+    assert!(
+        words.contains(&format!("as {spec} estimates them")),
+        "{words}"
+    );
+    assert!(!words.contains('±'), "{words}");
+    let found = events(&done(&arena.run(&format!("{line} --format json"))));
+    let end = &of_type(&found, "explanation")[0];
+    assert_eq!(end["bot"], spec);
+    assert!(end["playouts"].is_null(), "{end}");
+    if let Some(number) = end["turning_point"]["number"].as_u64() {
+        assert!(words.contains(&format!("move {number} turned the game: ")));
+    }
+    let moves = of_type(&found, "explained");
+    for one in &moves {
+        let share = one["expects"]["score"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&share), "{one}");
+    }
+    let differ = |one: &&serde_json::Value| !one["better"].is_null();
+    assert!(moves.iter().any(differ), "a random seat plays as well");
+}
+
 /// Bots that go by nothing but what they see: each would do in this process what it
 /// did in its own, so there is nothing better to be found.
 #[test]

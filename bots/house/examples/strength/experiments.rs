@@ -173,7 +173,7 @@ fn ideas() -> Vec<Experiment> {
         ),
         (
             "connect_four",
-            "zugzwang?nodes=20000",
+            "zugzwang?nodes=5000",
             zugzwang::Idea::ALL.map(zugzwang::Idea::name).to_vec(),
         ),
         (

@@ -61,7 +61,7 @@ impl Results {
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         let mut bots = BTreeMap::new();
         for it in experiments {
-            bots.insert(it.title(), source_of(it).map_err(failed)?);
+            bots.insert(it.title(), source_of(it)?);
         }
         let text = match fs::read_to_string(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
@@ -156,7 +156,7 @@ impl Results {
 
 /// A hash of the source of all bots of an experiment: of the crate of each, where it has one, and
 /// of its file here.
-fn source_of(experiment: &Experiment) -> io::Result<String> {
+fn source_of(experiment: &Experiment) -> Result<String, String> {
     let house = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut hash = Sha256::new();
     for spec in [&experiment.bot].into_iter().chain(&experiment.others) {
@@ -164,9 +164,8 @@ fn source_of(experiment: &Experiment) -> io::Result<String> {
         let mut files = vec![house.join("src").join(format!("{name}.rs"))];
         let folder = house.with_file_name(name);
         if folder.is_dir() {
-            for part in folder.read_dir()? {
-                let part = part?.path();
-                let is_built = ["src", "data", "weights.bin"]
+            for part in in_folder(&folder)? {
+                let is_built = ["src", "data", "book.bin", "weights.bin"]
                     .iter()
                     .any(|it| part.ends_with(it));
                 if is_built {
@@ -176,20 +175,27 @@ fn source_of(experiment: &Experiment) -> io::Result<String> {
         }
         files.sort();
         for file in files {
-            hash.update(fs::read(file)?);
+            hash.update(fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?);
         }
     }
     Ok(hex::encode(&hash.finalize()[..8]))
 }
 
 /// Adds a file, or all files of a folder.
-fn add_files(path: PathBuf, files: &mut Vec<PathBuf>) -> io::Result<()> {
+fn add_files(path: PathBuf, files: &mut Vec<PathBuf>) -> Result<(), String> {
     if path.is_dir() {
-        for part in path.read_dir()? {
-            add_files(part?.path(), files)?;
+        for part in in_folder(&path)? {
+            add_files(part, files)?;
         }
     } else {
         files.push(path);
     }
     Ok(())
+}
+
+fn in_folder(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let parts = path
+        .read_dir()
+        .and_then(|parts| parts.map(|it| Ok(it?.path())).collect());
+    parts.map_err(|error| format!("{}: {error}", path.display()))
 }
