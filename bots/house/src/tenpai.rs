@@ -42,7 +42,8 @@ pub(crate) const BOT: HouseBot = HouseBot {
         Parameter {
             name: "without",
             standard: "nothing",
-            summary: "leaves an idea out: ahead, waiting, danger or chances",
+            summary: "ideas that it does without, to see what they are worth: ahead, waiting, \
+                      danger, chances",
         },
     ],
     shows: &["tenpai"],
@@ -69,14 +70,6 @@ const LEVEL: [(f64, u64); LEVELS] = [
     (0.0, 2_500),
 ];
 
-/// The ideas that can be left out, by their names.
-const IDEAS: [(&str, Idea); 4] = [
-    ("ahead", Idea::Ahead),
-    ("waiting", Idea::Waiting),
-    ("danger", Idea::Danger),
-    ("chances", Idea::Chances),
-];
-
 /// How much it thinks.
 #[derive(Clone, Copy, Debug)]
 enum Effort {
@@ -89,14 +82,14 @@ enum Effort {
 }
 
 /// How it plays.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Settings {
     effort: Effort,
     /// By how many points it misjudges a discard at most.
     error: f64,
     /// The chance that the opponent never wins, if it is given.
     passive: Option<f32>,
-    without: Option<Idea>,
+    without: Vec<Idea>,
 }
 
 impl Settings {
@@ -109,10 +102,7 @@ impl Settings {
         let passive = parameters.get("opponent", "a chance from 0 to 1", |chance| {
             (0.0..=1.0).contains(chance)
         })?;
-        let idea = |name: &str| IDEAS.iter().find(|it| it.0 == name).map(|it| it.1);
-        let expected = "ahead, waiting, danger or chances";
-        let without = parameters.get("without", expected, |name: &String| idea(name).is_some())?;
-        let without = without.and_then(|name| idea(&name));
+        let without = parameters.list("without", &Idea::ALL, Idea::name)?;
         let (error, effort) = match (level, hands, time) {
             (Some(level), _, _) => {
                 let (error, hands) = LEVEL[level - 1];
@@ -135,14 +125,13 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let settings = Settings::of(parameters)?;
     // Neither the time nor the memory of it is a game's.
     tenpai::prepare();
-    let mut engine = Engine::new(Weights::embedded());
-    if let Some(idea) = settings.without {
-        engine = engine.without(idea);
-    }
+    let engine = Engine::new(Weights::embedded()).without(settings.without.clone());
     let engine = Arc::new(engine);
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
-        .thinks(move |start| TenpaiPlayer::new(settings, Arc::clone(&engine), start.bot_seed)))
+        .thinks(move |start| {
+            TenpaiPlayer::new(settings.clone(), Arc::clone(&engine), start.bot_seed)
+        }))
 }
 
 /// The bot in one game.

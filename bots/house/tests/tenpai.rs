@@ -150,7 +150,10 @@ fn wrong_parameters_are_refused() {
         ("tenpai?hands=0", "a number of hands, at least 1"),
         ("tenpai?opponent=1.5", "a chance from 0 to 1"),
         ("tenpai?opponent=NaN", "a chance from 0 to 1"),
-        ("tenpai?without=luck", "ahead, waiting, danger or chances"),
+        (
+            "tenpai?without=luck",
+            "some of ahead, waiting, danger, chances",
+        ),
         ("tenpai?depth=3", "time"),
     ] {
         let error = bot(spec).err().expect("no such bot").to_string();

@@ -95,11 +95,27 @@ pub enum Idea {
     Chances,
 }
 
+impl Idea {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ahead, Self::Waiting, Self::Danger, Self::Chances];
+
+    /// A word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ahead => "ahead",
+            Self::Waiting => "waiting",
+            Self::Danger => "danger",
+            Self::Chances => "chances",
+        }
+    }
+}
+
 /// An engine with its weights.
 #[derive(Clone)]
 pub struct Engine {
     weights: Weights,
-    without: Option<Idea>,
+    without: Vec<Idea>,
 }
 
 /// The time is over.
@@ -140,15 +156,15 @@ impl Engine {
     pub const fn new(weights: Weights) -> Self {
         Self {
             weights,
-            without: None,
+            without: Vec::new(),
         }
     }
 
-    /// The same engine, with a part of it left out.
+    /// The same engine, with these parts of it left out.
     #[must_use]
-    pub fn without(self, idea: Idea) -> Self {
+    pub fn without(self, ideas: Vec<Idea>) -> Self {
         Self {
-            without: Some(idea),
+            without: ideas,
             ..self
         }
     }
@@ -183,7 +199,7 @@ impl Engine {
             return false;
         };
         // Nothing can be gained any more.
-        if left == 0 || self.without == Some(Idea::Waiting) {
+        if left == 0 || self.without.contains(&Idea::Waiting) {
             return true;
         }
         let wait = if self_draw {
@@ -211,14 +227,13 @@ impl Engine {
             &situation.other_river,
             &unseen,
         );
-        match self.without {
-            Some(Idea::Danger) => racer.danger = [0.0; KINDS],
-            Some(Idea::Chances) => {
-                racer.draws = [1.0; KINDS];
-                racer.discards = [1.0; KINDS];
-                racer.chances = Chances::EQUAL;
-            }
-            Some(Idea::Ahead | Idea::Waiting) | None => {}
+        if self.without.contains(&Idea::Danger) {
+            racer.danger = [0.0; KINDS];
+        }
+        if self.without.contains(&Idea::Chances) {
+            racer.draws = [1.0; KINDS];
+            racer.discards = [1.0; KINDS];
+            racer.chances = Chances::EQUAL;
         }
         let passive = passive(habits, situation);
         let mixed = |factor: f32| passive + (1.0 - passive) * factor;
@@ -228,7 +243,7 @@ impl Engine {
             draws: racer.draws.map(mixed),
             discards: racer.discards.map(mixed),
             racer,
-            looks_ahead: self.without != Some(Idea::Ahead),
+            looks_ahead: !self.without.contains(&Idea::Ahead),
             limit,
             three_suits: situation.three_suits,
             work: 0,
