@@ -12,7 +12,7 @@ use referee_core::Seat;
 use referee_games::mahjong::{Answer, Mahjong, MissingSuit, Private, Public, Question, Tile};
 use tenpai::{Engine, Hand, Idea, Limit, Situation, Valued, Weights};
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError, margin::Margin};
+use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "tenpai",
@@ -29,11 +29,7 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "as many as the time allows",
             summary: "about how many hands it evaluates for an answer, instead of a time",
         },
-        Parameter {
-            name: "level",
-            standard: "full strength",
-            summary: "1 to 10: weaker play, the lower the weaker",
-        },
+        Parameter::LEVEL,
         Parameter {
             name: "opponent",
             standard: "worked out from its discards",
@@ -54,10 +50,8 @@ pub(crate) const BOT: HouseBot = HouseBot {
 const THINKING_TIME: Duration = Duration::from_millis(60);
 /// The answers that a limit must last for, since it may be what is left of several rounds.
 const ANSWERS: u32 = 100;
-/// How many levels there are.
-const LEVELS: usize = 10;
 /// By level: by how many points it misjudges a discard at most, and how many hands it evaluates.
-const LEVEL: [(f64, u64); LEVELS] = [
+const BY_LEVEL: [(f64, u64); LEVELS] = [
     (20.0, 1),
     (16.0, 1),
     (13.0, 1),
@@ -96,16 +90,14 @@ impl Settings {
     fn of(parameters: &Parameters) -> Result<Self, SpecError> {
         let time = parameters.duration("time")?;
         let hands = parameters.get("hands", "a number of hands, at least 1", |n| *n > 0)?;
-        let level = parameters.get("level", "a level of 1 to 10", |level| {
-            (1..=LEVELS).contains(level)
-        })?;
+        let level = parameters.level()?;
         let passive = parameters.get("opponent", "a chance from 0 to 1", |chance| {
             (0.0..=1.0).contains(chance)
         })?;
         let without = parameters.list("without", &Idea::ALL, Idea::name)?;
         let (error, effort) = match (level, hands, time) {
             (Some(level), _, _) => {
-                let (error, hands) = LEVEL[level - 1];
+                let (error, hands) = BY_LEVEL[level - 1];
                 (error, Effort::Hands(hands))
             }
             (None, Some(hands), _) => (0.0, Effort::Hands(hands)),

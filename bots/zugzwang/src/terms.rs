@@ -1,6 +1,6 @@
 //! The terms of the evaluation, each a number of times that something is on the board:
 //! stones of one side in a window of four cells, threats, and the winner of the
-//! zugzwang. `learn` finds out what each is worth.
+//! zugzwang. `zugzwang-train` finds out what each is worth.
 //!
 //! Everything depends on whose turn it is when a cell is the last place to move to. If
 //! all other columns are full, the stones alternate, so the number of cells from this
@@ -296,7 +296,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
     }
 }
 
-/// The terms of a position, as the side to move sees them, for `learn`.
+/// The terms of a position, as the side to move sees them, for `zugzwang-train`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
     /// Which, and how often; the other side's count negatively.

@@ -1,4 +1,4 @@
-//! What the terms of the evaluation are worth, in the file that the program `learn`
+//! What the terms of the evaluation are worth, in the file that the program `zugzwang-train`
 //! writes.
 
 /// A weight at the beginning and at the end of a game, in 1/256 of the logarithm of the

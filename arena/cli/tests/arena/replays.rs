@@ -350,7 +350,7 @@ fn a_strong_bot_judges_the_moves_of_big_two() {
         let share = one["expects"]["score"].as_f64().unwrap();
         assert!((0.0..=1.0).contains(&share), "{one}");
     }
-    let differ = |one: &&serde_json::Value| !one["better"].is_null();
+    let differ = |one: &serde_json::Value| !one["better"].is_null();
     assert!(moves.iter().any(differ), "a random seat plays as well");
 }
 

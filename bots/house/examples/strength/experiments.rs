@@ -131,34 +131,33 @@ pub(crate) fn experiments() -> Vec<Experiment> {
     all
 }
 
-/// `tenpai` alone against a bot that never wins, and against one that does.
+/// `tenpai` alone against a bot that never wins, and against those that do.
 fn mahjong() -> Vec<Experiment> {
-    let mut all: Vec<Experiment> = ["shanten", "tenpai?hands=1", "tenpai?hands=300"]
-        .into_iter()
-        .map(|bot| Experiment {
-            every_seat: false,
-            ..Experiment::new("mahjong", Part::Arcade, bot, &["simple"], 10_000)
-        })
-        .collect();
-    for other in ["simple", "straightforward", "shanten"] {
-        let bot = "tenpai?hands=300";
-        all.push(Experiment::new(
-            "mahjong",
-            Part::Gauntlet,
-            bot,
-            &[other],
-            2_000,
-        ));
-    }
+    let of = |part, bot: &str, other: &str, deals| {
+        Experiment::new("mahjong", part, bot, &[other], deals)
+    };
+    let network = "tenpai?hands=1";
+    let ahead = "tenpai?hands=2500";
+    let informed = "tenpai?hands=1&opponent=1";
+    let mut all: Vec<Experiment> = [
+        ("shanten", 10_000),
+        (network, 10_000),
+        (informed, 10_000),
+        (ahead, 1_000),
+    ]
+    .into_iter()
+    .map(|(bot, rounds)| Experiment {
+        every_seat: false,
+        ..of(Part::Arcade, bot, "simple", rounds)
+    })
+    .collect();
+    all.push(of(Part::Gauntlet, network, "straightforward", 1_000));
+    all.push(of(Part::Gauntlet, network, "shanten", 4_000));
+    all.push(of(Part::Gauntlet, ahead, "shanten", 1_500));
     for level in 2..=10 {
         let [higher, lower] = [level, level - 1].map(|level| format!("tenpai?level={level}"));
-        all.push(Experiment::new(
-            "mahjong",
-            Part::Levels,
-            &higher,
-            &[&lower],
-            1_000,
-        ));
+        let deals = if level == 10 { 200 } else { 500 };
+        all.push(of(Part::Levels, &higher, &lower, deals));
     }
     all
 }
@@ -175,6 +174,11 @@ fn ideas() -> Vec<Experiment> {
             "connect_four",
             "zugzwang?nodes=5000",
             zugzwang::Idea::ALL.map(zugzwang::Idea::name).to_vec(),
+        ),
+        (
+            "mahjong",
+            "tenpai?hands=2500",
+            tenpai::Idea::ALL.map(tenpai::Idea::name).to_vec(),
         ),
         (
             "big_two",
