@@ -210,6 +210,11 @@ fn big_two() -> Vec<Experiment> {
         .into_iter()
         .map(|others| of(Part::Gauntlet, "ai4?time=50ms", others, 400))
         .collect();
+    // Others that play as none of the models that it has of them.
+    let level = "ai4?level=8";
+    for others in [["random"; 3], ["random", "ai1", level], [level; 3]] {
+        all.push(of(Part::Gauntlet, "ai4?playouts=200", others, 100));
+    }
     for time in [5, 20, 80, 200] {
         all.push(Experiment {
             time: Some(time),
