@@ -185,7 +185,7 @@ pub fn best(game: &GameInfo) -> &'static str {
 /// The bots whose estimates judge the moves of a game: enough positions to be right, with fixed
 /// work, so that the same game is judged the same again.
 const ANALYSTS: &[(&str, &str)] = &[
-    ("big_two", "ai4?playouts=1000"),
+    ("big_two", "ai4?playouts=400"),
     ("connect_four", "zugzwang?nodes=200000"),
     ("othello", "edge?nodes=200000"),
 ];

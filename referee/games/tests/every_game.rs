@@ -387,5 +387,5 @@ fn standard(kind: &'static dyn GameKind, seed: Seed) -> Sitting {
         limits: Limits::default(),
         spent: PerSeat::default(),
     })
-    .unwrap()
+    .expect("a standard set-up is possible")
 }

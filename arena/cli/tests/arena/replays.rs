@@ -332,7 +332,7 @@ fn a_strong_bot_judges_the_moves_of_big_two() {
     let line = format!("replay explain {record}");
     let words = done(&arena.run(&line));
     fits_eighty_columns(&words);
-    let spec = "house:ai4?playouts=1000";
+    let spec = "house:ai4?playouts=400";
     assert!(
         words.contains(&format!("as {spec} estimates them")),
         "{words}"
