@@ -52,14 +52,14 @@ const THINKING_TIME: Duration = Duration::from_millis(60);
 const ANSWERS: u32 = 100;
 /// By level: by how many points it misjudges a discard at most, and how many hands it evaluates.
 const BY_LEVEL: [(f64, u64); LEVELS] = [
-    (20.0, 1),
-    (16.0, 1),
-    (13.0, 1),
-    (10.5, 1),
-    (8.0, 1),
-    (6.0, 1),
-    (4.0, 1),
-    (2.0, 1),
+    (32.0, 1),
+    (24.0, 1),
+    (18.5, 1),
+    (15.0, 1),
+    (12.0, 1),
+    (9.5, 1),
+    (7.0, 1),
+    (4.5, 1),
     (0.0, 1),
     (0.0, 2_500),
 ];
