@@ -83,7 +83,7 @@ const STAGES: [Stage; 5] = [
         name: "large",
         opponent: Kind::Passive,
         from: None,
-        rounds: 3_000,
+        rounds: 200_000,
         seed: 71,
         rates: [0.0003, 0.0001],
         lambda: 0.85,
