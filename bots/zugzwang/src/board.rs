@@ -157,11 +157,83 @@ impl<W: Word, const S: u32> Geometry<W, S> {
         forcing & landings
     }
 
+    /// How many lines of four would lie in these stones and cells, with one of the stones at least,
+    /// across and on diagonals.
+    #[inline]
+    pub(crate) fn lines_through(stones: W, cells: W) -> u32 {
+        let lines = |set: W, step: u32| {
+            let pairs = set & set.up(step);
+            pairs & pairs.up(2 * step)
+        };
+        let both = stones | cells;
+        let through = |step| lines(both, step) & !lines(cells, step);
+        let (a, b, c) = (through(S - 1), through(S), through(S + 1));
+        // Three sets are counted as two.
+        let ones = a ^ b ^ c;
+        let twos = a & b | (a ^ b) & c;
+        ones.count() + 2 * twos.count()
+    }
+
     /// Whether these stones have four in a line.
     pub(crate) fn has_line(stones: W) -> bool {
         [1, S - 1, S, S + 1].into_iter().any(|step| {
             let pairs = stones & stones.up(step);
             pairs.meets(pairs.up(2 * step))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        terms::{Direction, windows},
+        word::U192,
+        zobrist::scramble,
+    };
+
+    /// Draws stones and cells, and counts the lines of four one by one.
+    fn check<W: Word, const S: u32>(shape: BoardShape, seed: u64) -> u32 {
+        let draw = |what: u64, one_of: u64| {
+            let mut set = W::EMPTY;
+            let geometry = Geometry::<W, S>::new(shape);
+            for index in geometry.cells.bits() {
+                let cell = Geometry::<W, S>::cell(index);
+                let number = u64::from(cell.column) << 4 | u64::from(cell.row);
+                if scramble(seed << 16 | what << 8 | number).is_multiple_of(one_of) {
+                    set |= W::bit(index);
+                }
+            }
+            set
+        };
+        let stones = draw(0, 3);
+        let cells = draw(1, 2) & !stones;
+        let lines = windows(shape).into_iter().filter(|window| {
+            let indices = window.cells.map(Geometry::<W, S>::index);
+            let is_in = |set: W| move |&index: &u32| W::bit(index).meets(set);
+            window.direction != Direction::Up
+                && indices.iter().all(is_in(stones | cells))
+                && indices.iter().any(is_in(stones))
+        });
+        let lines = lines.count() as u32;
+        assert_eq!(Geometry::<W, S>::lines_through(stones, cells), lines);
+        lines
+    }
+
+    #[test]
+    fn the_lines_through_stones_are_counted() {
+        let mut lines = 0;
+        for seed in 0..100 {
+            let draw = |what: u64, most: u64| (scramble(seed * 10 + what) % most) as u8;
+            let forbidden = BoardCell {
+                column: draw(2, 9),
+                row: draw(3, 9),
+            };
+            let shape = BoardShape::new(9, 9 + draw(1, 4), Some(forbidden));
+            let shape = shape.expect("a usual board");
+            lines += check::<u128, 10>(shape, seed);
+            assert!(check::<U192, 13>(shape, seed) > 0);
+        }
+        assert!(lines > 1000, "{lines}");
     }
 }

@@ -167,7 +167,13 @@ impl<W: Word, const S: u32> Evaluation<W, S> {
     /// The value for the side to move, in 1/256 of the logarithm of its odds, where
     /// neither side can win with its next stone.
     #[inline]
-    pub(crate) fn value(&self, taken: W, stones: u32, wins: Wins<W>, windows: Weight) -> i32 {
+    pub(crate) fn value(
+        &self,
+        board: Board<W>,
+        stones: u32,
+        wins: Wins<W>,
+        windows: Weight,
+    ) -> i32 {
         let mut sum = if stones.is_multiple_of(2) {
             windows
         } else {
@@ -176,7 +182,7 @@ impl<W: Word, const S: u32> Evaluation<W, S> {
         if self.without.has(Idea::Evaluation) {
             return 0;
         }
-        self.ground.threats(taken, stones, wins, |term| {
+        self.ground.threats(board, stones, wins, |term| {
             if is_zugzwang(term) && self.without.has(Idea::Zugzwang) {
                 return;
             }
@@ -250,7 +256,7 @@ mod tests {
             other: geometry.wins(board.other, taken),
         };
         let (_, windows) = evaluation.start(board);
-        let value = evaluation.value(taken, board.stones(), wins, windows);
+        let value = evaluation.value(board, board.stones(), wins, windows);
         let late = found.fullness;
         let sum = found.counts.iter().map(|&(term, count)| {
             let weight = weights.of(term);

@@ -39,12 +39,9 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
             let column = Geometry::<W, S>::cell(moves.lowest()).column;
             return Answer {
                 column,
-                value: self.evaluation.value(
-                    self.geometry().taken(board),
-                    node.stones,
-                    node.wins,
-                    node.windows,
-                ),
+                value: self
+                    .evaluation
+                    .value(board, node.stones, node.wins, node.windows),
                 proven: None,
                 depth: 0,
                 nodes: 1,
@@ -138,9 +135,8 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
 
     fn evaluate(&self, position: &Position) -> i32 {
         let node = self.root(position.board::<W, S>());
-        let taken = self.geometry().taken(node.board);
         self.evaluation
-            .value(taken, node.stones, node.wins, node.windows)
+            .value(node.board, node.stones, node.wins, node.windows)
     }
 
     fn terms(&self, position: &Position) -> Option<Terms> {

@@ -243,7 +243,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         }
         let is_only = !moves.has_two();
         if depth <= 0 && !is_only {
-            return self.estimate(node, taken);
+            return self.estimate(node);
         }
         if is_only {
             self.place_last(node);
@@ -260,7 +260,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             && !is_win(beta)
             && !self.searcher.without.has(Idea::Futility)
         {
-            let value = self.estimate(node, taken);
+            let value = self.estimate(node);
             if value - SURE_MARGIN * depth >= beta {
                 return value;
             }
@@ -309,11 +309,11 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
         }
     }
 
-    fn estimate(&self, node: &Node<W>, taken: W) -> i32 {
+    fn estimate(&self, node: &Node<W>) -> i32 {
         let Searcher {
             evaluation, blur, ..
         } = &*self.searcher;
-        let value = evaluation.value(taken, node.stones, node.wins, node.windows);
+        let value = evaluation.value(node.board, node.stones, node.wins, node.windows);
         if blur.most == 0 {
             return value;
         }

@@ -35,13 +35,30 @@ const THREATS: usize = 2 * 2 * DISTANCES;
 const SPANS: [u32; 6] = [6, 12, 20, 32, 48, u32::MAX];
 const ZUGZWANGS: usize = 2 * SPANS.len();
 
+/// Whose the lowest threat of a column is, one side's or both, and whose its cell is by nature.
+const LOWEST: usize = 3 * 2;
+/// Whose the lowest threat is that is by nature its owner's.
+const FITTING: usize = 2;
+/// Whose threats that can still matter, whether by nature their owner's, one or more.
+const LIVE: usize = 2 * 2 * 2;
+/// Which numbers of lines that one side would complete are told apart.
+const LINES: [u8; MOST_LINES as usize + 1] = [0, 1, 2, 3, 4, 5, 5, 6, 6, 6, 7];
+const MOST_LINES: u32 = 10;
+const FILLINGS: usize = 8;
+const FILLED: usize = 2 * FILLINGS;
+
 const FIRST_THREAT: usize = PATTERNS;
-const FIRST_ZUGZWANG: usize = FIRST_THREAT + THREATS;
+const FIRST_LOWEST: usize = FIRST_THREAT + THREATS;
+const FIRST_FITTING: usize = FIRST_LOWEST + LOWEST;
+const FIRST_LIVE: usize = FIRST_FITTING + FITTING;
+const FIRST_FILLED: usize = FIRST_LIVE + LIVE;
+/// As it is, and if the other side were to move.
+const FIRST_ZUGZWANG: [usize; 2] = [FIRST_FILLED + FILLED, FIRST_FILLED + FILLED + ZUGZWANGS];
 /// It is one's turn.
-pub(crate) const TURN: usize = FIRST_ZUGZWANG + ZUGZWANGS;
+pub(crate) const TURN: usize = FIRST_ZUGZWANG[1] + ZUGZWANGS;
 /// Whether a term is who wins when the harmless cells are used up.
 pub(crate) const fn is_zugzwang(term: usize) -> bool {
-    term >= FIRST_ZUGZWANG && term < TURN
+    term >= FIRST_ZUGZWANG[0] && term < TURN
 }
 
 /// How many terms there are.
@@ -140,6 +157,15 @@ pub(crate) struct Wins<W> {
     pub(crate) other: W,
 }
 
+/// What can be taken before a side must move below a threat.
+#[derive(Clone, Copy)]
+struct Harmless<W> {
+    /// How many cells.
+    free: u32,
+    /// The lowest threat of each column that has one.
+    heads: W,
+}
+
 impl<W: Word, const S: u32> Ground<W, S> {
     pub(crate) fn new(shape: BoardShape) -> Self {
         let geometry = Geometry::<W, S>::new(shape);
@@ -179,24 +205,98 @@ impl<W: Word, const S: u32> Ground<W, S> {
     #[inline]
     pub(crate) fn threats(
         &self,
-        taken: W,
+        board: Board<W>,
         stones: u32,
         wins: Wins<W>,
         mut term: impl FnMut(usize),
     ) {
         term(TURN);
-        let both = wins.own | wins.other;
-        if both.is_empty() {
-            return;
-        }
-        let one = self.above(self.geometry.landings(taken));
-        let two = self.above(one);
-        let three = self.above(two);
+        let taken = self.geometry.taken(board);
         let own_parity = if stones.is_multiple_of(2) {
             self.even_cells
         } else {
             !self.even_cells
         };
+        let mut live = self.geometry.cells & !taken;
+        let both = wins.own | wins.other;
+        if !both.is_empty() {
+            let harmless =
+                self.columns_with_threats(&mut live, stones, own_parity, wins, &mut term);
+            self.each_threat(taken, live, own_parity, wins, &mut term);
+            for (turn, first) in FIRST_ZUGZWANG.into_iter().enumerate() {
+                let (outcome, plies) = self.zugzwang(harmless, wins, turn == 0);
+                let span = SPANS.iter().position(|&end| plies < end).unwrap_or(0);
+                match outcome {
+                    Ordering::Greater => term(first + span),
+                    Ordering::Less => term(first + SPANS.len() + span),
+                    Ordering::Equal => {}
+                }
+            }
+        }
+        let sides = [(board.own, own_parity), (board.other, !own_parity)];
+        for (side, (stones, natural)) in sides.into_iter().enumerate() {
+            let lines = Geometry::<W, S>::lines_through(stones, live & natural);
+            let number = usize::from(LINES[lines.min(MOST_LINES) as usize]);
+            term(FIRST_FILLED + side * FILLINGS + number);
+        }
+    }
+
+    /// Visits the terms of the lowest threats of columns, and takes the cells above them from the
+    /// live ones; the cells that can be taken without harm.
+    #[inline]
+    fn columns_with_threats(
+        &self,
+        live: &mut W,
+        stones: u32,
+        own_parity: W,
+        wins: Wins<W>,
+        term: &mut impl FnMut(usize),
+    ) -> Harmless<W> {
+        let mut harmless = Harmless {
+            free: self.geometry.shape.room() - stones,
+            heads: W::EMPTY,
+        };
+        let fitting = wins.own & own_parity | wins.other & !own_parity;
+        let mut rest = wins.own | wins.other;
+        while !rest.is_empty() {
+            let index = rest.lowest();
+            let lowest = W::bit(index);
+            let upwards = self.upwards[index as usize];
+            rest &= !upwards;
+            *live &= !upwards | lowest;
+            harmless.heads |= lowest;
+            // The cell below the threat is not free either. Where that is taken, somebody can win
+            // at once and nothing here matters; then there may be less free cells than are counted.
+            let held = u32::from(self.from_here[index as usize]) + 1;
+            harmless.free = harmless.free.saturating_sub(held);
+            let side = match (lowest.meets(wins.own), lowest.meets(wins.other)) {
+                (true, false) => 0,
+                (false, _) => 1,
+                (true, true) => 2,
+            };
+            term(FIRST_LOWEST + side * 2 + usize::from(lowest.meets(own_parity)));
+            let fitting = fitting & upwards;
+            if !fitting.is_empty() {
+                let is_own = W::bit(fitting.lowest()).meets(own_parity);
+                term(FIRST_FITTING + usize::from(!is_own));
+            }
+        }
+        harmless
+    }
+
+    /// Visits the terms of each threat, and of how many there are among the cells that are live.
+    #[inline]
+    fn each_threat(
+        &self,
+        taken: W,
+        live: W,
+        own_parity: W,
+        wins: Wins<W>,
+        term: &mut impl FnMut(usize),
+    ) {
+        let one = self.above(self.geometry.landings(taken));
+        let two = self.above(one);
+        let three = self.above(two);
         for (side, threats, natural) in [(0, wins.own, own_parity), (1, wins.other, !own_parity)] {
             for index in threats.bits() {
                 let cell = W::bit(index);
@@ -212,39 +312,38 @@ impl<W: Word, const S: u32> Ground<W, S> {
                 let fits = usize::from(cell.meets(natural));
                 term(FIRST_THREAT + (side * 2 + fits) * DISTANCES + distance);
             }
-        }
-        let (outcome, plies) = self.zugzwang(stones, wins);
-        let span = SPANS.iter().position(|&end| plies < end).unwrap_or(0);
-        match outcome {
-            Ordering::Greater => term(FIRST_ZUGZWANG + span),
-            Ordering::Less => term(FIRST_ZUGZWANG + SPANS.len() + span),
-            Ordering::Equal => {}
+            let threats = threats & live;
+            for (fits, some) in [threats & !natural, threats & natural]
+                .into_iter()
+                .enumerate()
+            {
+                if !some.is_empty() {
+                    let several = usize::from(some.has_two());
+                    term(FIRST_LIVE + (side * 2 + fits) * 2 + several);
+                }
+            }
         }
     }
 
     /// Who wins if nobody makes a new threat and nobody moves below a threat before he
-    /// must: `Greater` if it is the side to move; and after how many plies that is
-    /// decided.
+    /// must: `Greater` if it is the side that is called own here; and after how many plies that is
+    /// decided. `own_turn` says whether that side is the next to move.
     ///
     /// The cells that can be taken without moving below a threat are counted. Who has
     /// to move when they are used up gives up a threat of his own, if there is one
     /// with only the other side's loss above, or loses.
-    fn zugzwang(&self, stones: u32, wins: Wins<W>) -> (Ordering, u32) {
+    fn zugzwang(
+        &self,
+        harmless: Harmless<W>,
+        wins: Wins<W>,
+        mut own_turn: bool,
+    ) -> (Ordering, u32) {
+        let Harmless {
+            mut free,
+            mut heads,
+        } = harmless;
         let labels = wins.own | wins.other;
-        let mut free = self.geometry.shape.room() - stones;
-        let mut heads = W::EMPTY;
-        let mut rest = labels;
-        while !rest.is_empty() {
-            let lowest = rest.lowest();
-            rest &= !self.upwards[lowest as usize];
-            heads |= W::bit(lowest);
-            // The cell below the threat is not free either. Where that is taken, somebody can win
-            // at once and nothing here matters; then there may be less free cells than are counted.
-            let held = u32::from(self.from_here[lowest as usize]) + 1;
-            free = free.saturating_sub(held);
-        }
         let mut plies = 0;
-        let mut own_turn = true;
         loop {
             plies += free;
             own_turn ^= free % 2 == 1;
@@ -342,7 +441,7 @@ pub(crate) fn terms<W: Word, const S: u32>(
             counts.push((pattern(window.direction, row, !owned & 15, other), -1.0));
         }
     }
-    ground.threats(taken, stones, wins, |term| counts.push((term, 1.0)));
+    ground.threats(board, stones, wins, |term| counts.push((term, 1.0)));
     Some(Terms {
         counts,
         fullness: stones as f32 / geometry.shape.room() as f32,
