@@ -2,14 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use bot_kit::{Bot, Thinker, Turn};
+use bot_kit::{Bot, GameOver, Thinker, Turn};
 use referee_core::Seat;
 use referee_games::connect_four::{Board, ConnectFour, Point};
 use zugzwang::{
     Answer, BoardCell, BoardShape, Engine, Idea, Ideas, Limit, Options, Position, Proven,
 };
 
-use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin};
+use crate::{
+    Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin, ponder::Ponder,
+};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "zugzwang",
@@ -24,6 +26,12 @@ pub(crate) const BOT: HouseBot = HouseBot {
         },
         Parameter::LEVEL,
         Parameter::TABLE,
+        Parameter::THREADS,
+        Parameter {
+            name: "ponder",
+            standard: "no",
+            summary: "yes or no: whether it thinks while the other side moves; not with nodes or level",
+        },
         Parameter {
             name: "without",
             standard: "none",
@@ -65,6 +73,13 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let nodes = parameters.get("nodes", "a number of positions, at least 1", |n| *n > 0)?;
     let level = parameters.level()?;
     let table = parameters.table()?;
+    let threads = parameters.threads()?;
+    let ponders = parameters.is_on("ponder")?.unwrap_or(false);
+    parameters.require(
+        "ponder",
+        "no beside nodes or level, which always play the same",
+        !ponders || (nodes, level) == (None, None),
+    )?;
     let without = parameters.list("without", &Idea::ALL, Idea::name)?;
     let without = without.into_iter().fold(Ideas::default(), Ideas::with);
     let budget = match (nodes, level) {
@@ -80,21 +95,37 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         .can_resume()
         .thinks(move |start| ZugzwangPlayer {
             budget,
+            ponders,
             margin: Margin::new(),
-            engine: Engine::new(Options {
+            engine: Ponder::new(Engine::new(Options {
                 table,
+                threads,
                 blur: level.map_or(0, |level| BY_LEVEL[level - 1].1),
                 seed: start.bot_seed,
                 without,
                 ..Options::default()
-            }),
+            })),
         }))
 }
 
 struct ZugzwangPlayer {
     budget: Budget,
+    ponders: bool,
     margin: Margin,
-    engine: Engine,
+    engine: Ponder<Engine>,
+}
+
+impl ZugzwangPlayer {
+    /// Searches the position after its move until it is asked again: what it finds stays in the
+    /// table.
+    fn ponder(&mut self, mut position: Position, column: u8) {
+        if position.play(column).is_ok() {
+            self.engine.start(move |engine, stop| {
+                // Nothing is left to search for in a game that is over.
+                let _ = engine.search(&position, &Limit::flag(stop));
+            });
+        }
+    }
 }
 
 impl Thinker<ConnectFour> for ZugzwangPlayer {
@@ -103,11 +134,16 @@ impl Thinker<ConnectFour> for ZugzwangPlayer {
         let board = &turn.view().public.board;
         let allowed = self.margin.within(turn.limit);
         let limit = self.budget.within(allowed, 1);
+        let position = position(board, turn.seat());
         let answer = self
             .engine
-            .search(&position(board, turn.seat()), &limit)
+            .engine()
+            .search(&position, &limit)
             .expect("a seat is asked while the game goes on");
         self.margin.learn(begin.elapsed().saturating_sub(allowed));
+        if self.ponders {
+            self.ponder(position, answer.column);
+        }
         board
             .landing(answer.column.into())
             .expect("a column that has room")
@@ -125,10 +161,14 @@ impl Thinker<ConnectFour> for ZugzwangPlayer {
             }
             // A full board is a draw.
             let limit = self.budget.within(allowed, legal.len() as u32);
-            let found = self.engine.search(&after, &limit);
+            let found = self.engine.engine().search(&after, &limit);
             Some(found.map_or(0.5, |answer| 1.0 - share(&answer)))
         });
         shares.collect()
+    }
+
+    fn game_over(&mut self, _over: &GameOver) {
+        self.engine.engine();
     }
 }
 
@@ -237,6 +277,40 @@ mod tests {
         );
         let told = BOT.parameters.iter().find(|one| one.name == "without");
         assert!(told.unwrap().summary.contains(&names));
+    }
+
+    #[test]
+    fn an_answer_after_pondering_is_in_time_and_legal() {
+        let mut player = ZugzwangPlayer {
+            budget: Budget::Time(Duration::from_millis(20)),
+            ponders: true,
+            margin: Margin::new(),
+            engine: Ponder::new(Engine::new(Options::default())),
+        };
+        let mut position = Position::new(BoardShape::new(9, 9, None).unwrap());
+        for _ in 0..6 {
+            let limit = Limit::time(Duration::from_millis(20));
+            let begin = Instant::now();
+            let answer = player.engine.engine().search(&position, &limit).unwrap();
+            // With much room for a busy machine: a thread that goes on would never end.
+            assert!(begin.elapsed() < Duration::from_secs(10));
+            player.ponder(position, answer.column);
+            position.play(answer.column).unwrap();
+        }
+    }
+
+    #[test]
+    fn fixed_work_does_not_ponder() {
+        for fixed in ["nodes=100", "level=3"] {
+            let refused = crate::bot(&format!("zugzwang?ponder=yes&{fixed}"))
+                .err()
+                .unwrap();
+            assert_eq!(
+                refused.to_string(),
+                "zugzwang?ponder=yes: expected no beside nodes or level, which always play the same"
+            );
+        }
+        assert!(crate::bot("zugzwang?ponder=yes&threads=2").is_ok());
     }
 
     #[test]

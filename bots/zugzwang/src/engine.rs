@@ -1,5 +1,11 @@
 //! The engine: one search after another, each of which uses what the earlier ones found.
 
+use std::{
+    num::NonZeroUsize,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    thread,
+};
+
 use crate::{
     answer::Answer,
     idea::{Idea, Ideas},
@@ -28,10 +34,12 @@ pub struct Options {
     pub seed: u64,
     /// What it does without, for measurements.
     pub without: Ideas,
+    /// How many threads search. With more than one the same search may give another answer.
+    pub threads: NonZeroUsize,
 }
 
 impl Default for Options {
-    /// 16 MiB, the weights that were learned, no errors, every idea.
+    /// 16 MiB, the weights that were learned, no errors, every idea, one thread.
     fn default() -> Self {
         Self {
             table: 16,
@@ -39,6 +47,7 @@ impl Default for Options {
             blur: 0,
             seed: 0,
             without: Ideas::default(),
+            threads: NonZeroUsize::MIN,
         }
     }
 }
@@ -47,7 +56,8 @@ impl Default for Options {
 pub struct Engine {
     options: Options,
     table: Table,
-    searcher: Option<Box<dyn Searching>>,
+    /// One for each thread, for boards of one shape; none before the first search.
+    searchers: Vec<Box<dyn Searching>>,
 }
 
 /// The position leaves nothing to search for.
@@ -62,14 +72,14 @@ impl Engine {
         Self {
             table: Table::new(options.table),
             options,
-            searcher: None,
+            searchers: Vec::new(),
         }
     }
 
     /// Forgets what it has found out.
     pub fn clear(&mut self) {
         self.table.clear();
-        self.searcher = None;
+        self.searchers.clear();
     }
 
     /// The best move that is found within the limit.
@@ -85,8 +95,29 @@ impl Engine {
             self.clear();
         }
         self.table.grow_older();
-        let (searcher, table) = self.parts(position.shape());
-        Ok(searcher.search(table, position, limit))
+        let (searchers, table) = self.parts(position.shape());
+        let Some((own, helpers)) = searchers.split_first_mut() else {
+            unreachable!("there is at least one thread");
+        };
+        if helpers.is_empty() {
+            return Ok(own.search(table, position, limit));
+        }
+        let stop = AtomicBool::new(false);
+        let nodes = AtomicU64::new(0);
+        let mut answer = thread::scope(|scope| {
+            for (at, helper) in helpers.iter_mut().enumerate() {
+                let (stop, nodes) = (&stop, &nodes);
+                scope.spawn(move || {
+                    let looked_at = helper.help(table, position, &Limit::flag(stop), at + 1);
+                    nodes.fetch_add(looked_at, Relaxed);
+                });
+            }
+            let answer = own.search(table, position, limit);
+            stop.store(true, Relaxed);
+            answer
+        });
+        answer.nodes += nodes.into_inner();
+        Ok(answer)
     }
 
     /// How the game ends if both sides play perfectly: the winner as soon, the loser as
@@ -104,7 +135,7 @@ impl Engine {
             return Err(GameIsOver);
         }
         self.table.grow_older();
-        let (searcher, table) = self.parts(position.shape());
+        let (searcher, table) = self.one(position.shape());
         Ok(searcher.solve(table, position, limit))
     }
 
@@ -115,7 +146,7 @@ impl Engine {
         if position.is_won() || position.is_full() {
             return None;
         }
-        let (searcher, _) = self.parts(position.shape());
+        let (searcher, _) = self.one(position.shape());
         searcher.forced_win(position, plies, nodes)
     }
 
@@ -123,27 +154,33 @@ impl Engine {
     /// odds to win. It is meant for positions in which neither side can win with its next
     /// stone.
     pub fn evaluate(&mut self, position: &Position) -> i32 {
-        self.parts(position.shape()).0.evaluate(position)
+        self.one(position.shape()).0.evaluate(position)
     }
 
     /// The terms that [`Engine::evaluate`] weighs; none where a side can win with its next
     /// stone.
     pub fn terms(&mut self, position: &Position) -> Option<Terms> {
-        self.parts(position.shape()).0.terms(position)
+        self.one(position.shape()).0.terms(position)
     }
 
     /// How many sequences of so many plies lead on from a position. A game that has ended
     /// before leads to none.
     pub fn leaves(&mut self, position: &Position, plies: u32) -> u64 {
-        self.parts(position.shape()).0.leaves(position, plies)
+        self.one(position.shape()).0.leaves(position, plies)
     }
 
-    fn parts(&mut self, shape: BoardShape) -> (&mut dyn Searching, &mut Table) {
-        let searcher = match self.searcher.take() {
-            Some(searcher) if searcher.shape() == shape => searcher,
-            _ => searcher(shape, &self.options),
-        };
-        (&mut **self.searcher.insert(searcher), &mut self.table)
+    /// The searches on boards of this shape, one for each thread, and the table.
+    fn parts(&mut self, shape: BoardShape) -> (&mut [Box<dyn Searching>], &Table) {
+        if self.searchers.first().is_none_or(|it| it.shape() != shape) {
+            let threads = 0..self.options.threads.get();
+            self.searchers = threads.map(|_| searcher(shape, &self.options)).collect();
+        }
+        (&mut self.searchers, &self.table)
+    }
+
+    fn one(&mut self, shape: BoardShape) -> (&mut dyn Searching, &Table) {
+        let (searchers, table) = self.parts(shape);
+        (&mut *searchers[0], table)
     }
 }
 

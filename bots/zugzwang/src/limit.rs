@@ -1,6 +1,9 @@
 //! When a search ends.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    time::{Duration, Instant},
+};
 
 /// When a search ends: whichever of its limits comes first. Without one it goes on until
 /// the game is decided.
@@ -9,6 +12,7 @@ pub struct Limit<'a> {
     pub(crate) nodes: Option<u64>,
     pub(crate) depth: Option<u8>,
     pub(crate) time: Option<(Duration, Box<dyn Fn() -> Duration + 'a>)>,
+    pub(crate) stop: Option<&'a AtomicBool>,
 }
 
 impl<'a> Limit<'a> {
@@ -47,6 +51,15 @@ impl<'a> Limit<'a> {
         }
     }
 
+    /// When this is set, by another thread. It is looked at as often as a clock.
+    #[must_use]
+    pub fn flag(stop: &'a AtomicBool) -> Self {
+        Self {
+            stop: Some(stop),
+            ..Self::default()
+        }
+    }
+
     /// And after so many positions.
     #[must_use]
     pub const fn and_nodes(mut self, nodes: u64) -> Self {
@@ -59,8 +72,9 @@ impl<'a> Limit<'a> {
         self.nodes.unwrap_or(u64::MAX)
     }
 
-    /// Whether its clock says to stop.
+    /// Whether its clock or its flag says to stop.
     pub(crate) fn is_out_of_time(&self) -> bool {
         (self.time.as_ref()).is_some_and(|(end, clock)| clock() >= *end)
+            || self.stop.is_some_and(|stop| stop.load(Relaxed))
     }
 }

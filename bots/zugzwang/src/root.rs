@@ -28,7 +28,7 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         self.geometry().shape
     }
 
-    fn search(&mut self, table: &mut Table, position: &Position, limit: &Limit<'_>) -> Answer {
+    fn search(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Answer {
         let board = position.board::<W, S>();
         let node = self.root(board);
         let (moves, decided) = self.at_once(&node);
@@ -66,15 +66,28 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         let mut run = self.run(table, limit, board, false);
         run.nodes = forced_share(nodes);
         run.stopped = is_late;
-        run.deepen(&node, moves)
+        run.deepen(&node, moves, 1)
     }
 
-    fn solve(
+    fn help(
         &mut self,
-        table: &mut Table,
+        table: &Table,
         position: &Position,
         limit: &Limit<'_>,
-    ) -> Option<Proven> {
+        number: usize,
+    ) -> u64 {
+        let board = position.board::<W, S>();
+        let node = self.root(board);
+        let (moves, decided) = self.at_once(&node);
+        if decided.is_some() || !moves.has_two() {
+            return 0;
+        }
+        let mut run = self.run(table, limit, board, false);
+        // Every other thread is a ply ahead.
+        run.deepen(&node, moves, 1 + number as i32 % 2).nodes
+    }
+
+    fn solve(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Option<Proven> {
         let board = position.board::<W, S>();
         let node = self.root(board);
         if let (_, Some((_, proven))) = self.at_once(&node) {
@@ -220,8 +233,8 @@ impl<W: Word, const S: u32> Searcher<W, S> {
 }
 
 impl<W: Word, const S: u32> Run<'_, W, S> {
-    /// Searches deeper and deeper until a limit is reached or the game is decided.
-    fn deepen(&mut self, root: &Node<W>, moves: W) -> Answer {
+    /// Searches deeper and deeper, from this depth on, until a limit is reached or the game is decided.
+    fn deepen(&mut self, root: &Node<W>, moves: W, first: i32) -> Answer {
         let mut order: Vec<u32> = moves.bits().collect();
         let promise = |run: &Self, index: u32| {
             let candidate = run.candidate(root, index);
@@ -238,8 +251,8 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             .map_or(most, |depth| most.min(depth.into()));
         let mut value = 0;
         let mut reached = 0;
-        for depth in 1..=most {
-            let mut window = if depth < 4 {
+        for depth in first..=most {
+            let mut window = if depth < 4.max(first + 1) {
                 [-INFINITE, INFINITE]
             } else {
                 [value - ASPIRATION, value + ASPIRATION]

@@ -62,13 +62,12 @@ const EXACT: u64 = 0x5851_f42d_4c95_7f2d;
 /// What the engine asks of the search on one board, whatever its layout.
 pub(crate) trait Searching: Send {
     fn shape(&self) -> BoardShape;
-    fn search(&mut self, table: &mut Table, position: &Position, limit: &Limit<'_>) -> Answer;
-    fn solve(
-        &mut self,
-        table: &mut Table,
-        position: &Position,
-        limit: &Limit<'_>,
-    ) -> Option<Proven>;
+    fn search(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Answer;
+    /// Searches the same for another thread, which looks into the same table, until the limit says
+    /// to stop; this is the number of the helping thread, from 1.
+    fn help(&mut self, table: &Table, position: &Position, limit: &Limit<'_>, number: usize)
+    -> u64;
+    fn solve(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Option<Proven>;
     fn forced_win(&mut self, position: &Position, plies: u32, nodes: u64) -> Option<(u8, u32)>;
     fn evaluate(&self, position: &Position) -> i32;
     fn terms(&self, position: &Position) -> Option<Terms>;
@@ -125,7 +124,7 @@ impl<W: Word, const S: u32> Searcher<W, S> {
 
     pub(crate) fn run<'a>(
         &'a mut self,
-        table: &'a mut Table,
+        table: &'a Table,
         limit: &'a Limit<'a>,
         board: Board<W>,
         exact: bool,
@@ -194,7 +193,7 @@ impl Candidate {
 /// One search.
 pub(crate) struct Run<'a, W, const S: u32> {
     pub(crate) searcher: &'a mut Searcher<W, S>,
-    pub(crate) table: &'a mut Table,
+    pub(crate) table: &'a Table,
     pub(crate) limit: &'a Limit<'a>,
     states: WindowStates,
     pub(crate) nodes: u64,

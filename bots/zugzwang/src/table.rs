@@ -1,4 +1,9 @@
-//! The transposition table: what the search has found out about positions.
+//! The transposition table: what the search has found out about positions. Threads share it without
+//! locks: an entry is two words, of which the first is the position's hash combined with the second
+//! by exclusive or, so that an entry of which two threads wrote a word each is no position's (R. Hyatt
+//! and T. Mann, "A lock-less transposition table implementation", ICGA Journal 25(1), 2002).
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 /// What a stored score says of the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,95 +19,134 @@ pub(crate) enum Bound {
 /// What is known of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    key: u64,
     pub(crate) score: i16,
     /// The index of the best cell, or [`NO_CELL`].
     pub(crate) cell: u8,
     /// The depth of the search behind it, in plies.
     pub(crate) depth: u8,
     pub(crate) bound: Bound,
-    age: u8,
 }
 
 /// No cell has this index.
 pub(crate) const NO_CELL: u8 = u8::MAX;
 
-const VACANT: Entry = Entry {
-    key: 0,
-    score: 0,
-    cell: NO_CELL,
-    depth: 0,
-    bound: Bound::Lower,
-    age: 0,
-};
+impl Entry {
+    /// As a word, which is never 0.
+    const fn pack(self, age: u8) -> u64 {
+        let [low, high] = self.score.to_le_bytes();
+        let bound = match self.bound {
+            Bound::Lower => 1,
+            Bound::Upper => 2,
+            Bound::Exact => 3,
+        };
+        u64::from_le_bytes([low, high, self.cell, self.depth, bound, age, 0, 0])
+    }
+
+    /// And its age; none if nothing was written.
+    const fn unpack(word: u64) -> Option<(Self, u8)> {
+        let [low, high, cell, depth, bound, age, _, _] = word.to_le_bytes();
+        let bound = match bound {
+            1 => Bound::Lower,
+            2 => Bound::Upper,
+            3 => Bound::Exact,
+            _ => return None,
+        };
+        let entry = Self {
+            score: i16::from_le_bytes([low, high]),
+            cell,
+            depth,
+            bound,
+        };
+        Some((entry, age))
+    }
+}
 
 /// Entries that share an address: a line of the processor's cache.
 const BUCKET: usize = 4;
 
+#[derive(Default)]
+#[repr(align(64))]
+struct Bucket([(AtomicU64, AtomicU64); BUCKET]);
+
 /// A table of fixed size. A position is told by a 64-bit hash.
 pub(crate) struct Table {
-    buckets: Vec<[Entry; BUCKET]>,
-    age: u8,
+    buckets: Vec<Bucket>,
+    age: AtomicU8,
 }
 
 impl Table {
     /// A table of so many MiB, at least one bucket, rounded down to a power of two.
     pub(crate) fn new(mebibytes: usize) -> Self {
-        let buckets = (mebibytes << 20) / size_of::<[Entry; BUCKET]>();
+        let buckets = (mebibytes << 20) / size_of::<Bucket>();
         let buckets = 1 << buckets.max(1).ilog2();
         Self {
-            buckets: vec![[VACANT; BUCKET]; buckets],
-            age: 0,
+            buckets: (0..buckets).map(|_| Bucket::default()).collect(),
+            age: AtomicU8::new(0),
         }
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.buckets.fill([VACANT; BUCKET]);
-        self.age = 0;
+        self.buckets.fill_with(Bucket::default);
+        *self.age.get_mut() = 0;
     }
 
     /// A new search begins: what is in the table is the first to be replaced.
-    pub(crate) fn grow_older(&mut self) {
-        self.age = self.age.wrapping_add(1);
+    pub(crate) fn grow_older(&self) {
+        self.age.fetch_add(1, Relaxed);
     }
 
     #[inline]
-    fn address(&self, key: u64) -> usize {
-        key as usize & (self.buckets.len() - 1)
+    fn bucket(&self, key: u64) -> &[(AtomicU64, AtomicU64); BUCKET] {
+        &self.buckets[key as usize & (self.buckets.len() - 1)].0
     }
 
     #[inline]
     pub(crate) fn get(&self, key: u64) -> Option<Entry> {
-        let bucket = &self.buckets[self.address(key)];
-        bucket.iter().find(|entry| entry.key == key).copied()
+        for (check, word) in self.bucket(key) {
+            let word = word.load(Relaxed);
+            if check.load(Relaxed) ^ word == key {
+                return Entry::unpack(word).map(|(entry, _)| entry);
+            }
+        }
+        None
     }
 
-    pub(crate) fn put(&mut self, key: u64, score: i16, cell: u8, depth: u8, bound: Bound) {
-        let age = self.age;
-        let address = self.address(key);
-        let bucket = &mut self.buckets[address];
-        let worth = |entry: &Entry| {
-            let same_age = i32::from(entry.age == age);
-            i32::from(entry.depth) + 256 * same_age
-        };
-        let same = bucket.iter().position(|entry| entry.key == key);
-        let place = same.unwrap_or_else(|| {
-            let least = (0..BUCKET).min_by_key(|&place| worth(&bucket[place]));
-            least.expect("a bucket has entries")
-        });
-        let cell = match same {
-            Some(_) if cell == NO_CELL => bucket[place].cell,
-            _ => cell,
-        };
-        bucket[place] = Entry {
-            key,
+    pub(crate) fn put(&self, key: u64, score: i16, cell: u8, depth: u8, bound: Bound) {
+        let age = self.age.load(Relaxed);
+        let bucket = self.bucket(key);
+        let mut target = &bucket[0];
+        let mut least = i32::MAX;
+        let mut cell = cell;
+        for slot in bucket {
+            let word = slot.1.load(Relaxed);
+            let Some((entry, its_age)) = Entry::unpack(word) else {
+                if least > -1 {
+                    (target, least) = (slot, -1);
+                }
+                continue;
+            };
+            if slot.0.load(Relaxed) ^ word == key {
+                target = slot;
+                if cell == NO_CELL {
+                    cell = entry.cell;
+                }
+                break;
+            }
+            let worth = i32::from(entry.depth) + 256 * i32::from(its_age == age);
+            if worth < least {
+                (target, least) = (slot, worth);
+            }
+        }
+        let entry = Entry {
             score,
             cell,
             depth,
             bound,
-            age,
         };
+        let word = entry.pack(age);
+        target.0.store(key ^ word, Relaxed);
+        target.1.store(word, Relaxed);
     }
 }
 
@@ -112,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_full_bucket_loses_what_is_old_and_shallow() {
-        let mut table = Table::new(0);
+        let table = Table::new(0);
         for key in 1..=4 {
             table.put(key, 7, 3, 10 + key as u8, Bound::Exact);
         }
@@ -126,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_table_is_not_larger_than_it_was_asked_to_be() {
-        assert_eq!(size_of::<[Entry; BUCKET]>(), 64);
+        assert_eq!(size_of::<Bucket>(), 64);
         for mebibytes in 1..=33 {
             let bytes = size_of_val(&*Table::new(mebibytes).buckets);
             assert!(bytes <= mebibytes << 20 && bytes > mebibytes << 19);
@@ -135,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_new_result_without_a_cell_keeps_the_old_cell() {
-        let mut table = Table::new(1);
+        let table = Table::new(1);
         table.put(9, 1, 42, 3, Bound::Lower);
         table.put(9, 2, NO_CELL, 4, Bound::Upper);
         let entry = table.get(9).unwrap();

@@ -2,7 +2,13 @@
 
 mod common;
 
-use std::{cell::Cell as Shared, time::Duration};
+use std::{
+    cell::Cell as Shared,
+    num::NonZeroUsize,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::Duration,
+};
 
 use common::{random_game, shapes};
 use rand::SeedableRng as _;
@@ -159,6 +165,42 @@ fn a_search_ends_with_its_clock() {
         // A position takes at most that many of the search for forced wins with it.
         assert!(answer.nodes <= (256 + 20) * end + 5_000, "{answer:?}");
     }
+}
+
+#[test]
+fn a_search_ends_when_its_flag_is_set() {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let searching = scope.spawn(|| engine().search(&after(&[4]), &Limit::flag(&stop)));
+        stop.store(true, Relaxed);
+        let answer = searching.join().expect("it does not panic");
+        assert!(answer.is_ok());
+    });
+}
+
+#[test]
+fn threads_prove_what_one_proves() {
+    let mut rng = ChaCha8Rng::seed_from_u64(31);
+    let mut team = Engine::new(Options {
+        table: 2,
+        threads: NonZeroUsize::new(3).expect("not 0"),
+        ..Options::default()
+    });
+    let mut proven = 0;
+    for shape in shapes() {
+        let mut moves = random_game(shape, &mut rng);
+        moves.truncate(moves.len().saturating_sub(4));
+        let position = Position::after(shape, &moves).expect("the beginning of a game");
+        let one = search(&position, 20_000);
+        let all = team.search(&position, &Limit::nodes(20_000));
+        let all = all.expect("the game goes on");
+        let wins = |answer: &Answer| answer.proven.map(|it| matches!(it, Proven::Win { .. }));
+        if let (Some(one), Some(all)) = (wins(&one), wins(&all)) {
+            assert_eq!(one, all, "{position:?}");
+            proven += 1;
+        }
+    }
+    assert!(proven > 0);
 }
 
 #[test]

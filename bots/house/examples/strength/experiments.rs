@@ -106,15 +106,18 @@ pub(crate) fn experiments() -> Vec<Experiment> {
             two(game, Part::Levels, &higher, &lower, 100);
         }
     }
-    two(
-        "othello",
-        Part::Threads,
-        "edge?time=50ms&threads=2",
-        "edge?time=50ms",
-        100,
-    );
-    if let Some(last) = all.last_mut() {
-        last.threads = 2;
+    for (game, name) in [("othello", "edge"), ("connect_four", "zugzwang")] {
+        let one = format!("{name}?time=50ms");
+        all.push(Experiment {
+            threads: 2,
+            ..Experiment::new(
+                game,
+                Part::Threads,
+                &format!("{one}&threads=2"),
+                &[&one],
+                100,
+            )
+        });
     }
     for (game, name) in [("othello", "edge"), ("connect_four", "zugzwang")] {
         for time in [5, 10, 40, 80, 160] {
