@@ -187,6 +187,7 @@ pub fn best(game: &GameInfo) -> &'static str {
 const ANALYSTS: &[(&str, &str)] = &[
     ("big_two", "ai4?playouts=400"),
     ("connect_four", "zugzwang?nodes=200000"),
+    ("mahjong", "tenpai"),
     ("othello", "edge?nodes=200000"),
 ];
 

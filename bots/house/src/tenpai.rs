@@ -64,6 +64,9 @@ const BY_LEVEL: [(f64, u64); LEVELS] = [
     (0.0, 2_500),
 ];
 
+/// Enough hands to value a hand that declines a win, where the bot is asked for its estimates.
+const HANDS_OF_WAITING: u64 = 2_500;
+
 /// How much it thinks.
 #[derive(Clone, Copy, Debug)]
 enum Effort {
@@ -163,7 +166,7 @@ impl TenpaiPlayer {
         };
         let clock = || began.elapsed();
         let limit = match self.settings.effort {
-            Effort::Hands(hands) => Limit::hands(hands),
+            Effort::Hands(hands) => Limit::hands(hands).until(allowed, &clock),
             Effort::Share(_) | Effort::Time(_) => Limit::clock(allowed, &clock),
         };
         let answer = match question {
@@ -172,14 +175,9 @@ impl TenpaiPlayer {
                 Answer::Discard(self.chosen(&discards))
             }
             Question::Win { self_draw } => {
-                let (public, private) = known;
-                let tile = if self_draw {
-                    private.drawn
-                } else {
-                    public.last_discard()
-                };
-                let wins = tile
-                    .is_none_or(|tile| self.engine.wins(&situation, here(tile), self_draw, &limit));
+                let tile = winning_tile(known, self_draw);
+                let wins =
+                    tile.is_none_or(|tile| self.engine.wins(&situation, tile, self_draw, &limit));
                 if wins { Answer::Win } else { Answer::Pass }
             }
         };
@@ -213,6 +211,56 @@ impl Thinker<Mahjong> for TenpaiPlayer {
         let known = (&view.public, &view.private);
         Self::answer(self, known, turn.seat(), turn.question, turn.limit)
     }
+
+    /// By the expected points: who expects those of a win more than the other one has all.
+    fn values(&mut self, turn: &Turn<'_, Mahjong>) -> Option<Vec<f64>> {
+        let view = turn.view();
+        let known = (&view.public, &view.private);
+        let mut situation = situation(known, turn.seat(), turn.question);
+        situation.passive = self.settings.passive;
+        let discards = match turn.question {
+            Question::Discard => self.engine.estimates(&situation),
+            Question::Win { .. } => Vec::new(),
+        };
+        let choice = match turn.question {
+            Question::Discard => None,
+            Question::Win { self_draw } => {
+                let tile = winning_tile(known, self_draw)?;
+                let limit = Limit::hands(HANDS_OF_WAITING);
+                self.engine.win_or_wait(&situation, tile, self_draw, &limit)
+            }
+        };
+        let of = |legal: &Answer| {
+            let points = match legal {
+                Answer::Win => choice?.score,
+                Answer::Pass => choice?.wait,
+                Answer::Discard(tile) => {
+                    let valued = discards.iter().find(|it| it.tile == here(*tile));
+                    valued?.value
+                }
+            };
+            Some(share(points))
+        };
+        turn.legal().iter().map(of).collect()
+    }
+}
+
+/// The tile that the seat may win with.
+fn winning_tile((public, private): (&Public, &Private), self_draw: bool) -> Option<tenpai::Tile> {
+    let tile = if self_draw {
+        private.drawn
+    } else {
+        public.last_discard()
+    };
+    tile.map(here)
+}
+
+/// About what a round's winner scores.
+const WIN: f64 = 57.0;
+
+/// The share of the points that so many points more than the other seat's stand for.
+fn share(points: f32) -> f64 {
+    (0.5 + f64::from(points) / (2.0 * WIN)).clamp(0.0, 1.0)
 }
 
 fn here(tile: Tile) -> tenpai::Tile {

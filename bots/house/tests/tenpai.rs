@@ -23,14 +23,11 @@ fn wall(seed: u64) -> Vec<String> {
     tiles
 }
 
-/// What the bot answers in seat 0, at most so many times. The other seat discards what it has drawn
-/// and never wins.
-fn answers(spec: &str, wall: &[String], limit: Duration, most: usize) -> Vec<Vec<u8>> {
+/// A round with this wall.
+fn sitting(wall: &[String], limit: Duration) -> Sitting {
     let setup: Value = json!({ "wall": wall.concat() });
-    let kind = game("mahjong").expect("a game");
-    let path = kind.path();
-    let mut sitting = Sitting::new(Fixture {
-        kind,
+    Sitting::new(Fixture {
+        kind: game("mahjong").expect("a game"),
         game_id: "test".to_owned(),
         setup,
         seed: Seed::new([7; 32]),
@@ -43,7 +40,14 @@ fn answers(spec: &str, wall: &[String], limit: Duration, most: usize) -> Vec<Vec
         },
         spent: PerSeat::new(2, |_| Duration::ZERO),
     })
-    .expect("a wall of 108 tiles");
+    .expect("a wall of 108 tiles")
+}
+
+/// What the bot answers in seat 0, at most so many times. The other seat discards what it has drawn
+/// and never wins.
+fn answers(spec: &str, wall: &[String], limit: Duration, most: usize) -> Vec<Vec<u8>> {
+    let path = game("mahjong").expect("a game").path();
+    let mut sitting = sitting(wall, limit);
     let mut player: Option<LocalPlayer> = None;
     let mut answers = Vec::new();
     let mut drawn = (13 + 13 + 1..wall.len()).step_by(2);
@@ -159,4 +163,67 @@ fn wrong_parameters_are_refused() {
         let error = bot(spec).err().expect("no such bot").to_string();
         assert!(error.contains(expected), "{spec}: {error}");
     }
+}
+
+/// What the bot expects of each legal answer to the first question, and these answers.
+fn first_values(spec: &str, wall: &[String]) -> (Vec<f64>, Vec<String>) {
+    let path = game("mahjong").expect("a game").path();
+    let mut sitting = sitting(wall, MINUTE);
+    let mut player: Option<LocalPlayer> = None;
+    loop {
+        match sitting.advance() {
+            Next::Tell(calls) => {
+                for (seat, call) in calls {
+                    if seat.index() == 0 {
+                        let player = player.as_mut().expect("it sits");
+                        player.hear(&call).expect("a call that can be read");
+                    }
+                }
+            }
+            Next::Over(_) => panic!("seat 0 is asked for a discard"),
+            Next::Ask(questions) => {
+                for question in questions {
+                    let is_own = question.seat.index() == 0;
+                    if is_own && question.number > 0 {
+                        let player = player.as_mut().expect("it sits");
+                        let values = player.values(&question.call).expect("a question");
+                        let legal = sitting.legal(question.seat);
+                        let names = legal.into_iter().map(|(name, _)| name).collect();
+                        return (values.expect("estimates"), names);
+                    }
+                    if is_own {
+                        let bot = bot(spec).expect("a bot");
+                        player = Some(bot.sit(path, &question.call).expect("it sits down"));
+                    }
+                    let ready = referee_games::ready();
+                    sitting.hear(question.seat, SeatReply::Answer(ready), Duration::ZERO);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_legal_answer_has_a_value() {
+    let (values, legal) = first_values("tenpai", &wall(5));
+    assert_eq!(values.len(), legal.len());
+    assert!(values.iter().all(|value| (0.0..=1.0).contains(value)));
+    let best = values.iter().copied().fold(0.0, f64::max);
+    assert!(
+        values.iter().any(|&value| value < best - 0.01),
+        "{values:?}"
+    );
+
+    // The 7c that it draws first completes seven pairs.
+    let mut winning = wall(5);
+    let wanted = "1c 1c 3c 3c 5c 5c 7c 1b 1b 2b 2b 3b 3b".split(' ');
+    for (at, tile) in wanted.enumerate() {
+        let found = winning[at..].iter().position(|other| other == tile);
+        winning.swap(at, at + found.expect("there are four of each"));
+    }
+    let seventh = winning[26..].iter().position(|other| other == "7c");
+    winning.swap(26, 26 + seventh.expect("not all are dealt"));
+    let (values, legal) = first_values("tenpai", &winning);
+    let of = |name: &str| values[legal.iter().position(|it| it == name).expect("legal")];
+    assert!(of("win") > of("pass"), "{legal:?} {values:?}");
 }

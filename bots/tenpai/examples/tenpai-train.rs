@@ -17,14 +17,13 @@ use std::{
 use clap::Parser;
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use referee_games::mahjong::Hand as RefereeHand;
 use tenpai::{
-    Hand, Tile, Valued, Weights, faan,
-    features::{Chances, PRESSED, Rows, Suits},
-    network::{FIRST, LAST, OFFSETS, SECOND, SECOND_ROWS, UNIT, WEIGHTS, threshold},
-    opponent::{
-        CLASSES, Discards, HOLDINGS, Habits, READ, READINGS, Racer, Reading, TURNS, class, holding,
-        turn,
-    },
+    Engine, Hand, KINDS, Tile, Valued, Weights, faan,
+    features::{Chances, PASSIVE_ROWS, PRESSED, RACING_ROWS, Rows, Suits},
+    network::{FIRST, Layout, SECOND, UNIT, threshold},
+    opponent::{READINGS, Racer, THROWS, TURNS, likelihood, turn},
+    reader::{self, SuitRows, sight},
 };
 
 use shanten::{Other, referee};
@@ -54,20 +53,30 @@ struct Arguments {
 struct Stage {
     name: &'static str,
     opponent: Kind,
-    /// The stage whose network it begins with, and whose habits.
+    /// The stage with whose network and readers it begins.
     from: Option<&'static str>,
     rounds: u64,
     /// What its rounds are drawn from.
     seed: u64,
-    /// The step at the beginning and at the end; where it is 0, the network stays as it is, and what
-    /// the other seat discards is learned.
-    rates: [f32; 2],
-    /// How much of the final score counts, against the later estimates of the network.
-    lambda: f32,
+    /// The step of the network at the beginning and at the end; none if it stays as it is.
+    rates: Option<[f32; 2]>,
+    /// The same of the readers of the other seat's discards.
+    reading: Option<[f32; 2]>,
+    /// From what the network learns.
+    targets: Targets,
     /// How often a discard is drawn at random among the best three.
     explore: f64,
     /// The points of a faan, 3 by the rules.
     pay: f32,
+}
+
+/// What a network learns.
+#[derive(Clone, Copy, PartialEq)]
+enum Targets {
+    /// The final score, of which so much counts, and the later estimates.
+    Rounds(f32),
+    /// The mean over all draws of the estimates after the next draw.
+    Draws,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,15 +87,16 @@ enum Kind {
 
 /// With the true score the engine learns fast, small hands and stays with them; it finds the large
 /// ones if it begins with many points for a faan.
-const STAGES: [Stage; 5] = [
+const STAGES: [Stage; 7] = [
     Stage {
         name: "large",
         opponent: Kind::Passive,
         from: None,
         rounds: 200_000,
         seed: 71,
-        rates: [0.0003, 0.0001],
-        lambda: 0.85,
+        rates: Some([0.0003, 0.0001]),
+        reading: None,
+        targets: Targets::Rounds(0.85),
         explore: 0.03,
         pay: 30.0,
     },
@@ -96,8 +106,9 @@ const STAGES: [Stage; 5] = [
         from: Some("large"),
         rounds: 1_500_000,
         seed: 72,
-        rates: [0.0001, 0.000_002],
-        lambda: 0.75,
+        rates: Some([0.0001, 0.000_002]),
+        reading: None,
+        targets: Targets::Rounds(0.75),
         explore: 0.007,
         pay: 3.0,
     },
@@ -107,35 +118,94 @@ const STAGES: [Stage; 5] = [
         from: None,
         rounds: 400_000,
         seed: 81,
-        rates: [0.0003, 0.0001],
-        lambda: 0.8,
+        rates: Some([0.0003, 0.0001]),
+        reading: Some([0.03, 0.03]),
+        targets: Targets::Rounds(0.8),
         explore: 0.01,
+        pay: 3.0,
+    },
+    Stage {
+        name: "reading",
+        opponent: Kind::Racing,
+        from: Some("race"),
+        rounds: 400_000,
+        seed: 82,
+        rates: None,
+        reading: Some([0.03, 0.003]),
+        targets: Targets::Rounds(0.6),
+        explore: 0.007,
         pay: 3.0,
     },
     Stage {
         name: "racing",
         opponent: Kind::Racing,
-        from: Some("race"),
-        rounds: 500_000,
-        seed: 82,
-        rates: [0.0001, 0.000_002],
-        lambda: 0.6,
+        from: Some("reading"),
+        rounds: 6_000_000,
+        seed: 83,
+        rates: Some([0.0001, 0.000_001]),
+        reading: None,
+        targets: Targets::Rounds(0.6),
         explore: 0.007,
         pay: 3.0,
     },
     Stage {
-        name: "habits",
+        name: "rereading",
         opponent: Kind::Racing,
         from: Some("racing"),
-        rounds: 100_000,
-        seed: 83,
-        rates: [0.0, 0.0],
-        lambda: 0.6,
+        rounds: 400_000,
+        seed: 84,
+        rates: None,
+        reading: Some([0.03, 0.003]),
+        targets: Targets::Rounds(0.6),
+        explore: 0.007,
+        pay: 3.0,
+    },
+    Stage {
+        name: "draws",
+        opponent: Kind::Racing,
+        from: Some("rereading"),
+        rounds: 80_000,
+        seed: 85,
+        rates: Some([0.000_02, 0.000_001]),
+        reading: None,
+        targets: Targets::Draws,
         explore: 0.007,
         pay: 3.0,
     },
 ];
 
+impl Stage {
+    const fn layout(&self) -> Layout {
+        Layout::of(match self.opponent {
+            Kind::Passive => PASSIVE_ROWS,
+            Kind::Racing => RACING_ROWS,
+        })
+    }
+
+    /// Small weights by chance; none for the rows that only a network against a racing opponent has.
+    fn random(&self, rng: &mut impl Rng) -> Vec<f32> {
+        let layout = self.layout();
+        let rows = match self.opponent {
+            Kind::Passive => PASSIVE_ROWS,
+            Kind::Racing => PRESSED,
+        };
+        let mut weights = vec![0.0; layout.weights];
+        for (at, weight) in weights.iter_mut().enumerate() {
+            let width = match at {
+                _ if at < rows * FIRST => 0.05,
+                _ if at < layout.second => continue,
+                _ if at < layout.offsets => 0.25,
+                _ if at < layout.last => 0.0,
+                _ => 0.25,
+            };
+            *weight = width * (2.0 * rng.random::<f32>() - 1.0);
+        }
+        weights
+    }
+}
+
+/// After so many rounds the estimates after a draw are those of the network as it is then.
+const REFRESH: u64 = 1000;
 /// How often what is learned is kept.
 const KEEP: Duration = Duration::from_mins(1);
 
@@ -165,7 +235,7 @@ fn run(arguments: &Arguments) -> io::Result<()> {
             progress.rng = ChaCha8Rng::seed_from_u64(arguments.seed);
             let mut sums = Sums::default();
             for round in 0..rounds {
-                sums.add(&progress.round(stage, round, 0.0));
+                sums.add(&progress.round(stage, round, 0.0, None));
             }
             println!("{}: {sums}", stage.name);
         } else if !arguments.now {
@@ -179,9 +249,8 @@ fn run(arguments: &Arguments) -> io::Result<()> {
         let stage = STAGES.iter().find(|stage| stage.name == name);
         Progress::open(&arguments.folder, stage.expect("one of the stages"))
     };
-    let (passive, racing) = (learned("passive")?, learned("habits")?);
-    let networks = [&passive, &racing].map(|it| it.learner.network.0.as_slice());
-    let bytes = Weights::to_bytes(networks[0], networks[1], &racing.counts.habits);
+    let (passive, racing) = (learned("passive")?, learned("draws")?);
+    let bytes = racing.bytes(&passive.network.weights);
     fs::write(&arguments.out, bytes)
 }
 
@@ -191,32 +260,43 @@ fn learn(folder: &Path, stage: &Stage) -> io::Result<()> {
     let began = Instant::now();
     let mut kept = began;
     let mut sums = Sums::default();
+    let mut engine = None;
     while progress.rounds < stage.rounds {
         let round = progress.rounds;
         let done = round as f32 / stage.rounds as f32;
-        progress.learner.rate = stage.rates[0] * (stage.rates[1] / stage.rates[0]).powf(done);
-        if round.is_multiple_of(1000) {
-            progress.counts.settle();
+        let rate = |rates: Option<[f32; 2]>| {
+            rates.map_or(0.0, |[first, last]| first * (last / first).powf(done))
+        };
+        progress.network.rate = rate(stage.rates);
+        progress.opponent.set_rate(rate(stage.reading));
+        if stage.targets == Targets::Draws && (engine.is_none() || round.is_multiple_of(REFRESH)) {
+            engine = Some(Engine::new(progress.racing_weights()));
         }
-        let played = progress.round(stage, round, stage.explore);
+        let played = progress.round(stage, round, stage.explore, engine.as_ref());
         sums.add(&played);
-        let is_fixed = stage.rates[0] == 0.0;
-        for (rows, target) in played.targets(stage.lambda) {
-            if is_fixed {
-                break;
+        if stage.rates.is_some() {
+            for (rows, target) in played.targets(stage.targets) {
+                let off = f64::from(learn_value(
+                    &mut progress.network,
+                    stage.layout(),
+                    &rows,
+                    target / UNIT,
+                ));
+                sums.error += (off * f64::from(UNIT)).powi(2);
+                sums.samples += 1.0;
             }
-            let off = f64::from(progress.learner.learn(&rows, target / UNIT) * UNIT);
-            sums.error += off * off;
-            sums.samples += 1.0;
         }
         progress.rounds += 1;
         if kept.elapsed() > KEEP || progress.rounds == stage.rounds {
             kept = Instant::now();
             let seconds = began.elapsed().as_secs_f64();
+            let opponent = &mut progress.opponent;
+            let loss = opponent.loss / opponent.tiles;
             println!(
-                "{}: {} rounds, {seconds:.0} s: {sums}",
+                "{}: {} rounds, {seconds:.0} s: {sums}, dangers {loss:.5}",
                 stage.name, progress.rounds
             );
+            (opponent.loss, opponent.tiles) = (0.0, 0.0);
             sums = Sums::default();
             progress.keep(&file(folder, stage.name))?;
         }
@@ -232,8 +312,8 @@ fn file(folder: &Path, stage: &str) -> PathBuf {
 struct Progress {
     rounds: u64,
     rng: ChaCha8Rng,
-    learner: Learner,
-    counts: Counts,
+    network: Numbers,
+    opponent: Opponent,
 }
 
 impl Progress {
@@ -242,31 +322,30 @@ impl Progress {
         let mut rng = ChaCha8Rng::seed_from_u64(stage.seed);
         let file_here = file(folder, stage.name);
         if file_here.exists() {
-            let mut progress = Self::read(&file_here, rng)?;
-            progress.learner.rate = stage.rates[0];
-            return Ok(progress);
+            return Self::read(&file_here, stage.layout(), rng);
         }
-        let mut counts = Counts::new();
-        let network = match stage.from {
+        let (network, opponent) = match stage.from {
             Some(name) => {
-                let from = Self::read(&file(folder, name), rng.clone())?;
-                counts = from.counts;
-                from.learner.network.0
+                let from = Self::read(&file(folder, name), stage.layout(), rng.clone())?;
+                (from.network.weights, from.opponent)
             }
-            None => random(&mut rng),
+            None => (stage.random(&mut rng), Opponent::new(stage.seed)),
         };
         Ok(Self {
             rounds: 0,
             rng,
-            learner: Learner::new(network),
-            counts,
+            network: Numbers::new(network, Steps::Even),
+            opponent,
         })
     }
 
-    fn read(file: &Path, mut rng: ChaCha8Rng) -> io::Result<Self> {
+    fn read(file: &Path, layout: Layout, mut rng: ChaCha8Rng) -> io::Result<Self> {
         let bytes = fs::read(file)?;
-        let numbers = 2 * WEIGHTS + Counts::NUMBERS;
-        if bytes.len() != 24 + 4 * numbers {
+        let mut network = Numbers::new(vec![0.0; layout.weights], Steps::Even);
+        let mut opponent = Opponent::new(0);
+        let count = network.lists().into_iter().chain(opponent.lists());
+        let count: usize = count.map(|list| list.len()).sum();
+        if bytes.len() != 24 + 4 * count {
             let text = format!("{}: not a file of this program", file.display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
@@ -276,10 +355,7 @@ impl Progress {
         let fours = rest.chunks_exact(4);
         let mut numbers =
             fours.map(|four| f32::from_le_bytes(four.try_into().expect("four bytes")));
-        let mut learner = Learner::new(numbers.by_ref().take(WEIGHTS).collect());
-        learner.squares = numbers.by_ref().take(WEIGHTS).collect();
-        let mut counts = Counts::new();
-        for list in counts.lists() {
+        for list in network.lists().into_iter().chain(opponent.lists()) {
             list.iter_mut()
                 .zip(numbers.by_ref())
                 .for_each(|(old, new)| *old = new);
@@ -287,17 +363,36 @@ impl Progress {
         Ok(Self {
             rounds: u64::from_le_bytes(rounds.try_into().expect("8 bytes")),
             rng,
-            learner,
-            counts,
+            network,
+            opponent,
         })
+    }
+
+    /// As the engine reads them, without a network against a passive seat.
+    fn racing_weights(&self) -> Weights {
+        let passive = vec![0.0; Layout::of(PASSIVE_ROWS).weights];
+        let bytes = self.bytes(&passive);
+        Weights::read(bytes).expect("weights as they are written")
+    }
+
+    /// The file of weights with this network against a passive seat.
+    fn bytes(&self, passive: &[f32]) -> Vec<u8> {
+        let opponent = &self.opponent;
+        Weights::to_bytes([
+            passive,
+            &self.network.weights,
+            &opponent.hand.weights,
+            &opponent.throws.weights,
+            &opponent.losses(),
+        ])
     }
 
     /// Writes it in such a way that the file is whole at any moment.
     fn keep(&mut self, file: &Path) -> io::Result<()> {
         let mut bytes = self.rounds.to_le_bytes().to_vec();
         bytes.extend(self.rng.get_word_pos().to_le_bytes());
-        let lists = [&mut self.learner.network.0, &mut self.learner.squares];
-        for list in lists.into_iter().chain(self.counts.lists()) {
+        let lists = self.network.lists().into_iter();
+        for list in lists.chain(self.opponent.lists()) {
             bytes.extend(list.iter().copied().flat_map(f32::to_le_bytes));
         }
         let part = file.with_extension("part");
@@ -305,13 +400,20 @@ impl Progress {
         fs::rename(part, file)
     }
 
-    fn round(&mut self, stage: &Stage, round: u64, explore: f64) -> Played {
+    fn round(
+        &mut self,
+        stage: &Stage,
+        round: u64,
+        explore: f64,
+        engine: Option<&Engine>,
+    ) -> Played {
         let mut table = Table {
-            network: &self.learner.network,
+            engine,
+            network: Net(&self.network.weights, stage.layout()),
             explore,
             rng: &mut self.rng,
-            counts: &mut self.counts,
-            learns_throws: stage.rates[0] == 0.0,
+            opponent: &mut self.opponent,
+            reads: stage.reading.is_some(),
             pay: stage.pay,
         };
         table.round(
@@ -367,9 +469,9 @@ impl std::fmt::Display for Sums {
 }
 
 /// A network of numbers of four bytes.
-struct Net(Vec<f32>);
+struct Net<'a>(&'a [f32], Layout);
 
-impl Net {
+impl Net<'_> {
     fn sum(&self, rows: &[u16]) -> [f32; FIRST] {
         let mut sum = [0.0; FIRST];
         for &row in rows {
@@ -383,8 +485,8 @@ impl Net {
 
     fn second(&self, first: &[f32; FIRST]) -> [f32; SECOND] {
         let mut second = [0.0; SECOND];
-        second.copy_from_slice(&self.0[OFFSETS..LAST]);
-        let layer = &self.0[SECOND_ROWS..OFFSETS];
+        second.copy_from_slice(&self.0[self.1.offsets..self.1.last]);
+        let layer = &self.0[self.1.second..self.1.offsets];
         for (first, row) in first.iter().zip(layer.chunks_exact(SECOND)) {
             for (sum, weight) in second.iter_mut().zip(row) {
                 *sum += first * weight;
@@ -394,7 +496,7 @@ impl Net {
     }
 
     fn last(&self, second: &[f32; SECOND]) -> f32 {
-        let layer = &self.0[LAST..];
+        let layer = &self.0[self.1.last..];
         let sum: f32 = second.iter().zip(layer).map(|(x, weight)| x * weight).sum();
         sum + layer[SECOND]
     }
@@ -410,7 +512,7 @@ impl Net {
         let all = Suits::of(hand, unseen, chances);
         let valued = hand.kinds().map(|tile| {
             let suits = all.without(tile, unseen, chances);
-            let value = self.value(&suits.rows(left, racer.map(|it| it.pressure)));
+            let value = self.value(&suits.rows(left, racer.map(|it| &it.threat)));
             Valued { tile, value }
         });
         valued.collect()
@@ -422,22 +524,6 @@ const fn chances(racer: Option<&Racer>) -> &Chances {
         Some(racer) => &racer.chances,
         None => &Chances::EQUAL,
     }
-}
-
-/// Small weights by chance; none for the rows that only a network against a racing opponent has.
-fn random(rng: &mut impl Rng) -> Vec<f32> {
-    let mut weights = vec![0.0; WEIGHTS];
-    for (at, weight) in weights.iter_mut().enumerate() {
-        let width = match at {
-            _ if (PRESSED * FIRST..SECOND_ROWS).contains(&at) => continue,
-            _ if at < SECOND_ROWS => 0.05,
-            _ if at < OFFSETS => 0.25,
-            _ if at < LAST => 0.0,
-            _ => 0.25,
-        };
-        *weight = width * (2.0 * rng.random::<f32>() - 1.0);
-    }
-    weights
 }
 
 /// A round as the learner sees it.
@@ -454,11 +540,20 @@ struct Step {
     best: f32,
     /// Whether another one was taken.
     explored: bool,
+    /// The mean over all draws that could follow, once it is known.
+    mean: Option<f32>,
 }
 
 impl Played {
-    /// The rows of each hand that was kept, and what it was worth in the end.
-    fn targets(self, lambda: f32) -> Vec<(Rows, f32)> {
+    /// The rows of each hand that was kept, and what it was worth.
+    fn targets(self, targets: Targets) -> Vec<(Rows, f32)> {
+        let lambda = match targets {
+            Targets::Rounds(lambda) => lambda,
+            Targets::Draws => {
+                let steps = self.steps.iter();
+                return steps.filter_map(|it| Some((it.rows, it.mean?))).collect();
+            }
+        };
         let mut target = self.score;
         let mut targets = Vec::with_capacity(self.steps.len());
         for step in self.steps.iter().rev() {
@@ -473,119 +568,143 @@ impl Played {
     }
 }
 
-/// What racing opponents did, and what is learned from it.
-struct Counts {
-    discards: Vec<f32>,
-    expected: Vec<f32>,
-    held: Vec<f32>,
-    unseen: Vec<f32>,
+/// What is learned of racing opponents.
+struct Opponent {
+    hand: Numbers,
+    throws: Numbers,
+    /// By turn: how often it won, and the points of that.
     wins: Vec<f32>,
     points: Vec<f32>,
-    /// By row of a reading: the sum of its squared gradients.
-    squares: Vec<f32>,
-    habits: Habits,
-    /// The squared gradients of what it discards.
-    throw_squares: Vec<f32>,
+    /// The sum of the logarithmic loss over all tiles of the own hands, and how many these are.
+    loss: f64,
+    tiles: f64,
 }
 
-impl Counts {
-    const NUMBERS: usize = 2 * CLASSES + 2 * HOLDINGS + 2 * TURNS + 2 * READINGS + Habits::NUMBERS;
-
-    fn new() -> Self {
+impl Opponent {
+    fn new(seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut random = |outputs| {
+            let mut weights = vec![0.0; reader::weights(outputs)];
+            for (at, weight) in weights.iter_mut().enumerate() {
+                let width = match at {
+                    _ if at < reader::SECOND_ROWS => 0.1,
+                    _ if at < reader::OFFSETS => 0.15,
+                    _ if at < reader::LAST => 0.0,
+                    _ if at < reader::LAST + reader::SECOND * outputs => 0.2,
+                    _ => 0.0,
+                };
+                *weight = width * (2.0 * rng.random::<f32>() - 1.0);
+            }
+            Numbers::new(weights, Steps::Smaller)
+        };
         Self {
-            discards: vec![0.0; CLASSES],
-            expected: vec![0.0; CLASSES],
-            held: vec![0.0; HOLDINGS],
-            unseen: vec![0.0; HOLDINGS],
+            hand: random(READINGS),
+            throws: random(THROWS),
             wins: vec![0.0; TURNS],
             points: vec![0.0; TURNS],
-            squares: vec![0.0; READINGS],
-            habits: Habits::unknown(),
-            throw_squares: vec![0.0; READINGS],
+            loss: 0.0,
+            tiles: 0.0,
         }
     }
 
     /// All numbers.
-    fn lists(&mut self) -> [&mut Vec<f32>; 13] {
-        let Habits {
-            likelihood,
-            throws,
-            danger,
-            held,
-            loss,
-        } = &mut self.habits;
-        [
-            &mut self.discards,
-            &mut self.expected,
-            &mut self.held,
-            &mut self.unseen,
-            &mut self.wins,
-            &mut self.points,
-            &mut self.squares,
-            likelihood,
-            danger,
-            held,
-            loss,
-            throws,
-            &mut self.throw_squares,
-        ]
+    fn lists(&mut self) -> [&mut Vec<f32>; 6] {
+        let [hand, hand_squares] = self.hand.lists();
+        let [throws, throw_squares] = self.throws.lists();
+        let (wins, points) = (&mut self.wins, &mut self.points);
+        [hand, hand_squares, throws, throw_squares, wins, points]
     }
 
-    /// Works the habits out from what was counted.
-    fn settle(&mut self) {
-        for at in 0..CLASSES {
-            let ratio = (self.discards[at] + 3.0) / (self.expected[at] + 3.0);
-            self.habits.likelihood[at] = ratio.ln();
-        }
-        for at in 0..HOLDINGS {
-            self.habits.held[at] = (self.held[at] + 2.0) / (self.unseen[at] + 10.0);
-        }
-        for at in 0..TURNS {
-            self.habits.loss[at] = (self.points[at] + 50.0) / (self.wins[at] + 1.0);
+    const fn set_rate(&mut self, rate: f32) {
+        self.hand.rate = rate;
+        self.throws.rate = rate;
+    }
+
+    /// By turn: the points of its win.
+    fn losses(&self) -> Vec<f32> {
+        let sums = self.points.iter().zip(&self.wins);
+        sums.map(|(points, wins)| (points + 50.0) / (wins + 1.0))
+            .collect()
+    }
+
+    /// What the own seat sees of the other one in its turn.
+    fn look(&self, own: &[Tile], other: &Other, unseen: &Hand) -> Look {
+        let suits = sight(own, &other.river, unseen);
+        let turn = turn(other.river.len());
+        Look {
+            pass: Pass::of(&self.hand.weights, &suits),
+            loss: (self.points[turn] + 50.0) / (self.wins[turn] + 1.0),
+            suits,
+            unseen: *unseen,
         }
     }
 
-    /// What the other seat holds, and with which tiles it wins.
-    fn look(&mut self, other: &Other, own: &[Tile], hand: &Hand, unseen: &Hand) {
-        for suit in 0..3 {
-            let class = holding(&other.river, suit);
-            let tiles = || Tile::all().skip(9 * suit).take(9);
-            let held = |tile: Tile| f32::from(other.hand.count(referee(tile)));
-            self.held[class] += tiles().map(held).sum::<f32>();
-            let count = |tile: Tile| f32::from(unseen.count(tile));
-            self.unseen[class] += tiles().map(count).sum::<f32>();
-        }
-        let reading = Reading::of(own, &other.river, unseen);
+    /// Learns what the other seat held at this look, with which tiles it won, and what it discarded
+    /// then, if it did not win.
+    fn learn_hand(&mut self, look: &Look, own: &Hand, other: &RefereeHand, discard: Option<Tile>) {
+        let outputs = &look.pass.outputs;
+        let likely = look.likelihood();
+        let total = look.unseen.len() as f32;
+        let chance = |output: f32| 1.0 / (1.0 + (-output).exp());
+        let mut slopes = [[0.0; READINGS]; 3];
         for tile in Tile::all() {
-            if hand.count(tile) + unseen.count(tile) > 0 {
-                self.learn(&reading.rows(tile), other.wins(tile).is_some());
-            }
-        }
-    }
-
-    /// The other seat discards: a step of a softmax over all kinds, by Adagrad.
-    fn throw(&mut self, own: &[Tile], other: &[Tile], discard: Tile) {
-        let discards = Discards::of(&self.habits, own, other);
-        for tile in Tile::all() {
-            let Some(rows) = discards.rows[tile.index()] else {
+            let (suit, rank, at) = (tile.index() / 9, tile.index() % 9, tile.index());
+            let left = f32::from(look.unseen.count(tile));
+            if own.count(tile) + look.unseen.count(tile) == 0 {
                 continue;
-            };
-            let thrown = f32::from(u8::from(tile == discard));
-            let gradient = discards.chances[tile.index()] - thrown;
-            for row in rows.map(usize::from) {
-                self.throw_squares[row] += gradient * gradient;
-                self.habits.throws[row] -= 0.1 * gradient / (self.throw_squares[row].sqrt() + 1.0);
+            }
+            let wins = f32::from(u8::from(shanten::faan(other, tile).is_some()));
+            slopes[suit][rank] = chance(outputs[suit][rank]) - wins;
+            if own.count(tile) > 0 {
+                self.loss -= f64::from((1.0 - slopes[suit][rank].abs()).max(1e-6).ln());
+                self.tiles += 1.0;
+            }
+            let held = f32::from(other.count(referee(tile)));
+            slopes[suit][9 + rank] = left * chance(outputs[suit][9 + rank]) - held;
+            if let Some(discard) = discard {
+                let thrown = f32::from(u8::from(tile == discard));
+                slopes[suit][18 + rank] = likely[at] * left / total - thrown;
             }
         }
+        look.pass.learn(&mut self.hand, &look.suits, &slopes);
     }
 
-    /// A step of a logistic regression, by Adagrad.
-    fn learn(&mut self, rows: &[u16; READ], wins: bool) {
-        let gradient = self.habits.chance(rows) - f32::from(u8::from(wins));
-        for row in rows.map(usize::from) {
-            self.squares[row] += gradient * gradient;
-            self.habits.danger[row] -= 0.1 * gradient / (self.squares[row].sqrt() + 1.0);
+    /// Learns what the other seat discarded after these rivers.
+    fn learn_throw(&mut self, own: &[Tile], other: &[Tile], discard: Tile) {
+        let hidden = own.iter().chain(other).copied();
+        let hidden = hidden.fold(Hand::FULL, Hand::without);
+        let suits = sight(own, other, &hidden);
+        let pass = Pass::<THROWS>::of(&self.throws.weights, &suits);
+        let likely = likelihood(&pass.outputs, &hidden);
+        let total = hidden.len() as f32;
+        let mut slopes = [[0.0; THROWS]; 3];
+        for tile in hidden.kinds() {
+            let left = f32::from(hidden.count(tile));
+            let thrown = f32::from(u8::from(tile == discard));
+            slopes[tile.index() / 9][tile.index() % 9] =
+                likely[tile.index()] * left / total - thrown;
         }
+        pass.learn(&mut self.throws, &suits, &slopes);
+    }
+}
+
+/// The other seat as the own one sees it in its turn.
+struct Look {
+    suits: [SuitRows; 3],
+    pass: Pass<READINGS>,
+    loss: f32,
+    unseen: Hand,
+}
+
+impl Look {
+    fn racer(&self) -> Racer {
+        Racer::read(&self.pass.outputs, self.loss, &self.unseen)
+    }
+
+    fn likelihood(&self) -> [f32; KINDS] {
+        let throws = self.pass.outputs.each_ref();
+        let throws = throws.map(|suit| std::array::from_fn(|rank| suit[18 + rank]));
+        likelihood(&throws, &self.unseen)
     }
 }
 
@@ -595,11 +714,12 @@ struct Seat(bool);
 
 /// Where rounds are played.
 struct Table<'a, R> {
-    network: &'a Net,
+    engine: Option<&'a Engine>,
+    network: Net<'a>,
     explore: f64,
     rng: &'a mut R,
-    counts: &'a mut Counts,
-    learns_throws: bool,
+    opponent: &'a mut Opponent,
+    reads: bool,
     pay: f32,
 }
 
@@ -618,6 +738,7 @@ impl<R: Rng> Table<'_, R> {
         }
         let mut own_river = Vec::new();
         let mut racer = None;
+        let mut look: Option<(Look, Hand, RefereeHand)> = None;
         let mut left = 82;
         let mut steps = Vec::new();
         let is_first = !seat.0;
@@ -628,9 +749,9 @@ impl<R: Rng> Table<'_, R> {
                 unseen = unseen.without(tile);
                 hand = hand.with(tile);
                 if let Some(other) = &other {
-                    self.counts.look(other, &own_river, &hand, &unseen);
-                    let habits = &self.counts.habits;
-                    racer = Some(Racer::of(habits, &own_river, &other.river, &unseen));
+                    let now = self.opponent.look(&own_river, other, &unseen);
+                    racer = Some(now.racer());
+                    look = Some((now, hand, other.hand));
                 }
                 let mut valued = self.network.discards(&hand, &unseen, left, racer.as_ref());
                 if let Some(racer) = &racer {
@@ -652,15 +773,17 @@ impl<R: Rng> Table<'_, R> {
                 }
                 hand = hand.without(chosen.tile);
                 own_river.push(chosen.tile);
-                let pressure = racer.as_ref().map(|it| it.pressure);
+                let threat = racer.as_ref().map(|it| &it.threat);
                 let suits = Suits::of(&hand, &unseen, chances(racer.as_ref()));
                 let step = Step {
-                    rows: suits.rows(left, pressure),
+                    rows: suits.rows(left, threat),
                     best: top.value,
                     explored: chosen.tile != top.tile,
+                    mean: None,
                 };
                 if let Some(other) = &mut other {
                     if other.wins(chosen.tile).is_some() {
+                        self.read(look.take(), None);
                         let score = -other.score(chosen.tile, left);
                         self.lost(other, score);
                         // What the hand would have been worth remains unknown.
@@ -674,32 +797,38 @@ impl<R: Rng> Table<'_, R> {
                     None => tile,
                     Some(other) => {
                         if other.wins(tile).is_some() {
+                            self.read(look.take(), None);
                             let score = -other.score(tile, left);
                             self.lost(other, score);
                             return Played { score, left, steps };
                         }
                         let discard = other.discard(tile);
-                        let total = unseen.len() as f32;
-                        for tile in unseen.kinds() {
-                            self.counts.expected[class(&other.river, tile)] +=
-                                f32::from(unseen.count(tile)) / total;
-                        }
-                        self.counts.discards[class(&other.river, discard)] += 1.0;
-                        if self.learns_throws {
-                            self.counts.throw(&own_river, &other.river, discard);
+                        self.read(look.take(), Some(discard));
+                        if self.reads {
+                            let opponent = &mut self.opponent;
+                            opponent.learn_throw(&own_river, &other.river, discard);
                         }
                         other.river.push(discard);
                         discard
                     }
                 };
+                let before = unseen;
                 unseen = unseen.without(discard);
+                if let (Some(engine), Some(other), Some(step), Some(then)) =
+                    (self.engine, &other, steps.last_mut(), &racer)
+                {
+                    let now = self.opponent.look(&own_river, other, &unseen).racer();
+                    let wait = engine.before_draw(&hand, &unseen, left, now);
+                    let mean = engine.after_discard(&hand, &before, left + 1, then.clone(), wait);
+                    step.mean = Some(mean);
+                }
                 if let Some(score) = self.score(&hand.with(discard), left) {
                     let wait = if left == 0 {
                         0.0
                     } else {
                         let suits = Suits::of(&hand, &unseen, chances(racer.as_ref()));
-                        let pressure = racer.as_ref().map(|it| it.pressure);
-                        self.network.value(&suits.rows(left - 1, pressure))
+                        let threat = racer.as_ref().map(|it| &it.threat);
+                        self.network.value(&suits.rows(left - 1, threat))
                     };
                     if score >= wait {
                         return Played { score, left, steps };
@@ -718,73 +847,237 @@ impl<R: Rng> Table<'_, R> {
         Some(self.pay * faan(hand, false)? as f32 + f32::from(left))
     }
 
+    /// Learns what there was to see at the last look.
+    fn read(&mut self, look: Option<(Look, Hand, RefereeHand)>, discard: Option<Tile>) {
+        if self.reads
+            && let Some((look, own, other)) = look
+        {
+            self.opponent.learn_hand(&look, &own, &other, discard);
+        }
+    }
+
     fn lost(&mut self, other: &Other, score: f32) {
         let turn = turn(other.river.len());
-        self.counts.wins[turn] += 1.0;
-        self.counts.points[turn] -= score;
+        self.opponent.wins[turn] += 1.0;
+        self.opponent.points[turn] -= score;
     }
+}
+
+/// How a step depends on the past gradients of its weight.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Steps {
+    /// By the mean of their squares, of which the past ones count less and less (RMSProp).
+    Even,
+    /// By the sum of their squares (Adagrad), which suits what happens rarely: a mean would forget it.
+    Smaller,
 }
 
 /// The part of a gradient in the mean of the past ones.
 const KEPT: f32 = 0.001;
 
-/// Gradient descent with a step for each weight in units of its past gradients (RMSProp).
-struct Learner {
-    network: Net,
+/// Numbers that are learned by gradient descent.
+struct Numbers {
+    weights: Vec<f32>,
     squares: Vec<f32>,
+    steps: Steps,
     rate: f32,
 }
 
-impl Learner {
-    fn new(weights: Vec<f32>) -> Self {
-        assert_eq!(weights.len(), WEIGHTS, "the weights of a network");
+impl Numbers {
+    fn new(weights: Vec<f32>, steps: Steps) -> Self {
+        let squares = match steps {
+            Steps::Even => 1e-2,
+            Steps::Smaller => 1.0,
+        };
         Self {
-            network: Net(weights),
-            squares: vec![1e-2; WEIGHTS],
+            squares: vec![squares; weights.len()],
+            weights,
+            steps,
             rate: 0.0,
         }
     }
 
-    /// Moves the output for these rows towards the target, and returns how far it was off.
-    fn learn(&mut self, rows: &[u16], target: f32) -> f32 {
-        let sum = self.network.sum(rows);
-        let first = sum.map(threshold);
-        let second_sum = self.network.second(&first);
-        let second = second_sum.map(threshold);
-        let off = self.network.last(&second) - target;
-        let slope = |x: f32| if x > 0.0 { 1.0 } else { 0.01 };
-
-        let weights = &self.network.0;
-        let mut second_slopes = [0.0; SECOND];
-        for at in 0..SECOND {
-            second_slopes[at] = off * weights[LAST + at] * slope(second_sum[at]);
-        }
-        let mut first_slopes = [0.0; FIRST];
-        for at in 0..FIRST {
-            let row = &weights[SECOND_ROWS + at * SECOND..][..SECOND];
-            let back: f32 = row.iter().zip(&second_slopes).map(|(w, s)| w * s).sum();
-            first_slopes[at] = back * slope(sum[at]);
-        }
-
-        let last: Vec<f32> = second.iter().map(|x| off * x).chain([off]).collect();
-        self.step(LAST, &last);
-        self.step(OFFSETS, &second_slopes);
-        for (at, first) in first.iter().enumerate() {
-            let gradient = second_slopes.map(|slope| slope * first);
-            self.step(SECOND_ROWS + at * SECOND, &gradient);
-        }
-        for &row in rows {
-            self.step(usize::from(row) * FIRST, &first_slopes);
-        }
-        off
+    const fn lists(&mut self) -> [&mut Vec<f32>; 2] {
+        [&mut self.weights, &mut self.squares]
     }
 
     fn step(&mut self, at: usize, gradient: &[f32]) {
-        let weights = &mut self.network.0[at..at + gradient.len()];
+        let weights = &mut self.weights[at..at + gradient.len()];
         let squares = &mut self.squares[at..at + gradient.len()];
-        for ((weight, square), gradient) in weights.iter_mut().zip(squares).zip(gradient) {
-            *square += KEPT * (gradient * gradient - *square);
-            *weight -= self.rate * gradient / (square.sqrt() + 1e-4);
+        let rate = self.rate;
+        let all = weights.iter_mut().zip(squares).zip(gradient);
+        match self.steps {
+            Steps::Even => all.for_each(|((weight, square), gradient)| {
+                *square += KEPT * (gradient * gradient - *square);
+                *weight -= rate * gradient / (square.sqrt() + 1e-4);
+            }),
+            Steps::Smaller => all.for_each(|((weight, square), gradient)| {
+                *square += gradient * gradient;
+                *weight -= rate * gradient / square.sqrt();
+            }),
         }
     }
+}
+
+/// The slope of the activation of a neuron.
+const fn slope(x: f32) -> f32 {
+    if x > 0.0 { 1.0 } else { 0.01 }
+}
+
+/// Moves what a network says of these rows towards the target, and returns how far it was off.
+fn learn_value(numbers: &mut Numbers, layout: Layout, rows: &[u16], target: f32) -> f32 {
+    let network = Net(&numbers.weights, layout);
+    let sum = network.sum(rows);
+    let first = sum.map(threshold);
+    let second_sum = network.second(&first);
+    let second = second_sum.map(threshold);
+    let off = network.last(&second) - target;
+
+    let weights = &numbers.weights;
+    let mut second_slopes = [0.0; SECOND];
+    for at in 0..SECOND {
+        second_slopes[at] = off * weights[layout.last + at] * slope(second_sum[at]);
+    }
+    let mut first_slopes = [0.0; FIRST];
+    for at in 0..FIRST {
+        let row = &weights[layout.second + at * SECOND..][..SECOND];
+        let back: f32 = row.iter().zip(&second_slopes).map(|(w, s)| w * s).sum();
+        first_slopes[at] = back * slope(sum[at]);
+    }
+
+    let last: Vec<f32> = second.iter().map(|x| off * x).chain([off]).collect();
+    numbers.step(layout.last, &last);
+    numbers.step(layout.offsets, &second_slopes);
+    for (at, first) in first.iter().enumerate() {
+        let gradient = second_slopes.map(|slope| slope * first);
+        numbers.step(layout.second + at * SECOND, &gradient);
+    }
+    for &row in rows {
+        numbers.step(usize::from(row) * FIRST, &first_slopes);
+    }
+    off
+}
+
+/// What a reader of so many numbers a suit says, with all that it takes to learn.
+struct Pass<const OUTPUTS: usize> {
+    first_sums: [[f32; reader::FIRST]; 3],
+    first: [[f32; reader::FIRST]; 3],
+    second_sums: [[f32; reader::SECOND]; 3],
+    second: [[f32; reader::SECOND]; 3],
+    outputs: [[f32; OUTPUTS]; 3],
+}
+
+impl<const OUTPUTS: usize> Pass<OUTPUTS> {
+    fn of(weights: &[f32], suits: &[SuitRows; 3]) -> Self {
+        use reader::{FIRST, LAST, OFFSETS, SECOND, SECOND_ROWS};
+        let first_sums = suits.each_ref().map(|rows| {
+            let mut sum = [0.0; FIRST];
+            for &row in &**rows {
+                let at = usize::from(row) * FIRST;
+                for (sum, weight) in sum.iter_mut().zip(&weights[at..at + FIRST]) {
+                    *sum += weight;
+                }
+            }
+            sum
+        });
+        let first = first_sums.map(|sum| sum.map(threshold));
+        let second_sums: [[f32; SECOND]; 3] = std::array::from_fn(|suit| {
+            let mut sum = [0.0; SECOND];
+            sum.copy_from_slice(&weights[OFFSETS..LAST]);
+            for (input, row) in inputs(&first, suit)
+                .iter()
+                .zip(weights[SECOND_ROWS..OFFSETS].chunks_exact(SECOND))
+            {
+                for (sum, weight) in sum.iter_mut().zip(row) {
+                    *sum += input * weight;
+                }
+            }
+            sum
+        });
+        let second = second_sums.map(|sum| sum.map(threshold));
+        let outputs = std::array::from_fn(|suit| {
+            let mut outputs = [0.0; OUTPUTS];
+            outputs.copy_from_slice(&weights[LAST + SECOND * OUTPUTS..]);
+            for (input, row) in second[suit]
+                .iter()
+                .zip(weights[LAST..].chunks_exact(OUTPUTS))
+            {
+                for (output, weight) in outputs.iter_mut().zip(row) {
+                    *output += input * weight;
+                }
+            }
+            outputs
+        });
+        Self {
+            first_sums,
+            first,
+            second_sums,
+            second,
+            outputs,
+        }
+    }
+
+    /// A step against these slopes of the outputs.
+    fn learn(&self, numbers: &mut Numbers, suits: &[SuitRows; 3], slopes: &[[f32; OUTPUTS]; 3]) {
+        use reader::{FIRST, LAST, OFFSETS, SECOND, SECOND_ROWS};
+        let mut last = vec![0.0; (SECOND + 1) * OUTPUTS];
+        let mut layer = vec![0.0; 2 * FIRST * SECOND];
+        let mut offsets = [0.0; SECOND];
+        let mut first_slopes = [[0.0; FIRST]; 3];
+        for suit in 0..3 {
+            let mut second_slopes = [0.0; SECOND];
+            let rows = numbers.weights[LAST..].chunks_exact(OUTPUTS);
+            for (at, row) in rows.take(SECOND).enumerate() {
+                let back: f32 = row.iter().zip(&slopes[suit]).map(|(w, s)| w * s).sum();
+                second_slopes[at] = back * slope(self.second_sums[suit][at]);
+                for (sum, slope) in last[at * OUTPUTS..].iter_mut().zip(&slopes[suit]) {
+                    *sum += self.second[suit][at] * slope;
+                }
+            }
+            for (sum, slope) in last[SECOND * OUTPUTS..].iter_mut().zip(&slopes[suit]) {
+                *sum += slope;
+            }
+            for (sum, slope) in offsets.iter_mut().zip(&second_slopes) {
+                *sum += slope;
+            }
+            let [one, other] = [(suit + 1) % 3, (suit + 2) % 3];
+            let rows = numbers.weights[SECOND_ROWS..OFFSETS].chunks_exact(SECOND);
+            let gradients = layer.chunks_exact_mut(SECOND);
+            let inputs = inputs(&self.first, suit);
+            for (at, ((row, gradient), input)) in rows.zip(gradients).zip(&inputs).enumerate() {
+                let back: f32 = row.iter().zip(&second_slopes).map(|(w, s)| w * s).sum();
+                for (sum, slope) in gradient.iter_mut().zip(&second_slopes) {
+                    *sum += input * slope;
+                }
+                if at < FIRST {
+                    first_slopes[suit][at] += back;
+                } else {
+                    first_slopes[one][at - FIRST] += back;
+                    first_slopes[other][at - FIRST] += back;
+                }
+            }
+        }
+        numbers.step(LAST, &last);
+        numbers.step(OFFSETS, &offsets);
+        numbers.step(SECOND_ROWS, &layer);
+        for suit in 0..3 {
+            let mut slopes = first_slopes[suit];
+            for (slope_here, &sum) in slopes.iter_mut().zip(&self.first_sums[suit]) {
+                *slope_here *= slope(sum);
+            }
+            for &row in &*suits[suit] {
+                numbers.step(usize::from(row) * FIRST, &slopes);
+            }
+        }
+    }
+}
+
+/// What the second layer of a reader sees of a suit: the first layer there, and the sum of the other
+/// two suits.
+fn inputs(first: &[[f32; reader::FIRST]; 3], suit: usize) -> [f32; 2 * reader::FIRST] {
+    let [one, other] = [(suit + 1) % 3, (suit + 2) % 3];
+    std::array::from_fn(|at| match at.checked_sub(reader::FIRST) {
+        None => first[suit][at],
+        Some(at) => first[one][at] + first[other][at],
+    })
 }

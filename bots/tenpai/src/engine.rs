@@ -55,6 +55,15 @@ pub struct Valued {
     pub value: f32,
 }
 
+/// A win, or going on without it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WinOrWait {
+    /// The points of the win.
+    pub score: f32,
+    /// The expected score of the rest of the round without it, less that of the other seat.
+    pub wait: f32,
+}
+
 /// How long the engine may think.
 pub struct Limit<'a> {
     hands: u64,
@@ -62,6 +71,9 @@ pub struct Limit<'a> {
 }
 
 impl<'a> Limit<'a> {
+    /// None.
+    const ENDLESS: Self = Self::hands(u64::MAX);
+
     /// At most about so many hands are evaluated; the discards themselves always are.
     #[must_use]
     pub const fn hands(hands: u64) -> Self {
@@ -71,9 +83,15 @@ impl<'a> Limit<'a> {
     /// Until the clock shows this time.
     #[must_use]
     pub fn clock(time: Duration, clock: &'a dyn Fn() -> Duration) -> Self {
+        Self::ENDLESS.until(time, clock)
+    }
+
+    /// The same, but no longer than until the clock shows this time.
+    #[must_use]
+    pub fn until(self, time: Duration, clock: &'a dyn Fn() -> Duration) -> Self {
         Self {
-            hands: u64::MAX,
             clock: Some((time, clock)),
+            ..self
         }
     }
 
@@ -177,6 +195,20 @@ impl Engine {
         search.discards(&situation.hand, &unseen, situation.left)
     }
 
+    /// Every discard of a hand of 14 tiles, each valued by all draws that may follow; best first. It
+    /// takes some 5,000 hands.
+    #[must_use]
+    pub fn estimates(&self, situation: &Situation) -> Vec<Valued> {
+        let unseen = situation.unseen();
+        let mut search = self.search(situation, &Limit::ENDLESS);
+        let (hand, left) = (&situation.hand, situation.left);
+        let mut valued = search.by_network(hand, &unseen, left);
+        let every = f32::INFINITY;
+        let deepened = search.deepen(&mut valued, hand, &unseen, left, 0, every);
+        debug_assert!(deepened.is_ok(), "there is no limit");
+        valued
+    }
+
     /// Whether to win with this hand of 14 tiles, of which the last one was drawn or discarded by
     /// the other one.
     #[must_use]
@@ -187,6 +219,21 @@ impl Engine {
         self_draw: bool,
         limit: &Limit<'_>,
     ) -> bool {
+        let choice = self.win_or_wait(situation, tile, self_draw, limit);
+        // Nothing can be gained any more after the last tile.
+        let takes_all = situation.left == 0 || self.without.contains(&Idea::Waiting);
+        choice.is_some_and(|choice| takes_all || choice.score >= choice.wait)
+    }
+
+    /// What this win scores, and what the hand is worth without it; none if it is no win.
+    #[must_use]
+    pub fn win_or_wait(
+        &self,
+        situation: &Situation,
+        tile: Tile,
+        self_draw: bool,
+        limit: &Limit<'_>,
+    ) -> Option<WinOrWait> {
         let unseen = situation.unseen();
         let mut search = self.search(situation, limit);
         let hand = if self_draw {
@@ -195,14 +242,10 @@ impl Engine {
             situation.hand.with(tile)
         };
         let left = situation.left;
-        let Some(score) = search.score(&hand, left) else {
-            return false;
-        };
-        // Nothing can be gained any more.
-        if left == 0 || self.without.contains(&Idea::Waiting) {
-            return true;
-        }
-        let wait = if self_draw {
+        let score = search.score(&hand, left)?;
+        let wait = if left == 0 {
+            0.0
+        } else if self_draw {
             let valued = search.discards(&hand, &unseen, left);
             valued.first().map_or(0.0, |best| best.value)
         } else {
@@ -215,7 +258,47 @@ impl Engine {
                 }
             }
         };
-        score >= wait
+        Some(WinOrWait { score, wait })
+    }
+
+    /// What a hand of 13 tiles is worth before an own draw from a wall of so many tiles, against this
+    /// racing seat: the mean over all draws.
+    #[must_use]
+    pub fn before_draw(&self, hand: &Hand, unseen: &Hand, left: u8, racer: Racer) -> f32 {
+        let mut search = self.racing(racer);
+        match search.before_draw(hand, unseen, left, 0) {
+            Ok(value) => value,
+            Err(Over) => unreachable!("there is no limit"),
+        }
+    }
+
+    /// What a hand of 13 tiles is worth when this racing seat draws next from a wall of so many tiles,
+    /// if it is worth so much before the own draw that follows.
+    #[must_use]
+    pub fn after_discard(
+        &self,
+        hand: &Hand,
+        unseen: &Hand,
+        left: u8,
+        racer: Racer,
+        wait: f32,
+    ) -> f32 {
+        let left = left.saturating_sub(1);
+        self.racing(racer).through_other(hand, unseen, left, wait)
+    }
+
+    fn racing(&self, racer: Racer) -> Search<'_, '_> {
+        Search {
+            weights: &self.weights,
+            passive: 0.0,
+            draws: racer.draws,
+            discards: racer.discards,
+            racer,
+            looks_ahead: true,
+            limit: &Limit::ENDLESS,
+            three_suits: false,
+            work: 0,
+        }
     }
 
     fn search<'a, 'b>(&'a self, situation: &Situation, limit: &'a Limit<'b>) -> Search<'a, 'b> {
@@ -287,7 +370,7 @@ impl Search<'_, '_> {
             value += self.passive * self.weights.passive.value(&suits.rows(left, None));
         }
         if let Some(suits) = &views.racing {
-            let rows = suits.rows(left, Some(self.racer.pressure));
+            let rows = suits.rows(left, Some(&self.racer.threat));
             value += (1.0 - self.passive) * self.weights.racing.value(&rows);
         }
         value
@@ -299,13 +382,14 @@ impl Search<'_, '_> {
         (1.0 - danger) * value - danger * self.racer.loss
     }
 
-    /// The discards by the networks, best first.
+    /// The discards by the networks, best first; each may be claimed.
     fn by_network(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
         let all = self.views(hand, unseen);
         let mut valued: Vec<Valued> = Vec::with_capacity(14);
         for tile in hand.kinds() {
             let views = self.without(&all, tile, unseen);
             let value = self.value(&views, left);
+            let value = self.claimed(tile, value);
             valued.push(Valued { tile, value });
         }
         sort(&mut valued);
@@ -316,10 +400,6 @@ impl Search<'_, '_> {
     /// ones by two draws each.
     fn discards(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
         let mut valued = self.by_network(hand, unseen, left);
-        for one in &mut valued {
-            one.value = self.claimed(one.tile, one.value);
-        }
-        sort(&mut valued);
         for (depth, margin) in [(0, MARGIN), (1, NEAR)] {
             if !self.looks_ahead {
                 break;
@@ -373,6 +453,12 @@ impl Search<'_, '_> {
         }
         let left = left - 1;
         let wait = self.before_draw(hand, unseen, left, depth)?;
+        Ok(self.through_other(hand, unseen, left, wait))
+    }
+
+    /// What a hand of 13 tiles is worth when the other one has drawn and left so many tiles, if it is
+    /// worth so much before the own draw that follows: the other one may win, and its discard may.
+    fn through_other(&self, hand: &Hand, unseen: &Hand, left: u8, wait: f32) -> f32 {
         let total = unseen.len() as f32;
         let lost = (1.0 - self.passive) * self.racer.self_draw;
         let loss = self.racer.loss;
@@ -387,7 +473,7 @@ impl Search<'_, '_> {
             }
         }
         value += passed * wait;
-        Ok((1.0 - lost) * value - lost * loss)
+        (1.0 - lost) * value - lost * loss
     }
 
     /// What a hand of 13 tiles is worth before an own draw from a wall of so many tiles.
@@ -420,7 +506,8 @@ impl Search<'_, '_> {
                 best = f32::MIN;
                 for one in &valued[..FOLLOWED.min(valued.len())] {
                     let hand = hand.without(one.tile);
-                    best = best.max(self.after_discard(&hand, &rest, left, depth - 1)?);
+                    let value = self.after_discard(&hand, &rest, left, depth - 1)?;
+                    best = best.max(self.claimed(one.tile, value));
                 }
             }
             value += chance * best.max(score);

@@ -16,6 +16,8 @@ const CLASSES: usize = 32;
 const DISTANCES: usize = 8;
 /// The discards of a seat in a round.
 const TURNS: usize = 41;
+/// The same where two of them are not told apart.
+const PAIRS_OF_TURNS: usize = TURNS.div_ceil(2);
 const GOAL: usize = DISTANCES * CLASSES;
 
 /// The kinds of winning hands, each with the suits that it is looked for in.
@@ -39,24 +41,81 @@ const KINDS_HELD: usize = 4 * 5 * 7;
 /// The parts of a round.
 const PHASES: usize = 14;
 
-/// How many rows the first layer has.
-pub const ROWS: usize = PRESSED + DISTANCES * PRESSURES;
+/// How many rows the first layer of a network against a passive opponent has.
+pub const PASSIVE_ROWS: usize = SIZE + 14 * PHASES;
+/// The rows for turns that a network against a racing opponent does without, so that both fit into the
+/// arcade's memory: its rounds are shorter. All rows behind them come earlier by so many.
+const SAVED: usize = TIMED * DISTANCES * (TURNS - PAIRS_OF_TURNS);
+/// How many rows the first layer of a network against a racing opponent has: those but for the saved
+/// ones, and more.
+pub const RACING_ROWS: usize = THIRD + 3_usize.pow(WINDOW);
 /// The first of the rows that only a network against a racing opponent has.
-pub const PRESSED: usize = SIZE + 14 * PHASES;
+pub const PRESSED: usize = PASSIVE_ROWS - SAVED;
+const SAFE: usize = PRESSED + DISTANCES * PRESSURES;
+const HOLDS: usize = SAFE + 14 * PRESSURES;
+const SHAPES: usize = HOLDS + SUITS * 14 * HELD;
+const WINDOWS: usize = SHAPES + SUITS * SHAPE_IDS;
+const THIRD: usize = WINDOWS + 4_usize.pow(WINDOW);
+/// The ranks of a suit, from either end, that are seen together.
+const WINDOW: u32 = 5;
+/// More than there are shapes of a suit.
+const SHAPE_IDS: usize = 160;
 /// The classes of the chance that the other seat wins with the next tile.
 const PRESSURES: usize = PRESSURE.len() + 1;
 const PRESSURE: [f32; 11] = [
     0.003, 0.006, 0.01, 0.015, 0.02, 0.03, 0.04, 0.055, 0.075, 0.1, 0.14,
 ];
 
-/// The class of a chance that the other seat wins with the next tile.
-#[must_use]
-pub fn pressure(chance: f32) -> u8 {
-    PRESSURE.iter().filter(|&&bound| chance > bound).count() as u8
+/// The classes of the share of a suit's unseen tiles that the other seat holds.
+const HELD: usize = HELD_BY.len() + 1;
+const HELD_BY: [f32; 7] = [0.02, 0.06, 0.1, 0.15, 0.2, 0.26, 0.34];
+/// A tile with which the other seat wins with a smaller chance is safe.
+const RISK: f32 = 0.015;
+
+/// How near the other seat is to a win, for the features of a hand.
+#[derive(Clone, Debug)]
+pub struct Threat {
+    /// The class of the chance that it wins with the next tile.
+    pressure: u8,
+    /// By suit: all ranks that are safe.
+    safe: [Ranks; SUITS],
+    /// By suit: the class of the share of its unseen tiles that the other seat holds.
+    held: [u8; SUITS],
+}
+
+impl Threat {
+    /// By the chance that it wins with the next tile, and by kind: the chance that it wins with such
+    /// a tile, and the share of the unseen ones that it holds.
+    pub(crate) fn new(
+        self_draw: f32,
+        danger: &[f32; KINDS],
+        held: &[f32; KINDS],
+        unseen: &Hand,
+    ) -> Self {
+        let class = |bounds: &[f32], chance: f32| {
+            bounds.iter().filter(|&&bound| chance > bound).count() as u8
+        };
+        Self {
+            pressure: class(&PRESSURE, self_draw),
+            safe: [0, 1, 2].map(|suit| {
+                let safe = (0..RANKS).filter(|rank| danger[suit * RANKS + rank] < RISK);
+                Ranks(safe.fold(0, |all, rank| all | 7 << (3 * rank)))
+            }),
+            held: [0, 1, 2].map(|suit| {
+                let (mut sum, mut tiles) = (0.0, 0.0);
+                for rank in 0..RANKS {
+                    let left = f32::from(unseen.suits[suit].of(rank));
+                    sum += left * held[suit * RANKS + rank];
+                    tiles += left;
+                }
+                class(&HELD_BY, if tiles > 0.0 { sum / tiles } else { 0.0 })
+            }),
+        }
+    }
 }
 
 /// How many of them a hand has at most.
-pub const ACTIVE: usize = GOALS + 4 + TIMED + 7;
+pub const ACTIVE: usize = GOALS + 4 + TIMED + 11 + 3 * SUITS;
 
 /// The rows of a hand.
 #[derive(Clone, Copy, Debug)]
@@ -237,10 +296,10 @@ impl Suits {
         }
     }
 
-    /// The rows of a hand, when so many tiles are left in the wall after its discard, and the class
-    /// of the chance that the other seat wins with the next tile, if it ever wins.
+    /// The rows of a hand, when so many tiles are left in the wall after its discard, and how near the
+    /// other seat is to a win, if it ever wins.
     #[must_use]
-    pub fn rows(&self, left: u8, pressure: Option<u8>) -> Rows {
+    pub fn rows(&self, left: u8, threat: Option<&Threat>) -> Rows {
         let shapes = shapes();
         let mut order = [0, 1, 2];
         order.sort_unstable_by_key(|&at| {
@@ -293,23 +352,41 @@ impl Suits {
             flush_pairs[0].lacking,
             flush_terminals.lacking,
         ];
+        let (turns, time, saved) = match threat {
+            None => (TURNS, turn, 0),
+            Some(_) => (PAIRS_OF_TURNS, turn / 2, SAVED),
+        };
         for (at, lacking) in timed.into_iter().enumerate() {
-            rows.push(TIMES + (at * DISTANCES + distance(lacking)) * TURNS + turn);
+            rows.push(TIMES + (at * DISTANCES + distance(lacking)) * turns + time);
         }
         // What the largest suit may become.
         let phase = turn / 3;
         let held = |count: usize| usize::from(first.held[count]);
         let unseen = |count: usize| tiles(first.unseen_of[count]);
         let threes = held(3) - usize::from(first.fours);
-        rows.push(ROOTS + roots(&[first]) * PHASES + phase);
-        rows.push(SINGLES + held(1) * 28 + unseen(1).min(27));
-        rows.push(PAIRS + held(2).min(7) * 15 + unseen(2).min(14));
-        rows.push(THREES + threes.min(4) * 5 + unseen(3).min(4));
+        rows.push(ROOTS - saved + roots(&[first]) * PHASES + phase);
+        rows.push(SINGLES - saved + held(1) * 28 + unseen(1).min(27));
+        rows.push(PAIRS - saved + held(2).min(7) * 15 + unseen(2).min(14));
+        rows.push(THREES - saved + threes.min(4) * 5 + unseen(3).min(4));
         let all = tiles(first.unseen_of_odd + first.unseen_of_even);
-        rows.push(UNSEEN + all.min(36) * PHASES + phase);
-        rows.push(SIZE + usize::from(first.size.min(13)) * PHASES + phase);
-        if let Some(pressure) = pressure {
-            rows.push(PRESSED + distance(any.lacking) * PRESSURES + usize::from(pressure));
+        rows.push(UNSEEN - saved + all.min(36) * PHASES + phase);
+        rows.push(SIZE - saved + usize::from(first.size.min(13)) * PHASES + phase);
+        if let Some(threat) = threat {
+            let pressure = usize::from(threat.pressure);
+            rows.push(PRESSED + distance(any.lacking) * PRESSURES + pressure);
+            let safe = (0..SUITS).map(|suit| self.0[suit].ranks.and(threat.safe[suit]).size());
+            let safe = usize::from(safe.sum::<u8>().min(13));
+            rows.push(SAFE + safe * PRESSURES + pressure);
+            for (place, suit) in order.into_iter().enumerate() {
+                let size = usize::from(self.0[suit].size.min(13));
+                rows.push(HOLDS + (place * 14 + size) * HELD + usize::from(threat.held[suit]));
+                let suit = &self.0[suit];
+                rows.push(SHAPES + place * SHAPE_IDS + suit.id.index());
+                let (first, copies) = if place < 2 { (WINDOWS, 4) } else { (THIRD, 3) };
+                for window in windows(suit.ranks, copies) {
+                    rows.push(first + window);
+                }
+            }
         }
         rows
     }
@@ -389,6 +466,17 @@ impl Rows {
         let class = usize::from(CLASS[tiles(goal.unseen).min(127)]);
         self.push(self.len * GOAL + distance(goal.lacking) * CLASSES + class);
     }
+}
+
+/// The ranks of a suit that are seen together, from either end: how many there are of each, told apart
+/// up to one less than `copies`.
+fn windows(ranks: Ranks, copies: usize) -> [usize; 2] {
+    let of = |rank| usize::from(ranks.of(rank)).min(copies - 1);
+    let window = WINDOW as usize;
+    [
+        (0..window).fold(0, |all, rank| all * copies + of(rank)),
+        (0..window).fold(0, |all, rank| all * copies + of(RANKS - 1 - rank)),
+    ]
 }
 
 /// The number of tiles that some chances add up to.

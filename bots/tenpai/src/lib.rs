@@ -6,12 +6,13 @@ mod engine;
 pub mod features;
 pub mod network;
 pub mod opponent;
+pub mod reader;
 mod shapes;
 mod tile;
 mod value;
 mod weights;
 
-pub use engine::{Engine, Idea, Limit, Situation, Valued};
+pub use engine::{Engine, Idea, Limit, Situation, Valued, WinOrWait};
 pub use tile::{COPIES, Hand, KINDS, Tile};
 pub use value::faan;
 pub use weights::{Weights, WeightsError};

@@ -2,25 +2,45 @@
 
 use std::borrow::Cow;
 
-use crate::features::ROWS;
-
 /// The width of the first layer.
 pub const FIRST: usize = 32;
 /// The width of the second layer.
 pub const SECOND: usize = 16;
 /// What an output of 1 is worth in points.
 pub const UNIT: f32 = 32.0;
-/// How many weights a network has: the rows of the first layer, the second layer by the neurons of
-/// the first one, its offsets, the last layer and its offset.
-pub const WEIGHTS: usize = SECOND_ROWS + FIRST * SECOND + 2 * SECOND + 1;
-/// Where the weights of the second layer begin.
-pub const SECOND_ROWS: usize = ROWS * FIRST;
-/// Where its offsets begin.
-pub const OFFSETS: usize = SECOND_ROWS + FIRST * SECOND;
-/// Where the last layer begins.
-pub const LAST: usize = OFFSETS + SECOND;
+/// How many weights follow the rows of the first layer: the second layer by the neurons of the first
+/// one, its offsets, the last layer and its offset.
+const BEHIND: usize = FIRST * SECOND + 2 * SECOND + 1;
 /// What 1 is among the stored weights.
 pub const FIXED: f32 = 4096.0;
+
+/// Where the weights of a network with so many rows begin that are not of the first layer.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The weights of the second layer, by the neurons of the first one.
+    pub second: usize,
+    /// Its offsets.
+    pub offsets: usize,
+    /// The last layer, and its offset.
+    pub last: usize,
+    /// How many weights there are.
+    pub weights: usize,
+}
+
+impl Layout {
+    /// With so many rows in the first layer.
+    #[must_use]
+    pub const fn of(rows: usize) -> Self {
+        let second = rows * FIRST;
+        let offsets = second + FIRST * SECOND;
+        Self {
+            second,
+            offsets,
+            last: offsets + SECOND,
+            weights: second + BEHIND,
+        }
+    }
+}
 
 /// The weights of a network, two bytes each.
 #[derive(Clone, Debug)]
@@ -33,8 +53,9 @@ pub struct Network {
 }
 
 impl Network {
-    /// Of [`WEIGHTS`] weights in units of 1 / [`FIXED`], two bytes each.
+    /// Of its weights in units of 1 / [`FIXED`], two bytes each.
     pub(crate) fn new(weights: Cow<'static, [u8]>) -> Self {
+        let layout = Layout::of((weights.len() / 2 - BEHIND) / FIRST);
         let at = |place: usize| {
             let bytes = [weights[2 * place], weights[2 * place + 1]];
             f32::from(i16::from_le_bytes(bytes)) / FIXED
@@ -42,17 +63,17 @@ impl Network {
         let mut second = [[0.0; SECOND]; FIRST];
         for (first, row) in second.iter_mut().enumerate() {
             for (column, weight) in row.iter_mut().enumerate() {
-                *weight = at(SECOND_ROWS + first * SECOND + column);
+                *weight = at(layout.second + first * SECOND + column);
             }
         }
         Self {
             second,
-            offsets: std::array::from_fn(|column| at(OFFSETS + column)),
-            last: std::array::from_fn(|column| at(LAST + column)),
-            last_offset: at(LAST + SECOND),
+            offsets: std::array::from_fn(|column| at(layout.offsets + column)),
+            last: std::array::from_fn(|column| at(layout.last + column)),
+            last_offset: at(layout.last + SECOND),
             rows: match weights {
-                Cow::Borrowed(weights) => Cow::Borrowed(&weights[..2 * SECOND_ROWS]),
-                Cow::Owned(weights) => Cow::Owned(weights[..2 * SECOND_ROWS].to_vec()),
+                Cow::Borrowed(weights) => Cow::Borrowed(&weights[..2 * layout.second]),
+                Cow::Owned(weights) => Cow::Owned(weights[..2 * layout.second].to_vec()),
             },
         }
     }

@@ -138,6 +138,12 @@ impl Places {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Id(u8);
 
+impl Id {
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// All tables.
 pub(crate) struct Shapes {
     places: Places,

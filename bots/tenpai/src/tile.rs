@@ -67,9 +67,15 @@ impl Ranks {
         Self(self.0 - (1 << (3 * rank)))
     }
 
+    /// Those of these ranks; each digit of a mask is 0 or 7.
+    pub(crate) const fn and(self, mask: Self) -> Self {
+        Self(self.0 & mask.0)
+    }
+
     /// How many tiles.
-    pub(crate) fn size(self) -> u8 {
-        (0..RANKS).map(|rank| self.of(rank)).sum()
+    pub(crate) const fn size(self) -> u8 {
+        let (ones, twos, fours) = (self.odd(), self.0 >> 1 & 0o111_111_111, self.fours());
+        (ones.count_ones() + 2 * twos.count_ones() + 4 * fours) as u8
     }
 
     /// How many ranks there are four of. Only 4 has the third bit.

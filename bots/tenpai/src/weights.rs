@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use crate::{
-    network::{Network, WEIGHTS},
-    opponent::{CLASSES, HOLDINGS, Habits, READINGS, TURNS},
+    features::{PASSIVE_ROWS, RACING_ROWS},
+    network::{FIXED, Layout, Network},
+    opponent::{Habits, READINGS, THROWS, TURNS},
+    reader::{self, Reader},
 };
 
 /// The networks and what is known of opponents.
@@ -25,10 +27,18 @@ pub struct WeightsError {
     pub found: usize,
 }
 
+/// The numbers of each part of the file, in order: the networks against a passive and against a
+/// racing opponent, both readers of [`Habits`], and the points of a win by turn.
+const PARTS: [usize; 5] = [
+    Layout::of(PASSIVE_ROWS).weights,
+    Layout::of(RACING_ROWS).weights,
+    reader::weights(READINGS),
+    reader::weights(THROWS),
+    TURNS,
+];
 /// How many bytes weights take.
-const BYTES: usize = 2 * (2 * WEIGHTS) + 2 * Habits::NUMBERS;
-/// What 1 is among the stored numbers of the habits; points are stored in hundredths of that.
-const FIXED: f32 = 2000.0;
+const BYTES: usize = 2 * (PARTS[0] + PARTS[1] + PARTS[2] + PARTS[3] + PARTS[4]);
+/// What 1 is among the stored points.
 const POINTS: f32 = 100.0;
 
 impl Weights {
@@ -57,47 +67,49 @@ impl Weights {
                 found: bytes.len(),
             });
         }
-        let part = |from: usize, to: usize| match &bytes {
-            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[from..to]),
-            Cow::Owned(bytes) => Cow::Owned(bytes[from..to].to_vec()),
-        };
-        let (racing, habits) = (2 * WEIGHTS, 4 * WEIGHTS);
-        let mut rest = bytes[habits..].chunks_exact(2);
-        let mut take = |count: usize, unit: f32| -> Vec<f32> {
-            let number = |pair: &[u8]| f32::from(i16::from_le_bytes([pair[0], pair[1]])) / unit;
-            rest.by_ref().take(count).map(number).collect()
-        };
+        let mut place = 0;
+        let mut parts = PARTS.into_iter().map(|numbers| {
+            let from = place;
+            place += 2 * numbers;
+            match &bytes {
+                Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[from..place]),
+                Cow::Owned(bytes) => Cow::Owned(bytes[from..place].to_vec()),
+            }
+        });
+        let mut part = || parts.next().expect("as many as are read here");
         Ok(Self {
-            passive: Network::new(part(0, racing)),
-            racing: Network::new(part(racing, habits)),
+            passive: Network::new(part()),
+            racing: Network::new(part()),
             habits: Habits {
-                likelihood: take(CLASSES, FIXED),
-                throws: take(READINGS, FIXED),
-                danger: take(READINGS, FIXED),
-                held: take(HOLDINGS, FIXED),
-                loss: take(TURNS, POINTS),
+                hand: Reader::new(part()),
+                throws: Reader::new(part()),
+                loss: {
+                    let points = part();
+                    std::array::from_fn(|turn| {
+                        let bytes = [points[2 * turn], points[2 * turn + 1]];
+                        f32::from(i16::from_le_bytes(bytes)) / POINTS
+                    })
+                },
             },
         })
     }
 
-    /// Puts learned numbers into the form that [`read`](Self::read) reads. A weight beyond 8 is
-    /// written as 8.
+    /// Puts learned numbers, by part of the file, into the form that [`read`](Self::read) reads. A
+    /// weight beyond 8 is written as 8.
+    ///
+    /// # Panics
+    ///
+    /// If a part has more or fewer numbers.
     #[must_use]
-    pub fn to_bytes(passive: &[f32], racing: &[f32], habits: &Habits) -> Vec<u8> {
-        let scaled = |numbers: &[f32], unit: f32| -> Vec<u8> {
+    pub fn to_bytes(parts: [&[f32]; 5]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(BYTES);
+        for (at, part) in parts.into_iter().enumerate() {
+            assert_eq!(part.len(), PARTS[at], "the numbers of part {at}");
+            let unit = if at == 4 { POINTS } else { FIXED };
             let fixed = |number: &f32| ((number * unit).round() as i16).to_le_bytes();
-            numbers.iter().flat_map(fixed).collect()
-        };
-        [
-            scaled(passive, crate::network::FIXED),
-            scaled(racing, crate::network::FIXED),
-            scaled(&habits.likelihood, FIXED),
-            scaled(&habits.throws, FIXED),
-            scaled(&habits.danger, FIXED),
-            scaled(&habits.held, FIXED),
-            scaled(&habits.loss, POINTS),
-        ]
-        .concat()
+            bytes.extend(part.iter().flat_map(fixed));
+        }
+        bytes
     }
 }
 

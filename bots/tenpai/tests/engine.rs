@@ -42,14 +42,37 @@ fn the_same_question_has_the_same_answer() {
 #[test]
 fn suits_have_no_names() {
     let engine = engine();
-    let value = |hand: &str, river: &str| {
-        let answer = engine.discards(&situation(hand, river, "", 79), &Limit::hands(2000));
-        answer[0].value
-    };
-    let first = value("1235688c11479b29d", "3d");
-    for (hand, river) in [("1235688d11479b29c", "3c"), ("29b1235688c11479d", "3b")] {
-        let second = value(hand, river);
-        assert!((first - second).abs() < 0.01, "{first} {second}");
+    for passive in [Some(1.0), Some(0.0), None] {
+        let value = |hand: &str, own: &str, other: &str| {
+            let mut asked = situation(hand, own, other, 77);
+            asked.passive = passive;
+            engine.discards(&asked, &Limit::hands(2000))[0].value
+        };
+        let first = value("1235688c11479b29d", "3d", "4d8b");
+        for (hand, own, other) in [
+            ("1235688d11479b29c", "3c", "4c8b"),
+            ("29b1235688c11479d", "3b", "4b8d"),
+        ] {
+            let second = value(hand, own, other);
+            assert!(
+                (first - second).abs() < 0.01,
+                "{passive:?}: {first} {second}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_discard_is_estimated() {
+    for passive in [Some(1.0), Some(0.0), None] {
+        let mut asked = situation("1235688c11479b29d", "3d", "4d8b", 77);
+        asked.passive = passive;
+        let estimates = engine().estimates(&asked);
+        let mut found: Vec<usize> = estimates.iter().map(|one| one.tile.index()).collect();
+        assert!(estimates.is_sorted_by(|one, other| one.value >= other.value));
+        found.sort_unstable();
+        let held: Vec<usize> = asked.hand.kinds().map(Tile::index).collect();
+        assert_eq!(found, held);
     }
 }
 

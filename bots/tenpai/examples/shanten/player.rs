@@ -20,6 +20,15 @@ pub(crate) fn referee(tile: Tile) -> RefereeTile {
         .expect("both have the same tiles")
 }
 
+/// The faan that a hand of 13 tiles wins with this tile.
+pub(crate) fn faan(hand: &RefereeHand, tile: Tile) -> Option<u32> {
+    let tile = referee(tile);
+    let has_room = hand.has_room(tile);
+    has_room
+        .then(|| referee_games::mahjong::faan(&hand.with(tile), MissingSuit::Required))
+        .flatten()
+}
+
 impl Other {
     pub(crate) fn new(dealt: &[Tile]) -> Self {
         let tiles: Vec<RefereeTile> = dealt.iter().map(|&tile| referee(tile)).collect();
@@ -32,11 +41,7 @@ impl Other {
 
     /// The faan that it wins with this tile.
     pub(crate) fn wins(&self, tile: Tile) -> Option<u32> {
-        let tile = referee(tile);
-        let has_room = self.hand.has_room(tile);
-        has_room
-            .then(|| referee_games::mahjong::faan(&self.hand.with(tile), MissingSuit::Required))
-            .flatten()
+        faan(&self.hand, tile)
     }
 
     /// The points of that.

@@ -24,10 +24,9 @@ use crate::{
 };
 
 /// For each move what its seat could expect after it, as a share of the points (100
-/// is the first place alone), and what a better move was worth. In Othello, Connect Four
-/// and Big Two the strongest built-in bot estimates both, from what the seat knew; in
-/// Mahjong searches with all hands open find them, which see more than any player did. Or a
-/// built-in bot of your choice plays on in every seat and knows what that seat knew.
+/// is the first place alone), and what a better move was worth. The strongest built-in bot
+/// estimates both, from what the seat knew. Or a built-in bot of your choice plays on in every
+/// seat and knows what that seat knew.
 #[derive(Args)]
 pub(crate) struct Explain {
     #[command(flatten)]

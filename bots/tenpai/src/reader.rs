@@ -1,0 +1,214 @@
+//! What the rivers say of the other seat, if it races: a network that reads one suit after the other
+//! and says something of each rank.
+//!
+//! A suit is a list of rows of the first layer. The second layer sees the suit and the sum of the
+//! other two, so that the names of suits do not matter.
+
+use std::borrow::Cow;
+
+use crate::{
+    network::{FIXED, threshold},
+    tile::{Hand, RANKS, SUITS, Tile},
+};
+
+/// The width of the first layer.
+pub const FIRST: usize = 32;
+/// The width of the second layer.
+pub const SECOND: usize = 32;
+
+/// The classes of the turns since a tile was last discarded by either seat.
+const AGES: usize = 8;
+/// The longest age that is told apart.
+const OLDEST: usize = 11;
+/// By age, from 1: its class.
+const AGE: [usize; OLDEST + 1] = [0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 7];
+/// The unseen tiles of a kind.
+const UNSEEN: usize = 5;
+/// The parts of a round in which a tile was first discarded by the other seat.
+const FIRSTS: usize = 8;
+/// The parts of a round.
+const PARTS: usize = 7;
+/// The discards of a seat that are told apart.
+const TURNS: usize = 21;
+
+const THROWN: usize = RANKS * UNSEEN * AGES;
+const COUNT: usize = THROWN + RANKS * 2 * FIRSTS;
+const SINCE: usize = COUNT + 7 * TURNS;
+const EARLY: usize = SINCE + 10 * PARTS;
+const HIDDEN: usize = EARLY + 5 * PARTS;
+const OWN: usize = HIDDEN + 37;
+const TURN: usize = OWN + 7 * PARTS;
+/// How many rows the first layer has.
+pub const ROWS: usize = TURN + TURNS;
+/// How many of them a suit has at most.
+pub const ACTIVE: usize = 2 * RANKS + 6;
+
+/// Where the weights of the second layer begin.
+pub const SECOND_ROWS: usize = ROWS * FIRST;
+/// Where its offsets begin.
+pub const OFFSETS: usize = SECOND_ROWS + 2 * FIRST * SECOND;
+/// Where the last layer begins.
+pub const LAST: usize = OFFSETS + SECOND;
+
+/// How many weights a reader has that says so many numbers of a suit.
+#[must_use]
+pub const fn weights(outputs: usize) -> usize {
+    LAST + (SECOND + 1) * outputs
+}
+
+/// The rows of a suit.
+#[derive(Clone, Copy, Debug)]
+pub struct SuitRows {
+    rows: [u16; ACTIVE],
+    len: usize,
+}
+
+impl SuitRows {
+    fn push(&mut self, row: usize) {
+        debug_assert!(row < ROWS);
+        self.rows[self.len] = row as u16;
+        self.len += 1;
+    }
+}
+
+impl std::ops::Deref for SuitRows {
+    type Target = [u16];
+
+    fn deref(&self) -> &[u16] {
+        &self.rows[..self.len]
+    }
+}
+
+/// What a reader is shown, by suit: the rivers, of which the other seat's is the second one, and the
+/// tiles that are not seen.
+#[must_use]
+pub fn sight(own: &[Tile], other: &[Tile], unseen: &Hand) -> [SuitRows; SUITS] {
+    let turn = other.len().min(TURNS - 1);
+    let part = (other.len() / 3).min(PARTS - 1);
+    [0, 1, 2].map(|suit| {
+        let mut rows = SuitRows {
+            rows: [0; ACTIVE],
+            len: 0,
+        };
+        let mut ages = [0; RANKS];
+        let mut thrown = [0; RANKS];
+        let mut first = [0; RANKS];
+        let (mut of, mut early, mut since) = (0_usize, 0_usize, 9);
+        for (at, &tile) in other.iter().enumerate() {
+            if tile.suit() != suit {
+                continue;
+            }
+            let (rank, age) = (tile.rank(), other.len() - at);
+            of += 1;
+            early += usize::from(at < 4);
+            since = (age - 1).min(9);
+            ages[rank] = age;
+            if thrown[rank] == 0 {
+                first[rank] = (at / 2).min(FIRSTS - 1);
+            }
+            thrown[rank] += 1;
+        }
+        let mut own_of = 0_usize;
+        for (at, &tile) in own.iter().enumerate() {
+            if tile.suit() != suit {
+                continue;
+            }
+            let (rank, age) = (tile.rank(), own.len() - at);
+            own_of += 1;
+            ages[rank] = if ages[rank] == 0 {
+                age
+            } else {
+                age.min(ages[rank])
+            };
+        }
+        let mut hidden = 0;
+        for rank in 0..RANKS {
+            let left = usize::from(unseen.count(Tile::of(suit, rank)));
+            hidden += left;
+            let age = AGE[ages[rank].min(OLDEST)];
+            rows.push((rank * UNSEEN + left) * AGES + age);
+            if thrown[rank] > 0 {
+                let count = usize::from(thrown[rank] > 1);
+                rows.push(THROWN + (rank * 2 + count) * FIRSTS + first[rank]);
+            }
+        }
+        rows.push(COUNT + of.min(6) * TURNS + turn);
+        rows.push(SINCE + since * PARTS + part);
+        rows.push(EARLY + early.min(4) * PARTS + part);
+        rows.push(HIDDEN + hidden);
+        rows.push(OWN + own_of.min(6) * PARTS + part);
+        rows.push(TURN + turn);
+        rows
+    })
+}
+
+/// A network that says so many numbers of each suit.
+#[derive(Clone, Debug)]
+pub struct Reader<const OUTPUTS: usize> {
+    rows: Cow<'static, [u8]>,
+    second: Vec<[f32; SECOND]>,
+    offsets: [f32; SECOND],
+    last: Vec<[f32; OUTPUTS]>,
+    last_offsets: [f32; OUTPUTS],
+}
+
+impl<const OUTPUTS: usize> Reader<OUTPUTS> {
+    /// Of [`weights`] weights in units of 1 / [`FIXED`], two bytes each.
+    pub(crate) fn new(weights: Cow<'static, [u8]>) -> Self {
+        let at = |place: usize| {
+            let bytes = [weights[2 * place], weights[2 * place + 1]];
+            f32::from(i16::from_le_bytes(bytes)) / FIXED
+        };
+        let second = (0..2 * FIRST)
+            .map(|row| std::array::from_fn(|column| at(SECOND_ROWS + row * SECOND + column)));
+        let last =
+            (0..SECOND).map(|row| std::array::from_fn(|column| at(LAST + row * OUTPUTS + column)));
+        Self {
+            second: second.collect(),
+            offsets: std::array::from_fn(|column| at(OFFSETS + column)),
+            last: last.collect(),
+            last_offsets: std::array::from_fn(|column| at(LAST + SECOND * OUTPUTS + column)),
+            rows: match weights {
+                Cow::Borrowed(weights) => Cow::Borrowed(&weights[..2 * SECOND_ROWS]),
+                Cow::Owned(weights) => Cow::Owned(weights[..2 * SECOND_ROWS].to_vec()),
+            },
+        }
+    }
+
+    /// What it says of each suit.
+    #[must_use]
+    pub fn read(&self, suits: &[SuitRows; SUITS]) -> [[f32; OUTPUTS]; SUITS] {
+        let first: [[f32; FIRST]; SUITS] = std::array::from_fn(|suit| {
+            let mut sum = [0_i32; FIRST];
+            for &row in &*suits[suit] {
+                let at = 2 * usize::from(row) * FIRST;
+                let weights = self.rows[at..at + 2 * FIRST].as_chunks().0;
+                for (sum, &weight) in sum.iter_mut().zip(weights) {
+                    *sum += i32::from(i16::from_le_bytes(weight));
+                }
+            }
+            sum.map(|sum| threshold(sum as f32 / FIXED))
+        });
+        std::array::from_fn(|suit| {
+            let [one, other] = [(suit + 1) % SUITS, (suit + 2) % SUITS];
+            let mut second = self.offsets;
+            let (here, there) = self.second.split_at(FIRST);
+            for at in 0..FIRST {
+                let inputs = [first[suit][at], first[one][at] + first[other][at]];
+                for (input, row) in inputs.into_iter().zip([&here[at], &there[at]]) {
+                    for (sum, weight) in second.iter_mut().zip(row) {
+                        *sum += input * weight;
+                    }
+                }
+            }
+            let mut outputs = self.last_offsets;
+            for (sum, row) in second.into_iter().zip(&self.last) {
+                let input = threshold(sum);
+                for (output, weight) in outputs.iter_mut().zip(row) {
+                    *output += input * weight;
+                }
+            }
+            outputs
+        })
+    }
+}
