@@ -204,7 +204,8 @@ impl Stage {
     }
 }
 
-/// After so many rounds the estimates after a draw are those of the network as it is then.
+/// After so many rounds the estimates after a draw are those of the network as it is then; a run that was
+/// stopped continues after a multiple of them.
 const REFRESH: u64 = 1000;
 /// How often what is learned is kept.
 const KEEP: Duration = Duration::from_mins(1);
@@ -287,7 +288,8 @@ fn learn(folder: &Path, stage: &Stage) -> io::Result<()> {
             }
         }
         progress.rounds += 1;
-        if kept.elapsed() > KEEP || progress.rounds == stage.rounds {
+        let may_stop = progress.rounds.is_multiple_of(REFRESH);
+        if may_stop && kept.elapsed() > KEEP || progress.rounds == stage.rounds {
             kept = Instant::now();
             let seconds = began.elapsed().as_secs_f64();
             let opponent = &mut progress.opponent;
