@@ -1,15 +1,12 @@
 //! `ai4`: the engine of the crate of that name, within the time that the referee allows.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use ai4::{CardSet, Engine, Idea, Ideas, Limit, Options, Scores, Settings, worth::Weights};
 use bot_kit::{Bot, Thinker, Turn};
 use referee_games::big_two::{BigTwo, Cards, Move, Scoring, Standing, View};
 
-use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin};
+use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, clock::Clock};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "ai4",
@@ -40,9 +37,6 @@ pub(crate) const BOT: HouseBot = HouseBot {
     build,
 };
 
-/// Thinking time where the limit allows it and no other is given.
-const THINKING_TIME: Duration = Duration::from_secs(2);
-
 /// By level: how many rounds it plays out for a move, and by how many points it misjudges a move at
 /// most. Without playouts it goes by the worth at first sight, and no end is solved.
 const BY_LEVEL: [(u64, f64); LEVELS] = [
@@ -61,6 +55,9 @@ const BY_LEVEL: [(u64, f64); LEVELS] = [
 /// With a time for a move instead of playouts, so many judge the moves of a position.
 const VALUE_PLAYOUTS: u64 = 2000;
 
+/// So many passes that have to be thought about are expected in a round, besides a play for each card.
+const PASSES: u32 = 4;
+
 /// What a move may take.
 #[derive(Clone, Copy, Debug)]
 enum Budget {
@@ -74,7 +71,10 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let weights = Arc::new(Weights::embedded());
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()
-        .thinks(move |start| Player::new(options, Arc::clone(&weights), start.bot_seed)))
+        .thinks(move |start| Player {
+            clock: Clock::new(start),
+            ..Player::new(options, Arc::clone(&weights), start.bot_seed)
+        }))
 }
 
 /// How a player plays.
@@ -112,7 +112,7 @@ impl PlayerOptions {
         let budget = match (level, playouts) {
             (Some((playouts, _)), _) => Budget::Playouts(playouts),
             (None, Some(playouts)) => Budget::Playouts(playouts),
-            (None, None) => Budget::Time(time.unwrap_or(THINKING_TIME)),
+            (None, None) => Budget::Time(time.unwrap_or(Duration::MAX)),
         };
         Ok(Self {
             budget,
@@ -134,11 +134,11 @@ pub struct Player {
     seed: u64,
     engine: Option<Engine>,
     heard: Option<View>,
-    margin: Margin,
+    clock: Clock,
 }
 
 impl Player {
-    /// Before the round; `seed` decides what it draws at random where the options have none.
+    /// Before a round without a budget; `seed` decides what it draws at random where the options have none.
     #[must_use]
     pub fn new(options: PlayerOptions, weights: Arc<Weights>, seed: u64) -> Self {
         Self {
@@ -147,7 +147,7 @@ impl Player {
             seed: options.seed.unwrap_or(seed),
             engine: None,
             heard: None,
-            margin: Margin::new(),
+            clock: Clock::without_budget(),
         }
     }
 
@@ -196,19 +196,19 @@ impl Player {
 
     /// Its move, which it is asked for with this limit.
     pub fn choose(&mut self, view: &View, limit: Duration) -> Move {
-        let began = Instant::now();
+        let own_cards = view.hand.len() as u32;
+        let mut turn = self.clock.begin(limit, own_cards + PASSES);
         let engine = self
             .engine
             .get_or_insert_with(|| begin(view, &self.options, &self.weights, self.seed));
-        let mut allowed = self.margin.within(limit);
         let mut search = Limit::default();
         match self.options.budget {
-            Budget::Time(time) => allowed = allowed.min(time),
+            Budget::Time(time) => turn = turn.at_most(time),
             Budget::Playouts(playouts) => search.playouts = Some(playouts),
         }
-        search.deadline = began.checked_add(allowed);
+        search.deadline = turn.deadline();
         let best = engine.search(&search).cards;
-        self.margin.learn(began.elapsed().saturating_sub(allowed));
+        self.clock.end(turn);
         if best.is_empty() {
             Move::Pass
         } else {

@@ -1,9 +1,6 @@
 //! `edge`: the engine of the crate of the same name, within the time that the referee allows.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use bot_kit::{Bot, GameOver, Thinker, Turn};
 use edge::{Board, Engine, Exactness, Idea, Limit, Options, Scored, book::Book, weights::Weights};
@@ -12,7 +9,9 @@ use rand_chacha::ChaCha8Rng;
 use referee_games::othello::{Othello, Square};
 
 use crate::{
-    Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin, ponder::Ponder,
+    Games, HouseBot, LEVELS, Parameter, Parameters, SpecError,
+    clock::{self, Clock},
+    ponder::Ponder,
 };
 
 pub(crate) const BOT: HouseBot = HouseBot {
@@ -54,8 +53,6 @@ pub(crate) const BOT: HouseBot = HouseBot {
     build,
 };
 
-/// Thinking time where the limit allows it and no other is given.
-const THINKING_TIME: Duration = Duration::from_secs(2);
 /// By level: how many plies it looks ahead, and by how many discs it misjudges a move at most.
 const BY_LEVEL: [(u32, f64); LEVELS] = [
     (1, 14.0),
@@ -73,7 +70,7 @@ const BY_LEVEL: [(u32, f64); LEVELS] = [
 /// How it plays.
 #[derive(Clone, Copy)]
 enum Strength {
-    /// As well as it can within this time.
+    /// As well as it can within this time and that of the referee.
     Time(Duration),
     /// To a depth in plies.
     Depth(u32),
@@ -105,7 +102,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         (Some(level), _, _) => Strength::Level(level),
         (None, Some(depth), _) => Strength::Depth(depth),
         (None, None, Some(nodes)) => Strength::Nodes(nodes),
-        (None, None, None) => Strength::Time(time.unwrap_or(THINKING_TIME)),
+        (None, None, None) => Strength::Time(time.unwrap_or(Duration::MAX)),
     };
     // Read here, so that no game is charged for it.
     let weights = Weights::embedded().expect("the tests of the crate read its weights");
@@ -122,6 +119,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
             EdgePlayer {
                 book: book.clone(),
                 ponders,
+                clock: Clock::new(start),
                 ..EdgePlayer::new(start.bot_seed, strength, options)
             }
         }))
@@ -133,11 +131,11 @@ struct EdgePlayer {
     ponders: bool,
     strength: Strength,
     rng: ChaCha8Rng,
-    margin: Margin,
+    clock: Clock,
 }
 
 impl EdgePlayer {
-    /// One without a book that does not ponder.
+    /// One without a book and a budget that does not ponder.
     fn new(seed: u64, strength: Strength, options: Options) -> Self {
         let engine = Engine::new(options).expect("the weights are given");
         Self {
@@ -146,26 +144,26 @@ impl EdgePlayer {
             ponders: false,
             strength,
             rng: ChaCha8Rng::seed_from_u64(seed),
-            margin: Margin::new(),
+            clock: Clock::without_budget(),
         }
     }
 
     /// What ends a search, and how long that may take.
-    fn bounds(&mut self, limit: Duration, began: Instant) -> (Limit, Duration) {
-        let mut allowed = self.margin.within(limit);
+    fn bounds(&mut self, board: Board, limit: Duration) -> (Limit, clock::Turn) {
+        let mut turn = self.clock.begin(limit, answers(board));
         let mut search = Limit::default();
         match self.strength {
-            Strength::Time(time) => allowed = allowed.min(time),
+            Strength::Time(time) => turn = turn.at_most(time),
             Strength::Depth(plies) => search.depth = Some(plies),
             Strength::Nodes(nodes) => search.nodes = Some(nodes),
             Strength::Level(level) => search.depth = Some(BY_LEVEL[level - 1].0),
         }
-        search.deadline = began.checked_add(allowed);
-        (search, allowed)
+        search.deadline = turn.deadline();
+        (search, turn)
     }
 
-    fn square(&mut self, board: Board, limit: Duration, began: Instant) -> Option<edge::Square> {
-        let (search, allowed) = self.bounds(limit, began);
+    fn square(&mut self, board: Board, limit: Duration) -> Option<edge::Square> {
+        let (search, turn) = self.bounds(board, limit);
         let square = match self.strength {
             Strength::Level(level) => {
                 let scores = self.engine.engine().scores(board, search);
@@ -173,7 +171,7 @@ impl EdgePlayer {
             }
             _ => self.engine.engine().search(board, search).square,
         };
-        self.margin.learn(began.elapsed().saturating_sub(allowed));
+        self.clock.end(turn);
         square
     }
 
@@ -199,11 +197,10 @@ impl EdgePlayer {
 
 impl Thinker<Othello> for EdgePlayer {
     fn answer(&mut self, turn: &Turn<'_, Othello>) -> Square {
-        let began = Instant::now();
         let board = board(turn);
         let best = self
             .book_move(board)
-            .or_else(|| self.square(board, turn.limit, began))
+            .or_else(|| self.square(board, turn.limit))
             .expect("who is asked has a move");
         if self.ponders {
             self.ponder(board, best);
@@ -212,8 +209,9 @@ impl Thinker<Othello> for EdgePlayer {
     }
 
     fn values(&mut self, turn: &Turn<'_, Othello>) -> Option<Vec<f64>> {
-        let (search, _) = self.bounds(turn.limit, Instant::now());
-        let scores = self.engine.engine().scores(board(turn), search);
+        let board = board(turn);
+        let (search, _) = self.bounds(board, turn.limit);
+        let scores = self.engine.engine().scores(board, search);
         let of = |legal: &Square| {
             let scored = scores.iter().find(|it| it.square.index() == legal.index());
             scored.map(share)
@@ -233,6 +231,12 @@ fn board(turn: &Turn<'_, Othello>) -> Board {
         own: board.own,
         other: board.opponent,
     }
+}
+
+/// How many answers a seat gives at most until the game is over, if both sides always have moves.
+const fn answers(board: Board) -> u32 {
+    let empty = 64 - (board.own | board.other).count_ones();
+    empty.div_ceil(2) + 1
 }
 
 /// By so many discs the logarithm of the odds to win grows by 1, before the end is known: a
@@ -261,6 +265,8 @@ fn misjudged(scores: &[Scored], by: f64, rng: &mut ChaCha8Rng) -> Option<edge::S
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -272,14 +278,14 @@ mod tests {
             ..Options::default()
         };
         for strength in [
-            Strength::Time(THINKING_TIME),
+            Strength::Time(Duration::MAX),
             Strength::Depth(60),
             Strength::Level(10),
         ] {
             let mut player = EdgePlayer::new(1, strength, options.clone());
             let began = Instant::now();
             let limit = Duration::from_millis(400);
-            assert!(player.square(Board::START, limit, began).is_some());
+            assert!(player.square(Board::START, limit).is_some());
             assert!(began.elapsed() < limit);
         }
     }
@@ -304,13 +310,13 @@ mod tests {
             table_bytes: 1 << 20,
             ..Options::default()
         };
-        let mut player = EdgePlayer::new(1, Strength::Time(THINKING_TIME), options);
+        let mut player = EdgePlayer::new(1, Strength::Time(Duration::MAX), options);
         for first in edge::Squares(Board::START.moves()) {
             player.ponder(Board::START, first);
             let board = Board::START.play(first).unwrap();
             let limit = Duration::from_millis(400);
             let began = Instant::now();
-            let answer = player.square(board, limit, began);
+            let answer = player.square(board, limit);
             assert!(began.elapsed() < limit);
             assert!(answer.is_some_and(|square| board.play(square).is_some()));
         }

@@ -4,6 +4,7 @@ pub mod ai1;
 pub mod ai2;
 pub mod ai3;
 pub mod ai4;
+mod clock;
 mod edge;
 pub mod ladder;
 mod margin;

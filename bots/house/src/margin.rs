@@ -38,7 +38,12 @@ impl Margin {
     /// ends with [`learn`](Self::learn) on the same thread.
     pub(crate) fn within(&mut self, limit: Duration) -> Duration {
         self.began = Waited::now();
-        limit.saturating_sub(self.kept).max(limit / 4)
+        self.of(limit)
+    }
+
+    /// The same of a part of the time that is left for several answers.
+    pub(crate) fn of(&self, time: Duration) -> Duration {
+        time.saturating_sub(self.kept).max(time / 4)
     }
 
     /// A search took so much longer than it was allowed.

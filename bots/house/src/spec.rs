@@ -13,7 +13,7 @@ const TABLE: usize = 32;
 impl Parameter {
     pub(crate) const TIME: Self = Self {
         name: "time",
-        standard: "2s, or the limit less a margin",
+        standard: "the limit less a margin, or a part of the budget",
         summary: "thinking time for a move",
     };
     pub(crate) const LEVEL: Self = Self {

@@ -2,7 +2,7 @@
 //! based Monte-Carlo planning", ECML 2006), as the rules page of Connect Four
 //! describes the classic bot.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bot_kit::{
     Bot, GameStart,
@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use referee_core::Seat;
 use referee_games::connect_four::{Board, View, columns_of};
 
-use crate::{Games, HouseBot, Parameter, Parameters, SpecError};
+use crate::{Games, HouseBot, Parameter, Parameters, SpecError, clock::Clock, zugzwang::answers};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "uct",
@@ -45,8 +45,6 @@ pub(crate) const BOT: HouseBot = HouseBot {
 /// --bot 'x=house:uct?playouts=2000&c=…' --bot 'std=house:uct?playouts=2000'`.
 pub(crate) const EXPLORATION: f64 = 0.7;
 const THINKING_TIME: Duration = Duration::from_secs(1);
-/// What is kept of the move limit for the way there and back.
-const RESERVE: Duration = Duration::from_millis(50);
 /// How many playouts there are between two looks at the clock.
 const BATCH: u32 = 16;
 
@@ -76,6 +74,7 @@ struct Uct {
     budget: Budget,
     c: f64,
     rng: ChaCha8Rng,
+    clock: Clock,
 }
 
 impl Uct {
@@ -85,28 +84,30 @@ impl Uct {
             budget,
             c,
             rng: ChaCha8Rng::seed_from_u64(start.bot_seed),
+            clock: Clock::new(start),
         }
     }
 }
 
 impl ConnectFourBot for Uct {
     fn get_point(&mut self, ask: &GetPoint) -> Point {
-        let began = Instant::now();
         let board = View::of(self.seat, ask)
             .expect("the referee's board is one")
             .public
             .board;
+        let turn = self.clock.begin(ask.limit, answers(&board));
         let mut search = Search::new(board, self.seat, self.c);
         match self.budget {
             Budget::Playouts(playouts) => search.run(playouts, &mut self.rng),
             Budget::Time(time) => {
-                let time = time.min(ask.limit.saturating_sub(RESERVE));
+                let turn = turn.at_most(time);
                 loop {
                     search.run(BATCH, &mut self.rng);
-                    if began.elapsed() >= time {
+                    if turn.elapsed() >= turn.allowed {
                         break;
                     }
                 }
+                self.clock.end(turn);
             }
         }
         ask.landing(search.best()).expect("a column that has room")

@@ -1,6 +1,6 @@
 //! `zugzwang`: the engine of the crate of that name.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bot_kit::{Bot, GameOver, Thinker, Turn};
 use referee_core::Seat;
@@ -10,7 +10,7 @@ use zugzwang::{
 };
 
 use crate::{
-    Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin, ponder::Ponder,
+    Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, clock::Clock, ponder::Ponder,
 };
 
 pub(crate) const BOT: HouseBot = HouseBot {
@@ -44,8 +44,6 @@ pub(crate) const BOT: HouseBot = HouseBot {
     build,
 };
 
-/// The longest that it thinks where nobody asks for more.
-const THINKING_TIME: Duration = Duration::from_secs(2);
 /// By level: how many positions it looks at for a move, and how far its evaluations are off at
 /// most, in 1/256 of the logarithm of the odds to win. Each level scores some 60 to 80 % against the
 /// one below.
@@ -85,7 +83,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let budget = match (nodes, level) {
         (Some(nodes), _) => Budget::Nodes(nodes),
         (None, Some(level)) => Budget::Nodes(BY_LEVEL[level - 1].0),
-        (None, None) => Budget::Time(time.unwrap_or(THINKING_TIME)),
+        (None, None) => Budget::Time(time.unwrap_or(Duration::MAX)),
     };
     let name = level.map_or_else(
         || BOT.name.to_owned(),
@@ -96,7 +94,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
         .thinks(move |start| ZugzwangPlayer {
             budget,
             ponders,
-            margin: Margin::new(),
+            clock: Clock::new(start),
             engine: Ponder::new(Engine::new(Options {
                 table,
                 threads,
@@ -111,7 +109,7 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
 struct ZugzwangPlayer {
     budget: Budget,
     ponders: bool,
-    margin: Margin,
+    clock: Clock,
     engine: Ponder<Engine>,
 }
 
@@ -130,17 +128,16 @@ impl ZugzwangPlayer {
 
 impl Thinker<ConnectFour> for ZugzwangPlayer {
     fn answer(&mut self, turn: &Turn<'_, ConnectFour>) -> Point {
-        let begin = Instant::now();
         let board = &turn.view().public.board;
-        let allowed = self.margin.within(turn.limit);
-        let limit = self.budget.within(allowed, 1);
         let position = position(board, turn.seat());
+        let time = self.clock.begin(turn.limit, answers(board));
+        let limit = self.budget.within(time.allowed, 1);
         let answer = self
             .engine
             .engine()
             .search(&position, &limit)
             .expect("a seat is asked while the game goes on");
-        self.margin.learn(begin.elapsed().saturating_sub(allowed));
+        self.clock.end(time);
         if self.ponders {
             self.ponder(position, answer.column);
         }
@@ -150,9 +147,10 @@ impl Thinker<ConnectFour> for ZugzwangPlayer {
     }
 
     fn values(&mut self, turn: &Turn<'_, ConnectFour>) -> Option<Vec<f64>> {
-        let position = position(&turn.view().public.board, turn.seat());
+        let board = &turn.view().public.board;
+        let position = position(board, turn.seat());
         let legal = turn.legal();
-        let allowed = self.margin.within(turn.limit);
+        let allowed = self.clock.begin(turn.limit, answers(board)).allowed;
         let shares = legal.iter().map(|point| {
             let mut after = position;
             after.play(u8::try_from(point.y).ok()?).ok()?;
@@ -170,6 +168,15 @@ impl Thinker<ConnectFour> for ZugzwangPlayer {
     fn game_over(&mut self, _over: &GameOver) {
         self.engine.engine();
     }
+}
+
+/// How many answers a seat may still have to give. Most games end long before the board is full, so
+/// it is a third of the free cells, and some for those that do not.
+pub(crate) fn answers(board: &Board) -> u32 {
+    let stones = [0, 1].map(|seat| board.stones(Seat::new(seat)));
+    let cells = (board.rows() * board.columns()) as u32;
+    let free = cells.saturating_sub(stones.iter().sum());
+    free / 3 + 4
 }
 
 /// The share of the points that the side to move can expect.
@@ -230,6 +237,8 @@ pub fn position(board: &Board, seat: Seat) -> Position {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use referee_games::connect_four::columns_of;
 
     use super::*;
@@ -284,7 +293,7 @@ mod tests {
         let mut player = ZugzwangPlayer {
             budget: Budget::Time(Duration::from_millis(20)),
             ponders: true,
-            margin: Margin::new(),
+            clock: Clock::without_budget(),
             engine: Ponder::new(Engine::new(Options::default())),
         };
         let mut position = Position::new(BoardShape::new(9, 9, None).unwrap());

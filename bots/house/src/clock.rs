@@ -1,0 +1,134 @@
+//! How long a bot may search for an answer: the limit of the question less a margin, or a part of the
+//! budget for all answers of a game where there is one.
+
+use std::time::{Duration, Instant};
+
+use bot_kit::GameStart;
+
+use crate::margin::Margin;
+
+/// The time of a bot in one game.
+pub(crate) struct Clock {
+    margin: Margin,
+    move_limit: Duration,
+    /// What is left of the budget.
+    budget: Option<Duration>,
+}
+
+/// A search that goes on, and how long it may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Turn {
+    began: Instant,
+    /// The time for the search.
+    pub(crate) allowed: Duration,
+}
+
+impl Turn {
+    /// The same, with no more time than this.
+    pub(crate) fn at_most(self, time: Duration) -> Self {
+        let allowed = self.allowed.min(time);
+        Self { allowed, ..self }
+    }
+
+    /// When the search has to end.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.began.checked_add(self.allowed)
+    }
+
+    /// How long it has gone on.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
+impl Clock {
+    /// That of the game that begins so.
+    pub(crate) fn new(start: &GameStart) -> Self {
+        let time = |given: Option<_>| given.and_then(|given| Duration::try_from(given).ok());
+        Self {
+            move_limit: time(start.move_limit).unwrap_or(Duration::MAX),
+            budget: time(start.budget),
+            ..Self::without_budget()
+        }
+    }
+
+    /// One that counts no budget.
+    pub(crate) const fn without_budget() -> Self {
+        Self {
+            margin: Margin::new(),
+            move_limit: Duration::MAX,
+            budget: None,
+        }
+    }
+
+    /// A question with this limit begins. About so many answers are left, this one among them.
+    pub(crate) fn begin(&mut self, limit: Duration, answers: u32) -> Turn {
+        let began = Instant::now();
+        let mut allowed = self.margin.within(limit);
+        if let Some(budget) = &mut self.budget {
+            // A limit that is less than that of a move is what the referee counts as left.
+            if limit < self.move_limit {
+                *budget = limit;
+            }
+            allowed = allowed.min(self.margin.of(*budget / answers.max(1)));
+        }
+        Turn { began, allowed }
+    }
+
+    /// The answer is found.
+    pub(crate) fn end(&mut self, turn: Turn) {
+        let elapsed = turn.elapsed();
+        self.margin.learn(elapsed.saturating_sub(turn.allowed));
+        if let Some(budget) = &mut self.budget {
+            *budget = budget.saturating_sub(elapsed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn clock(budget: Option<Duration>) -> Clock {
+        let time = |time: Duration| time.try_into().unwrap();
+        Clock::new(&GameStart {
+            move_limit: Some(time(SECOND)),
+            budget: budget.map(time),
+            ..GameStart::default()
+        })
+    }
+
+    #[test]
+    fn without_a_budget_all_of_the_limit_is_used() {
+        let turn = clock(None).begin(SECOND, 30);
+        assert!(turn.allowed > SECOND * 9 / 10);
+        assert_eq!(turn.at_most(SECOND / 2).allowed, SECOND / 2);
+    }
+
+    #[test]
+    fn a_budget_lasts_for_all_answers() {
+        let mut clock = clock(Some(10 * SECOND));
+        let mut left = 10 * SECOND;
+        let mut used = Duration::ZERO;
+        for answers in (1..=30).rev() {
+            let turn = clock.begin(SECOND.min(left), answers);
+            assert!(turn.allowed > Duration::ZERO);
+            assert!(turn.allowed <= left / answers, "{answers}");
+            clock.budget = clock.budget.map(|budget| budget - turn.allowed);
+            left -= turn.allowed;
+            used += turn.allowed;
+        }
+        // The margin is learned from real answers only, so it stays as large as at first.
+        assert!(used > 7 * SECOND, "{used:?}");
+    }
+
+    #[test]
+    fn what_the_referee_counts_as_left_stands() {
+        let mut clock = clock(Some(10 * SECOND));
+        let turn = clock.begin(SECOND / 5, 4);
+        assert!(turn.allowed <= SECOND / 20);
+        assert_eq!(clock.budget, Some(SECOND / 5));
+    }
+}
