@@ -164,7 +164,7 @@ const STAGES: [Stage; 7] = [
         name: "draws",
         opponent: Kind::Racing,
         from: Some("rereading"),
-        rounds: 80_000,
+        rounds: 600_000,
         seed: 85,
         rates: Some([0.000_02, 0.000_001]),
         reading: None,
