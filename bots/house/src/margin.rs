@@ -7,6 +7,8 @@ use std::{fs, time::Duration};
 const FIRST: Duration = Duration::from_millis(50);
 /// What is kept at least.
 const LEAST: Duration = Duration::from_millis(10);
+/// The margin leaves this part of the time for the search, however late answers were.
+const LEAST_PART: u32 = 8;
 /// So many mean waits are kept: the search may wait at its end, the thread that writes the answer
 /// waits again, and a wait may be twice as long as the mean.
 const WAITS: u32 = 6;
@@ -43,7 +45,7 @@ impl Margin {
 
     /// The same of a part of the time that is left for several answers.
     pub(crate) fn of(&self, time: Duration) -> Duration {
-        time.saturating_sub(self.kept).max(time / 4)
+        time.saturating_sub(self.kept).max(time / LEAST_PART)
     }
 
     /// A search took so much longer than it was allowed.
@@ -101,7 +103,7 @@ mod tests {
             margin.note(Duration::ZERO, Duration::ZERO);
         }
         assert_eq!(margin.within(second), second - LEAST);
-        assert_eq!(margin.within(LEAST), LEAST / 4);
+        assert_eq!(margin.within(LEAST), LEAST / LEAST_PART);
     }
 
     #[test]
