@@ -93,13 +93,10 @@ pub(crate) fn experiments() -> Vec<Experiment> {
             100,
         );
     }
-    two(
-        "connect_four",
-        Part::Gauntlet,
-        "zugzwang?time=10ms",
-        "uct?time=100ms",
-        100,
-    );
+    for (time, other) in [("10ms", "100ms"), ("1s", "1s"), ("100ms", "1s")] {
+        let [bot, other] = [format!("zugzwang?time={time}"), format!("uct?time={other}")];
+        two("connect_four", Part::Gauntlet, &bot, &other, 100);
+    }
     for (game, name) in [("othello", "edge"), ("connect_four", "zugzwang")] {
         for level in 2..=10 {
             let [higher, lower] = [level, level - 1].map(|level| format!("{name}?level={level}"));
@@ -155,8 +152,8 @@ fn mahjong() -> Vec<Experiment> {
     })
     .collect();
     all.push(of(Part::Gauntlet, network, "straightforward", 1_000));
-    all.push(of(Part::Gauntlet, network, "shanten", 4_000));
-    all.push(of(Part::Gauntlet, ahead, "shanten", 1_500));
+    all.push(of(Part::Gauntlet, network, "shanten", 10_000));
+    all.push(of(Part::Gauntlet, ahead, "shanten", 6_000));
     for level in 2..=10 {
         let [higher, lower] = [level, level - 1].map(|level| format!("tenpai?level={level}"));
         let deals = if level == 10 { 200 } else { 500 };
@@ -191,6 +188,8 @@ fn ideas() -> Vec<Experiment> {
     ];
     let of_bot = |(game, bot, ideas): (&'static str, &'static str, Vec<&'static str>)| {
         let others = vec![bot; if game == "big_two" { 3 } else { 1 }];
+        // Points are decided by luck more than games are.
+        let deals = if game == "mahjong" { 1_000 } else { 100 };
         ideas
             .into_iter()
             .map(move |idea| {
@@ -199,7 +198,7 @@ fn ideas() -> Vec<Experiment> {
                     Part::Ideas,
                     &format!("{bot}&without={idea}"),
                     &others,
-                    100,
+                    deals,
                 )
             })
             .collect::<Vec<_>>()
