@@ -197,18 +197,18 @@ impl Player {
     /// Its move, which it is asked for with this limit.
     pub fn choose(&mut self, view: &View, limit: Duration) -> Move {
         let own_cards = view.hand.len() as u32;
-        let mut turn = self.clock.begin(limit, own_cards + PASSES);
+        let mut allowance = self.clock.begin(limit, own_cards + PASSES);
         let engine = self
             .engine
             .get_or_insert_with(|| begin(view, &self.options, &self.weights, self.seed));
         let mut search = Limit::default();
         match self.options.budget {
-            Budget::Time(time) => turn = turn.at_most(time),
+            Budget::Time(time) => allowance = allowance.at_most(time),
             Budget::Playouts(playouts) => search.playouts = Some(playouts),
         }
-        search.deadline = turn.deadline();
+        search.deadline = allowance.deadline();
         let best = engine.search(&search).cards;
-        self.clock.end(turn);
+        self.clock.end(allowance);
         if best.is_empty() {
             Move::Pass
         } else {

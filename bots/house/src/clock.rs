@@ -17,13 +17,13 @@ pub(crate) struct Clock {
 
 /// A search that goes on, and how long it may take.
 #[derive(Clone, Copy)]
-pub(crate) struct Turn {
+pub(crate) struct Allowance {
     began: Instant,
     /// The time for the search.
     pub(crate) allowed: Duration,
 }
 
-impl Turn {
+impl Allowance {
     /// The same, with no more time than this.
     pub(crate) fn at_most(self, time: Duration) -> Self {
         let allowed = self.allowed.min(time);
@@ -62,7 +62,7 @@ impl Clock {
     }
 
     /// A question with this limit begins. About so many answers are left, this one among them.
-    pub(crate) fn begin(&mut self, limit: Duration, answers: u32) -> Turn {
+    pub(crate) fn begin(&mut self, limit: Duration, answers: u32) -> Allowance {
         let began = Instant::now();
         let mut allowed = self.margin.within(limit);
         if let Some(budget) = &mut self.budget {
@@ -72,13 +72,13 @@ impl Clock {
             }
             allowed = allowed.min(self.margin.of(*budget / answers.max(1)));
         }
-        Turn { began, allowed }
+        Allowance { began, allowed }
     }
 
     /// The answer is found.
-    pub(crate) fn end(&mut self, turn: Turn) {
-        let elapsed = turn.elapsed();
-        self.margin.learn(elapsed.saturating_sub(turn.allowed));
+    pub(crate) fn end(&mut self, allowance: Allowance) {
+        let elapsed = allowance.elapsed();
+        self.margin.learn(elapsed.saturating_sub(allowance.allowed));
         if let Some(budget) = &mut self.budget {
             *budget = budget.saturating_sub(elapsed);
         }
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn without_a_budget_all_of_the_limit_is_used() {
-        let turn = clock(None).begin(SECOND, 30);
-        assert!(turn.allowed > SECOND * 9 / 10);
-        assert_eq!(turn.at_most(SECOND / 2).allowed, SECOND / 2);
+        let time = clock(None).begin(SECOND, 30);
+        assert!(time.allowed > SECOND * 9 / 10);
+        assert_eq!(time.at_most(SECOND / 2).allowed, SECOND / 2);
     }
 
     #[test]
@@ -113,12 +113,12 @@ mod tests {
         let mut left = 10 * SECOND;
         let mut used = Duration::ZERO;
         for answers in (1..=30).rev() {
-            let turn = clock.begin(SECOND.min(left), answers);
-            assert!(turn.allowed > Duration::ZERO);
-            assert!(turn.allowed <= left / answers, "{answers}");
-            clock.budget = clock.budget.map(|budget| budget - turn.allowed);
-            left -= turn.allowed;
-            used += turn.allowed;
+            let time = clock.begin(SECOND.min(left), answers);
+            assert!(time.allowed > Duration::ZERO);
+            assert!(time.allowed <= left / answers, "{answers}");
+            clock.budget = clock.budget.map(|budget| budget - time.allowed);
+            left -= time.allowed;
+            used += time.allowed;
         }
         // The margin is learned from real answers only, so it stays as large as at first.
         assert!(used > 7 * SECOND, "{used:?}");
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn what_the_referee_counts_as_left_stands() {
         let mut clock = clock(Some(10 * SECOND));
-        let turn = clock.begin(SECOND / 5, 4);
-        assert!(turn.allowed <= SECOND / 20);
+        let time = clock.begin(SECOND / 5, 4);
+        assert!(time.allowed <= SECOND / 20);
         assert_eq!(clock.budget, Some(SECOND / 5));
     }
 }

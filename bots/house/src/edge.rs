@@ -10,7 +10,7 @@ use referee_games::othello::{Othello, Square};
 
 use crate::{
     Games, HouseBot, LEVELS, Parameter, Parameters, SpecError,
-    clock::{self, Clock},
+    clock::{Allowance, Clock},
     ponder::Ponder,
 };
 
@@ -149,21 +149,21 @@ impl EdgePlayer {
     }
 
     /// What ends a search, and how long that may take.
-    fn bounds(&mut self, board: Board, limit: Duration) -> (Limit, clock::Turn) {
-        let mut turn = self.clock.begin(limit, answers(board));
+    fn bounds(&mut self, board: Board, limit: Duration) -> (Limit, Allowance) {
+        let mut allowance = self.clock.begin(limit, answers(board));
         let mut search = Limit::default();
         match self.strength {
-            Strength::Time(time) => turn = turn.at_most(time),
+            Strength::Time(time) => allowance = allowance.at_most(time),
             Strength::Depth(plies) => search.depth = Some(plies),
             Strength::Nodes(nodes) => search.nodes = Some(nodes),
             Strength::Level(level) => search.depth = Some(BY_LEVEL[level - 1].0),
         }
-        search.deadline = turn.deadline();
-        (search, turn)
+        search.deadline = allowance.deadline();
+        (search, allowance)
     }
 
     fn square(&mut self, board: Board, limit: Duration) -> Option<edge::Square> {
-        let (search, turn) = self.bounds(board, limit);
+        let (search, allowance) = self.bounds(board, limit);
         let square = match self.strength {
             Strength::Level(level) => {
                 let scores = self.engine.engine().scores(board, search);
@@ -171,7 +171,7 @@ impl EdgePlayer {
             }
             _ => self.engine.engine().search(board, search).square,
         };
-        self.clock.end(turn);
+        self.clock.end(allowance);
         square
     }
 

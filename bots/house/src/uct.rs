@@ -95,19 +95,19 @@ impl ConnectFourBot for Uct {
             .expect("the referee's board is one")
             .public
             .board;
-        let turn = self.clock.begin(ask.limit, answers(&board));
+        let time = self.clock.begin(ask.limit, answers(&board));
         let mut search = Search::new(board, self.seat, self.c);
         match self.budget {
             Budget::Playouts(playouts) => search.run(playouts, &mut self.rng),
-            Budget::Time(time) => {
-                let turn = turn.at_most(time);
+            Budget::Time(longest) => {
+                let time = time.at_most(longest);
                 loop {
                     search.run(BATCH, &mut self.rng);
-                    if turn.elapsed() >= turn.allowed {
+                    if time.elapsed() >= time.allowed {
                         break;
                     }
                 }
-                self.clock.end(turn);
+                self.clock.end(time);
             }
         }
         ask.landing(search.best()).expect("a column that has room")
