@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bot_kit::GameStart;
 
-use crate::margin::Margin;
+use crate::margin::{Margin, Waited};
 
 /// The time of a bot in one game.
 pub(crate) struct Clock {
@@ -19,6 +19,7 @@ pub(crate) struct Clock {
 #[derive(Clone, Copy)]
 pub(crate) struct Allowance {
     began: Instant,
+    waited: Option<Waited>,
     /// The time for the search.
     pub(crate) allowed: Duration,
 }
@@ -61,24 +62,34 @@ impl Clock {
         }
     }
 
-    /// A question with this limit begins. About so many answers are left, this one among them.
+    /// A question with this limit begins, and about so many answers are left, this one among them. It ends
+    /// with [`end`](Self::end) on the same thread.
     pub(crate) fn begin(&mut self, limit: Duration, answers: u32) -> Allowance {
-        let began = Instant::now();
+        let (began, waited) = (Instant::now(), Waited::now());
         let mut allowed = self.margin.within(limit);
         if let Some(budget) = &mut self.budget {
             // A limit that is less than that of a move is what the referee counts as left.
             if limit < self.move_limit {
                 *budget = limit;
             }
-            allowed = allowed.min(self.margin.of(*budget / answers.max(1)));
+            allowed = allowed.min(self.margin.within(*budget / answers.max(1)));
         }
-        Allowance { began, allowed }
+        Allowance {
+            began,
+            waited,
+            allowed,
+        }
     }
 
     /// The answer is found.
     pub(crate) fn end(&mut self, allowance: Allowance) {
         let elapsed = allowance.elapsed();
-        self.margin.learn(elapsed.saturating_sub(allowance.allowed));
+        let wait = match (allowance.waited, Waited::now()) {
+            (Some(began), Some(ended)) => ended.mean_since(began),
+            _ => Duration::ZERO,
+        };
+        let late = elapsed.saturating_sub(allowance.allowed);
+        self.margin.learn(late, wait);
         if let Some(budget) = &mut self.budget {
             *budget = budget.saturating_sub(elapsed);
         }

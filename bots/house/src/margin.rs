@@ -16,12 +16,11 @@ const WAITS: u32 = 6;
 /// What is kept of the limit.
 pub(crate) struct Margin {
     kept: Duration,
-    began: Option<Waited>,
 }
 
 /// How a thread has been scheduled so far.
 #[derive(Clone, Copy)]
-struct Waited {
+pub(crate) struct Waited {
     /// How long it was ready to run and had no core.
     waited: Duration,
     /// How often it got one.
@@ -30,35 +29,17 @@ struct Waited {
 
 impl Margin {
     pub(crate) const fn new() -> Self {
-        Self {
-            kept: FIRST,
-            began: None,
-        }
+        Self { kept: FIRST }
     }
 
-    /// The time for a search where an answer may take so long. An answer begins with this, and
-    /// ends with [`learn`](Self::learn) on the same thread.
-    pub(crate) fn within(&mut self, limit: Duration) -> Duration {
-        self.began = Waited::now();
-        self.of(limit)
+    /// The time for a search where an answer may take so long.
+    pub(crate) fn within(&self, limit: Duration) -> Duration {
+        limit.saturating_sub(self.kept).max(limit / LEAST_PART)
     }
 
-    /// The same of a part of the time that is left for several answers.
-    pub(crate) fn of(&self, time: Duration) -> Duration {
-        time.saturating_sub(self.kept).max(time / LEAST_PART)
-    }
-
-    /// A search took so much longer than it was allowed.
-    pub(crate) fn learn(&mut self, late: Duration) {
-        let wait = match (self.began.take(), Waited::now()) {
-            (Some(began), Some(ended)) => ended.mean_since(began),
-            _ => Duration::ZERO,
-        };
-        self.note(late, wait);
-    }
-
-    /// The search was late by this, and its thread waited so long for a core in the mean.
-    fn note(&mut self, late: Duration, wait: Duration) {
+    /// A search took so much longer than it was allowed, and its thread waited so long for a core in the
+    /// mean.
+    pub(crate) fn learn(&mut self, late: Duration, wait: Duration) {
         let needed = (2 * late).max(LEAST + WAITS * wait);
         // It falls slowly: a machine that was busy is likely to be busy again.
         self.kept = needed.max(self.kept * 15 / 16);
@@ -67,7 +48,7 @@ impl Margin {
 
 impl Waited {
     /// Of this thread, as Linux counts it; none where it can't be known.
-    fn now() -> Option<Self> {
+    pub(crate) fn now() -> Option<Self> {
         Self::read(&fs::read_to_string("/proc/thread-self/schedstat").ok()?)
     }
 
@@ -81,7 +62,7 @@ impl Waited {
     }
 
     /// The mean wait for a core since then.
-    fn mean_since(self, began: Self) -> Duration {
+    pub(crate) fn mean_since(self, began: Self) -> Duration {
         let slices = self.slices.saturating_sub(began.slices).max(1);
         let waited = self.waited.saturating_sub(began.waited);
         waited / u32::try_from(slices).unwrap_or(u32::MAX)
@@ -97,10 +78,10 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut margin = Margin::new();
         assert_eq!(margin.within(second), second - FIRST);
-        margin.note(Duration::from_millis(60), Duration::ZERO);
+        margin.learn(Duration::from_millis(60), Duration::ZERO);
         assert_eq!(margin.within(second), Duration::from_millis(880));
         for _ in 0..80 {
-            margin.note(Duration::ZERO, Duration::ZERO);
+            margin.learn(Duration::ZERO, Duration::ZERO);
         }
         assert_eq!(margin.within(second), second - LEAST);
         assert_eq!(margin.within(LEAST), LEAST / LEAST_PART);
@@ -110,7 +91,7 @@ mod tests {
     fn the_margin_follows_the_waits_for_a_core() {
         let mut margin = Margin::new();
         for _ in 0..80 {
-            margin.note(Duration::ZERO, Duration::from_millis(4));
+            margin.learn(Duration::ZERO, Duration::from_millis(4));
         }
         assert_eq!(margin.kept, Duration::from_millis(34));
     }

@@ -1,9 +1,6 @@
 //! `tenpai`: the engine of the crate of that name.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use bot_kit::{Bot, Thinker, Turn};
 use rand::{RngExt as _, SeedableRng as _};
@@ -12,7 +9,7 @@ use referee_core::Seat;
 use referee_games::mahjong::{Answer, Mahjong, MissingSuit, Private, Public, Question, Tile};
 use tenpai::{Engine, Hand, Idea, Limit, Situation, Valued, Weights};
 
-use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, margin::Margin};
+use crate::{Games, HouseBot, LEVELS, Parameter, Parameters, SpecError, clock::Clock};
 
 pub(crate) const BOT: HouseBot = HouseBot {
     name: "tenpai",
@@ -134,7 +131,7 @@ struct TenpaiPlayer {
     engine: Arc<Engine>,
     settings: Settings,
     rng: ChaCha8Rng,
-    margin: Margin,
+    clock: Clock,
 }
 
 impl TenpaiPlayer {
@@ -143,7 +140,8 @@ impl TenpaiPlayer {
             engine,
             settings,
             rng: ChaCha8Rng::seed_from_u64(seed),
-            margin: Margin::new(),
+            // A share of the limit is a share of a budget, where that is what is left.
+            clock: Clock::without_budget(),
         }
     }
 
@@ -155,19 +153,18 @@ impl TenpaiPlayer {
         question: Question,
         limit: Duration,
     ) -> Answer {
-        let began = Instant::now();
+        let time = self.clock.begin(limit, 1);
         let mut situation = situation(known, seat, question);
         situation.passive = self.settings.passive;
-        let within = self.margin.within(limit);
-        let allowed = match self.settings.effort {
-            Effort::Share(most) => within.min(most).min(limit / ANSWERS),
-            Effort::Time(time) => within.min(time),
-            Effort::Hands(_) => within,
+        let time = match self.settings.effort {
+            Effort::Share(most) => time.at_most(most.min(limit / ANSWERS)),
+            Effort::Time(most) => time.at_most(most),
+            Effort::Hands(_) => time,
         };
-        let clock = || began.elapsed();
+        let clock = || time.elapsed();
         let limit = match self.settings.effort {
-            Effort::Hands(hands) => Limit::hands(hands).until(allowed, &clock),
-            Effort::Share(_) | Effort::Time(_) => Limit::clock(allowed, &clock),
+            Effort::Hands(hands) => Limit::hands(hands).until(time.allowed, &clock),
+            Effort::Share(_) | Effort::Time(_) => Limit::clock(time.allowed, &clock),
         };
         let answer = match question {
             Question::Discard => {
@@ -181,7 +178,7 @@ impl TenpaiPlayer {
                 if wins { Answer::Win } else { Answer::Pass }
             }
         };
-        self.margin.learn(began.elapsed().saturating_sub(allowed));
+        self.clock.end(time);
         answer
     }
 

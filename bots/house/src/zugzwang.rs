@@ -129,8 +129,8 @@ impl ZugzwangPlayer {
 impl Thinker<ConnectFour> for ZugzwangPlayer {
     fn answer(&mut self, turn: &Turn<'_, ConnectFour>) -> Point {
         let board = &turn.view().public.board;
-        let position = position(board, turn.seat());
         let time = self.clock.begin(turn.limit, answers(board));
+        let position = position(board, turn.seat());
         let limit = self.budget.within(time.allowed, 1);
         let answer = self
             .engine
