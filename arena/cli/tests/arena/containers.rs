@@ -212,7 +212,7 @@ fn a_bot_in_a_container_is_held_still_while_the_other_thinks() {
         let arena = arena();
         let name = format!("spins-{pondering}-{}", std::process::id());
         let bot = contained("a", &format!("honest --spins --name {name}"));
-        let other = villain("b", "slow --delay 1h --after 0");
+        let other = villain("b", "late --after 0");
         let line = format!("match connect-four {bot} {other} --deals 1 --concurrency 1 {more}");
         let mut running = arena.start(&format!("{line} --move-limit 2h"));
         // It computes all the time, so only who holds it still keeps it from that.
