@@ -211,7 +211,10 @@ async fn a_bot_is_held_still_while_the_other_thinks() {
             let before = ran(&name);
             assert!(before > Duration::ZERO);
             if pondering {
-                until("it has a core", || ran(&name) > before + Duration::from_secs(1)).await;
+                until("it has a core", || {
+                    ran(&name) > before + Duration::from_secs(1)
+                })
+                .await;
             } else {
                 assert!(stands_still(&name).await, "in {games} games at once");
             }
