@@ -208,8 +208,9 @@ async fn a_bot_is_held_still_while_the_other_thinks() {
                 while !matches!(seen.recv().await, Some(Live::Played { .. })) {}
             }
             // It has answered, and the other one thinks until the end of this test.
+            // It may have run for less than a tick until now.
+            assert!(!named(&name).is_empty());
             let before = ran(&name);
-            assert!(before > Duration::ZERO);
             if pondering {
                 until("it has a core", || {
                     ran(&name) > before + Duration::from_secs(1)
