@@ -21,7 +21,7 @@ pub(crate) const AMPLE: Duration = Duration::from_secs(60);
 /// A limit that runs out; an honest bot keeps it on a busy machine as well.
 pub(crate) const KEPT: Duration = Duration::from_secs(3);
 /// When a test gives up waiting.
-pub(crate) const HANGS: Duration = Duration::from_secs(30);
+const HANGS: Duration = Duration::from_secs(30);
 
 pub(crate) const FIRST: Seat = Seat::new(0);
 pub(crate) const SECOND: Seat = Seat::new(1);
