@@ -96,13 +96,9 @@ impl Session {
 
     /// The next report. Only for a probe: it waits.
     pub(crate) fn report(&mut self, limit: Duration) -> io::Result<Option<Report>> {
-        let Some(channel) = &mut self.channel else {
-            return Ok(None);
-        };
-        channel.stream.set_read_timeout(Some(limit))?;
-        match channel.receive()? {
-            Received::Message(report) => Ok(Some(report)),
-            Received::Nothing | Received::End => Ok(None),
+        match &mut self.channel {
+            Some(channel) => channel.wait_for(limit),
+            None => Ok(None),
         }
     }
 }
