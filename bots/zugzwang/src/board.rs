@@ -174,6 +174,33 @@ impl<W: Word, const S: u32> Geometry<W, S> {
         ones.count() + 2 * twos.count()
     }
 
+    /// How many lines of four, across and on diagonals, have exactly two of these stones and two of
+    /// these cells; by how many of the two cells are `landings`.
+    #[inline]
+    pub(crate) fn open_pairs(stones: W, cells: W, landings: W) -> [u32; 3] {
+        let both = stones | cells;
+        // By class, two digits of a number for each line.
+        let mut counts = [(W::EMPTY, W::EMPTY); 3];
+        for step in [S - 1, S, S + 1] {
+            let twos = |set: W| (set ^ set.up(step), set & set.up(step));
+            let (possible, far) = (both & both.up(step), 2 * step);
+            let (odd, pair) = twos(stones);
+            let (odd_far, pair_far) = (odd.up(far), pair.up(far));
+            let has_two = odd & odd_far | (pair ^ pair_far) & !(odd | odd_far);
+            let lines = possible & possible.up(far) & has_two;
+            let (odd, pair) = twos(landings & cells);
+            let one = odd ^ odd.up(far);
+            let some = odd | pair;
+            let some = some | some.up(far);
+            for (count, class) in counts.iter_mut().zip([!some, one, some & !one]) {
+                let lines = lines & class;
+                count.1 |= count.0 & lines;
+                count.0 = count.0 ^ lines;
+            }
+        }
+        counts.map(|(ones, twos)| ones.count() + 2 * twos.count())
+    }
+
     /// Whether these stones have four in a line.
     pub(crate) fn has_line(stones: W) -> bool {
         [1, S - 1, S, S + 1].into_iter().any(|step| {
@@ -217,6 +244,17 @@ mod tests {
         });
         let lines = lines.count() as u32;
         assert_eq!(Geometry::<W, S>::lines_through(stones, cells), lines);
+        let landings = draw(2, 3);
+        let mut pairs = [0; 3];
+        for window in windows(shape) {
+            let indices = window.cells.map(Geometry::<W, S>::index);
+            let among = |set: W| indices.iter().filter(|&&it| W::bit(it).meets(set)).count();
+            if window.direction != Direction::Up && (among(stones), among(cells)) == (2, 2) {
+                pairs[among(cells & landings)] += 1;
+            }
+        }
+        let found = Geometry::<W, S>::open_pairs(stones, cells, landings);
+        assert_eq!(found, pairs);
         lines
     }
 

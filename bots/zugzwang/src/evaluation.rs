@@ -182,11 +182,11 @@ impl<W: Word, const S: u32> Evaluation<W, S> {
         if self.without.has(Idea::Evaluation) {
             return 0;
         }
-        self.ground.threats(board, stones, wins, |term| {
+        self.ground.threats(board, stones, wins, |term, count| {
             if is_zugzwang(term) && self.without.has(Idea::Zugzwang) {
                 return;
             }
-            sum = sum.plus(self.weights.of(term));
+            sum = sum.plus(self.weights.of(term).times(count));
         });
         let late = self.lateness[stones as usize];
         let value = (sum.early() * (256 - late) + sum.late() * late) >> 8;

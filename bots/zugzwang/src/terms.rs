@@ -33,7 +33,10 @@ const DISTANCES: usize = 4;
 const THREATS: usize = 2 * 2 * DISTANCES;
 /// Upper ends of the plies until the zugzwang is decided.
 const SPANS: [u32; 6] = [6, 12, 20, 32, 48, u32::MAX];
-const ZUGZWANGS: usize = 2 * SPANS.len();
+/// Who wins it or nobody, who must give something up first, and how often something is given up.
+const OUTCOMES: usize = 3 * 2 * GIVEN;
+const GIVEN: usize = 4;
+const ZUGZWANGS: usize = OUTCOMES * SPANS.len();
 
 /// Whose the lowest threat of a column is, one side's or both, and whose its cell is by nature.
 const LOWEST: usize = 3 * 2;
@@ -46,14 +49,17 @@ const LINES: [u8; MOST_LINES as usize + 1] = [0, 1, 2, 3, 4, 5, 5, 6, 6, 6, 7];
 const MOST_LINES: u32 = 10;
 const FILLINGS: usize = 8;
 const FILLED: usize = 2 * FILLINGS;
+/// Whose the two stones of a line are, and how many of its two free cells can be taken now.
+const PAIRS: usize = 2 * 3;
 
 const FIRST_THREAT: usize = PATTERNS;
 const FIRST_LOWEST: usize = FIRST_THREAT + THREATS;
 const FIRST_FITTING: usize = FIRST_LOWEST + LOWEST;
 const FIRST_LIVE: usize = FIRST_FITTING + FITTING;
 const FIRST_FILLED: usize = FIRST_LIVE + LIVE;
+const FIRST_PAIR: usize = FIRST_FILLED + FILLED;
 /// As it is, and if the other side were to move.
-const FIRST_ZUGZWANG: [usize; 2] = [FIRST_FILLED + FILLED, FIRST_FILLED + FILLED + ZUGZWANGS];
+const FIRST_ZUGZWANG: [usize; 2] = [FIRST_PAIR + PAIRS, FIRST_PAIR + PAIRS + ZUGZWANGS];
 /// It is one's turn.
 pub(crate) const TURN: usize = FIRST_ZUGZWANG[1] + ZUGZWANGS;
 /// Whether a term is who wins when the harmless cells are used up.
@@ -208,10 +214,11 @@ impl<W: Word, const S: u32> Ground<W, S> {
         board: Board<W>,
         stones: u32,
         wins: Wins<W>,
-        mut term: impl FnMut(usize),
+        mut term: impl FnMut(usize, u32),
     ) {
-        term(TURN);
+        term(TURN, 1);
         let taken = self.geometry.taken(board);
+        let landings = self.geometry.landings(taken);
         let own_parity = if stones.is_multiple_of(2) {
             self.even_cells
         } else {
@@ -222,22 +229,29 @@ impl<W: Word, const S: u32> Ground<W, S> {
         if !both.is_empty() {
             let harmless =
                 self.columns_with_threats(&mut live, stones, own_parity, wins, &mut term);
-            self.each_threat(taken, live, own_parity, wins, &mut term);
+            self.each_threat(landings, live, own_parity, wins, &mut term);
             for (turn, first) in FIRST_ZUGZWANG.into_iter().enumerate() {
-                let (outcome, plies) = self.zugzwang(harmless, wins, turn == 0);
-                let span = SPANS.iter().position(|&end| plies < end).unwrap_or(0);
-                match outcome {
-                    Ordering::Greater => term(first + span),
-                    Ordering::Less => term(first + SPANS.len() + span),
-                    Ordering::Equal => {}
-                }
+                let found = self.zugzwang(harmless, wins, turn == 0);
+                let span = SPANS.iter().position(|&end| found.plies < end).unwrap_or(0);
+                let outcome = match found.outcome {
+                    Ordering::Greater => 0,
+                    Ordering::Less => 1,
+                    Ordering::Equal => 2,
+                };
+                let class = outcome * 2 + usize::from(found.is_own_first);
+                let class = class * GIVEN + found.given.min(GIVEN - 1);
+                term(first + class * SPANS.len() + span, 1);
             }
         }
         let sides = [(board.own, own_parity), (board.other, !own_parity)];
         for (side, (stones, natural)) in sides.into_iter().enumerate() {
             let lines = Geometry::<W, S>::lines_through(stones, live & natural);
             let number = usize::from(LINES[lines.min(MOST_LINES) as usize]);
-            term(FIRST_FILLED + side * FILLINGS + number);
+            term(FIRST_FILLED + side * FILLINGS + number, 1);
+            let pairs = Geometry::<W, S>::open_pairs(stones, live, landings);
+            for (playable, count) in pairs.into_iter().enumerate() {
+                term(FIRST_PAIR + side * pairs.len() + playable, count);
+            }
         }
     }
 
@@ -250,7 +264,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
         stones: u32,
         own_parity: W,
         wins: Wins<W>,
-        term: &mut impl FnMut(usize),
+        term: &mut impl FnMut(usize, u32),
     ) -> Harmless<W> {
         let mut harmless = Harmless {
             free: self.geometry.shape.room() - stones,
@@ -274,11 +288,14 @@ impl<W: Word, const S: u32> Ground<W, S> {
                 (false, _) => 1,
                 (true, true) => 2,
             };
-            term(FIRST_LOWEST + side * 2 + usize::from(lowest.meets(own_parity)));
+            term(
+                FIRST_LOWEST + side * 2 + usize::from(lowest.meets(own_parity)),
+                1,
+            );
             let fitting = fitting & upwards;
             if !fitting.is_empty() {
                 let is_own = W::bit(fitting.lowest()).meets(own_parity);
-                term(FIRST_FITTING + usize::from(!is_own));
+                term(FIRST_FITTING + usize::from(!is_own), 1);
             }
         }
         harmless
@@ -288,13 +305,13 @@ impl<W: Word, const S: u32> Ground<W, S> {
     #[inline]
     fn each_threat(
         &self,
-        taken: W,
+        landings: W,
         live: W,
         own_parity: W,
         wins: Wins<W>,
-        term: &mut impl FnMut(usize),
+        term: &mut impl FnMut(usize, u32),
     ) {
-        let one = self.above(self.geometry.landings(taken));
+        let one = self.above(landings);
         let two = self.above(one);
         let three = self.above(two);
         for (side, threats, natural) in [(0, wins.own, own_parity), (1, wins.other, !own_parity)] {
@@ -310,7 +327,7 @@ impl<W: Word, const S: u32> Ground<W, S> {
                     3
                 };
                 let fits = usize::from(cell.meets(natural));
-                term(FIRST_THREAT + (side * 2 + fits) * DISTANCES + distance);
+                term(FIRST_THREAT + (side * 2 + fits) * DISTANCES + distance, 1);
             }
             let threats = threats & live;
             for (fits, some) in [threats & !natural, threats & natural]
@@ -319,30 +336,31 @@ impl<W: Word, const S: u32> Ground<W, S> {
             {
                 if !some.is_empty() {
                     let several = usize::from(some.has_two());
-                    term(FIRST_LIVE + (side * 2 + fits) * 2 + several);
+                    term(FIRST_LIVE + (side * 2 + fits) * 2 + several, 1);
                 }
             }
         }
     }
 
-    /// Who wins if nobody makes a new threat and nobody moves below a threat before he
-    /// must: `Greater` if it is the side that is called own here; and after how many plies that is
-    /// decided. `own_turn` says whether that side is the next to move.
+    /// Who wins if nobody makes a new threat and nobody moves below a threat before he must.
+    /// `own_turn` says whether the side that is called own here is the next to move.
     ///
     /// The cells that can be taken without moving below a threat are counted. Who has
-    /// to move when they are used up gives up a threat of his own, if there is one
-    /// with only the other side's loss above, or loses.
-    fn zugzwang(
-        &self,
-        harmless: Harmless<W>,
-        wins: Wins<W>,
-        mut own_turn: bool,
-    ) -> (Ordering, u32) {
+    /// to move when they are used up gives up a threat of his own, or loses.
+    fn zugzwang(&self, harmless: Harmless<W>, wins: Wins<W>, mut own_turn: bool) -> Zugzwang {
         let Harmless {
             mut free,
             mut heads,
         } = harmless;
         let labels = wins.own | wins.other;
+        let is_own_first = own_turn ^ (free % 2 == 1);
+        let mut given_up = 0;
+        let decided = |outcome, given, plies| Zugzwang {
+            outcome,
+            is_own_first,
+            given,
+            plies,
+        };
         let mut plies = 0;
         loop {
             plies += free;
@@ -358,41 +376,100 @@ impl<W: Word, const S: u32> Ground<W, S> {
                 Ordering::Greater
             };
             if heads.is_empty() {
-                return (Ordering::Equal, plies);
+                return decided(Ordering::Equal, given_up, plies);
             }
             let mut chosen = None;
             for head in (heads & mine & !theirs).bits() {
-                let above = labels & self.upwards[head as usize] & !W::bit(head);
-                let here = u32::from(self.from_here[head as usize]) - 1;
-                let (gained, next) = if above.is_empty() {
-                    (here, None)
-                } else {
-                    let next = above.lowest();
-                    let there = u32::from(self.from_here[next as usize]);
-                    if there == here && W::bit(next).meets(mine) {
-                        // A threat right above the one that has to be answered.
-                        return (lost.reverse(), plies + 2);
+                let given = self.give_up(head, labels, mine, theirs);
+                match given.outcome {
+                    Ordering::Greater => {
+                        return decided(lost.reverse(), given_up, plies + given.plies);
                     }
-                    ((here - there).saturating_sub(1), Some(next))
-                };
-                if chosen.is_none() || gained % 2 == 1 {
-                    chosen = Some((head, gained, next));
+                    Ordering::Less => continue,
+                    Ordering::Equal => {}
                 }
-                if gained % 2 == 1 {
+                // Then the other side has to give up something next.
+                let passes = (given.plies + given.free) % 2 == 1;
+                if chosen.is_none() || passes {
+                    chosen = Some((head, given));
+                }
+                if passes {
                     break;
                 }
             }
-            let Some((head, gained, next)) = chosen else {
-                return (lost, plies);
+            let Some((head, given)) = chosen else {
+                return decided(lost, given_up, plies);
             };
-            heads &= !W::bit(head);
-            if let Some(next) = next {
-                heads |= W::bit(next);
-            }
-            plies += 2;
-            free = gained;
+            heads = heads & !W::bit(head) | given.next;
+            own_turn ^= given.plies % 2 == 1;
+            free = given.free;
+            given_up += 1;
+            plies += given.plies;
         }
     }
+
+    /// What follows when a side moves below a threat of its own: the other side answers on it, and
+    /// threats right above must be answered in turn.
+    fn give_up(&self, head: u32, labels: W, mine: W, theirs: W) -> Given<W> {
+        let mut given = Given {
+            outcome: Ordering::Equal,
+            plies: 2,
+            free: 0,
+            next: W::EMPTY,
+        };
+        let mut last = head;
+        loop {
+            let above = labels & self.upwards[last as usize] & !W::bit(last);
+            let here = u32::from(self.from_here[last as usize]) - 1;
+            if above.is_empty() {
+                given.free = here;
+                return given;
+            }
+            let next = above.lowest();
+            let between = here - u32::from(self.from_here[next as usize]);
+            if between > 0 {
+                given.free = between - 1;
+                given.next = W::bit(next);
+                return given;
+            }
+            let (to_move, wins) = match given.plies % 2 {
+                0 => (mine, Ordering::Greater),
+                _ => (theirs, Ordering::Less),
+            };
+            given.plies += 1;
+            if W::bit(next).meets(to_move) {
+                given.outcome = wins;
+                return given;
+            }
+            last = next;
+        }
+    }
+}
+
+/// How it ends if nobody makes a new threat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Zugzwang {
+    /// `Greater` if the side wins that is called own.
+    outcome: Ordering,
+    /// Whether that side is the first that has to give up a threat, or loses by it.
+    is_own_first: bool,
+    /// How many threats are given up.
+    given: usize,
+    /// After how many plies that is decided.
+    plies: u32,
+}
+
+/// What a threat that was given up leads to.
+#[derive(Clone, Copy)]
+struct Given<W> {
+    /// `Greater` if the side that gave it up wins at once, `Less` if the other one does.
+    outcome: Ordering,
+    /// How many stones follow by force.
+    plies: u32,
+    /// How many cells of the column can then be taken without moving below a threat.
+    free: u32,
+    /// The next threat of the column.
+    next: W,
 }
 
 /// The terms of a position, as the side to move sees them, for `zugzwang-train`.
@@ -441,7 +518,9 @@ pub(crate) fn terms<W: Word, const S: u32>(
             counts.push((pattern(window.direction, row, !owned & 15, other), -1.0));
         }
     }
-    ground.threats(board, stones, wins, |term| counts.push((term, 1.0)));
+    ground.threats(board, stones, wins, |term, count| {
+        counts.push((term, count as f32));
+    });
     Some(Terms {
         counts,
         fullness: stones as f32 / geometry.shape.room() as f32,

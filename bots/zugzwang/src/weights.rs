@@ -29,6 +29,12 @@ impl Weight {
         Self(self.0.wrapping_sub(other.0))
     }
 
+    /// Counts so often.
+    #[inline]
+    pub(crate) const fn times(self, count: u32) -> Self {
+        Self(self.0.wrapping_mul(count as i32))
+    }
+
     pub(crate) const fn negated(self) -> Self {
         Self(self.0.wrapping_neg())
     }
@@ -42,7 +48,7 @@ pub struct Weights(Vec<Weight>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WeightsError {
     /// It does not begin with the mark of this version.
-    #[error("expected weights of version 1, found another file")]
+    #[error("expected weights of version 2, found another file")]
     Version,
     /// It has another length.
     #[error("expected {expected} bytes, found {found}")]
@@ -55,7 +61,7 @@ pub enum WeightsError {
 }
 
 /// What a file begins with; the digit is the version.
-const MARK: &[u8; 8] = b"zugzwan1";
+const MARK: &[u8; 8] = b"zugzwan2";
 static LEARNED: &[u8] = include_bytes!("../data/weights.bin");
 
 impl Weights {
@@ -159,7 +165,7 @@ mod tests {
 
     #[test]
     fn another_file_is_refused() {
-        assert_eq!(Weights::from_bytes(b"zugzwan2"), Err(WeightsError::Version));
+        assert_eq!(Weights::from_bytes(b"zugzwan1"), Err(WeightsError::Version));
         let short = Weights::from_bytes(&LEARNED[..100]);
         assert!(matches!(
             short,
