@@ -167,11 +167,7 @@ impl<W: Word, const S: u32> Geometry<W, S> {
         };
         let both = stones | cells;
         let through = |step| lines(both, step) & !lines(cells, step);
-        let (a, b, c) = (through(S - 1), through(S), through(S + 1));
-        // Three sets are counted as two.
-        let ones = a ^ b ^ c;
-        let twos = a & b | (a ^ b) & c;
-        ones.count() + 2 * twos.count()
+        count_all([through(S - 1), through(S), through(S + 1)])
     }
 
     /// How many lines of four, across and on diagonals, have exactly two of these stones and two of
@@ -179,9 +175,7 @@ impl<W: Word, const S: u32> Geometry<W, S> {
     #[inline]
     pub(crate) fn open_pairs(stones: W, cells: W, landings: W) -> [u32; 3] {
         let both = stones | cells;
-        // By class, two digits of a number for each line.
-        let mut counts = [(W::EMPTY, W::EMPTY); 3];
-        for step in [S - 1, S, S + 1] {
+        let lines = |step: u32| {
             let twos = |set: W| (set ^ set.up(step), set & set.up(step));
             let (possible, far) = (both & both.up(step), 2 * step);
             let (odd, pair) = twos(stones);
@@ -192,13 +186,14 @@ impl<W: Word, const S: u32> Geometry<W, S> {
             let one = odd ^ odd.up(far);
             let some = odd | pair;
             let some = some | some.up(far);
-            for (count, class) in counts.iter_mut().zip([!some, one, some & !one]) {
-                let lines = lines & class;
-                count.1 |= count.0 & lines;
-                count.0 = count.0 ^ lines;
-            }
-        }
-        counts.map(|(ones, twos)| ones.count() + 2 * twos.count())
+            [lines & !some, lines & one, lines & some & !one]
+        };
+        let (a, b, c) = (lines(S - 1), lines(S), lines(S + 1));
+        [
+            count_all([a[0], b[0], c[0]]),
+            count_all([a[1], b[1], c[1]]),
+            count_all([a[2], b[2], c[2]]),
+        ]
     }
 
     /// Whether these stones have four in a line.
@@ -208,6 +203,14 @@ impl<W: Word, const S: u32> Geometry<W, S> {
             pairs.meets(pairs.up(2 * step))
         })
     }
+}
+
+/// How many bits three sets have together; they are counted as two.
+#[inline]
+fn count_all<W: Word>([a, b, c]: [W; 3]) -> u32 {
+    let ones = a ^ b ^ c;
+    let twos = a & b | (a ^ b) & c;
+    ones.count() + 2 * twos.count()
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl Weight {
         Self(self.0.wrapping_sub(other.0))
     }
 
-    /// Counts so often.
+    /// The weight of a term that is on the board so many times.
     #[inline]
     pub(crate) const fn times(self, count: u32) -> Self {
         Self(self.0.wrapping_mul(count as i32))
