@@ -401,7 +401,9 @@ impl Search<'_, '_> {
     fn discards(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
         let mut valued = self.by_network(hand, unseen, left);
         for (depth, margin) in [(0, MARGIN), (1, NEAR)] {
-            if !self.looks_ahead {
+            let near = |other: &Valued| other.value >= valued[0].value - margin;
+            let is_decided = depth > 0 && !valued.get(1).is_some_and(near);
+            if !self.looks_ahead || is_decided {
                 break;
             }
             if self

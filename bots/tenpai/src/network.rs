@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 /// The width of the first layer.
 pub const FIRST: usize = 32;
+/// How many neurons of the first layer are summed up at once.
+const LANES: usize = 16;
 /// The width of the second layer.
 pub const SECOND: usize = 16;
 /// What an output of 1 is worth in points.
@@ -82,17 +84,21 @@ impl Network {
     #[inline]
     #[must_use]
     pub fn value(&self, rows: &[u16]) -> f32 {
-        let mut sum = [0_i32; FIRST];
-        for &row in rows {
-            let at = 2 * usize::from(row) * FIRST;
-            let weights = self.rows[at..at + 2 * FIRST].as_chunks().0;
-            for (sum, &weight) in sum.iter_mut().zip(weights) {
-                *sum += i32::from(i16::from_le_bytes(weight));
+        // Only a few numbers at a time, so that they stay in registers.
+        let mut first = [0.0; FIRST];
+        for (part, first) in first.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            let mut sum = [0_i32; LANES];
+            for &row in rows {
+                let at = 2 * (usize::from(row) * FIRST + part * LANES);
+                let weights: &[u8; 2 * LANES] = self.rows[at..].first_chunk().expect("a whole row");
+                for (sum, weight) in sum.iter_mut().zip(weights.as_chunks().0) {
+                    *sum += i32::from(i16::from_le_bytes(*weight));
+                }
             }
+            *first = sum.map(|sum| threshold(sum as f32 / FIXED));
         }
         let mut second = self.offsets;
-        for (&sum, row) in sum.iter().zip(&self.second) {
-            let first = threshold(sum as f32 / FIXED);
+        for (first, row) in first.iter().zip(&self.second) {
             for (sum, weight) in second.iter_mut().zip(row) {
                 *sum += first * weight;
             }
@@ -108,4 +114,36 @@ impl Network {
 #[must_use]
 pub fn threshold(x: f32) -> f32 {
     x.max(0.01 * x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Any weights, and the same hand by sums of whole rows.
+    #[test]
+    fn a_value_is_the_sum_of_its_rows() {
+        let rows = 40;
+        let layout = Layout::of(rows);
+        let weight = |at: usize| ((at * 7919 + 13) % 1201) as i16 - 600;
+        let bytes: Vec<u8> = (0..layout.weights)
+            .flat_map(|at| weight(at).to_le_bytes())
+            .collect();
+        let network = Network::new(bytes.into());
+        let taken = [3, 17, 0, 39, 17];
+        let number = |at: usize| f32::from(weight(at)) / FIXED;
+        let first: Vec<f32> = (0..FIRST)
+            .map(|column| threshold(taken.iter().map(|row| number(row * FIRST + column)).sum()))
+            .collect();
+        let second = (0..SECOND).map(|column| {
+            let sums = first.iter().enumerate();
+            let sum: f32 = sums
+                .map(|(at, first)| first * number(layout.second + at * SECOND + column))
+                .sum();
+            threshold(sum + number(layout.offsets + column)) * number(layout.last + column)
+        });
+        let expected = UNIT * (second.sum::<f32>() + number(layout.last + SECOND));
+        let found = network.value(&taken.map(|row| row as u16));
+        assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
+    }
 }
