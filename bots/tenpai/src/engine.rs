@@ -203,7 +203,7 @@ impl Engine {
         let mut search = self.search(situation, &Limit::ENDLESS);
         let (hand, left) = (&situation.hand, situation.left);
         let mut valued = search.by_network(hand, &unseen, left);
-        let every = f32::INFINITY;
+        let every = valued.len();
         let deepened = search.deepen(&mut valued, hand, &unseen, left, 0, every);
         debug_assert!(deepened.is_ok(), "there is no limit");
         valued
@@ -401,13 +401,13 @@ impl Search<'_, '_> {
     fn discards(&mut self, hand: &Hand, unseen: &Hand, left: u8) -> Vec<Valued> {
         let mut valued = self.by_network(hand, unseen, left);
         for (depth, margin) in [(0, MARGIN), (1, NEAR)] {
-            let near = |other: &Valued| other.value >= valued[0].value - margin;
-            let is_decided = depth > 0 && !valued.get(1).is_some_and(near);
+            let near = near(&valued, margin);
+            let is_decided = depth > 0 && near == 1;
             if !self.looks_ahead || is_decided {
                 break;
             }
             if self
-                .deepen(&mut valued, hand, unseen, left, depth, margin)
+                .deepen(&mut valued, hand, unseen, left, depth, near)
                 .is_err()
             {
                 break;
@@ -416,8 +416,8 @@ impl Search<'_, '_> {
         valued
     }
 
-    /// Values the discards that are near the best one by a look ahead. Nothing is changed if the
-    /// time does not suffice for all of them.
+    /// Values so many of the best discards by a look ahead, and leaves out the others. Nothing is changed
+    /// if the time does not suffice for all of them.
     fn deepen(
         &mut self,
         valued: &mut Vec<Valued>,
@@ -425,10 +425,8 @@ impl Search<'_, '_> {
         unseen: &Hand,
         left: u8,
         depth: u8,
-        margin: f32,
+        near: usize,
     ) -> Result<(), Over> {
-        let bound = valued[0].value - margin;
-        let near = valued.iter().filter(|one| one.value >= bound).count();
         let mut deeper = Vec::with_capacity(near);
         for one in &valued[..near] {
             let value = self.after_discard(&hand.without(one.tile), unseen, left, depth)?;
@@ -517,6 +515,12 @@ impl Search<'_, '_> {
         // In the deep look-ahead a tile is seen that was unseen when the chances were estimated.
         Ok(value / sum)
     }
+}
+
+/// How many of these sorted discards are worth at most so many points less than the best one.
+fn near(valued: &[Valued], margin: f32) -> usize {
+    let bound = valued[0].value - margin;
+    valued.iter().filter(|one| one.value >= bound).count()
 }
 
 fn sort(valued: &mut [Valued]) {

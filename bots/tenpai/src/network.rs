@@ -84,19 +84,7 @@ impl Network {
     #[inline]
     #[must_use]
     pub fn value(&self, rows: &[u16]) -> f32 {
-        // Only a few numbers at a time, so that they stay in registers.
-        let mut first = [0.0; FIRST];
-        for (part, first) in first.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-            let mut sum = [0_i32; LANES];
-            for &row in rows {
-                let at = 2 * (usize::from(row) * FIRST + part * LANES);
-                let weights: &[u8; 2 * LANES] = self.rows[at..].first_chunk().expect("a whole row");
-                for (sum, weight) in sum.iter_mut().zip(weights.as_chunks().0) {
-                    *sum += i32::from(i16::from_le_bytes(*weight));
-                }
-            }
-            *first = sum.map(|sum| threshold(sum as f32 / FIXED));
-        }
+        let first: [f32; FIRST] = first_layer(&self.rows, rows);
         let mut second = self.offsets;
         for (first, row) in first.iter().zip(&self.second) {
             for (sum, weight) in second.iter_mut().zip(row) {
@@ -107,6 +95,28 @@ impl Network {
         let sum: f32 = products.map(|(&sum, weight)| threshold(sum) * weight).sum();
         UNIT * (sum + self.last_offset)
     }
+}
+
+/// The neurons of a first layer: the sums of these rows of weights, of two bytes each.
+#[inline]
+pub(crate) fn first_layer<const WIDTH: usize>(weights: &[u8], rows: &[u16]) -> [f32; WIDTH] {
+    const {
+        assert!(WIDTH.is_multiple_of(LANES), "each neuron is summed up");
+    }
+    let mut first = [0.0; WIDTH];
+    // Only a few numbers at a time, so that they stay in registers.
+    for (part, first) in first.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+        let mut sum = [0_i32; LANES];
+        for &row in rows {
+            let at = 2 * (usize::from(row) * WIDTH + part * LANES);
+            let weights: &[u8; 2 * LANES] = weights[at..].first_chunk().expect("a whole row");
+            for (sum, weight) in sum.iter_mut().zip(weights.as_chunks().0) {
+                *sum += i32::from(i16::from_le_bytes(*weight));
+            }
+        }
+        *first = sum.map(|sum| threshold(sum as f32 / FIXED));
+    }
+    first
 }
 
 /// The activation of a neuron: a hundredth of what is below zero, so that none stops learning.

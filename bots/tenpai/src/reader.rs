@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    network::{FIXED, threshold},
+    network::{FIXED, first_layer, threshold},
     tile::{Hand, RANKS, SUITS, Tile},
 };
 
@@ -178,17 +178,8 @@ impl<const OUTPUTS: usize> Reader<OUTPUTS> {
     /// What it says of each suit.
     #[must_use]
     pub fn read(&self, suits: &[SuitRows; SUITS]) -> [[f32; OUTPUTS]; SUITS] {
-        let first: [[f32; FIRST]; SUITS] = std::array::from_fn(|suit| {
-            let mut sum = [0_i32; FIRST];
-            for &row in &*suits[suit] {
-                let at = 2 * usize::from(row) * FIRST;
-                let weights = self.rows[at..at + 2 * FIRST].as_chunks().0;
-                for (sum, &weight) in sum.iter_mut().zip(weights) {
-                    *sum += i32::from(i16::from_le_bytes(weight));
-                }
-            }
-            sum.map(|sum| threshold(sum as f32 / FIXED))
-        });
+        let suits = suits.each_ref();
+        let first: [[f32; FIRST]; SUITS] = suits.map(|rows| first_layer(&self.rows, rows));
         std::array::from_fn(|suit| {
             let [one, other] = [(suit + 1) % SUITS, (suit + 2) % SUITS];
             let mut second = self.offsets;
