@@ -326,14 +326,15 @@ async fn a_worker_that_is_asked_to_stop_finishes_its_game_and_gives_back_the_res
 async fn a_game_that_is_cut_off_is_given_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bot");
-    // Who connects waits for ever.
-    let _silent = UnixListener::bind(&path).unwrap();
-    let silent = format!("unix:{}", path.display());
+    let silent = UnixListener::bind(&path).unwrap();
+    let address = format!("unix:{}", path.display());
     let stop = Stop::default();
-    let work = lease([&silent, "unix:/nowhere"], HANGS * 2, 2);
+    let work = lease([&address, "unix:/nowhere"], HANGS * 2, 2);
     let dispatch = Arc::new(Replies::new([work]));
     let running = tokio::spawn(worker(&dispatch, &stop).run());
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let connected = tokio::time::timeout(HANGS, silent.accept()).await;
+    // Who has connected waits for ever.
+    let _connection = connected.unwrap().unwrap();
     stop.cut_off();
     let ended = tokio::time::timeout(HANGS, running).await;
     ended.unwrap().unwrap().unwrap();
