@@ -26,6 +26,11 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "as many as the time allows",
             summary: "about how many hands it evaluates for an answer, instead of a time",
         },
+        Parameter {
+            name: "playouts",
+            standard: "none",
+            summary: "about how many playouts compare the good discards after that, within the limit",
+        },
         Parameter::LEVEL,
         Parameter {
             name: "opponent",
@@ -58,11 +63,11 @@ const BY_LEVEL: [(f64, u64); LEVELS] = [
     (7.0, 1),
     (4.5, 1),
     (0.0, 1),
-    (0.0, 2_500),
+    (0.0, HANDS),
 ];
 
-/// Enough hands to value a hand that declines a win, where the bot is asked for its estimates.
-const HANDS_OF_WAITING: u64 = 2_500;
+/// Enough hands for the good discards and for a hand that declines a win.
+const HANDS: u64 = 2_500;
 
 /// How much it thinks.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +84,8 @@ enum Effort {
 #[derive(Clone, Debug)]
 struct Settings {
     effort: Effort,
+    /// The most playouts of an answer.
+    playouts: u64,
     /// By how many points it misjudges a discard at most.
     error: f64,
     /// The chance that the opponent never wins, if it is given.
@@ -90,6 +97,8 @@ impl Settings {
     fn of(parameters: &Parameters) -> Result<Self, SpecError> {
         let time = parameters.duration("time")?;
         let hands = parameters.get("hands", "a number of hands, at least 1", |n| *n > 0)?;
+        let playouts =
+            parameters.get("playouts", "a number of playouts, at least 1", |n| *n > 0)?;
         let level = parameters.level()?;
         let passive = parameters.get("opponent", "a chance from 0 to 1", |chance| {
             (0.0..=1.0).contains(chance)
@@ -102,10 +111,13 @@ impl Settings {
             }
             (None, Some(hands), _) => (0.0, Effort::Hands(hands)),
             (None, None, Some(time)) => (0.0, Effort::Time(time)),
+            (None, None, None) if playouts.is_some() => (0.0, Effort::Hands(HANDS)),
             (None, None, None) => (0.0, Effort::Share(THINKING_TIME)),
         };
         Ok(Self {
             effort,
+            // A level is a fixed amount of work.
+            playouts: playouts.filter(|_| level.is_none()).unwrap_or(0),
             error,
             passive,
             without,
@@ -166,6 +178,7 @@ impl TenpaiPlayer {
             Effort::Hands(hands) => Limit::hands(hands).until(time.allowed, &clock),
             Effort::Share(_) | Effort::Time(_) => Limit::clock(time.allowed, &clock),
         };
+        let limit = limit.and_playouts(self.settings.playouts);
         let answer = match question {
             Question::Discard => {
                 let discards = self.engine.discards(&situation, &limit);
@@ -223,7 +236,7 @@ impl Thinker<Mahjong> for TenpaiPlayer {
             Question::Discard => None,
             Question::Win { self_draw } => {
                 let tile = winning_tile(known, self_draw)?;
-                let limit = Limit::hands(HANDS_OF_WAITING);
+                let limit = Limit::hands(HANDS);
                 self.engine.win_or_wait(&situation, tile, self_draw, &limit)
             }
         };

@@ -1,16 +1,14 @@
 //! Plays rounds without a referee and without protocol, with several amounts of work on the same
 //! deals: the arcade case, or against a seat that plays as `shanten` does.
 
-#[path = "shanten/player.rs"]
-mod shanten;
+#[path = "shared/round.rs"]
+mod round;
 
 use std::{fs, path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Parser;
-use rand::{RngExt as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
-use shanten::Other;
-use tenpai::{Engine, Hand, Limit, Situation, Tile, Weights, faan};
+use round::{EnginePlayer, Round, mean, wall};
+use tenpai::{Engine, Weights};
 
 /// Plays rounds with several amounts of work, each with the same deals.
 #[derive(Parser)]
@@ -18,6 +16,9 @@ struct Arguments {
     /// How many hands the engine evaluates for an answer
     #[arg(long, value_delimiter = ',', default_value = "1,2000")]
     hands: Vec<u64>,
+    /// How many playouts follow, for each number of hands; none where it is not given
+    #[arg(long, value_delimiter = ',')]
+    playouts: Vec<u64>,
     /// How many deals
     #[arg(long, default_value_t = 200)]
     rounds: u64,
@@ -45,9 +46,6 @@ fn main() -> ExitCode {
         }
         None => Weights::embedded(),
     };
-    if arguments.race {
-        referee_games::mahjong::prepare();
-    }
     let before = anonymous_memory();
     tenpai::prepare();
     let engine = Engine::new(weights);
@@ -66,30 +64,30 @@ fn main() -> ExitCode {
             };
             let mut sum = 0.0;
             for &is_first in seats {
-                let mut table = Table {
+                let round = Round::deal(tiles.clone(), is_first, arguments.race, arguments.passive);
+                let mut player = EnginePlayer {
                     engine: &engine,
                     hands,
-                    passive: arguments.passive,
-                    is_racing: arguments.race,
+                    playouts: arguments.playouts.get(at).copied().unwrap_or(0),
                 };
-                let (score, left) = table.play(&tiles, is_first);
+                let end = round.play(is_first, &mut player);
                 let share = 1.0 / seats.len() as f64;
-                if score > 0 {
+                if let Some(faan) = end.faan() {
                     wins[at] += share;
-                    faans[at] += share * f64::from(score - i32::from(left)) / 3.0;
+                    faans[at] += share * faan;
                 }
-                sum += share * f64::from(score);
+                sum += share * f64::from(end.score);
             }
             times[at] += began.elapsed().as_secs_f64();
             all[at].push(sum);
         }
     }
     for (at, hands) in arguments.hands.iter().enumerate() {
-        let (mean, error) = mean(&all[at]);
+        let (score, error) = mean(&all[at]);
         let differences: Vec<f64> = all[at].iter().zip(&all[0]).map(|(a, b)| a - b).collect();
-        let (difference, difference_error) = self::mean(&differences);
+        let (difference, difference_error) = mean(&differences);
         println!(
-            "{hands} hands: {mean:+.2} ± {error:.2} a round, {difference:+.2} ± {difference_error:.2} against the first, {:.1} % won with {:.2} faan, {:.1} ms a deal",
+            "{hands} hands: {score:+.2} ± {error:.2} a round, {difference:+.2} ± {difference_error:.2} against the first, {:.1} % won with {:.2} faan, {:.1} ms a deal",
             100.0 * wins[at] / arguments.rounds as f64,
             faans[at] / wins[at],
             1000.0 * times[at] / arguments.rounds as f64
@@ -109,106 +107,4 @@ fn anonymous_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("RssAnon:"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
-/// The mean and its standard error.
-fn mean(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0) / count).sqrt())
-}
-
-/// The tiles of a round; those that are dealt first are at the end.
-fn wall(seed: u64, round: u64) -> Vec<Tile> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    rng.set_stream(round);
-    let mut tiles: Vec<Tile> = Tile::all().flat_map(|tile| [tile; 4]).collect();
-    for at in (1..tiles.len()).rev() {
-        tiles.swap(at, rng.random_range(0..=at));
-    }
-    tiles
-}
-
-/// Where a round is played.
-struct Table<'a> {
-    engine: &'a Engine,
-    hands: u64,
-    passive: Option<f32>,
-    is_racing: bool,
-}
-
-impl Table<'_> {
-    /// The score of a round and the tiles that were left. A seat that discards at random and never
-    /// wins has a hand that is as unseen as the wall, so its discard is the next tile.
-    fn play(&mut self, tiles: &[Tile], is_first: bool) -> (i32, u8) {
-        let limit = Limit::hands(self.hands);
-        let mut tiles = tiles.to_vec();
-        let mut deal = || -> Vec<Tile> { tiles.split_off(tiles.len() - 13) };
-        let (hand, other) = match (self.is_racing, is_first) {
-            (false, _) => (deal(), None),
-            (true, true) => (deal(), Some(deal())),
-            (true, false) => {
-                let other = deal();
-                (deal(), Some(other))
-            }
-        };
-        let mut other = other.map(|dealt| Other::new(&dealt));
-        let mut situation = Situation {
-            hand: hand.into_iter().collect(),
-            own_river: Vec::new(),
-            other_river: Vec::new(),
-            began: is_first,
-            left: 82,
-            three_suits: false,
-            passive: self.passive,
-        };
-        let score = |hand: &Hand, left: u8| {
-            let faan = faan(hand, false).expect("a hand that wins");
-            ((3 * faan + u32::from(left)) as i32, left)
-        };
-        let engine = self.engine;
-        let mut is_own = is_first;
-        while let Some(tile) = (situation.left > 0).then(|| tiles.pop()).flatten() {
-            situation.left -= 1;
-            let left = situation.left;
-            if is_own {
-                situation.hand = situation.hand.with(tile);
-                if faan(&situation.hand, false).is_some()
-                    && engine.wins(&situation, tile, true, &limit)
-                {
-                    return score(&situation.hand, left);
-                }
-                let discard = engine.discards(&situation, &limit)[0].tile;
-                situation.hand = situation.hand.without(discard);
-                situation.own_river.push(discard);
-                if let Some(other) = &mut other {
-                    if other.wins(discard).is_some() {
-                        return (-(other.score(discard, left) as i32), left);
-                    }
-                    other.unseen = other.unseen.without(discard);
-                }
-            } else {
-                let mut discard = tile;
-                if let Some(other) = &mut other {
-                    if other.wins(tile).is_some() {
-                        return (-(other.score(tile, left) as i32), left);
-                    }
-                    discard = other.discard(tile);
-                    other.river.push(discard);
-                }
-                situation.other_river.push(discard);
-                let with = situation.hand.count(discard) < 4;
-                let with = with.then(|| situation.hand.with(discard));
-                if let Some(with) = with
-                    && faan(&with, false).is_some()
-                    && engine.wins(&situation, discard, false, &limit)
-                {
-                    return score(&with, left);
-                }
-            }
-            is_own = !is_own;
-        }
-        (0, 0)
-    }
 }

@@ -4,9 +4,6 @@
 //!
 //! What is learned is kept in a folder every minute; a run that was stopped continues there.
 
-#[path = "shanten/player.rs"]
-mod shanten;
-
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -17,16 +14,13 @@ use std::{
 use clap::Parser;
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use referee_games::mahjong::Hand as RefereeHand;
 use tenpai::{
-    Engine, Hand, KINDS, Tile, Valued, Weights, faan,
+    Engine, Hand, KINDS, Shanten, Tile, Valued, Weights, faan,
     features::{Chances, PASSIVE_ROWS, PRESSED, RACING_ROWS, Rows, Suits},
     network::{FIRST, Layout, SECOND, UNIT, threshold},
     opponent::{READINGS, Racer, THROWS, TURNS, likelihood, turn},
     reader::{self, SuitRows, sight},
 };
-
-use shanten::{Other, referee};
 
 /// Learns the weights of the engine.
 #[derive(Parser)]
@@ -222,7 +216,6 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> io::Result<()> {
     fs::create_dir_all(&arguments.folder)?;
-    referee_games::mahjong::prepare();
     for stage in &STAGES {
         if arguments
             .only
@@ -630,9 +623,9 @@ impl Opponent {
     }
 
     /// What the own seat sees of the other one in its turn.
-    fn look(&self, own: &[Tile], other: &Other, unseen: &Hand) -> Look {
-        let suits = sight(own, &other.river, unseen);
-        let turn = turn(other.river.len());
+    fn look(&self, own: &[Tile], other: &[Tile], unseen: &Hand) -> Look {
+        let suits = sight(own, other, unseen);
+        let turn = turn(other.len());
         Look {
             pass: Pass::of(&self.hand.weights, &suits),
             loss: (self.points[turn] + 50.0) / (self.wins[turn] + 1.0),
@@ -643,7 +636,7 @@ impl Opponent {
 
     /// Learns what the other seat held at this look, with which tiles it won, and what it discarded
     /// then, if it did not win.
-    fn learn_hand(&mut self, look: &Look, own: &Hand, other: &RefereeHand, discard: Option<Tile>) {
+    fn learn_hand(&mut self, look: &Look, own: &Hand, other: &Shanten, discard: Option<Tile>) {
         let outputs = &look.pass.outputs;
         let likely = look.likelihood();
         let total = look.unseen.len() as f32;
@@ -655,13 +648,13 @@ impl Opponent {
             if own.count(tile) + look.unseen.count(tile) == 0 {
                 continue;
             }
-            let wins = f32::from(u8::from(shanten::faan(other, tile).is_some()));
+            let wins = f32::from(u8::from(other.wins(tile).is_some()));
             slopes[suit][rank] = chance(outputs[suit][rank]) - wins;
             if own.count(tile) > 0 {
                 self.loss -= f64::from((1.0 - slopes[suit][rank].abs()).max(1e-6).ln());
                 self.tiles += 1.0;
             }
-            let held = f32::from(other.count(referee(tile)));
+            let held = f32::from(other.hand.count(tile));
             slopes[suit][9 + rank] = left * chance(outputs[suit][9 + rank]) - held;
             if let Some(discard) = discard {
                 let thrown = f32::from(u8::from(tile == discard));
@@ -736,11 +729,11 @@ impl<R: Rng> Table<'_, R> {
         let mut other = None;
         if opponent == Kind::Racing {
             let dealt = tiles.split_off(tiles.len() - 13);
-            other = Some(Other::new(&dealt));
+            other = Some(Shanten::new(&dealt));
         }
-        let mut own_river = Vec::new();
+        let (mut own_river, mut other_river) = (Vec::new(), Vec::new());
         let mut racer = None;
-        let mut look: Option<(Look, Hand, RefereeHand)> = None;
+        let mut look: Option<(Look, Hand, Shanten)> = None;
         let mut left = 82;
         let mut steps = Vec::new();
         let is_first = !seat.0;
@@ -751,9 +744,9 @@ impl<R: Rng> Table<'_, R> {
                 unseen = unseen.without(tile);
                 hand = hand.with(tile);
                 if let Some(other) = &other {
-                    let now = self.opponent.look(&own_river, other, &unseen);
+                    let now = self.opponent.look(&own_river, &other_river, &unseen);
                     racer = Some(now.racer());
-                    look = Some((now, hand, other.hand));
+                    look = Some((now, hand, *other));
                 }
                 let mut valued = self.network.discards(&hand, &unseen, left, racer.as_ref());
                 if let Some(racer) = &racer {
@@ -784,42 +777,45 @@ impl<R: Rng> Table<'_, R> {
                     mean: None,
                 };
                 if let Some(other) = &mut other {
-                    if other.wins(chosen.tile).is_some() {
+                    if let Some(faan) = other.wins(chosen.tile) {
                         self.read(look.take(), None);
-                        let score = -other.score(chosen.tile, left);
-                        self.lost(other, score);
+                        let score = lost(faan, left);
+                        self.lost(other_river.len(), score);
                         // What the hand would have been worth remains unknown.
                         return Played { score, left, steps };
                     }
-                    other.unseen = other.unseen.without(chosen.tile);
+                    other.sees(chosen.tile);
                 }
                 steps.push(step);
             } else {
                 let discard = match &mut other {
                     None => tile,
                     Some(other) => {
-                        if other.wins(tile).is_some() {
+                        if let Some(faan) = other.wins(tile) {
                             self.read(look.take(), None);
-                            let score = -other.score(tile, left);
-                            self.lost(other, score);
+                            let score = lost(faan, left);
+                            self.lost(other_river.len(), score);
                             return Played { score, left, steps };
                         }
                         let discard = other.discard(tile);
                         self.read(look.take(), Some(discard));
                         if self.reads {
                             let opponent = &mut self.opponent;
-                            opponent.learn_throw(&own_river, &other.river, discard);
+                            opponent.learn_throw(&own_river, &other_river, discard);
                         }
-                        other.river.push(discard);
+                        other_river.push(discard);
                         discard
                     }
                 };
                 let before = unseen;
                 unseen = unseen.without(discard);
-                if let (Some(engine), Some(other), Some(step), Some(then)) =
-                    (self.engine, &other, steps.last_mut(), &racer)
+                if let (Some(engine), Some(step), Some(then)) =
+                    (self.engine, steps.last_mut(), &racer)
                 {
-                    let now = self.opponent.look(&own_river, other, &unseen).racer();
+                    let now = self
+                        .opponent
+                        .look(&own_river, &other_river, &unseen)
+                        .racer();
                     let wait = engine.before_draw(&hand, &unseen, left, now);
                     let mean = engine.after_discard(&hand, &before, left + 1, then.clone(), wait);
                     step.mean = Some(mean);
@@ -850,7 +846,7 @@ impl<R: Rng> Table<'_, R> {
     }
 
     /// Learns what there was to see at the last look.
-    fn read(&mut self, look: Option<(Look, Hand, RefereeHand)>, discard: Option<Tile>) {
+    fn read(&mut self, look: Option<(Look, Hand, Shanten)>, discard: Option<Tile>) {
         if self.reads
             && let Some((look, own, other)) = look
         {
@@ -858,11 +854,17 @@ impl<R: Rng> Table<'_, R> {
         }
     }
 
-    fn lost(&mut self, other: &Other, score: f32) {
-        let turn = turn(other.river.len());
+    /// Learns what the other seat won after so many discards.
+    fn lost(&mut self, discards: usize, score: f32) {
+        let turn = turn(discards);
         self.opponent.wins[turn] += 1.0;
         self.opponent.points[turn] -= score;
     }
+}
+
+/// The score of a round that the other seat wins.
+fn lost(faan: u32, left: u8) -> f32 {
+    -((3 * faan + u32::from(left)) as f32)
 }
 
 /// How a step depends on the past gradients of its weight.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{
     features::{Chances, Suits},
     opponent::{Racer, passive},
+    playout::{COMPARED, Passive},
     tile::{Hand, KINDS, Tile},
     value::{PAY, faan},
     weights::Weights,
@@ -67,6 +68,7 @@ pub struct WinOrWait {
 /// How long the engine may think.
 pub struct Limit<'a> {
     hands: u64,
+    playouts: u64,
     clock: Option<(Duration, &'a dyn Fn() -> Duration)>,
 }
 
@@ -77,7 +79,19 @@ impl<'a> Limit<'a> {
     /// At most about so many hands are evaluated; the discards themselves always are.
     #[must_use]
     pub const fn hands(hands: u64) -> Self {
-        Self { hands, clock: None }
+        Self {
+            hands,
+            playouts: 0,
+            clock: None,
+        }
+    }
+
+    /// And about so many playouts, with some 300 hands of the other seat, where good discards are near each
+    /// other and the other seat most likely races.
+    #[must_use]
+    pub const fn and_playouts(mut self, playouts: u64) -> Self {
+        self.playouts = playouts;
+        self
     }
 
     /// Until the clock shows this time.
@@ -96,7 +110,17 @@ impl<'a> Limit<'a> {
     }
 
     fn is_over(&self, work: u64) -> bool {
-        work >= self.hands || self.clock.is_some_and(|(time, clock)| clock() >= time)
+        work >= self.hands || self.is_late()
+    }
+
+    /// Whether its clock says to stop.
+    pub(crate) fn is_late(&self) -> bool {
+        self.clock.is_some_and(|(time, clock)| clock() >= time)
+    }
+
+    /// The most playouts.
+    pub(crate) const fn playouts(&self) -> u64 {
+        self.playouts
     }
 }
 
@@ -165,6 +189,8 @@ struct Views {
 const MARGIN: f32 = 4.0;
 /// The same after looking ahead.
 const NEAR: f32 = 1.5;
+/// A seat that is passive with at least this chance is not played against in playouts.
+const PASSIVE: f32 = 0.5;
 /// The discards that are followed at each draw of the deep look-ahead.
 const FOLLOWED: usize = 2;
 
@@ -192,7 +218,62 @@ impl Engine {
     pub fn discards(&self, situation: &Situation, limit: &Limit<'_>) -> Vec<Valued> {
         let unseen = situation.unseen();
         let mut search = self.search(situation, limit);
-        search.discards(&situation.hand, &unseen, situation.left)
+        let mut valued = search.discards(&situation.hand, &unseen, situation.left);
+        let near = near(&valued, NEAR).min(COMPARED);
+        let is_possible = search.passive < PASSIVE && !situation.three_suits;
+        if near > 1 && limit.playouts() > 0 && is_possible {
+            let passive = search.passive;
+            valued.truncate(near);
+            if let Some(compared) = self.play(situation, &valued, passive, limit) {
+                valued = compared;
+            }
+        }
+        valued
+    }
+
+    /// Compares these discards by playouts, if the other seat is passive with this chance.
+    fn play(
+        &self,
+        situation: &Situation,
+        discards: &[Valued],
+        chance: f32,
+        limit: &Limit<'_>,
+    ) -> Option<Vec<Valued>> {
+        let values = if chance > 0.0 {
+            self.against_passive(situation, discards)
+        } else {
+            Vec::new()
+        };
+        let passive = Passive {
+            chance,
+            values: &values,
+        };
+        self.by_playouts(situation, discards, passive, limit)
+    }
+
+    /// What these discards are worth against a passive seat, by all draws that may follow.
+    fn against_passive(&self, situation: &Situation, discards: &[Valued]) -> Vec<f32> {
+        let situation = Situation {
+            passive: Some(1.0),
+            ..situation.clone()
+        };
+        let unseen = situation.unseen();
+        let mut search = self.search(&situation, &Limit::ENDLESS);
+        let mut value = |one: &Valued| {
+            let hand = situation.hand.without(one.tile);
+            match search.after_discard(&hand, &unseen, situation.left, 0) {
+                Ok(value) => value,
+                Err(Over) => unreachable!("there is no limit"),
+            }
+        };
+        discards.iter().map(&mut value).collect()
+    }
+
+    /// The best discard by the networks alone.
+    pub(crate) fn best_by_network(&self, situation: &Situation) -> Valued {
+        let unseen = situation.unseen();
+        let mut search = self.search(situation, &Limit::ENDLESS);
+        search.by_network(&situation.hand, &unseen, situation.left)[0]
     }
 
     /// Every discard of a hand of 14 tiles, each valued by all draws that may follow; best first. It

@@ -3,16 +3,20 @@
 #![forbid(unsafe_code)]
 
 mod engine;
+pub mod explain;
 pub mod features;
 pub mod network;
 pub mod opponent;
+mod playout;
 pub mod reader;
+mod shanten;
 mod shapes;
 mod tile;
 mod value;
 mod weights;
 
 pub use engine::{Engine, Idea, Limit, Situation, Valued, WinOrWait};
+pub use shanten::Shanten;
 pub use tile::{COPIES, Hand, KINDS, Tile};
 pub use value::faan;
 pub use weights::{Weights, WeightsError};

@@ -115,3 +115,50 @@ fn what_is_seen_is_not_unseen() {
     assert_eq!(unseen.count(tiles("2c")[0]), 0);
     assert_eq!(Hand::FULL.len(), 108);
 }
+
+#[test]
+fn playouts_compare_what_is_near_the_best() {
+    let engine = engine();
+    let mut asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
+    for passive in [Some(0.0), Some(0.3)] {
+        asked.passive = passive;
+        let before = engine.discards(&asked, &Limit::hands(2500));
+        let limit = || Limit::hands(2500).and_playouts(2000);
+        let after = engine.discards(&asked, &limit());
+        assert_eq!(engine.discards(&asked, &limit()), after);
+        assert!(after.is_sorted_by(|one, other| one.value >= other.value));
+        for one in &after {
+            let known = before.iter().find(|it| it.tile == one.tile);
+            assert!(known.is_some_and(|it| it.value > before[0].value - 1.6));
+        }
+        assert_ne!(after, before, "playouts say nothing");
+    }
+    asked.passive = Some(1.0);
+    let before = engine.discards(&asked, &Limit::hands(2500));
+    let after = engine.discards(&asked, &Limit::hands(2500).and_playouts(2000));
+    assert_eq!(after, before, "a passive seat is not played out");
+}
+
+#[test]
+fn playouts_end_when_it_is_late() {
+    let engine = engine();
+    let mut asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
+    asked.passive = Some(0.0);
+    let best = engine.discards(&asked, &Limit::hands(2500))[0].tile;
+    for most in [0, 1_000, 2_000, 20_000] {
+        let calls = Cell::new(0);
+        let clock = || {
+            calls.set(calls.get() + 1);
+            Duration::from_secs(u64::from(calls.get() > most))
+        };
+        let limit = Limit::hands(2500).and_playouts(u64::MAX);
+        let limit = limit.until(Duration::from_secs(1), &clock);
+        let valued = engine.discards(&asked, &limit);
+        assert!(!valued.is_empty());
+        if most < 2_000 {
+            assert_eq!(valued[0].tile, best, "there was no time for playouts");
+        }
+        // The clock is looked at again before each part of the work, and then no more.
+        assert!(calls.get() <= most + 20, "{}", calls.get());
+    }
+}

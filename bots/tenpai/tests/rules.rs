@@ -6,7 +6,7 @@ use referee_games::mahjong::{
     Goal, Hand as RefereeHand, MissingSuit, Tile as RefereeTile, faan as referee_faan, parse,
 };
 use tenpai::{
-    Hand, Tile, faan,
+    Hand, Shanten, Tile, faan,
     features::{Chances, Suits},
 };
 
@@ -122,5 +122,54 @@ fn hands_are_as_far_from_winning_as_the_referee_counts() {
         });
         let suits = Suits::of(&hand, &unseen, &Chances::EQUAL);
         assert_eq!(suits.shanten(), goal.distance(&referee), "{referee}");
+    }
+}
+
+/// The tile that `shanten` discards of a hand of 14 tiles, by the distances of the referee.
+fn discard_of_shanten(hand: &RefereeHand, unseen: &Hand) -> RefereeTile {
+    let goal = Goal::new(MissingSuit::Required);
+    let after = |tile| hand.without(tile);
+    let distances = hand.kinds().map(|tile| goal.distance(&after(tile)));
+    let least = distances.min().expect("a hand has tiles");
+    let copies = |tile| {
+        let accepted = goal.accepts(&after(tile));
+        let copies = accepted.iter().map(|tile| unseen.count(here(tile)));
+        copies.map(u32::from).sum::<u32>()
+    };
+    hand.kinds()
+        .filter(|&tile| goal.distance(&after(tile)) == least)
+        .max_by_key(|&tile| (copies(tile), tile))
+        .expect("a hand has tiles")
+}
+
+#[test]
+fn a_racing_seat_discards_as_shanten_does_by_the_distances_of_the_referee() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    for _ in 0..2_000 {
+        let mut wall: Vec<RefereeTile> = RefereeTile::all().flat_map(|tile| [tile; 4]).collect();
+        for at in (1..wall.len()).rev() {
+            wall.swap(at, rng.random_range(0..=at));
+        }
+        let dealt = wall.split_off(wall.len() - 13);
+        let mut hand = RefereeHand::of(&dealt).expect("a hand");
+        let dealt: Vec<Tile> = dealt.into_iter().map(here).collect();
+        let mut seat = Shanten::new(&dealt);
+        let mut unseen = dealt.into_iter().fold(Hand::FULL, Hand::without);
+        while wall.len() > 1
+            && let (Some(drawn), Some(seen)) = (wall.pop(), wall.pop())
+        {
+            let with = hand.with(drawn);
+            let wins = referee_faan(&with, MissingSuit::Required);
+            assert_eq!(seat.wins(here(drawn)), wins);
+            if wins.is_some() {
+                break;
+            }
+            unseen = unseen.without(here(drawn));
+            let expected = discard_of_shanten(&with, &unseen);
+            assert_eq!(seat.discard(here(drawn)), here(expected), "{with}");
+            hand = with.without(expected);
+            seat.sees(here(seen));
+            unseen = unseen.without(here(seen));
+        }
     }
 }

@@ -139,6 +139,7 @@ fn mahjong() -> Vec<Experiment> {
     let network = "tenpai?hands=1";
     let ahead = "tenpai?hands=2500";
     let two_draws = "tenpai?hands=40000";
+    let played_out = "tenpai?playouts=4000";
     let informed = "tenpai?hands=1&opponent=1";
     let mut all: Vec<Experiment> = [
         ("shanten", 10_000),
@@ -156,6 +157,7 @@ fn mahjong() -> Vec<Experiment> {
     all.push(of(Part::Gauntlet, network, "shanten", 10_000));
     all.push(of(Part::Gauntlet, ahead, "shanten", 6_000));
     all.push(of(Part::Gauntlet, two_draws, "shanten", 2_000));
+    all.push(of(Part::Gauntlet, played_out, "shanten", 600));
     for level in 2..=10 {
         let [higher, lower] = [level, level - 1].map(|level| format!("tenpai?level={level}"));
         let deals = if level == 10 { 200 } else { 500 };

@@ -1,0 +1,206 @@
+//! A round without a referee and without protocol: one seat is asked, the other one plays as `shanten`
+//! does or never wins.
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use tenpai::{Engine, Hand, Limit, Shanten, Situation, Tile, faan};
+
+/// Who is asked in a round.
+pub(crate) trait Player {
+    /// The tile that it discards from a hand of 14.
+    fn discard(&mut self, situation: &Situation) -> Tile;
+
+    /// Whether it wins with this tile, which completes its hand.
+    fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool;
+}
+
+/// An engine that evaluates about so many hands for an answer.
+pub(crate) struct EnginePlayer<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) hands: u64,
+    pub(crate) playouts: u64,
+}
+
+impl EnginePlayer<'_> {
+    const fn limit(&self) -> Limit<'static> {
+        Limit::hands(self.hands).and_playouts(self.playouts)
+    }
+}
+
+impl Player for EnginePlayer<'_> {
+    fn discard(&mut self, situation: &Situation) -> Tile {
+        self.engine.discards(situation, &self.limit())[0].tile
+    }
+
+    fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool {
+        self.engine.wins(situation, tile, self_draw, &self.limit())
+    }
+}
+
+/// The end of a round.
+#[derive(Clone, Copy)]
+pub(crate) struct End {
+    /// The own points less those of the other seat.
+    pub(crate) score: i32,
+    /// The tiles that were left.
+    left: u8,
+}
+
+impl End {
+    /// The faan of the seat that is asked, if it won.
+    pub(crate) fn faan(self) -> Option<f64> {
+        let won = self.score > 0;
+        won.then(|| f64::from(self.score - i32::from(self.left)) / 3.0)
+    }
+}
+
+/// A round at one moment.
+#[derive(Clone)]
+pub(crate) struct Round {
+    /// What the seat that is asked knows.
+    pub(crate) situation: Situation,
+    /// The other seat if it plays as `shanten` does. One that discards at random and never wins has a
+    /// hand that is as unseen as the wall, so its discard is the next tile.
+    pub(crate) other: Option<Shanten>,
+    /// The tiles that are drawn, the next one at the end.
+    pub(crate) wall: Vec<Tile>,
+}
+
+/// The tiles of a round; those that are dealt first are at the end.
+pub(crate) fn wall(seed: u64, round: u64) -> Vec<Tile> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(round);
+    let mut tiles: Vec<Tile> = Tile::all().flat_map(|tile| [tile; 4]).collect();
+    shuffle(&mut tiles, &mut rng);
+    tiles
+}
+
+/// Puts tiles into a random order.
+pub(crate) fn shuffle(tiles: &mut [Tile], rng: &mut ChaCha8Rng) {
+    for at in (1..tiles.len()).rev() {
+        tiles.swap(at, rng.random_range(0..=at));
+    }
+}
+
+impl Round {
+    /// The beginning of a round with these tiles, against a seat that plays as `shanten` does or not.
+    pub(crate) fn deal(
+        mut tiles: Vec<Tile>,
+        is_first: bool,
+        is_racing: bool,
+        passive: Option<f32>,
+    ) -> Self {
+        let mut deal = || tiles.split_off(tiles.len() - 13);
+        let (hand, other) = match (is_racing, is_first) {
+            (false, _) => (deal(), None),
+            (true, true) => (deal(), Some(deal())),
+            (true, false) => {
+                let other = deal();
+                (deal(), Some(other))
+            }
+        };
+        let situation = Situation {
+            hand: hand.into_iter().collect(),
+            own_river: Vec::new(),
+            other_river: Vec::new(),
+            began: is_first,
+            left: 82,
+            three_suits: false,
+            passive,
+        };
+        Self {
+            situation,
+            other: other.map(|dealt| Shanten::new(&dealt)),
+            wall: tiles,
+        }
+    }
+
+    /// Plays to the end; the next tile is drawn by the seat that is asked, or by the other one.
+    pub(crate) fn play(mut self, mut is_own: bool, player: &mut impl Player) -> End {
+        while let Some(drawn) = self.draw() {
+            let end = if is_own {
+                self.own_turn(drawn, player)
+            } else {
+                self.other_turn(drawn, player)
+            };
+            if let Some(end) = end {
+                return end;
+            }
+            is_own = !is_own;
+        }
+        End { score: 0, left: 0 }
+    }
+
+    fn draw(&mut self) -> Option<Tile> {
+        if self.situation.left == 0 {
+            return None;
+        }
+        self.situation.left -= 1;
+        self.wall.pop()
+    }
+
+    fn own_turn(&mut self, drawn: Tile, player: &mut impl Player) -> Option<End> {
+        self.situation.hand = self.situation.hand.with(drawn);
+        if let Some(end) = self.win(self.situation.hand)
+            && player.wins(&self.situation, drawn, true)
+        {
+            return Some(end);
+        }
+        let discard = player.discard(&self.situation);
+        self.discard(discard)
+    }
+
+    /// Discards this tile of a hand of 14; the end if the other seat wins with it.
+    pub(crate) fn discard(&mut self, tile: Tile) -> Option<End> {
+        let situation = &mut self.situation;
+        situation.hand = situation.hand.without(tile);
+        situation.own_river.push(tile);
+        let other = self.other.as_mut()?;
+        let end = lost(other, tile, situation.left);
+        if end.is_none() {
+            other.sees(tile);
+        }
+        end
+    }
+
+    fn other_turn(&mut self, drawn: Tile, player: &mut impl Player) -> Option<End> {
+        let mut discard = drawn;
+        if let Some(other) = &mut self.other {
+            let end = lost(other, drawn, self.situation.left);
+            if end.is_some() {
+                return end;
+            }
+            discard = other.discard(drawn);
+        }
+        self.situation.other_river.push(discard);
+        if self.situation.hand.count(discard) == 4 {
+            return None;
+        }
+        let end = self.win(self.situation.hand.with(discard))?;
+        let wins = player.wins(&self.situation, discard, false);
+        wins.then_some(end)
+    }
+
+    /// The end if this hand of 14 tiles wins.
+    fn win(&self, hand: Hand) -> Option<End> {
+        let left = self.situation.left;
+        let faan = faan(&hand, false)?;
+        let score = (3 * faan + u32::from(left)) as i32;
+        Some(End { score, left })
+    }
+}
+
+/// The end if the other seat wins with this tile.
+fn lost(other: &Shanten, tile: Tile, left: u8) -> Option<End> {
+    let faan = other.wins(tile)?;
+    let score = -((3 * faan + u32::from(left)) as i32);
+    Some(End { score, left })
+}
+
+/// The mean and its standard error.
+pub(crate) fn mean(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0) / count).sqrt())
+}

@@ -1,0 +1,274 @@
+//! Hands of the other seat that explain its discards: with which the bot `shanten` would have discarded
+//! what it did, and would not have won before.
+//!
+//! It is a particle filter (N. Gordon, D. Salmond and A. Smith, *Novel approach to nonlinear/non-Gaussian
+//! Bayesian state estimation*, IEE Proceedings F 140(2), 1993): dealt hands are followed from discard to
+//! discard; each draws a tile with which it discards what was seen, and hands for which that is unlikely
+//! are replaced by copies of others. The copies are then changed one tile at a time, in what they were
+//! dealt or drew, as long as they still explain all discards (W. Gilks and C. Berzuini, *Following a moving
+//! target*, JRSS B 63(1), 2001).
+
+use rand::{Rng, RngExt as _};
+
+use crate::{
+    engine::Situation,
+    shanten::Shanten,
+    tile::{COPIES, Hand, Tile},
+};
+
+/// What the other seat was dealt and has drawn.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The seat now.
+    pub seat: Shanten,
+    /// The tiles that are unseen and not in its hand.
+    pub rest: Hand,
+    /// What it was dealt, 13 tiles, and what it has drawn, in order.
+    tiles: Vec<Tile>,
+    weight: f64,
+}
+
+/// The tiles of a dealt hand.
+const DEALT: usize = 13;
+
+/// What both seats have discarded.
+#[derive(Clone, Copy)]
+struct Rivers<'a> {
+    own: &'a [Tile],
+    other: &'a [Tile],
+    began: bool,
+}
+
+/// So many hands of the other seat, each as likely as the others, in the own turn; none if none was found,
+/// or if it is late. After each discard every hand is changed so often.
+pub fn explaining(
+    situation: &Situation,
+    count: usize,
+    changes: usize,
+    is_late: impl Fn() -> bool,
+    rng: &mut impl Rng,
+) -> Option<Vec<Explanation>> {
+    let river = situation.other_river.iter().copied();
+    let hidden = river.fold(situation.unseen(), Hand::with);
+    let mut dealt = tiles(&hidden);
+    let mut all: Vec<Explanation> = (0..2 * count)
+        .map(|_| {
+            for at in 0..DEALT {
+                let other = rng.random_range(at..dealt.len());
+                dealt.swap(at, other);
+            }
+            let (hand, rest) = dealt.split_at(DEALT);
+            Explanation {
+                seat: Shanten::new(hand),
+                rest: rest.iter().copied().collect(),
+                tiles: hand.to_vec(),
+                weight: 1.0,
+            }
+        })
+        .collect();
+    let mut rivers = Rivers {
+        own: &[],
+        other: &[],
+        began: situation.began,
+    };
+    let mut is_own = situation.began;
+    loop {
+        if is_own {
+            let Some(&tile) = situation.own_river.get(rivers.own.len()) else {
+                break;
+            };
+            rivers.own = &situation.own_river[..=rivers.own.len()];
+            for one in &mut all {
+                one.passes(tile);
+            }
+        } else {
+            let Some(&tile) = situation.other_river.get(rivers.other.len()) else {
+                break;
+            };
+            rivers.other = &situation.other_river[..=rivers.other.len()];
+            for one in &mut all {
+                if is_late() {
+                    return None;
+                }
+                one.discards(tile, rng);
+            }
+            all = redrawn(&all, count, rng)?;
+            change(&mut all, changes, rivers, &is_late, rng)?;
+        }
+        is_own = !is_own;
+    }
+    let mut all = redrawn(&all, count, rng)?;
+    change(&mut all, changes, rivers, &is_late, rng)?;
+    Some(all)
+}
+
+/// Changes each of these so often; none if it is late.
+fn change(
+    all: &mut [Explanation],
+    changes: usize,
+    rivers: Rivers<'_>,
+    is_late: &impl Fn() -> bool,
+    rng: &mut impl Rng,
+) -> Option<()> {
+    for one in all {
+        if is_late() {
+            return None;
+        }
+        for _ in 0..changes {
+            one.change(rivers, rng);
+        }
+    }
+    Some(())
+}
+
+impl Explanation {
+    /// The other seat did not win with this discard.
+    fn passes(&mut self, tile: Tile) {
+        if self.seat.wins(tile).is_some() {
+            self.weight = 0.0;
+        }
+        self.seat.sees(tile);
+    }
+
+    /// The other seat drew something that it did not win with, and discarded this tile.
+    fn discards(&mut self, tile: Tile, rng: &mut impl Rng) {
+        let total = self.rest.len() as f64;
+        let mut possible = Hand::EMPTY;
+        let mut sum = 0;
+        for drawn in self.rest.kinds() {
+            if explains(&self.seat, drawn, tile) {
+                possible = possible.with(drawn);
+                sum += u32::from(self.rest.count(drawn));
+            }
+        }
+        self.weight *= f64::from(sum) / total;
+        if sum == 0 {
+            return;
+        }
+        let mut at = rng.random_range(0..sum);
+        for drawn in possible.kinds() {
+            let copies = u32::from(self.rest.count(drawn));
+            if at < copies {
+                self.rest = self.rest.without(drawn);
+                self.tiles.push(drawn);
+                let discarded = self.seat.discard(drawn);
+                debug_assert_eq!(discarded, tile);
+                return;
+            }
+            at -= copies;
+        }
+    }
+
+    /// Puts another tile in the place of one that was dealt or drawn, or lets two come in another order,
+    /// if that explains all discards, too.
+    fn change(&mut self, rivers: Rivers<'_>, rng: &mut impl Rng) {
+        let at = rng.random_range(0..self.tiles.len());
+        let before = self.tiles[at];
+        let rest = self.rest.len();
+        let other = rng.random_range(0..rest + self.tiles.len());
+        if other < rest {
+            let tile = nth(&self.rest, other);
+            if tile == before {
+                return;
+            }
+            self.tiles[at] = tile;
+            match replayed(&self.tiles, rivers) {
+                Some(seat) => {
+                    self.seat = seat;
+                    self.rest = self.rest.without(tile).with(before);
+                }
+                None => self.tiles[at] = before,
+            }
+        } else {
+            let other = other - rest;
+            if self.tiles[other] == before || at.max(other) < DEALT {
+                return;
+            }
+            self.tiles.swap(at, other);
+            match replayed(&self.tiles, rivers) {
+                Some(seat) => self.seat = seat,
+                None => self.tiles.swap(at, other),
+            }
+        }
+    }
+}
+
+/// Whether the seat discards this tile when it draws that one, and does not win with it.
+fn explains(seat: &Shanten, drawn: Tile, tile: Tile) -> bool {
+    (drawn == tile || seat.hand.count(tile) > 0)
+        && seat.hand.count(drawn) < COPIES
+        && seat.wins(drawn).is_none()
+        && { *seat }.discards(drawn, tile)
+}
+
+/// The seat after these tiles came to it, if they explain its discards.
+fn replayed(tiles: &[Tile], rivers: Rivers<'_>) -> Option<Shanten> {
+    let (dealt, drawn) = tiles.split_at(DEALT);
+    let mut seat = Shanten::new(dealt);
+    let mut own = rivers.own.iter();
+    if rivers.began {
+        seat.passes(*own.next()?)?;
+    }
+    for (&drawn, &tile) in drawn.iter().zip(rivers.other) {
+        let has_it = drawn == tile || seat.hand.count(tile) > 0;
+        if !has_it || seat.wins(drawn).is_some() || !seat.discards(drawn, tile) {
+            return None;
+        }
+        if let Some(&tile) = own.next() {
+            seat.passes(tile)?;
+        }
+    }
+    Some(seat)
+}
+
+impl Shanten {
+    /// Sees a discard, if it does not win with it.
+    fn passes(&mut self, tile: Tile) -> Option<()> {
+        if self.wins(tile).is_some() {
+            return None;
+        }
+        self.sees(tile);
+        Some(())
+    }
+}
+
+/// A tile of a hand, by its place among all in order.
+fn nth(hand: &Hand, place: usize) -> Tile {
+    let mut left = place;
+    for tile in hand.kinds() {
+        let copies = usize::from(hand.count(tile));
+        if left < copies {
+            return tile;
+        }
+        left -= copies;
+    }
+    unreachable!("the place is in the hand")
+}
+
+/// So many of these, drawn by their weights; none if all weights are 0.
+fn redrawn(all: &[Explanation], count: usize, rng: &mut impl Rng) -> Option<Vec<Explanation>> {
+    let sum: f64 = all.iter().map(|one| one.weight).sum();
+    if sum == 0.0 {
+        return None;
+    }
+    let mut drawn = Vec::with_capacity(count);
+    // Evenly, from a random beginning, so that each is drawn about as often as its weight says.
+    let begin = rng.random::<f64>();
+    let mut before = 0.0;
+    for one in all {
+        before += one.weight / sum * count as f64;
+        while drawn.len() < count && drawn.len() as f64 + begin < before {
+            drawn.push(Explanation {
+                weight: 1.0,
+                ..one.clone()
+            });
+        }
+    }
+    Some(drawn)
+}
+
+/// The tiles of a hand, in order.
+pub fn tiles(hand: &Hand) -> Vec<Tile> {
+    let of = |tile| std::iter::repeat_n(tile, usize::from(hand.count(tile)));
+    hand.kinds().flat_map(of).collect()
+}

@@ -1,0 +1,238 @@
+//! Discards compared by playouts against a seat that races.
+//!
+//! Every discard meets the same hands of the other seat and the same walls; in a playout the networks
+//! discard without look-ahead, and the other seat plays as `shanten`. A discard that is most likely not
+//! the best is played out no more (O. Maron and A. Moore, *Hoeffding races*, NIPS 1993); how likely follows
+//! from the playouts and from what the look-ahead expected, by Bayes' rule.
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use crate::{
+    engine::{Engine, Limit, Situation, Valued},
+    explain::{Explanation, explaining, tiles},
+    tile::{COPIES, Tile},
+    value::{PAY, faan},
+};
+
+/// The most discards that are compared.
+pub(crate) const COMPARED: usize = 5;
+/// How many hands of the other seat are followed through its discards, and how often each is changed after
+/// every one.
+const EXPLANATIONS: usize = 300;
+const CHANGES: usize = 20;
+/// How many walls follow one another before the discards are compared.
+const BATCH: usize = 50;
+/// The standard deviation of what the look-ahead errs by in a difference of two discards, in points.
+const ERROR: f64 = 1.0;
+/// A discard is left out when it is worse by so many standard deviations.
+const SURE: f64 = 2.0;
+/// Two discards are equal if it is known this well what they differ by, in points.
+const EQUAL: f64 = 0.1;
+
+/// What playouts say of some discards.
+struct Compared {
+    discards: Vec<Valued>,
+    is_in: Vec<bool>,
+    /// How many walls those that are in have met.
+    walls: f64,
+    /// The sums of scores, and of products of two.
+    sums: Vec<f64>,
+    products: Vec<Vec<f64>>,
+}
+
+impl Compared {
+    fn new(discards: &[Valued]) -> Self {
+        let count = discards.len();
+        Self {
+            discards: discards.to_vec(),
+            is_in: vec![true; count],
+            walls: 0.0,
+            sums: vec![0.0; count],
+            products: vec![vec![0.0; count]; count],
+        }
+    }
+
+    fn add(&mut self, scores: &[f64]) {
+        self.walls += 1.0;
+        for one in 0..scores.len() {
+            self.sums[one] += scores[one];
+            for other in 0..scores.len() {
+                self.products[one][other] += scores[one] * scores[other];
+            }
+        }
+    }
+
+    /// How many points one discard is better than another one, and the standard deviation of that.
+    fn difference(&self, one: usize, other: usize) -> (f64, f64) {
+        let expected = f64::from(self.discards[one].value - self.discards[other].value);
+        let mean = (self.sums[one] - self.sums[other]) / self.walls;
+        let products = &self.products;
+        let squares = products[one][one] + products[other][other] - 2.0 * products[one][other];
+        let variance = (squares / self.walls - mean * mean).max(1e-3) / self.walls;
+        let weights = [1.0 / (ERROR * ERROR), 1.0 / variance];
+        let sum = weights[0] + weights[1];
+        let difference = (weights[0] * expected + weights[1] * mean) / sum;
+        (difference, sum.sqrt().recip())
+    }
+
+    /// The best one by all that is known.
+    fn best(&self) -> usize {
+        let mut best = None;
+        for one in (0..self.discards.len()).filter(|&one| self.is_in[one]) {
+            if best.is_none_or(|best| self.difference(one, best).0 > 0.0) {
+                best = Some(one);
+            }
+        }
+        best.expect("the best one is in")
+    }
+
+    /// Leaves out what is most likely not the best one. Whether one is left, or all are equal.
+    fn is_decided(&mut self) -> bool {
+        let best = self.best();
+        let mut is_decided = true;
+        for one in 0..self.discards.len() {
+            if one != best && self.is_in[one] {
+                let (difference, deviation) = self.difference(best, one);
+                self.is_in[one] = difference < SURE * deviation;
+                is_decided &= !self.is_in[one] || deviation < EQUAL;
+            }
+        }
+        is_decided
+    }
+
+    /// Those that may be the best, best first. The best one keeps its value.
+    fn sorted(&self) -> Vec<Valued> {
+        let best = self.best();
+        let valued = |one: usize| {
+            let worse = self.difference(best, one).0 as f32;
+            let value = self.discards[best].value - if one == best { 0.0 } else { worse };
+            Valued {
+                tile: self.discards[one].tile,
+                value,
+            }
+        };
+        let mut sorted: Vec<Valued> = (0..self.discards.len())
+            .filter(|&one| self.is_in[one])
+            .map(valued)
+            .collect();
+        sorted.sort_by(|one, other| other.value.total_cmp(&one.value));
+        sorted
+    }
+}
+
+/// What the discards are worth if the other seat is passive, and how likely that is.
+#[derive(Clone, Copy)]
+pub(crate) struct Passive<'a> {
+    pub(crate) chance: f32,
+    pub(crate) values: &'a [f32],
+}
+
+impl Passive<'_> {
+    fn mixed(&self, at: usize, racing: f32) -> f32 {
+        let passive = self.values.get(at).map_or(0.0, |value| self.chance * value);
+        passive + (1.0 - self.chance) * racing
+    }
+}
+
+impl Engine {
+    /// Those of these discards that may be the best by playouts, best first; none if the time does not
+    /// suffice, or if nothing explains the other seat's discards.
+    pub(crate) fn by_playouts(
+        &self,
+        situation: &Situation,
+        discards: &[Valued],
+        passive: Passive<'_>,
+        limit: &Limit<'_>,
+    ) -> Option<Vec<Valued>> {
+        // The same question has the same answer.
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let situation = Situation {
+            passive: Some(0.0),
+            ..situation.clone()
+        };
+        let is_late = || limit.is_late();
+        let others = explaining(&situation, EXPLANATIONS, CHANGES, is_late, &mut rng)?;
+        let mut compared = Compared::new(discards);
+        let mut scores = vec![0.0; discards.len()];
+        let mut work = 0;
+        loop {
+            for _ in 0..BATCH {
+                if limit.is_late() {
+                    let is_known = compared.walls >= BATCH as f64;
+                    return is_known.then(|| compared.sorted());
+                }
+                let one = &others[rng.random_range(0..others.len())];
+                let mut wall = tiles(&one.rest);
+                for at in (1..wall.len()).rev() {
+                    wall.swap(at, rng.random_range(0..=at));
+                }
+                for (at, score) in scores.iter_mut().enumerate() {
+                    if compared.is_in[at] {
+                        let racing = self.play_out(&situation, discards[at].tile, one, &wall);
+                        *score = f64::from(passive.mixed(at, racing));
+                        work += 1;
+                    }
+                }
+                compared.add(&scores);
+            }
+            if compared.is_decided() || work >= limit.playouts() {
+                return Some(compared.sorted());
+            }
+        }
+    }
+
+    /// The score of the rest of the round after this discard, against this seat with this wall.
+    fn play_out(
+        &self,
+        situation: &Situation,
+        mut discard: Tile,
+        other: &Explanation,
+        wall: &[Tile],
+    ) -> f32 {
+        let at_once = Limit::hands(1);
+        let mut now = situation.clone();
+        let mut seat = other.seat;
+        let mut wall = wall.iter();
+        loop {
+            now.hand = now.hand.without(discard);
+            now.own_river.push(discard);
+            if let Some(faan) = seat.wins(discard) {
+                return -points(faan, now.left);
+            }
+            seat.sees(discard);
+            let Some(&drawn) = wall.next() else {
+                return 0.0;
+            };
+            now.left -= 1;
+            if let Some(faan) = seat.wins(drawn) {
+                return -points(faan, now.left);
+            }
+            let discarded = seat.discard(drawn);
+            now.other_river.push(discarded);
+            if now.hand.count(discarded) < COPIES
+                && let Some(faan) = faan(&now.hand.with(discarded), false)
+                && self.wins(&now, discarded, false, &at_once)
+            {
+                return points(faan, now.left);
+            }
+            let Some(&drawn) = wall.next() else {
+                return 0.0;
+            };
+            now.left -= 1;
+            now.hand = now.hand.with(drawn);
+            let best = self.best_by_network(&now);
+            if let Some(faan) = faan(&now.hand, false) {
+                let score = points(faan, now.left);
+                if now.left == 0 || score >= best.value {
+                    return score;
+                }
+            }
+            discard = best.tile;
+        }
+    }
+}
+
+fn points(faan: u32, left: u8) -> f32 {
+    (PAY * faan + u32::from(left)) as f32
+}
