@@ -10,12 +10,14 @@ use std::{
     time::{Duration, Instant},
 };
 
+use search_team::Team;
+
 use crate::{
     board::Board,
     cpu::Cpu,
     eval::Position,
     idea::Idea,
-    search::{EXACT, Ends, Line, RootMove, Search, Stop, Team},
+    search::{EXACT, Ends, Line, RootMove, Search, Stop},
     square::Square,
     table::{Table, hash_of},
     weights::{BadWeights, DISC, Weights},

@@ -15,11 +15,9 @@ pub use cut::probe_depth;
 pub(crate) use end::Ends;
 pub(crate) use root::{Line, RootMove};
 pub(crate) use stop::Stop;
-pub(crate) use team::Team;
-
-use std::sync::atomic::Ordering::Relaxed;
 
 use last::Parity;
+use search_team::Team;
 
 use crate::{
     board::Board,
@@ -97,14 +95,13 @@ impl<'a, C: Cpu> Search<'a, C> {
     /// Tells the other threads that so many lines have been searched.
     pub(crate) fn announce(&self, finished: usize) {
         if let Some(team) = self.team {
-            team.finished.store(finished, Relaxed);
+            team.announce(finished);
         }
     }
 
     /// Whether another thread has finished the line.
     pub(crate) fn is_behind(&self) -> bool {
-        self.team
-            .is_some_and(|team| team.finished.load(Relaxed) > self.line)
+        self.team.is_some_and(|team| team.finished() > self.line)
     }
 
     #[inline(always)]

@@ -2,9 +2,14 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
     thread,
 };
+
+use search_team::Team;
 
 use crate::{
     answer::Answer,
@@ -12,7 +17,7 @@ use crate::{
     limit::Limit,
     position::Position,
     score::Proven,
-    search::{Searcher, Searching},
+    search::{Joint, Progress, Searcher, Searching},
     shape::BoardShape,
     table::Table,
     terms::Terms,
@@ -99,20 +104,36 @@ impl Engine {
         let Some((own, helpers)) = searchers.split_first_mut() else {
             unreachable!("there is at least one thread");
         };
+        let progress = &Mutex::new(Progress::default());
         if helpers.is_empty() {
-            return Ok(own.search(table, position, limit));
+            let joint = Joint {
+                table,
+                team: None,
+                progress,
+            };
+            return Ok(own.search(joint, position, limit));
         }
+        let team = Team::new();
+        let joint = Joint {
+            table,
+            team: Some(&team),
+            progress,
+        };
         let stop = AtomicBool::new(false);
         let nodes = AtomicU64::new(0);
         let mut answer = thread::scope(|scope| {
-            for (at, helper) in helpers.iter_mut().enumerate() {
-                let (stop, nodes) = (&stop, &nodes);
+            for helper in helpers.iter_mut() {
+                let (stop, nodes, depth) = (&stop, &nodes, limit.depth);
                 scope.spawn(move || {
-                    let looked_at = helper.help(table, position, &Limit::flag(stop), at + 1);
+                    let limit = Limit {
+                        depth,
+                        ..Limit::flag(stop)
+                    };
+                    let looked_at = helper.help(joint, position, &limit);
                     nodes.fetch_add(looked_at, Relaxed);
                 });
             }
-            let answer = own.search(table, position, limit);
+            let answer = own.search(joint, position, limit);
             stop.store(true, Relaxed);
             answer
         });

@@ -1,6 +1,8 @@
 //! The search from the root: what is decided at once, iterative deepening, and exact
 //! solutions.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::{
     answer::Answer,
     board::{Board, Geometry},
@@ -10,7 +12,8 @@ use crate::{
     position::Position,
     score::{INFINITE, Proven, is_loss, is_win, win_at},
     search::{
-        DEEPEST, Node, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Run, Searcher, Searching, forced_share,
+        DEEPEST, Joint, Node, Progress, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Run, Searcher,
+        Searching, forced_share,
     },
     shape::BoardShape,
     table::{NO_CELL, Table},
@@ -28,7 +31,7 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         self.geometry().shape
     }
 
-    fn search(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Answer {
+    fn search(&mut self, joint: Joint<'_>, position: &Position, limit: &Limit<'_>) -> Answer {
         let board = position.board::<W, S>();
         let node = self.root(board);
         let (moves, decided) = self.at_once(&node);
@@ -63,28 +66,21 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
             let proven = Proven::Win { plies };
             return answer::<W, S>(found.index, &proven, node.stones, forced_share(nodes));
         }
-        let mut run = self.run(table, limit, board, false);
+        let mut run = self.run(joint.table, limit, board, false, joint.team);
         run.nodes = forced_share(nodes);
         run.stopped = is_late;
-        run.deepen(&node, moves, 1)
+        run.deepen(&node, moves, joint.progress)
     }
 
-    fn help(
-        &mut self,
-        table: &Table,
-        position: &Position,
-        limit: &Limit<'_>,
-        number: usize,
-    ) -> u64 {
+    fn help(&mut self, joint: Joint<'_>, position: &Position, limit: &Limit<'_>) -> u64 {
         let board = position.board::<W, S>();
         let node = self.root(board);
         let (moves, decided) = self.at_once(&node);
         if decided.is_some() || !moves.has_two() {
             return 0;
         }
-        let mut run = self.run(table, limit, board, false);
-        // Every other thread is a ply ahead.
-        run.deepen(&node, moves, 1 + number as i32 % 2).nodes
+        let mut run = self.run(joint.table, limit, board, false, joint.team);
+        run.deepen(&node, moves, joint.progress).nodes
     }
 
     fn solve(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Option<Proven> {
@@ -97,7 +93,7 @@ impl<W: Word, const S: u32> Searching for Searcher<W, S> {
         if node.stones == room {
             return Some(Proven::Draw);
         }
-        let mut run = self.run(table, limit, board, true);
+        let mut run = self.run(table, limit, board, true, None);
         // The number of free cells after the end, plus 1, with the sign of the result.
         let score = |rank: i32| match rank.signum() {
             0 => 0,
@@ -233,14 +229,15 @@ impl<W: Word, const S: u32> Searcher<W, S> {
 }
 
 impl<W: Word, const S: u32> Run<'_, W, S> {
-    /// Searches deeper and deeper, from this depth on, until a limit is reached or the game is decided.
-    fn deepen(&mut self, root: &Node<W>, moves: W, first: i32) -> Answer {
-        let mut order: Vec<u32> = moves.bits().collect();
+    /// Searches deeper and deeper until a limit is reached or the game is decided. All threads search to
+    /// the same depth; when one of them has done so, all go on with the next.
+    fn deepen(&mut self, root: &Node<W>, moves: W, progress: &Mutex<Progress>) -> Answer {
+        let mut first: Vec<u32> = moves.bits().collect();
         let promise = |run: &Self, index: u32| {
             let candidate = run.candidate(root, index);
             run.order(root, &candidate, 0)
         };
-        order.sort_by_key(|&index| -promise(self, index));
+        first.sort_by_key(|&index| -promise(self, index));
         // Moves that are searched less deeply come to the end of the game only at depths
         // beyond its length.
         let remaining = (self.searcher.geometry().shape.room() - root.stones) as i32;
@@ -249,10 +246,23 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             .limit
             .depth
             .map_or(most, |depth| most.min(depth.into()));
-        let mut value = 0;
-        let mut reached = 0;
-        for depth in first..=most {
-            let mut window = if depth < 4.max(first + 1) {
+        let lock = || progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let (order, value, reached) = loop {
+            // A thread that was overtaken goes on where the others are.
+            let Progress {
+                finished,
+                mut order,
+                mut value,
+            } = lock().clone();
+            if order.is_empty() {
+                order = first.clone();
+            }
+            let depth = finished as i32 + 1;
+            if depth > most || is_win(value) || is_loss(value) {
+                break (order, value, finished);
+            }
+            self.finished = finished;
+            let mut window = if depth < 4 {
                 [-INFINITE, INFINITE]
             } else {
                 [value - ASPIRATION, value + ASPIRATION]
@@ -268,14 +278,27 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             if let Some(score) = score {
                 value = score;
             }
-            if self.stopped {
-                break;
+            if !self.stopped {
+                let mut progress = lock();
+                if progress.finished == finished {
+                    *progress = Progress {
+                        finished: finished + 1,
+                        order,
+                        value,
+                    };
+                    if let Some(team) = self.team {
+                        team.announce(finished + 1);
+                    }
+                }
+            } else if self.is_behind()
+                && !self.limit.is_out_of_time()
+                && self.nodes < self.most_nodes
+            {
+                self.stopped = false;
+            } else {
+                break (order, value, finished);
             }
-            reached = depth;
-            if is_win(value) || is_loss(value) {
-                break;
-            }
-        }
+        };
         Answer {
             column: Geometry::<W, S>::cell(order[0]).column,
             value,
@@ -297,18 +320,37 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     ) -> Option<i32> {
         let first_alpha = alpha;
         let mut best = None;
-        for number in 0..order.len() {
-            let index = order[number];
+        let mut later = Vec::new();
+        let looks = order.to_vec();
+        let mut number = 0;
+        let mut again = 0;
+        loop {
+            let is_first_look = number < looks.len();
+            let (index, rank) = if is_first_look {
+                number += 1;
+                (looks[number - 1], number - 1)
+            } else if again < later.len() {
+                again += 1;
+                later[again - 1]
+            } else {
+                break;
+            };
             let candidate = self.candidate(root, index);
             let next = self.after(root, &candidate);
-            let score = self.try_move(&next, number, [alpha, beta], depth, 0);
+            if !self.claims(&next, depth, is_first_look && rank > 0) {
+                later.push((index, rank));
+                continue;
+            }
+            let score = self.try_move(&next, rank, [alpha, beta], depth, 0);
+            self.releases(&next, depth);
             if self.stopped {
                 return best.filter(|&best| best > first_alpha);
             }
             if best.is_none_or(|best| score > best) {
                 best = Some(score);
                 if score > alpha {
-                    order[..=number].rotate_right(1);
+                    let place = order.iter().position(|&it| it == index);
+                    order[..=place.unwrap_or(0)].rotate_right(1);
                 }
             }
             alpha = alpha.max(score);

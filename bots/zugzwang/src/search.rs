@@ -5,6 +5,10 @@
 //! is the only one which does not lose at once. So scores of proven ends are exact as to
 //! who wins, and an upper bound of how long it takes; everything else is an estimate.
 
+use std::sync::Mutex;
+
+use search_team::{Team, mark};
+
 use crate::{
     answer::Answer,
     board::{Board, Geometry},
@@ -56,22 +60,42 @@ const KILLER: [i32; 2] = [250, 150];
 const MOST_HISTORY: i32 = 1 << 14;
 /// What it counts beside the evaluation's gain.
 const HISTORY_SHARE: i32 = 32;
+/// Searches of this depth and deeper leave moves that another thread searches for later.
+const TEAM_DEPTH: i32 = 4;
 /// Added to the key of exact results, so that they are never mixed with estimates.
 const EXACT: u64 = 0x5851_f42d_4c95_7f2d;
 
 /// What the engine asks of the search on one board, whatever its layout.
 pub(crate) trait Searching: Send {
     fn shape(&self) -> BoardShape;
-    fn search(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Answer;
-    /// Searches the same for another thread, which looks into the same table, until the limit says
-    /// to stop; this is the number of the helping thread, from 1.
-    fn help(&mut self, table: &Table, position: &Position, limit: &Limit<'_>, number: usize)
-    -> u64;
+    fn search(&mut self, joint: Joint<'_>, position: &Position, limit: &Limit<'_>) -> Answer;
+    /// Searches the same for another thread until the limit says to stop; how many positions it has
+    /// looked at.
+    fn help(&mut self, joint: Joint<'_>, position: &Position, limit: &Limit<'_>) -> u64;
     fn solve(&mut self, table: &Table, position: &Position, limit: &Limit<'_>) -> Option<Proven>;
     fn forced_win(&mut self, position: &Position, plies: u32, nodes: u64) -> Option<(u8, u32)>;
     fn evaluate(&self, position: &Position) -> i32;
     fn terms(&self, position: &Position) -> Option<Terms>;
     fn leaves(&self, position: &Position, plies: u32) -> u64;
+}
+
+/// What the threads of one search share.
+#[derive(Clone, Copy)]
+pub(crate) struct Joint<'a> {
+    pub(crate) table: &'a Table,
+    /// None if there is one thread.
+    pub(crate) team: Option<&'a Team>,
+    pub(crate) progress: &'a Mutex<Progress>,
+}
+
+/// How far all threads have come.
+#[derive(Clone, Default)]
+pub(crate) struct Progress {
+    /// To how many plies they have searched.
+    pub(crate) finished: usize,
+    /// The moves as the last of these searches left them, the best one first.
+    pub(crate) order: Vec<u32>,
+    pub(crate) value: i32,
 }
 
 /// How the search is to err, for weaker play.
@@ -128,6 +152,7 @@ impl<W: Word, const S: u32> Searcher<W, S> {
         limit: &'a Limit<'a>,
         board: Board<W>,
         exact: bool,
+        team: Option<&'a Team>,
     ) -> Run<'a, W, S> {
         for history in self.history.as_flattened_mut() {
             *history /= 8;
@@ -144,6 +169,8 @@ impl<W: Word, const S: u32> Searcher<W, S> {
             next_look: PATIENCE,
             stopped: false,
             exact,
+            team,
+            finished: 0,
         }
     }
 
@@ -198,12 +225,16 @@ pub(crate) struct Run<'a, W, const S: u32> {
     states: WindowStates,
     pub(crate) nodes: u64,
     /// `nodes` is never more.
-    most_nodes: u64,
+    pub(crate) most_nodes: u64,
     /// From this number of nodes on, the clock is read again.
     next_look: u64,
     pub(crate) stopped: bool,
     /// Whether nothing may be estimated or cut short.
     exact: bool,
+    /// The threads that search with it, if any.
+    pub(crate) team: Option<&'a Team>,
+    /// To how many plies the threads had searched when this one began with one more.
+    pub(crate) finished: usize,
 }
 
 impl<W: Word, const S: u32> Run<'_, W, S> {
@@ -288,8 +319,29 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             self.next_look = self.nodes + PATIENCE;
             self.stopped |= self.limit.is_out_of_time();
         }
-        self.stopped |= self.nodes >= self.most_nodes;
+        self.stopped |= self.nodes >= self.most_nodes || self.is_behind();
         self.stopped
+    }
+
+    /// Whether another thread has finished the search to this depth.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.team
+            .is_some_and(|team| team.finished() > self.finished)
+    }
+
+    /// Whether to search this move to this depth now; not if it can wait and another thread searches it.
+    pub(crate) fn claims(&self, next: &Node<W>, depth: i32, can_wait: bool) -> bool {
+        let Some(team) = self.team.filter(|_| depth >= TEAM_DEPTH) else {
+            return true;
+        };
+        team.claims(mark(self.key(next.hash).0, depth.unsigned_abs()), can_wait)
+    }
+
+    /// A move that it claimed has been searched.
+    pub(crate) fn releases(&self, next: &Node<W>, depth: i32) {
+        if let Some(team) = self.team.filter(|_| depth >= TEAM_DEPTH) {
+            team.releases(mark(self.key(next.hash).0, depth.unsigned_abs()));
+        }
     }
 
     /// Puts the last stone into the states of its windows.
@@ -371,8 +423,11 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             count = 1;
         }
         let mut number = 0;
+        // Moves that another thread searches, which are looked at again when it may have finished.
+        let mut later = [(0, 0); MOST_MOVES];
+        let (mut left, mut again) = (0, 0);
         loop {
-            if number == count {
+            if number == count && !moves.is_empty() {
                 for index in moves.bits() {
                     let candidate = self.candidate(node, index);
                     orders[count] = (self.order(node, &candidate, height), count as u8);
@@ -380,13 +435,26 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                     count += 1;
                 }
                 moves = W::EMPTY;
-                if number == count {
-                    break;
-                }
             }
-            let next = candidates[best_of(&mut orders[number..count])];
+            let is_first_look = number < count;
+            let (place, rank) = if is_first_look {
+                number += 1;
+                (best_of(&mut orders[number - 1..count]), number - 1)
+            } else if again < left {
+                again += 1;
+                later[again - 1]
+            } else {
+                break;
+            };
+            let next = candidates[place];
             let after = self.after(node, &next);
-            let score = self.try_move(&after, number, [alpha, beta], depth, height);
+            if !self.claims(&after, depth, is_first_look && rank > 0) {
+                later[left] = (place, rank);
+                left += 1;
+                continue;
+            }
+            let score = self.try_move(&after, rank, [alpha, beta], depth, height);
+            self.releases(&after, depth);
             if self.stopped {
                 return DRAW;
             }
@@ -396,12 +464,12 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             }
             alpha = alpha.max(score);
             if alpha >= beta {
-                let tried = orders[..number].iter();
-                let tried = tried.map(|&(_, place)| candidates[usize::from(place)].index);
+                let is_left = |at: usize| later[again..left].iter().any(|one| one.1 == at);
+                let tried = (0..number).filter(|&at| at != rank && !is_left(at));
+                let tried = tried.map(|at| candidates[usize::from(orders[at].1)].index);
                 self.remember(node.stones, next.index, tried, depth, height);
                 break;
             }
-            number += 1;
         }
         let bound = if best >= beta {
             Bound::Lower

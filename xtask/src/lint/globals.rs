@@ -18,6 +18,7 @@ const LIBRARIES: &[&str] = &[
     "arena/tournament/src",
     "bots/ai4/src",
     "bots/edge/src",
+    "bots/team/src",
     "bots/tenpai/src",
     "bots/zugzwang/src",
     "referee/core/src",
