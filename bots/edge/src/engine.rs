@@ -3,14 +3,14 @@
 use std::{
     num::NonZeroUsize,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use search_team::Team;
+use search_team::{Progress, Team};
 
 use crate::{
     board::Board,
@@ -236,7 +236,7 @@ impl Engine {
         let team = (!helpers.is_empty()).then(Team::new);
         let search_in = |ends| Search::new(cpu, weights, table, ends, stop, team.as_ref(), without);
         let mut own = search_in(own_ends);
-        let progress = &Mutex::new(Progress::new(own.root_moves(board)));
+        let progress = &Progress::new(unsearched(own.root_moves(board)));
         let nodes = AtomicU64::new(0);
         let (moves, found) = thread::scope(|scope| {
             for ends in helpers {
@@ -369,29 +369,19 @@ struct Finished {
     line: Line,
 }
 
-/// How far all threads have come.
-struct Progress {
-    /// How many lines have been searched.
-    finished: usize,
-    /// The moves as the last of these searches left them, the best one first.
-    moves: Vec<RootMove>,
-    found: Finished,
-}
+/// The moves as a search left them, the best one first, and what it found.
+type Searched = (Vec<RootMove>, Finished);
 
-impl Progress {
-    fn new(moves: Vec<RootMove>) -> Self {
-        Self {
-            finished: 0,
-            found: Finished {
-                score: moves.first().map_or(0, |root| root.value),
-                line: Line {
-                    depth: 0,
-                    selectivity: EXACT,
-                },
-            },
-            moves,
-        }
-    }
+/// What is known before the first search.
+fn unsearched(moves: Vec<RootMove>) -> Searched {
+    let found = Finished {
+        score: moves.first().map_or(0, |root| root.value),
+        line: Line {
+            depth: 0,
+            selectivity: EXACT,
+        },
+    };
+    (moves, found)
 }
 
 /// Searches these lines one after the other until it is stopped. All threads search the same
@@ -400,27 +390,17 @@ fn deepen<C: Cpu>(
     search: &mut Search<'_, C>,
     board: Board,
     lines: &[Line],
-    progress: &Mutex<Progress>,
-) -> (Vec<RootMove>, Finished) {
-    let lock = || progress.lock().unwrap_or_else(PoisonError::into_inner);
+    progress: &Progress<Searched>,
+) -> Searched {
     loop {
-        let (number, mut moves, found) = {
-            let progress = lock();
-            (progress.finished, progress.moves.clone(), progress.found)
-        };
+        let (number, (mut moves, found)) = progress.now();
         let Some(&line) = lines.get(number) else {
             return (moves, found);
         };
         search.begin(number);
         match search.iterate(board, &mut moves, line, found.score) {
             Some(score) => {
-                let mut progress = lock();
-                if progress.finished == number {
-                    *progress = Progress {
-                        finished: number + 1,
-                        moves,
-                        found: Finished { score, line },
-                    };
+                if progress.finish(number, (moves, Finished { score, line })) {
                     search.announce(number + 1);
                 }
             }

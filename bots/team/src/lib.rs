@@ -5,7 +5,10 @@
 
 #![forbid(unsafe_code)]
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+};
 
 /// How many moves can be marked; of two with the same place, the last one is.
 const PLACES: usize = 1 << 12;
@@ -38,7 +41,7 @@ impl Team {
     /// One of them has finished so many searches at the root.
     #[inline]
     pub fn announce(&self, finished: usize) {
-        self.finished.store(finished, Relaxed);
+        self.finished.fetch_max(finished, Relaxed);
     }
 
     /// How many searches at the root one of them has finished.
@@ -76,6 +79,39 @@ impl Team {
     }
 }
 
+/// How far the threads of a search have come at the root.
+#[derive(Debug)]
+pub struct Progress<T>(Mutex<(usize, T)>);
+
+impl<T: Clone> Progress<T> {
+    /// Nothing has been searched, and this is known.
+    #[must_use]
+    pub const fn new(known: T) -> Self {
+        Self(Mutex::new((0, known)))
+    }
+
+    /// How many searches one of them has finished, and what the last one found.
+    #[must_use]
+    pub fn now(&self) -> (usize, T) {
+        self.lock().clone()
+    }
+
+    /// The search that began after so many has found this. Whether it was the first to finish; if not,
+    /// nothing changes.
+    pub fn finish(&self, before: usize, found: T) -> bool {
+        let mut now = self.lock();
+        let is_first = now.0 == before;
+        if is_first {
+            *now = (before + 1, found);
+        }
+        is_first
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (usize, T)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// What a move is marked by: the hash of the position after it and the depth of its search.
 #[inline]
 #[must_use]
@@ -98,6 +134,17 @@ mod tests {
         team.releases(one);
         assert!(team.claims(one, true));
         team.announce(3);
+        team.announce(2);
         assert_eq!(team.finished(), 3);
+    }
+
+    #[test]
+    fn only_the_first_to_finish_says_what_was_found() {
+        let progress = Progress::new("nothing");
+        assert!(progress.finish(0, "one"));
+        assert!(!progress.finish(0, "late"));
+        assert_eq!(progress.now(), (1, "one"));
+        assert!(progress.finish(1, "two"));
+        assert_eq!(progress.now(), (2, "two"));
     }
 }

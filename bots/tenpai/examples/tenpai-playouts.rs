@@ -18,11 +18,8 @@ use std::{
 use clap::Parser;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use round::{EnginePlayer, Player, Round, mean, shuffle, wall};
-use tenpai::{
-    Engine, Limit, Situation, Tile, Weights,
-    explain::{explaining, tiles},
-};
+use round::{EnginePlayer, Player, Round, mean, wall};
+use tenpai::{Engine, Limit, Situation, Tile, Weights, explain::explaining, shuffle};
 
 /// Says how many points a round look-ahead and playouts gain against a seat that plays as `shanten` does,
 /// by other playouts
@@ -212,7 +209,7 @@ impl PlayoutPlayer<'_> {
         let playouts = arguments.valued;
         for number in 0..playouts {
             let one = &others[number * others.len() / playouts];
-            let mut wall = tiles(&one.rest);
+            let mut wall: Vec<Tile> = one.rest.tiles().collect();
             shuffle(&mut wall, &mut self.rng);
             for (sum, &discard) in sums.iter_mut().zip(discards) {
                 let mut round = Round {

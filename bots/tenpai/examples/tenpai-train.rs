@@ -20,6 +20,7 @@ use tenpai::{
     network::{FIRST, Layout, SECOND, UNIT, threshold},
     opponent::{READINGS, Racer, THROWS, TURNS, likelihood, turn},
     reader::{self, SuitRows, sight},
+    shuffle,
 };
 
 /// Learns the weights of the engine.
@@ -720,10 +721,8 @@ struct Table<'a, R> {
 
 impl<R: Rng> Table<'_, R> {
     fn round(&mut self, opponent: Kind, seat: Seat) -> Played {
-        let mut tiles: Vec<Tile> = Tile::all().flat_map(|tile| [tile; 4]).collect();
-        for at in (1..tiles.len()).rev() {
-            tiles.swap(at, self.rng.random_range(0..=at));
-        }
+        let mut tiles: Vec<Tile> = Hand::FULL.tiles().collect();
+        shuffle(&mut tiles, self.rng);
         let mut hand: Hand = tiles.split_off(tiles.len() - 13).into_iter().collect();
         let mut unseen: Hand = tiles.iter().copied().collect();
         let mut other = None;

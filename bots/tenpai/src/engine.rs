@@ -217,7 +217,7 @@ impl Engine {
     #[must_use]
     pub fn discards(&self, situation: &Situation, limit: &Limit<'_>) -> Vec<Valued> {
         let unseen = situation.unseen();
-        let mut search = self.search(situation, limit);
+        let mut search = self.search(situation, &unseen, limit);
         let mut valued = search.discards(&situation.hand, &unseen, situation.left);
         let near = near(&valued, NEAR).min(COMPARED);
         let is_possible = search.passive < PASSIVE && !situation.three_suits;
@@ -258,7 +258,7 @@ impl Engine {
             ..situation.clone()
         };
         let unseen = situation.unseen();
-        let mut search = self.search(&situation, &Limit::ENDLESS);
+        let mut search = self.search(&situation, &unseen, &Limit::ENDLESS);
         let mut value = |one: &Valued| {
             let hand = situation.hand.without(one.tile);
             match search.after_discard(&hand, &unseen, situation.left, 0) {
@@ -272,7 +272,7 @@ impl Engine {
     /// The best discard by the networks alone.
     pub(crate) fn best_by_network(&self, situation: &Situation) -> Valued {
         let unseen = situation.unseen();
-        let mut search = self.search(situation, &Limit::ENDLESS);
+        let mut search = self.search(situation, &unseen, &Limit::ENDLESS);
         search.by_network(&situation.hand, &unseen, situation.left)[0]
     }
 
@@ -281,7 +281,7 @@ impl Engine {
     #[must_use]
     pub fn estimates(&self, situation: &Situation) -> Vec<Valued> {
         let unseen = situation.unseen();
-        let mut search = self.search(situation, &Limit::ENDLESS);
+        let mut search = self.search(situation, &unseen, &Limit::ENDLESS);
         let (hand, left) = (&situation.hand, situation.left);
         let mut valued = search.by_network(hand, &unseen, left);
         let every = valued.len();
@@ -316,7 +316,7 @@ impl Engine {
         limit: &Limit<'_>,
     ) -> Option<WinOrWait> {
         let unseen = situation.unseen();
-        let mut search = self.search(situation, limit);
+        let mut search = self.search(situation, &unseen, limit);
         let hand = if self_draw {
             situation.hand
         } else {
@@ -382,15 +382,14 @@ impl Engine {
         }
     }
 
-    fn search<'a, 'b>(&'a self, situation: &Situation, limit: &'a Limit<'b>) -> Search<'a, 'b> {
+    fn search<'a, 'b>(
+        &'a self,
+        situation: &Situation,
+        unseen: &Hand,
+        limit: &'a Limit<'b>,
+    ) -> Search<'a, 'b> {
         let habits = &self.weights.habits;
-        let unseen = situation.unseen();
-        let mut racer = Racer::of(
-            habits,
-            &situation.own_river,
-            &situation.other_river,
-            &unseen,
-        );
+        let mut racer = Racer::of(habits, &situation.own_river, &situation.other_river, unseen);
         if self.without.contains(&Idea::Danger) {
             racer.danger = [0.0; KINDS];
         }

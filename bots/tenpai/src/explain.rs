@@ -13,7 +13,7 @@ use rand::{Rng, RngExt as _};
 use crate::{
     engine::Situation,
     shanten::Shanten,
-    tile::{COPIES, Hand, Tile},
+    tile::{Hand, Tile},
 };
 
 /// What the other seat was dealt and has drawn.
@@ -50,7 +50,7 @@ pub fn explaining(
 ) -> Option<Vec<Explanation>> {
     let river = situation.other_river.iter().copied();
     let hidden = river.fold(situation.unseen(), Hand::with);
-    let mut dealt = tiles(&hidden);
+    let mut dealt: Vec<Tile> = hidden.tiles().collect();
     let mut all: Vec<Explanation> = (0..2 * count)
         .map(|_| {
             for at in 0..DEALT {
@@ -124,10 +124,9 @@ fn change(
 impl Explanation {
     /// The other seat did not win with this discard.
     fn passes(&mut self, tile: Tile) {
-        if self.seat.wins(tile).is_some() {
+        if !self.seat.passes(tile) {
             self.weight = 0.0;
         }
-        self.seat.sees(tile);
     }
 
     /// The other seat drew something that it did not win with, and discarded this tile.
@@ -136,7 +135,7 @@ impl Explanation {
         let mut possible = Hand::EMPTY;
         let mut sum = 0;
         for drawn in self.rest.kinds() {
-            if explains(&self.seat, drawn, tile) {
+            if { self.seat }.explains(drawn, tile) {
                 possible = possible.with(drawn);
                 sum += u32::from(self.rest.count(drawn));
             }
@@ -151,8 +150,8 @@ impl Explanation {
             if at < copies {
                 self.rest = self.rest.without(drawn);
                 self.tiles.push(drawn);
-                let discarded = self.seat.discard(drawn);
-                debug_assert_eq!(discarded, tile);
+                let is_explained = self.seat.explains(drawn, tile);
+                debug_assert!(is_explained, "it was possible");
                 return;
             }
             at -= copies;
@@ -167,10 +166,9 @@ impl Explanation {
         let rest = self.rest.len();
         let other = rng.random_range(0..rest + self.tiles.len());
         if other < rest {
-            let tile = nth(&self.rest, other);
-            if tile == before {
+            let Some(tile) = self.rest.tiles().nth(other).filter(|&tile| tile != before) else {
                 return;
-            }
+            };
             self.tiles[at] = tile;
             match replayed(&self.tiles, rivers) {
                 Some(seat) => {
@@ -193,56 +191,37 @@ impl Explanation {
     }
 }
 
-/// Whether the seat discards this tile when it draws that one, and does not win with it.
-fn explains(seat: &Shanten, drawn: Tile, tile: Tile) -> bool {
-    (drawn == tile || seat.hand.count(tile) > 0)
-        && seat.hand.count(drawn) < COPIES
-        && seat.wins(drawn).is_none()
-        && { *seat }.discards(drawn, tile)
-}
-
 /// The seat after these tiles came to it, if they explain its discards.
 fn replayed(tiles: &[Tile], rivers: Rivers<'_>) -> Option<Shanten> {
     let (dealt, drawn) = tiles.split_at(DEALT);
     let mut seat = Shanten::new(dealt);
     let mut own = rivers.own.iter();
-    if rivers.began {
-        seat.passes(*own.next()?)?;
+    if rivers.began && !own.next().is_some_and(|&tile| seat.passes(tile)) {
+        return None;
     }
     for (&drawn, &tile) in drawn.iter().zip(rivers.other) {
-        let has_it = drawn == tile || seat.hand.count(tile) > 0;
-        if !has_it || seat.wins(drawn).is_some() || !seat.discards(drawn, tile) {
+        let is_explained = seat.explains(drawn, tile);
+        if !is_explained || !own.next().is_none_or(|&tile| seat.passes(tile)) {
             return None;
-        }
-        if let Some(&tile) = own.next() {
-            seat.passes(tile)?;
         }
     }
     Some(seat)
 }
 
 impl Shanten {
-    /// Sees a discard, if it does not win with it.
-    fn passes(&mut self, tile: Tile) -> Option<()> {
-        if self.wins(tile).is_some() {
-            return None;
-        }
+    /// Sees a discard; whether it does not win with it.
+    fn passes(&mut self, tile: Tile) -> bool {
+        let wins = self.wins(tile).is_some();
         self.sees(tile);
-        Some(())
+        !wins
     }
-}
 
-/// A tile of a hand, by its place among all in order.
-fn nth(hand: &Hand, place: usize) -> Tile {
-    let mut left = place;
-    for tile in hand.kinds() {
-        let copies = usize::from(hand.count(tile));
-        if left < copies {
-            return tile;
-        }
-        left -= copies;
+    /// Draws a tile and discards this one, if it would do that; otherwise nothing changes.
+    fn explains(&mut self, drawn: Tile, tile: Tile) -> bool {
+        (drawn == tile || self.hand.count(tile) > 0)
+            && self.wins(drawn).is_none()
+            && self.discards(drawn, tile)
     }
-    unreachable!("the place is in the hand")
 }
 
 /// So many of these, drawn by their weights; none if all weights are 0.
@@ -265,10 +244,4 @@ fn redrawn(all: &[Explanation], count: usize, rng: &mut impl Rng) -> Option<Vec<
         }
     }
     Some(drawn)
-}
-
-/// The tiles of a hand, in order.
-pub fn tiles(hand: &Hand) -> Vec<Tile> {
-    let of = |tile| std::iter::repeat_n(tile, usize::from(hand.count(tile)));
-    hand.kinds().flat_map(of).collect()
 }

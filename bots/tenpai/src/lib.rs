@@ -17,7 +17,7 @@ mod weights;
 
 pub use engine::{Engine, Idea, Limit, Situation, Valued, WinOrWait};
 pub use shanten::Shanten;
-pub use tile::{COPIES, Hand, KINDS, Tile};
+pub use tile::{COPIES, Hand, KINDS, Tile, shuffle};
 pub use value::faan;
 pub use weights::{Weights, WeightsError};
 

@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{
     engine::{Engine, Limit, Situation, Valued},
-    explain::{Explanation, explaining, tiles},
-    tile::{COPIES, Tile},
+    explain::{Explanation, explaining},
+    tile::{COPIES, Tile, shuffle},
     value::{PAY, faan},
 };
 
@@ -163,10 +163,8 @@ impl Engine {
                     return is_known.then(|| compared.sorted());
                 }
                 let one = &others[rng.random_range(0..others.len())];
-                let mut wall = tiles(&one.rest);
-                for at in (1..wall.len()).rev() {
-                    wall.swap(at, rng.random_range(0..=at));
-                }
+                let mut wall: Vec<Tile> = one.rest.tiles().collect();
+                shuffle(&mut wall, &mut rng);
                 for (at, score) in scores.iter_mut().enumerate() {
                     if compared.is_in[at] {
                         let racing = self.play_out(&situation, discards[at].tile, one, &wall);

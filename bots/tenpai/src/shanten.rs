@@ -116,15 +116,20 @@ impl<'a> Parts<'a> {
 
 /// The discards of a hand of 14 tiles that leave it nearest to a win, with what it lacks then.
 struct Nearest {
+    shapes: &'static Shapes,
+    hand: Hand,
     tiles: [Tile; 14],
     count: usize,
     lacking: u8,
 }
 
 impl Nearest {
-    fn of(shapes: &Shapes, hand: &Hand) -> Self {
-        let parts = Parts::of(shapes, *hand);
+    fn of(hand: Hand) -> Self {
+        let shapes = shapes();
+        let parts = Parts::of(shapes, hand);
         let mut nearest = Self {
+            shapes,
+            hand,
             tiles: [Tile::of(0, 0); 14],
             count: 0,
             lacking: u8::MAX,
@@ -151,26 +156,29 @@ impl Nearest {
         &self.tiles[..self.count]
     }
 
+    /// How many of these tiles bring the hand nearer still after this discard, and the tile.
+    fn rank(&self, tile: Tile, unseen: &Hand) -> (u32, Tile) {
+        let parts = Parts::of(self.shapes, self.hand.without(tile));
+        (parts.accepted(self.lacking, unseen), tile)
+    }
+
     /// The one that it discards.
-    fn chosen(&self, shapes: &Shapes, hand: &Hand, unseen: &Hand) -> Tile {
-        let [rest @ .., last] = self.tiles() else {
-            unreachable!("a hand has tiles");
-        };
-        let accepted = |tile| {
-            let parts = Parts::of(shapes, hand.without(tile));
-            parts.accepted(self.lacking, unseen)
-        };
-        let mut chosen = *last;
-        if !rest.is_empty() {
-            let mut most = accepted(*last);
-            for &tile in rest.iter().rev() {
-                let accepted = accepted(tile);
-                if accepted > most {
-                    (chosen, most) = (tile, accepted);
-                }
-            }
+    fn chosen(&self, unseen: &Hand) -> Tile {
+        if let [only] = self.tiles() {
+            return *only;
         }
-        chosen
+        let ranks = self.tiles().iter().map(|&tile| self.rank(tile, unseen));
+        ranks.max().expect("a hand has tiles").1
+    }
+
+    /// Whether that is this one.
+    fn is_chosen(&self, tile: Tile, unseen: &Hand) -> bool {
+        let mut others = self.tiles().iter().filter(|&&other| other != tile);
+        self.tiles().contains(&tile)
+            && (self.count == 1 || {
+                let rank = self.rank(tile, unseen);
+                others.all(|&other| self.rank(other, unseen) < rank)
+            })
     }
 }
 
@@ -212,10 +220,9 @@ impl Shanten {
     ///
     /// If it has seen four of the drawn tile.
     pub fn discard(&mut self, drawn: Tile) -> Tile {
-        let shapes = shapes();
         self.unseen = self.unseen.without(drawn);
         let hand = self.hand.with(drawn);
-        let tile = Nearest::of(shapes, &hand).chosen(shapes, &hand, &self.unseen);
+        let tile = Nearest::of(hand).chosen(&self.unseen);
         self.hand = hand.without(tile);
         tile
     }
@@ -223,30 +230,11 @@ impl Shanten {
     /// Draws a tile with which it does not win, and discards this one, if that is what it would discard;
     /// otherwise nothing changes.
     pub(crate) fn discards(&mut self, drawn: Tile, tile: Tile) -> bool {
-        let shapes = shapes();
-        let hand = self.hand.with(drawn);
-        let nearest = Nearest::of(shapes, &hand);
-        if !nearest.tiles().contains(&tile) {
-            return false;
+        let (hand, unseen) = (self.hand.with(drawn), self.unseen.without(drawn));
+        let discards = Nearest::of(hand).is_chosen(tile, &unseen);
+        if discards {
+            (self.hand, self.unseen) = (hand.without(tile), unseen);
         }
-        let unseen = self.unseen.without(drawn);
-        let accepted = |tile| {
-            let parts = Parts::of(shapes, hand.without(tile));
-            parts.accepted(nearest.lacking, &unseen)
-        };
-        if nearest.count > 1 {
-            let most = accepted(tile);
-            let is_better = |other: Tile| {
-                let accepted = accepted(other);
-                accepted > most || accepted == most && other > tile
-            };
-            let others = nearest.tiles().iter().copied();
-            if others.filter(|&other| other != tile).any(is_better) {
-                return false;
-            }
-        }
-        self.hand = hand.without(tile);
-        self.unseen = unseen;
-        true
+        discards
     }
 }

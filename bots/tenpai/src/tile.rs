@@ -1,5 +1,9 @@
 //! Tiles and hands.
 
+use std::iter;
+
+use rand::{Rng, RngExt as _};
+
 /// How many kinds of tiles there are.
 pub const KINDS: usize = 27;
 /// How many tiles of a kind there are.
@@ -153,6 +157,20 @@ impl Hand {
     pub fn kinds(&self) -> impl Iterator<Item = Tile> + use<> {
         let hand = *self;
         Tile::all().filter(move |&tile| hand.count(tile) > 0)
+    }
+
+    /// All its tiles, in order.
+    pub fn tiles(&self) -> impl Iterator<Item = Tile> + use<> {
+        let hand = *self;
+        let copies = move |tile| iter::repeat_n(tile, usize::from(hand.count(tile)));
+        hand.kinds().flat_map(copies)
+    }
+}
+
+/// Puts tiles into a random order.
+pub fn shuffle(tiles: &mut [Tile], rng: &mut impl Rng) {
+    for at in (1..tiles.len()).rev() {
+        tiles.swap(at, rng.random_range(0..=at));
     }
 }
 

@@ -1,17 +1,16 @@
 //! Hands that explain discards.
 
-use rand::{Rng, RngExt as _, SeedableRng as _};
+use rand::{Rng, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use tenpai::{
     Hand, KINDS, Shanten, Situation, Tile,
-    explain::{Explanation, explaining, tiles},
+    explain::{Explanation, explaining},
+    shuffle,
 };
 
 fn shuffled(hand: &Hand, rng: &mut impl Rng) -> Vec<Tile> {
-    let mut tiles = tiles(hand);
-    for at in (1..tiles.len()).rev() {
-        tiles.swap(at, rng.random_range(0..=at));
-    }
+    let mut tiles: Vec<Tile> = hand.tiles().collect();
+    shuffle(&mut tiles, rng);
     tiles
 }
 
@@ -105,7 +104,7 @@ fn all_tiles_that_are_unseen_are_in_the_hand_or_not() {
             .expect("nobody has won");
         for one in explanations(&situation, 100, 5) {
             assert_eq!(one.seat.hand.len(), 13);
-            let all = tiles(&one.seat.hand).into_iter().fold(one.rest, Hand::with);
+            let all = one.seat.hand.tiles().fold(one.rest, Hand::with);
             assert_eq!(all, situation.unseen());
         }
     }

@@ -2,14 +2,11 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     thread,
 };
 
-use search_team::Team;
+use search_team::{Progress, Team};
 
 use crate::{
     answer::Answer,
@@ -17,7 +14,7 @@ use crate::{
     limit::Limit,
     position::Position,
     score::Proven,
-    search::{Joint, Progress, Searcher, Searching},
+    search::{Joint, Reached, Searcher, Searching},
     shape::BoardShape,
     table::Table,
     terms::Terms,
@@ -104,21 +101,15 @@ impl Engine {
         let Some((own, helpers)) = searchers.split_first_mut() else {
             unreachable!("there is at least one thread");
         };
-        let progress = &Mutex::new(Progress::default());
-        if helpers.is_empty() {
-            let joint = Joint {
-                table,
-                team: None,
-                progress,
-            };
-            return Ok(own.search(joint, position, limit));
-        }
-        let team = Team::new();
+        let team = (!helpers.is_empty()).then(Team::new);
         let joint = Joint {
             table,
-            team: Some(&team),
-            progress,
+            team: team.as_ref(),
+            progress: &Progress::new(Reached::default()),
         };
+        if helpers.is_empty() {
+            return Ok(own.search(joint, position, limit));
+        }
         let stop = AtomicBool::new(false);
         let nodes = AtomicU64::new(0);
         let mut answer = thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! The search from the root: what is decided at once, iterative deepening, and exact
 //! solutions.
 
-use std::sync::{Mutex, PoisonError};
+use search_team::Progress;
 
 use crate::{
     answer::Answer,
@@ -12,7 +12,7 @@ use crate::{
     position::Position,
     score::{INFINITE, Proven, is_loss, is_win, win_at},
     search::{
-        DEEPEST, Joint, Node, Progress, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Run, Searcher,
+        DEEPEST, Joint, Left, Node, ROOT_FORCED_NODES, ROOT_FORCED_PLIES, Reached, Run, Searcher,
         Searching, forced_share,
     },
     shape::BoardShape,
@@ -231,7 +231,7 @@ impl<W: Word, const S: u32> Searcher<W, S> {
 impl<W: Word, const S: u32> Run<'_, W, S> {
     /// Searches deeper and deeper until a limit is reached or the game is decided. All threads search to
     /// the same depth; when one of them has done so, all go on with the next.
-    fn deepen(&mut self, root: &Node<W>, moves: W, progress: &Mutex<Progress>) -> Answer {
+    fn deepen(&mut self, root: &Node<W>, moves: W, progress: &Progress<Reached>) -> Answer {
         let mut first: Vec<u32> = moves.bits().collect();
         let promise = |run: &Self, index: u32| {
             let candidate = run.candidate(root, index);
@@ -246,14 +246,15 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             .limit
             .depth
             .map_or(most, |depth| most.min(depth.into()));
-        let lock = || progress.lock().unwrap_or_else(PoisonError::into_inner);
         let (order, value, reached) = loop {
             // A thread that was overtaken goes on where the others are.
-            let Progress {
+            let (
                 finished,
-                mut order,
-                mut value,
-            } = lock().clone();
+                Reached {
+                    mut order,
+                    mut value,
+                },
+            ) = progress.now();
             if order.is_empty() {
                 order = first.clone();
             }
@@ -279,16 +280,10 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 value = score;
             }
             if !self.stopped {
-                let mut progress = lock();
-                if progress.finished == finished {
-                    *progress = Progress {
-                        finished: finished + 1,
-                        order,
-                        value,
-                    };
-                    if let Some(team) = self.team {
-                        team.announce(finished + 1);
-                    }
+                if progress.finish(finished, Reached { order, value })
+                    && let Some(team) = self.team
+                {
+                    team.announce(finished + 1);
                 }
             } else if self.is_behind()
                 && !self.limit.is_out_of_time()
@@ -320,28 +315,27 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
     ) -> Option<i32> {
         let first_alpha = alpha;
         let mut best = None;
-        let mut later = Vec::new();
         let looks = order.to_vec();
         let mut number = 0;
-        let mut again = 0;
+        let mut left = Left::default();
         loop {
             let is_first_look = number < looks.len();
-            let (index, rank) = if is_first_look {
+            let place = if is_first_look {
                 number += 1;
-                (looks[number - 1], number - 1)
-            } else if again < later.len() {
-                again += 1;
-                later[again - 1]
+                number - 1
+            } else if let Some(place) = left.next() {
+                place
             } else {
                 break;
             };
+            let index = looks[place];
             let candidate = self.candidate(root, index);
             let next = self.after(root, &candidate);
-            if !self.claims(&next, depth, is_first_look && rank > 0) {
-                later.push((index, rank));
+            if !self.claims(&next, depth, is_first_look && place > 0) {
+                left.leave(place);
                 continue;
             }
-            let score = self.try_move(&next, rank, [alpha, beta], depth, 0);
+            let score = self.try_move(&next, place, [alpha, beta], depth, 0);
             self.releases(&next, depth);
             if self.stopped {
                 return best.filter(|&best| best > first_alpha);
@@ -349,8 +343,8 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             if best.is_none_or(|best| score > best) {
                 best = Some(score);
                 if score > alpha {
-                    let place = order.iter().position(|&it| it == index);
-                    order[..=place.unwrap_or(0)].rotate_right(1);
+                    let now = order.iter().position(|&it| it == index);
+                    order[..=now.unwrap_or(0)].rotate_right(1);
                 }
             }
             alpha = alpha.max(score);

@@ -5,9 +5,7 @@
 //! is the only one which does not lose at once. So scores of proven ends are exact as to
 //! who wins, and an upper bound of how long it takes; everything else is an estimate.
 
-use std::sync::Mutex;
-
-use search_team::{Team, mark};
+use search_team::{Progress, Team, mark};
 
 use crate::{
     answer::Answer,
@@ -85,17 +83,42 @@ pub(crate) struct Joint<'a> {
     pub(crate) table: &'a Table,
     /// None if there is one thread.
     pub(crate) team: Option<&'a Team>,
-    pub(crate) progress: &'a Mutex<Progress>,
+    /// A search at the root is one ply deeper than the one before.
+    pub(crate) progress: &'a Progress<Reached>,
 }
 
-/// How far all threads have come.
+/// What a search at the root has found.
 #[derive(Clone, Default)]
-pub(crate) struct Progress {
-    /// To how many plies they have searched.
-    pub(crate) finished: usize,
-    /// The moves as the last of these searches left them, the best one first.
+pub(crate) struct Reached {
+    /// The moves, the best one first; none before the first search.
     pub(crate) order: Vec<u32>,
     pub(crate) value: i32,
+}
+
+/// Moves that another thread searches, which are looked at again after all others: their places in the
+/// order in which they were looked at.
+#[derive(Default)]
+pub(crate) struct Left {
+    places: [u8; MOST_MOVES],
+    count: usize,
+    next: usize,
+}
+
+impl Left {
+    pub(crate) const fn leave(&mut self, place: usize) {
+        self.places[self.count] = place as u8;
+        self.count += 1;
+    }
+
+    pub(crate) fn next(&mut self) -> Option<usize> {
+        let place = self.places[self.next..self.count].first()?;
+        self.next += 1;
+        Some(usize::from(*place))
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.places[self.next..self.count].contains(&(place as u8))
+    }
 }
 
 /// How the search is to err, for weaker play.
@@ -423,9 +446,7 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             count = 1;
         }
         let mut number = 0;
-        // Moves that another thread searches, which are looked at again when it may have finished.
-        let mut later = [(0, 0); MOST_MOVES];
-        let (mut left, mut again) = (0, 0);
+        let mut left = Left::default();
         loop {
             if number == count && !moves.is_empty() {
                 for index in moves.bits() {
@@ -437,23 +458,23 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
                 moves = W::EMPTY;
             }
             let is_first_look = number < count;
-            let (place, rank) = if is_first_look {
+            let place = if is_first_look {
+                bring_best(&mut orders[number..count]);
                 number += 1;
-                (best_of(&mut orders[number - 1..count]), number - 1)
-            } else if again < left {
-                again += 1;
-                later[again - 1]
+                number - 1
+            } else if let Some(place) = left.next() {
+                place
             } else {
                 break;
             };
-            let next = candidates[place];
-            let after = self.after(node, &next);
-            if !self.claims(&after, depth, is_first_look && rank > 0) {
-                later[left] = (place, rank);
-                left += 1;
+            let at = |place: usize| &candidates[usize::from(orders[place].1)];
+            let next = at(place);
+            let after = self.after(node, next);
+            if !self.claims(&after, depth, is_first_look && place > 0) {
+                left.leave(place);
                 continue;
             }
-            let score = self.try_move(&after, rank, [alpha, beta], depth, height);
+            let score = self.try_move(&after, place, [alpha, beta], depth, height);
             self.releases(&after, depth);
             if self.stopped {
                 return DRAW;
@@ -464,9 +485,8 @@ impl<W: Word, const S: u32> Run<'_, W, S> {
             }
             alpha = alpha.max(score);
             if alpha >= beta {
-                let is_left = |at: usize| later[again..left].iter().any(|one| one.1 == at);
-                let tried = (0..number).filter(|&at| at != rank && !is_left(at));
-                let tried = tried.map(|at| candidates[usize::from(orders[at].1)].index);
+                let tried = (0..number).filter(|&other| other != place && !left.has(other));
+                let tried = tried.map(|other| at(other).index);
                 self.remember(node.stones, next.index, tried, depth, height);
                 break;
             }
@@ -630,8 +650,8 @@ fn settled(entry: &Entry, alpha: i32, beta: i32, depth: i32) -> Option<i32> {
     is_enough.then_some(score)
 }
 
-/// Moves the most promising candidate to the front; its place.
-fn best_of(orders: &mut [(i32, u8)]) -> usize {
+/// Moves the most promising candidate to the front.
+fn bring_best(orders: &mut [(i32, u8)]) {
     let mut best = 0;
     for place in 1..orders.len() {
         if orders[place].0 > orders[best].0 {
@@ -639,7 +659,6 @@ fn best_of(orders: &mut [(i32, u8)]) -> usize {
         }
     }
     orders.swap(0, best);
-    orders[0].1.into()
 }
 
 const fn is_odd(stones: u32) -> bool {

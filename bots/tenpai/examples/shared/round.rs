@@ -1,9 +1,9 @@
 //! A round without a referee and without protocol: one seat is asked, the other one plays as `shanten`
 //! does or never wins.
 
-use rand::{RngExt as _, SeedableRng as _};
+use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use tenpai::{Engine, Hand, Limit, Shanten, Situation, Tile, faan};
+use tenpai::{Engine, Hand, Limit, Shanten, Situation, Tile, faan, shuffle};
 
 /// Who is asked in a round.
 pub(crate) trait Player {
@@ -70,16 +70,9 @@ pub(crate) struct Round {
 pub(crate) fn wall(seed: u64, round: u64) -> Vec<Tile> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(round);
-    let mut tiles: Vec<Tile> = Tile::all().flat_map(|tile| [tile; 4]).collect();
+    let mut tiles: Vec<Tile> = Hand::FULL.tiles().collect();
     shuffle(&mut tiles, &mut rng);
     tiles
-}
-
-/// Puts tiles into a random order.
-pub(crate) fn shuffle(tiles: &mut [Tile], rng: &mut ChaCha8Rng) {
-    for at in (1..tiles.len()).rev() {
-        tiles.swap(at, rng.random_range(0..=at));
-    }
 }
 
 impl Round {
