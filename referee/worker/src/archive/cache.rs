@@ -215,7 +215,8 @@ impl ArchiveCache {
             if !entry.file_name().to_string_lossy().starts_with(PARTIAL) {
                 continue;
             }
-            // Who makes one holds our lock until it has this one.
+            // Who makes one holds our lock until it has this one. Who gives one up removes it
+            // without our lock, and this one may go first: then both of us remove it.
             let lock = File::options().write(true).open(entry.path().join(LOCK));
             let is_left = lock.is_err() || lock.is_ok_and(|lock| lock.try_lock().is_ok());
             if is_left {

@@ -22,26 +22,36 @@ pub(super) fn make_read_only(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o555))
 }
 
-/// Removes a folder with all in it, read-only or not. It is no error if it is not there.
+/// Removes a folder with all in it, read-only or not. It is no error if it is not there, or if
+/// another process removes it at the same time.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let mut folders: Vec<PathBuf> = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        match fs::symlink_metadata(&folder) {
-            Ok(data) if data.is_dir() => {}
-            Ok(_) => continue,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        }
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700))?;
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            }
+        folders.extend(or_gone(make_writable(&folder))?);
+    }
+    or_gone(fs::remove_dir_all(folder))
+}
+
+/// Lets us remove what is in a folder. Returns the folders in it.
+fn make_writable(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    if !fs::symlink_metadata(folder)?.is_dir() {
+        return Ok(Vec::new());
+    }
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if or_gone(entry.file_type().map(|kind| kind.is_dir()))? {
+            folders.push(entry.path());
         }
     }
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+    Ok(folders)
+}
+
+/// What a step says, or nothing if what it was to work on is not there any more.
+fn or_gone<T: Default>(result: io::Result<T>) -> io::Result<T> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(T::default()),
+        result => result,
     }
 }
