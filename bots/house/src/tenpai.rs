@@ -31,6 +31,10 @@ pub(crate) const BOT: HouseBot = HouseBot {
             standard: "none",
             summary: "about how many playouts compare the good discards after that, within the limit",
         },
+        Parameter {
+            summary: "how many threads make the playouts",
+            ..Parameter::THREADS
+        },
         Parameter::LEVEL,
         Parameter {
             name: "opponent",
@@ -86,6 +90,8 @@ struct Settings {
     effort: Effort,
     /// The most playouts of an answer.
     playouts: u64,
+    /// How many threads make them.
+    threads: usize,
     /// By how many points it misjudges a discard at most.
     error: f64,
     /// The chance that the opponent never wins, if it is given.
@@ -118,6 +124,7 @@ impl Settings {
             effort,
             // A level is a fixed amount of work.
             playouts: playouts.filter(|_| level.is_none()).unwrap_or(0),
+            threads: parameters.threads()?.get(),
             error,
             passive,
             without,
@@ -178,7 +185,9 @@ impl TenpaiPlayer {
             Effort::Hands(hands) => Limit::hands(hands).until(time.allowed, &clock),
             Effort::Share(_) | Effort::Time(_) => Limit::clock(time.allowed, &clock),
         };
-        let limit = limit.and_playouts(self.settings.playouts);
+        let limit = limit
+            .and_playouts(self.settings.playouts)
+            .and_threads(self.settings.threads);
         let answer = match question {
             Question::Discard => {
                 let discards = self.engine.discards(&situation, &limit);

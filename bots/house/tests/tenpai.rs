@@ -108,6 +108,14 @@ fn the_same_work_has_the_same_answers() {
     }
 }
 
+#[test]
+fn threads_change_no_answer() {
+    let wall = wall(1);
+    let spec = "tenpai?opponent=0&hands=1000&playouts=300";
+    let one = answers(spec, &wall, MINUTE, 4);
+    assert_eq!(one, answers(&format!("{spec}&threads=3"), &wall, MINUTE, 4));
+}
+
 /// The other seat's first 13 tiles stay in its hand; they are exchanged for some that nobody draws.
 #[test]
 fn tiles_that_it_cannot_see_change_no_answer() {
@@ -152,6 +160,7 @@ fn wrong_parameters_are_refused() {
         ("tenpai?level=11", "a level of 1 to 10"),
         ("tenpai?level=0", "a level of 1 to 10"),
         ("tenpai?hands=0", "a number of hands, at least 1"),
+        ("tenpai?threads=0", "a number of threads, 1 to 64"),
         ("tenpai?opponent=1.5", "a chance from 0 to 1"),
         ("tenpai?opponent=NaN", "a chance from 0 to 1"),
         (

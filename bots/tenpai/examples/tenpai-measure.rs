@@ -19,6 +19,9 @@ struct Arguments {
     /// How many playouts follow, for each number of hands; none where it is not given
     #[arg(long, value_delimiter = ',')]
     playouts: Vec<u64>,
+    /// How many threads make the playouts; the scores do not depend on it
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
     /// How many deals
     #[arg(long, default_value_t = 200)]
     rounds: u64,
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
                     engine: &engine,
                     hands,
                     playouts: arguments.playouts.get(at).copied().unwrap_or(0),
+                    threads: arguments.threads,
                 };
                 let end = round.play(is_first, &mut player);
                 let share = 1.0 / seats.len() as f64;

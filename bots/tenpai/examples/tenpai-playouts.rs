@@ -4,6 +4,9 @@
 //! worth. What the discards of a round are worth more than those of the networks alone, summed, is what the
 //! round gains by them (S. Kakade and J. Langford, *Approximately optimal approximate reinforcement
 //! learning*, ICML 2002). The engine is told that the other seat races.
+//!
+//! With `--seen` the playouts know the other seat's hand. A player of the game does not, so it gains less by
+//! playouts.
 
 #[path = "shared/round.rs"]
 mod round;
@@ -19,7 +22,9 @@ use clap::Parser;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use round::{EnginePlayer, Player, Round, mean, wall};
-use tenpai::{Engine, Limit, Situation, Tile, Weights, explain::explaining, shuffle};
+use tenpai::{
+    Engine, Hand, Limit, Shanten, Situation, Tile, Weights, explain::explaining, shuffle,
+};
 
 /// Says how many points a round look-ahead and playouts gain against a seat that plays as `shanten` does,
 /// by other playouts
@@ -34,9 +39,13 @@ struct Arguments {
     /// How many hands the engine evaluates with look-ahead
     #[arg(long, default_value_t = 2_500)]
     hands: u64,
-    /// How many playouts the engine makes for an answer
-    #[arg(long, default_value_t = 4_000)]
-    playouts: u64,
+    /// How many playouts the engine makes for an answer; of several numbers, each is measured, and rounds
+    /// are played with the last one
+    #[arg(long, value_delimiter = ',', default_value = "4000")]
+    playouts: Vec<u64>,
+    /// The playouts are made against the hand that the other seat has, not against hands that it may have
+    #[arg(long)]
+    seen: bool,
     /// How many playouts say what a discard is worth
     #[arg(long, default_value_t = 5_000)]
     valued: usize,
@@ -75,11 +84,11 @@ fn main() -> ExitCode {
     });
     played.sort_by_key(|one| one.0);
     let rounds: Vec<Found> = played.into_iter().map(|one| one.1).collect();
-    report(&rounds);
+    report(&rounds, &arguments.playouts);
     ExitCode::SUCCESS
 }
 
-fn report(rounds: &[Found]) {
+fn report(rounds: &[Found], playouts: &[u64]) {
     let sum = |of: fn(&Found) -> u32| rounds.iter().map(of).sum::<u32>();
     println!(
         "{} rounds: {} discards; {} times they differed, {} times more no hand explained the other seat's",
@@ -97,39 +106,43 @@ fn report(rounds: &[Found]) {
         won.iter().sum::<f64>() / won.len() as f64,
     );
     println!("points a round more, ± a standard error:");
-    let line = |name: &str, of: fn(&Found) -> f64| {
+    let line = |name: &str, of: &dyn Fn(&Found) -> f64| {
         let values: Vec<f64> = rounds.iter().map(of).collect();
         let (mean, error) = mean(&values);
         println!("{name:45} {mean:+.2} ± {error:.2}");
     };
-    line("look-ahead more than the networks alone", |it| {
+    line("look-ahead more than the networks alone", &|it| {
         it.look_ahead
     });
-    line("playouts more than the networks alone", |it| it.playouts);
-    line("playouts more than look-ahead", |it| {
-        it.playouts - it.look_ahead
-    });
-    let seconds: Vec<f64> = rounds.iter().map(|it| it.seconds).collect();
-    println!("{:.2} s a round with playouts", mean(&seconds).0);
+    for (at, count) in playouts.iter().enumerate() {
+        line(
+            &format!("{count} playouts more than the networks alone"),
+            &|it| it.playouts[at],
+        );
+        line(&format!("{count} playouts more than look-ahead"), &|it| {
+            it.playouts[at] - it.look_ahead
+        });
+        let seconds: Vec<f64> = rounds.iter().map(|it| it.seconds[at]).collect();
+        println!("{:.2} s a round", mean(&seconds).0);
+    }
 }
 
 /// What was found in a round. Sums are of points more than by the discards of the networks alone.
-#[derive(Default)]
 struct Found {
     /// How the round ended.
     score: f64,
     /// See `score`.
     faan: Option<f64>,
     discards: u32,
-    /// How often the three did not agree.
+    /// How often they did not agree.
     compared: u32,
     unexplained: u32,
     /// By the discards with look-ahead.
     look_ahead: f64,
-    /// By the discards with look-ahead and playouts, which were played.
-    playouts: f64,
+    /// By the discards with look-ahead and each number of playouts; the last ones were played.
+    playouts: Vec<f64>,
     /// The time that these took.
-    seconds: f64,
+    seconds: Vec<f64>,
 }
 
 /// Plays a round with playouts.
@@ -139,8 +152,18 @@ fn play(engine: &Engine, arguments: &Arguments, number: u64) -> Found {
     let mut player = PlayoutPlayer {
         engine,
         arguments,
+        other: None,
         rng,
-        found: Found::default(),
+        found: Found {
+            score: 0.0,
+            faan: None,
+            discards: 0,
+            compared: 0,
+            unexplained: 0,
+            look_ahead: 0.0,
+            playouts: vec![0.0; arguments.playouts.len()],
+            seconds: vec![0.0; arguments.playouts.len()],
+        },
     };
     let tiles = wall(arguments.seed, number);
     let begins = number.is_multiple_of(2);
@@ -152,39 +175,60 @@ fn play(engine: &Engine, arguments: &Arguments, number: u64) -> Found {
     }
 }
 
+/// With `--seen`: discards that are at most so many points worse than the best one, by all draws that may
+/// follow, are compared, and at most so many.
+const NEAR: f32 = 3.0;
+const COMPARED: usize = 5;
+
 struct PlayoutPlayer<'a> {
     engine: &'a Engine,
     arguments: &'a Arguments,
+    /// The other seat as it is.
+    other: Option<Shanten>,
     rng: ChaCha8Rng,
     found: Found,
 }
 
 impl Player for PlayoutPlayer<'_> {
     fn discard(&mut self, situation: &Situation) -> Tile {
-        let hands = self.arguments.hands;
-        let by = |limit| self.engine.discards(situation, &limit)[0].tile;
-        let begin = Instant::now();
-        let chosen = by(Limit::hands(hands).and_playouts(self.arguments.playouts));
-        self.found.seconds += begin.elapsed().as_secs_f64();
-        let picked = [by(Limit::hands(1)), by(Limit::hands(hands)), chosen];
+        let Arguments { hands, seen, .. } = *self.arguments;
+        let engine = self.engine;
+        let by = |limit| engine.discards(situation, &limit)[0].tile;
+        let mut picked = vec![by(Limit::hands(1)), by(Limit::hands(hands))];
+        for (at, &playouts) in self.arguments.playouts.iter().enumerate() {
+            let begin = Instant::now();
+            picked.push(if seen {
+                self.best_seen(situation, playouts)
+            } else {
+                by(Limit::hands(hands).and_playouts(playouts))
+            });
+            self.found.seconds[at] += begin.elapsed().as_secs_f64();
+        }
+        let chosen = picked[picked.len() - 1];
         self.found.discards += 1;
-        let mut discards = picked.to_vec();
+        let mut discards = picked.clone();
         discards.sort();
         discards.dedup();
         if discards.len() == 1 {
             return chosen;
         }
-        let Some(values) = self.values(situation, &discards) else {
+        let Some(values) = self.values(situation, &discards, self.arguments.valued) else {
             self.found.unexplained += 1;
             return chosen;
         };
         self.found.compared += 1;
         let place = |tile| discards.iter().position(|&it| it == tile);
-        let [network, look_ahead, playouts] =
-            picked.map(|tile| values[place(tile).expect("it is one of them")]);
-        self.found.look_ahead += look_ahead - network;
-        self.found.playouts += playouts - network;
+        let value = |tile: Tile| values[place(tile).expect("it is one of them")];
+        let network = value(picked[0]);
+        self.found.look_ahead += value(picked[1]) - network;
+        for (sum, &tile) in self.found.playouts.iter_mut().zip(&picked[2..]) {
+            *sum += value(tile) - network;
+        }
         chosen
+    }
+
+    fn sees(&mut self, other: Option<Shanten>) {
+        self.other = other;
     }
 
     fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool {
@@ -194,27 +238,52 @@ impl Player for PlayoutPlayer<'_> {
 }
 
 impl PlayoutPlayer<'_> {
-    /// The mean score after each of these discards; none if no hand of the other seat explains its
-    /// discards. Every discard meets the same hands and the same walls.
-    fn values(&mut self, situation: &Situation, discards: &[Tile]) -> Option<Vec<f64>> {
+    /// The best discard by about so many playouts against the hand that the other seat has.
+    fn best_seen(&mut self, situation: &Situation, playouts: u64) -> Tile {
+        let estimates = self.engine.estimates(situation);
+        let bound = estimates[0].value - NEAR;
+        let near = estimates.iter().filter(|one| one.value >= bound);
+        let discards: Vec<Tile> = near.map(|one| one.tile).take(COMPARED).collect();
+        let each = playouts as usize / discards.len();
+        let values = self.values(situation, &discards, each.max(1));
+        let values = values.expect("the hand is known");
+        let compared = discards.iter().zip(values);
+        let best = compared.reduce(|best, one| if one.1 > best.1 { one } else { best });
+        *best.expect("a hand has tiles").0
+    }
+
+    /// Hands that the other seat may have, or the one that it has, each with the tiles that are in the wall
+    /// then; none if no hand explains its discards.
+    fn others(&mut self, situation: &Situation) -> Option<Vec<(Shanten, Hand)>> {
         let arguments = self.arguments;
-        let others = explaining(
-            situation,
-            arguments.others,
-            arguments.changes,
-            || false,
-            &mut self.rng,
-        )?;
+        if arguments.seen {
+            let seat = self.other?;
+            let rest = seat.hand.tiles().fold(situation.unseen(), Hand::without);
+            return Some(vec![(seat, rest)]);
+        }
+        let (count, changes) = (arguments.others, arguments.changes);
+        let others = explaining(situation, count, changes, || false, &mut self.rng)?;
+        Some(others.iter().map(|one| (one.seat, one.rest)).collect())
+    }
+
+    /// The mean score after each of these discards, in so many playouts; none if no hand of the other seat
+    /// explains its discards. Every discard meets the same hands and the same walls.
+    fn values(
+        &mut self,
+        situation: &Situation,
+        discards: &[Tile],
+        playouts: usize,
+    ) -> Option<Vec<f64>> {
+        let others = self.others(situation)?;
         let mut sums = vec![0.0; discards.len()];
-        let playouts = arguments.valued;
         for number in 0..playouts {
-            let one = &others[number * others.len() / playouts];
-            let mut wall: Vec<Tile> = one.rest.tiles().collect();
+            let (seat, rest) = others[number * others.len() / playouts];
+            let mut wall: Vec<Tile> = rest.tiles().collect();
             shuffle(&mut wall, &mut self.rng);
             for (sum, &discard) in sums.iter_mut().zip(discards) {
                 let mut round = Round {
                     situation: situation.clone(),
-                    other: Some(one.seat),
+                    other: Some(seat),
                     wall: wall.clone(),
                 };
                 let engine = self.engine;
@@ -225,6 +294,7 @@ impl PlayoutPlayer<'_> {
                             engine,
                             hands: 1,
                             playouts: 0,
+                            threads: 1,
                         },
                     )
                 });

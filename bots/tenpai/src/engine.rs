@@ -69,8 +69,12 @@ pub struct WinOrWait {
 pub struct Limit<'a> {
     hands: u64,
     playouts: u64,
-    clock: Option<(Duration, &'a dyn Fn() -> Duration)>,
+    threads: usize,
+    clock: Option<(Duration, &'a Clock<'a>)>,
 }
+
+/// Says how much time has passed.
+type Clock<'a> = dyn Fn() -> Duration + Sync + 'a;
 
 impl<'a> Limit<'a> {
     /// None.
@@ -82,6 +86,7 @@ impl<'a> Limit<'a> {
         Self {
             hands,
             playouts: 0,
+            threads: 1,
             clock: None,
         }
     }
@@ -94,15 +99,22 @@ impl<'a> Limit<'a> {
         self
     }
 
+    /// Playouts are made by so many threads; the answer is the same.
+    #[must_use]
+    pub const fn and_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
     /// Until the clock shows this time.
     #[must_use]
-    pub fn clock(time: Duration, clock: &'a dyn Fn() -> Duration) -> Self {
+    pub fn clock(time: Duration, clock: &'a Clock<'a>) -> Self {
         Self::ENDLESS.until(time, clock)
     }
 
     /// The same, but no longer than until the clock shows this time.
     #[must_use]
-    pub fn until(self, time: Duration, clock: &'a dyn Fn() -> Duration) -> Self {
+    pub fn until(self, time: Duration, clock: &'a Clock<'a>) -> Self {
         Self {
             clock: Some((time, clock)),
             ..self
@@ -121,6 +133,11 @@ impl<'a> Limit<'a> {
     /// The most playouts.
     pub(crate) const fn playouts(&self) -> u64 {
         self.playouts
+    }
+
+    /// How many threads make them.
+    pub(crate) const fn threads(&self) -> usize {
+        self.threads
     }
 }
 

@@ -97,9 +97,7 @@ pub fn explaining(
         }
         is_own = !is_own;
     }
-    let mut all = redrawn(&all, count, rng)?;
-    change(&mut all, changes, rivers, &is_late, rng)?;
-    Some(all)
+    redrawn(&all, count, rng)
 }
 
 /// Changes each of these so often; none if it is late.

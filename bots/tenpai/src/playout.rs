@@ -5,6 +5,12 @@
 //! the best is played out no more (O. Maron and A. Moore, *Hoeffding races*, NIPS 1993); how likely follows
 //! from the playouts and from what the look-ahead expected, by Bayes' rule.
 
+use std::{
+    panic::resume_unwind,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -17,9 +23,10 @@ use crate::{
 
 /// The most discards that are compared.
 pub(crate) const COMPARED: usize = 5;
-/// How many hands of the other seat are followed through its discards, and how often each is changed after
-/// every one.
-const EXPLANATIONS: usize = 300;
+/// How many hands of the other seat are followed through its discards: so many particle filters, of so many
+/// hands each, and how often each hand is changed after every discard.
+const FILTERS: usize = 4;
+const EXPLANATIONS: usize = 75;
 const CHANGES: usize = 20;
 /// How many walls follow one another before the discards are compared.
 const BATCH: usize = 50;
@@ -51,6 +58,11 @@ impl Compared {
             sums: vec![0.0; count],
             products: vec![vec![0.0; count]; count],
         }
+    }
+
+    /// How many are in.
+    fn count(&self) -> usize {
+        self.is_in.iter().filter(|&&is_in| is_in).count()
     }
 
     fn add(&mut self, scores: &[f64]) {
@@ -145,35 +157,57 @@ impl Engine {
         passive: Passive<'_>,
         limit: &Limit<'_>,
     ) -> Option<Vec<Valued>> {
-        // The same question has the same answer.
-        let mut rng = ChaCha8Rng::seed_from_u64(0);
         let situation = Situation {
             passive: Some(0.0),
             ..situation.clone()
         };
-        let is_late = || limit.is_late();
-        let others = explaining(&situation, EXPLANATIONS, CHANGES, is_late, &mut rng)?;
+        let threads = limit.threads();
+        let filters = shared(threads, FILTERS, |filter| {
+            let is_late = || limit.is_late();
+            explaining(
+                &situation,
+                EXPLANATIONS,
+                CHANGES,
+                is_late,
+                &mut random(filter),
+            )
+        });
+        let others: Vec<Explanation> = filters.into_iter().flatten().flatten().collect();
+        if others.is_empty() {
+            return None;
+        }
         let mut compared = Compared::new(discards);
-        let mut scores = vec![0.0; discards.len()];
         let mut work = 0;
+        let mut walls = FILTERS;
         loop {
-            for _ in 0..BATCH {
+            let scores = shared(threads, BATCH, |at| {
                 if limit.is_late() {
-                    let is_known = compared.walls >= BATCH as f64;
-                    return is_known.then(|| compared.sorted());
+                    return None;
                 }
+                let mut rng = random(walls + at);
                 let one = &others[rng.random_range(0..others.len())];
                 let mut wall: Vec<Tile> = one.rest.tiles().collect();
                 shuffle(&mut wall, &mut rng);
-                for (at, score) in scores.iter_mut().enumerate() {
-                    if compared.is_in[at] {
-                        let racing = self.play_out(&situation, discards[at].tile, one, &wall);
-                        *score = f64::from(passive.mixed(at, racing));
-                        work += 1;
+                let score = |discard: usize| {
+                    if !compared.is_in[discard] {
+                        return 0.0;
                     }
-                }
-                compared.add(&scores);
+                    let tile = discards[discard].tile;
+                    let racing = self.play_out(&situation, tile, one, &wall);
+                    f64::from(passive.mixed(discard, racing))
+                };
+                Some((0..discards.len()).map(score).collect::<Vec<f64>>())
+            });
+            walls += BATCH;
+            let in_time = scores.iter().flatten().count();
+            for scores in scores.iter().flatten() {
+                compared.add(scores);
             }
+            if in_time < BATCH {
+                let is_known = compared.walls >= BATCH as f64;
+                return is_known.then(|| compared.sorted());
+            }
+            work += (BATCH * compared.count()) as u64;
             if compared.is_decided() || work >= limit.playouts() {
                 return Some(compared.sorted());
             }
@@ -233,4 +267,43 @@ impl Engine {
 
 fn points(faan: u32, left: u8) -> f32 {
     (PAY * faan + u32::from(left)) as f32
+}
+
+/// Random numbers of their own for each part of an answer: the same question has the same answer, however
+/// many threads there are.
+fn random(part: usize) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(0);
+    rng.set_stream(part as u64);
+    rng
+}
+
+/// What `work` returns for 0, 1, … up to `count`, worked out by so many threads.
+fn shared<T: Send>(threads: usize, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if threads <= 1 {
+        return (0..count).map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let takes = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= count {
+                return done;
+            }
+            done.push((at, work(at)));
+        }
+    };
+    let mut all = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(takes)).collect();
+        let mut all = takes();
+        for other in others {
+            match other.join() {
+                Ok(done) => all.extend(done),
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        all
+    });
+    all.sort_by_key(|one| one.0);
+    all.into_iter().map(|one| one.1).collect()
 }

@@ -139,8 +139,11 @@ fn mahjong() -> Vec<Experiment> {
     let network = "tenpai?hands=1";
     let ahead = "tenpai?hands=2500";
     let two_draws = "tenpai?hands=40000";
-    let played_out = "tenpai?playouts=4000";
+    // Those that are told which kind of seat they meet.
     let informed = "tenpai?hands=1&opponent=1";
+    let warned = "tenpai?hands=1&opponent=0";
+    let warned_ahead = "tenpai?hands=2500&opponent=0";
+    let played_out = "tenpai?playouts=4000&opponent=0";
     let mut all: Vec<Experiment> = [
         ("shanten", 10_000),
         (network, 10_000),
@@ -157,6 +160,8 @@ fn mahjong() -> Vec<Experiment> {
     all.push(of(Part::Gauntlet, network, "shanten", 10_000));
     all.push(of(Part::Gauntlet, ahead, "shanten", 6_000));
     all.push(of(Part::Gauntlet, two_draws, "shanten", 2_000));
+    all.push(of(Part::Gauntlet, warned, "shanten", 10_000));
+    all.push(of(Part::Gauntlet, warned_ahead, "shanten", 6_000));
     all.push(of(Part::Gauntlet, played_out, "shanten", 600));
     for level in 2..=10 {
         let [higher, lower] = [level, level - 1].map(|level| format!("tenpai?level={level}"));

@@ -10,6 +10,9 @@ pub(crate) trait Player {
     /// The tile that it discards from a hand of 14.
     fn discard(&mut self, situation: &Situation) -> Tile;
 
+    /// Is shown the other seat before it discards, which no player of the game is.
+    fn sees(&mut self, _other: Option<Shanten>) {}
+
     /// Whether it wins with this tile, which completes its hand.
     fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool;
 }
@@ -19,11 +22,14 @@ pub(crate) struct EnginePlayer<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) hands: u64,
     pub(crate) playouts: u64,
+    pub(crate) threads: usize,
 }
 
 impl EnginePlayer<'_> {
     const fn limit(&self) -> Limit<'static> {
-        Limit::hands(self.hands).and_playouts(self.playouts)
+        Limit::hands(self.hands)
+            .and_playouts(self.playouts)
+            .and_threads(self.threads)
     }
 }
 
@@ -139,6 +145,7 @@ impl Round {
         {
             return Some(end);
         }
+        player.sees(self.other);
         let discard = player.discard(&self.situation);
         self.discard(discard)
     }
