@@ -11,19 +11,14 @@
 #[path = "shared/round.rs"]
 mod round;
 
-use std::{
-    process::ExitCode,
-    sync::atomic::{AtomicU64, Ordering},
-    thread,
-    time::Instant,
-};
+use std::{process::ExitCode, time::Instant};
 
 use clap::Parser;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use round::{EnginePlayer, Player, Round, mean, wall};
 use tenpai::{
-    Engine, Hand, Limit, Shanten, Situation, Tile, Weights, explain::explaining, shuffle,
+    Engine, Hand, Limit, Shanten, Situation, Tile, Weights, divided, explain::explaining, shuffle,
 };
 
 /// Says how many points a round look-ahead and playouts gain against a seat that plays as `shanten` does,
@@ -32,7 +27,7 @@ use tenpai::{
 struct Arguments {
     /// How many rounds
     #[arg(long, default_value_t = 20)]
-    rounds: u64,
+    rounds: usize,
     /// What deals and playouts are drawn from
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -57,33 +52,20 @@ struct Arguments {
     changes: usize,
     /// How many threads play; the figures do not depend on it
     #[arg(long, default_value_t = 1)]
-    threads: u64,
+    threads: usize,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     tenpai::prepare();
     let engine = Engine::new(Weights::embedded());
-    let next = AtomicU64::new(0);
-    let work = || {
-        let mut played = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= arguments.rounds {
-                return played;
-            }
-            let found = play(&engine, &arguments, number);
-            eprintln!("round {number} is played");
-            played.push((number, found));
-        }
+    let play = |number| {
+        let found = play(&engine, &arguments, number as u64);
+        eprintln!("round {number} is played");
+        found
     };
-    let mut played: Vec<(u64, Found)> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..arguments.threads).map(|_| scope.spawn(work)).collect();
-        let played = threads.into_iter().map(|thread| thread.join());
-        played.flat_map(|it| it.expect("a thread ends")).collect()
-    });
-    played.sort_by_key(|one| one.0);
-    let rounds: Vec<Found> = played.into_iter().map(|one| one.1).collect();
+    let never = || false;
+    let rounds = divided(arguments.threads, arguments.rounds, never, play);
     report(&rounds, &arguments.playouts);
     ExitCode::SUCCESS
 }
@@ -128,6 +110,7 @@ fn report(rounds: &[Found], playouts: &[u64]) {
 }
 
 /// What was found in a round. Sums are of points more than by the discards of the networks alone.
+#[derive(Default)]
 struct Found {
     /// How the round ended.
     score: f64,
@@ -155,14 +138,9 @@ fn play(engine: &Engine, arguments: &Arguments, number: u64) -> Found {
         other: None,
         rng,
         found: Found {
-            score: 0.0,
-            faan: None,
-            discards: 0,
-            compared: 0,
-            unexplained: 0,
-            look_ahead: 0.0,
             playouts: vec![0.0; arguments.playouts.len()],
             seconds: vec![0.0; arguments.playouts.len()],
+            ..Found::default()
         },
     };
     let tiles = wall(arguments.seed, number);

@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod divide;
 mod engine;
 pub mod explain;
 pub mod features;
@@ -15,6 +16,7 @@ mod tile;
 mod value;
 mod weights;
 
+pub use divide::divided;
 pub use engine::{Engine, Idea, Limit, Situation, Valued, WinOrWait};
 pub use shanten::Shanten;
 pub use tile::{COPIES, Hand, KINDS, Tile, shuffle};

@@ -5,16 +5,11 @@
 //! the best is played out no more (O. Maron and A. Moore, *Hoeffding races*, NIPS 1993); how likely follows
 //! from the playouts and from what the look-ahead expected, by Bayes' rule.
 
-use std::{
-    panic::resume_unwind,
-    sync::atomic::{AtomicUsize, Ordering},
-    thread,
-};
-
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
+    divide::divided,
     engine::{Engine, Limit, Situation, Valued},
     explain::{Explanation, explaining},
     tile::{COPIES, Tile, shuffle},
@@ -162,15 +157,10 @@ impl Engine {
             ..situation.clone()
         };
         let threads = limit.threads();
-        let filters = shared(threads, FILTERS, |filter| {
-            let is_late = || limit.is_late();
-            explaining(
-                &situation,
-                EXPLANATIONS,
-                CHANGES,
-                is_late,
-                &mut random(filter),
-            )
+        let is_late = || limit.is_late();
+        let filters = divided(threads, FILTERS, is_late, |filter| {
+            let rng = &mut random(filter);
+            explaining(&situation, EXPLANATIONS, CHANGES, is_late, rng)
         });
         let others: Vec<Explanation> = filters.into_iter().flatten().flatten().collect();
         if others.is_empty() {
@@ -180,10 +170,7 @@ impl Engine {
         let mut work = 0;
         let mut walls = FILTERS;
         loop {
-            let scores = shared(threads, BATCH, |at| {
-                if limit.is_late() {
-                    return None;
-                }
+            let scores = divided(threads, BATCH, is_late, |at| {
                 let mut rng = random(walls + at);
                 let one = &others[rng.random_range(0..others.len())];
                 let mut wall: Vec<Tile> = one.rest.tiles().collect();
@@ -196,14 +183,13 @@ impl Engine {
                     let racing = self.play_out(&situation, tile, one, &wall);
                     f64::from(passive.mixed(discard, racing))
                 };
-                Some((0..discards.len()).map(score).collect::<Vec<f64>>())
+                (0..discards.len()).map(score).collect::<Vec<f64>>()
             });
             walls += BATCH;
-            let in_time = scores.iter().flatten().count();
-            for scores in scores.iter().flatten() {
+            for scores in &scores {
                 compared.add(scores);
             }
-            if in_time < BATCH {
+            if scores.len() < BATCH {
                 let is_known = compared.walls >= BATCH as f64;
                 return is_known.then(|| compared.sorted());
             }
@@ -275,35 +261,4 @@ fn random(part: usize) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     rng.set_stream(part as u64);
     rng
-}
-
-/// What `work` returns for 0, 1, … up to `count`, worked out by so many threads.
-fn shared<T: Send>(threads: usize, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if threads <= 1 {
-        return (0..count).map(work).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let takes = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= count {
-                return done;
-            }
-            done.push((at, work(at)));
-        }
-    };
-    let mut all = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(takes)).collect();
-        let mut all = takes();
-        for other in others {
-            match other.join() {
-                Ok(done) => all.extend(done),
-                Err(panic) => resume_unwind(panic),
-            }
-        }
-        all
-    });
-    all.sort_by_key(|one| one.0);
-    all.into_iter().map(|one| one.1).collect()
 }

@@ -101,9 +101,12 @@ fn the_time_is_kept() {
     let allowed = Duration::from_millis(20);
     let _ = engine.discards(&asked, &Limit::clock(allowed, &clock));
     assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(
+        calls.load(Ordering::Relaxed) > 0,
+        "nobody looked at the clock"
+    );
     let none = engine.discards(&asked, &Limit::clock(Duration::ZERO, &clock));
     assert!(!none.is_empty());
-    assert!(calls.into_inner() > 1, "nobody looked at the clock");
 }
 
 #[test]
@@ -146,7 +149,8 @@ fn playouts_end_when_it_is_late() {
     let mut asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
     asked.passive = Some(0.0);
     let best = engine.discards(&asked, &Limit::hands(2500))[0].tile;
-    for (most, threads) in [(0, 1), (1_000, 1), (2_000, 2), (20_000, 1), (20_000, 2)] {
+    let all = [0, 1_000, 2_000, 20_000];
+    for (most, threads) in all.into_iter().flat_map(|most| [(most, 1), (most, 2)]) {
         let calls = AtomicU64::new(0);
         let clock = || {
             let before = calls.fetch_add(1, Ordering::Relaxed);
@@ -162,6 +166,6 @@ fn playouts_end_when_it_is_late() {
         }
         // The clock is looked at again before each part of the work, and then no more.
         let calls = calls.into_inner();
-        assert!(calls <= most + 100, "{calls}");
+        assert!(calls <= most + 20, "{calls}");
     }
 }
