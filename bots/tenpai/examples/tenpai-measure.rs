@@ -1,13 +1,16 @@
 //! Plays rounds without a referee and without protocol, with several amounts of work on the same
 //! deals: the arcade case, or against a seat that plays as `shanten` does.
 
+#[path = "shared/measure.rs"]
+mod measure;
 #[path = "shared/round.rs"]
 mod round;
 
 use std::{fs, path::PathBuf, process::ExitCode, time::Instant};
 
 use clap::Parser;
-use round::{EnginePlayer, Round, mean, wall};
+use measure::{EnginePlayer, mean};
+use round::{Round, wall};
 use tenpai::{Engine, Weights};
 
 /// Plays rounds with several amounts of work, each with the same deals.

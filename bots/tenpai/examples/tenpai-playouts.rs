@@ -8,15 +8,18 @@
 //! With `--seen` the playouts know the other seat's hand. A player of the game does not, so it gains less by
 //! playouts.
 
+#[path = "shared/measure.rs"]
+mod measure;
 #[path = "shared/round.rs"]
 mod round;
 
 use std::{process::ExitCode, time::Instant};
 
 use clap::Parser;
+use measure::{EnginePlayer, mean};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use round::{EnginePlayer, Player, Round, mean, wall};
+use round::{Player, Round, wall};
 use tenpai::{
     Engine, Hand, Limit, Shanten, Situation, Tile, Weights, divided, explain::explaining, shuffle,
 };

@@ -4,6 +4,9 @@
 //!
 //! What is learned is kept in a folder every minute; a run that was stopped continues there.
 
+#[path = "shared/round.rs"]
+mod round;
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -14,10 +17,11 @@ use std::{
 use clap::Parser;
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use round::{End, Player, Round, wall};
 use tenpai::{
-    Engine, Hand, KINDS, Shanten, Tile, Valued, Weights, faan,
-    features::{Chances, PASSIVE_ROWS, PRESSED, RACING_ROWS, Rows, Suits},
-    network::{FIRST, Layout, SECOND, UNIT, threshold},
+    Engine, Hand, KINDS, Limit, Shanten, Situation, Tile, Valued, Weights, divided, faan,
+    features::{Chances, PASSIVE_ROWS, PRESSED, Rows, Suits},
+    network::{Layout, PassiveNetwork, RacingNetwork, UNIT, threshold},
     opponent::{READINGS, Racer, THROWS, TURNS, likelihood, turn},
     reader::{self, SuitRows, sight},
     shuffle,
@@ -42,6 +46,9 @@ struct Arguments {
     /// Only the stage of this name
     #[arg(long)]
     only: Option<String>,
+    /// How many threads play the rounds of the last stages; what is learned does not depend on it
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
 }
 
 /// A part of the learning.
@@ -70,8 +77,14 @@ struct Stage {
 enum Targets {
     /// The final score, of which so much counts, and the later estimates.
     Rounds(f32),
-    /// The mean over all draws of the estimates after the next draw.
-    Draws,
+    /// Of the discards in rounds: the mean over all draws of the estimates after the next draw, when the
+    /// other seat has discarded. The estimates are those of the network as it was after a multiple of so
+    /// many rounds; a run that was stopped continues there.
+    Draws(u64),
+    /// What all good discards differ by in the means over all draws, if the other seat is as near to a win
+    /// then as it is now. The estimates after a draw are those of the network with which the stage begins,
+    /// and what its rounds show is learned so often. A run that was stopped begins the last time again.
+    Discards(u64),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,7 +95,7 @@ enum Kind {
 
 /// With the true score the engine learns fast, small hands and stays with them; it finds the large
 /// ones if it begins with many points for a faan.
-const STAGES: [Stage; 7] = [
+const STAGES: [Stage; 8] = [
     Stage {
         name: "large",
         opponent: Kind::Passive,
@@ -135,7 +148,7 @@ const STAGES: [Stage; 7] = [
         name: "racing",
         opponent: Kind::Racing,
         from: Some("reading"),
-        rounds: 6_000_000,
+        rounds: 3_000_000,
         seed: 83,
         rates: Some([0.0001, 0.000_001]),
         reading: None,
@@ -163,22 +176,50 @@ const STAGES: [Stage; 7] = [
         seed: 85,
         rates: Some([0.000_02, 0.000_001]),
         reading: None,
-        targets: Targets::Draws,
+        targets: Targets::Draws(1000),
         explore: 0.007,
+        pay: 3.0,
+    },
+    Stage {
+        name: "ahead",
+        opponent: Kind::Racing,
+        from: Some("draws"),
+        rounds: 90_000,
+        seed: 86,
+        rates: Some([0.000_6, 0.000_005]),
+        reading: None,
+        targets: Targets::Discards(12),
+        explore: 0.02,
         pay: 3.0,
     },
 ];
 
 impl Stage {
+    /// How much the final score counts, if the network learns from rounds.
+    const fn lambda(&self) -> Option<f32> {
+        match (self.targets, self.rates) {
+            (Targets::Rounds(lambda), Some(_)) => Some(lambda),
+            _ => None,
+        }
+    }
+
     const fn layout(&self) -> Layout {
-        Layout::of(match self.opponent {
-            Kind::Passive => PASSIVE_ROWS,
-            Kind::Racing => RACING_ROWS,
-        })
+        match self.opponent {
+            Kind::Passive => Layout::PASSIVE,
+            Kind::Racing => Layout::RACING,
+        }
+    }
+
+    /// The largest weight that a row of its network may have.
+    const fn largest(&self) -> f32 {
+        match self.opponent {
+            Kind::Passive => PassiveNetwork::LARGEST,
+            Kind::Racing => RacingNetwork::LARGEST,
+        }
     }
 
     /// Small weights by chance; none for the rows that only a network against a racing opponent has.
-    fn random(&self, rng: &mut impl Rng) -> Vec<f32> {
+    fn random<const FIRST: usize>(&self, rng: &mut impl Rng) -> Vec<f32> {
         let layout = self.layout();
         let rows = match self.opponent {
             Kind::Passive => PASSIVE_ROWS,
@@ -199,9 +240,8 @@ impl Stage {
     }
 }
 
-/// After so many rounds the estimates after a draw are those of the network as it is then; a run that was
-/// stopped continues after a multiple of them.
-const REFRESH: u64 = 1000;
+/// Otherwise a run that was stopped continues after a multiple of so many rounds.
+const BATCH: u64 = 1000;
 /// How often what is learned is kept.
 const KEEP: Duration = Duration::from_mins(1);
 
@@ -217,102 +257,198 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> io::Result<()> {
     fs::create_dir_all(&arguments.folder)?;
+    tenpai::prepare();
     for stage in &STAGES {
-        if arguments
-            .only
-            .as_deref()
-            .is_some_and(|only| only != stage.name)
-        {
+        let is_left_out = |only| only != stage.name;
+        if arguments.only.as_deref().is_some_and(is_left_out) {
             continue;
         }
-        if let Some(rounds) = arguments.play {
-            let mut progress = Progress::open(&arguments.folder, stage)?;
-            progress.rng = ChaCha8Rng::seed_from_u64(arguments.seed);
-            let mut sums = Sums::default();
-            for round in 0..rounds {
-                sums.add(&progress.round(stage, round, 0.0, None));
-            }
-            println!("{}: {sums}", stage.name);
-        } else if !arguments.now {
-            learn(&arguments.folder, stage)?;
+        match stage.opponent {
+            Kind::Passive => PassiveProgress::run(arguments, stage)?,
+            Kind::Racing => RacingProgress::run(arguments, stage)?,
         }
     }
     if arguments.play.is_some() || arguments.only.is_some() {
         return Ok(());
     }
-    let learned = |name| -> io::Result<Progress> {
-        let stage = STAGES.iter().find(|stage| stage.name == name);
-        Progress::open(&arguments.folder, stage.expect("one of the stages"))
-    };
-    let (passive, racing) = (learned("passive")?, learned("draws")?);
+    let folder = &arguments.folder;
+    let passive = PassiveProgress::open(folder, named("passive"))?;
+    let racing = RacingProgress::open(folder, &STAGES[STAGES.len() - 1])?;
     let bytes = racing.bytes(&passive.network.weights);
     fs::write(&arguments.out, bytes)
 }
 
-/// Learns a stage to its end.
-fn learn(folder: &Path, stage: &Stage) -> io::Result<()> {
-    let mut progress = Progress::open(folder, stage)?;
-    let began = Instant::now();
-    let mut kept = began;
-    let mut sums = Sums::default();
-    let mut engine = None;
-    while progress.rounds < stage.rounds {
-        let round = progress.rounds;
-        let done = round as f32 / stage.rounds as f32;
-        let rate = |rates: Option<[f32; 2]>| {
-            rates.map_or(0.0, |[first, last]| first * (last / first).powf(done))
-        };
-        progress.network.rate = rate(stage.rates);
-        progress.opponent.set_rate(rate(stage.reading));
-        if stage.targets == Targets::Draws && (engine.is_none() || round.is_multiple_of(REFRESH)) {
-            engine = Some(Engine::new(progress.racing_weights()));
-        }
-        let played = progress.round(stage, round, stage.explore, engine.as_ref());
-        sums.add(&played);
-        if stage.rates.is_some() {
-            for (rows, target) in played.targets(stage.targets) {
-                let off = f64::from(learn_value(
-                    &mut progress.network,
-                    stage.layout(),
-                    &rows,
-                    target / UNIT,
-                ));
-                sums.error += (off * f64::from(UNIT)).powi(2);
-                sums.samples += 1.0;
-            }
-        }
-        progress.rounds += 1;
-        let may_stop = progress.rounds.is_multiple_of(REFRESH);
-        if may_stop && kept.elapsed() > KEEP || progress.rounds == stage.rounds {
-            kept = Instant::now();
-            let seconds = began.elapsed().as_secs_f64();
-            let opponent = &mut progress.opponent;
-            let loss = opponent.loss / opponent.tiles;
-            println!(
-                "{}: {} rounds, {seconds:.0} s: {sums}, dangers {loss:.5}",
-                stage.name, progress.rounds
-            );
-            (opponent.loss, opponent.tiles) = (0.0, 0.0);
-            sums = Sums::default();
-            progress.keep(&file(folder, stage.name))?;
-        }
-    }
-    Ok(())
+fn named(name: &str) -> &'static Stage {
+    let stage = STAGES.iter().find(|stage| stage.name == name);
+    stage.expect("one of the stages")
 }
+
+type PassiveProgress = Progress<{ PassiveNetwork::FIRST }, { PassiveNetwork::SECOND }>;
+type RacingProgress = Progress<{ RacingNetwork::FIRST }, { RacingNetwork::SECOND }>;
 
 fn file(folder: &Path, stage: &str) -> PathBuf {
     folder.join(format!("{stage}.learned"))
 }
 
-/// All that a stage has so far.
-struct Progress {
+/// All that a stage has so far, with layers of these widths.
+struct Progress<const FIRST: usize, const SECOND: usize> {
     rounds: u64,
     rng: ChaCha8Rng,
     network: Numbers,
     opponent: Opponent,
 }
 
-impl Progress {
+impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
+    fn run(arguments: &Arguments, stage: &Stage) -> io::Result<()> {
+        let mut progress = Self::open(&arguments.folder, stage)?;
+        if let Some(rounds) = arguments.play {
+            progress.rng = ChaCha8Rng::seed_from_u64(arguments.seed);
+            let mut sums = Sums::default();
+            for round in 0..rounds {
+                let played = progress.round(stage, round, 0.0);
+                sums.add(f64::from(played.score), played.left);
+            }
+            println!("{}: {sums}", stage.name);
+        } else if !arguments.now {
+            progress.learn(arguments, stage)?;
+        }
+        Ok(())
+    }
+
+    /// Learns a stage to its end.
+    fn learn(&mut self, arguments: &Arguments, stage: &Stage) -> io::Result<()> {
+        if let (Targets::Discards(times), Some(from)) = (stage.targets, stage.from) {
+            let from = Self::open(&arguments.folder, named(from))?;
+            return self.learn_discards(arguments, &Teacher::new(&from, stage), times);
+        }
+        let mut teacher = None;
+        let began = Instant::now();
+        let mut kept = began;
+        let mut sums = Sums::default();
+        while self.rounds < stage.rounds {
+            self.set_rates(stage, self.rounds as f32 / stage.rounds as f32);
+            let may_stop = match stage.targets {
+                Targets::Draws(refresh) => {
+                    let teacher = teacher.get_or_insert_with(|| Teacher::new(self, stage));
+                    self.learn_from(teacher, arguments.threads, &mut sums);
+                    self.rounds.is_multiple_of(refresh)
+                }
+                _ => {
+                    self.learn_round(stage, &mut sums);
+                    self.rounds.is_multiple_of(BATCH)
+                }
+            };
+            if may_stop && kept.elapsed() > KEEP || self.rounds >= stage.rounds {
+                kept = Instant::now();
+                self.keep_and_tell(&arguments.folder, stage, began, &sums)?;
+                sums = Sums::default();
+            }
+            if may_stop {
+                teacher = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays a round and learns from it.
+    fn learn_round(&mut self, stage: &Stage, sums: &mut Sums) {
+        let played = self.round(stage, self.rounds, stage.explore);
+        sums.add(f64::from(played.score), played.left);
+        if let Some(lambda) = stage.lambda() {
+            for (rows, target) in played.targets(lambda) {
+                self.learn_value(stage, &rows, target, sums);
+            }
+        }
+        self.rounds += 1;
+    }
+
+    fn learn_value(&mut self, stage: &Stage, rows: &[u16], target: f32, sums: &mut Sums) {
+        let numbers = &mut self.network;
+        let off = learn_value::<FIRST, SECOND>(numbers, stage, rows, target / UNIT);
+        sums.error += f64::from(off * UNIT).powi(2);
+        sums.samples += 1.0;
+    }
+
+    /// The steps when so much of a stage is done.
+    fn set_rates(&mut self, stage: &Stage, done: f32) {
+        let rate = |rates: Option<[f32; 2]>| {
+            rates.map_or(0.0, |[first, last]| first * (last / first).powf(done))
+        };
+        self.network.rate = rate(stage.rates);
+        self.opponent.set_rate(rate(stage.reading));
+    }
+
+    fn keep_and_tell(
+        &mut self,
+        folder: &Path,
+        stage: &Stage,
+        began: Instant,
+        sums: &Sums,
+    ) -> io::Result<()> {
+        let seconds = began.elapsed().as_secs_f64();
+        let loss = self.opponent.loss / self.opponent.tiles;
+        println!(
+            "{}: {} rounds, {seconds:.0} s: {sums}, dangers {loss:.5}",
+            stage.name, self.rounds
+        );
+        (self.opponent.loss, self.opponent.tiles) = (0.0, 0.0);
+        self.keep(&file(folder, stage.name))
+    }
+
+    /// Learns from the next rounds of a teacher.
+    fn learn_from(
+        &mut self,
+        teacher: &Teacher<'_, FIRST, SECOND>,
+        threads: usize,
+        sums: &mut Sums,
+    ) {
+        let mut lessons = teacher.rounds(self.rounds, BATCH, threads, sums);
+        self.rounds += BATCH;
+        shuffle(&mut lessons, &mut self.rng);
+        for lesson in &lessons {
+            self.learn_value(teacher.stage, &lesson.rows, lesson.target, sums);
+        }
+    }
+
+    /// Learns from all rounds of a teacher, so many times.
+    fn learn_discards(
+        &mut self,
+        arguments: &Arguments,
+        teacher: &Teacher<'_, FIRST, SECOND>,
+        times: u64,
+    ) -> io::Result<()> {
+        let stage = teacher.stage;
+        let all = times * stage.rounds;
+        if self.rounds == all {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let mut sums = Sums::default();
+        let mut lessons = teacher.rounds(0, stage.rounds, arguments.threads, &mut sums);
+        // The other seat gets nearer to a win, so all hands seem to be worth more than they are.
+        let network = Net::<FIRST, SECOND>(&teacher.weights, stage.layout());
+        let more = |it: &Lesson| f64::from(it.target - network.value(&it.rows));
+        let more = lessons.iter().map(more).sum::<f64>() / lessons.len() as f64;
+        for lesson in &mut lessons {
+            lesson.target -= more as f32;
+        }
+        while self.rounds < all {
+            let mut order: Vec<usize> = (0..lessons.len()).collect();
+            shuffle(&mut order, &mut self.rng);
+            for (at, &lesson) in order.iter().enumerate() {
+                let part = at as f32 / lessons.len() as f32;
+                let done = (self.rounds as f32 + part * stage.rounds as f32) / all as f32;
+                self.set_rates(stage, done);
+                let Lesson { rows, target } = &lessons[lesson];
+                self.learn_value(stage, rows, *target, &mut sums);
+            }
+            self.rounds += stage.rounds;
+            self.keep_and_tell(&arguments.folder, stage, began, &sums)?;
+            (sums.error, sums.samples) = (0.0, 0.0);
+        }
+        Ok(())
+    }
+
     /// What the folder has of this stage, or its beginning.
     fn open(folder: &Path, stage: &Stage) -> io::Result<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(stage.seed);
@@ -325,7 +461,7 @@ impl Progress {
                 let from = Self::read(&file(folder, name), stage.layout(), rng.clone())?;
                 (from.network.weights, from.opponent)
             }
-            None => (stage.random(&mut rng), Opponent::new(stage.seed)),
+            None => (stage.random::<FIRST>(&mut rng), Opponent::new(stage.seed)),
         };
         Ok(Self {
             rounds: 0,
@@ -366,7 +502,7 @@ impl Progress {
 
     /// As the engine reads them, without a network against a passive seat.
     fn racing_weights(&self) -> Weights {
-        let passive = vec![0.0; Layout::of(PASSIVE_ROWS).weights];
+        let passive = vec![0.0; Layout::PASSIVE.weights];
         let bytes = self.bytes(&passive);
         Weights::read(bytes).expect("weights as they are written")
     }
@@ -396,16 +532,9 @@ impl Progress {
         fs::rename(part, file)
     }
 
-    fn round(
-        &mut self,
-        stage: &Stage,
-        round: u64,
-        explore: f64,
-        engine: Option<&Engine>,
-    ) -> Played {
+    fn round(&mut self, stage: &Stage, round: u64, explore: f64) -> Played {
         let mut table = Table {
-            engine,
-            network: Net(&self.network.weights, stage.layout()),
+            network: Net::<FIRST, SECOND>(&self.network.weights, stage.layout()),
             explore,
             rng: &mut self.rng,
             opponent: &mut self.opponent,
@@ -418,6 +547,172 @@ impl Progress {
         )
     }
 }
+
+/// Plays rounds by a network that does not change, and values hands by it and all draws that may follow.
+struct Teacher<'a, const FIRST: usize, const SECOND: usize> {
+    stage: &'a Stage,
+    engine: Engine,
+    weights: Vec<f32>,
+}
+
+/// A hand after a discard.
+struct Lesson {
+    rows: Rows,
+    /// What it is worth, in points.
+    target: f32,
+}
+
+/// Discards that are worth so many points less than the best one are not valued.
+const NEAR: f32 = 8.0;
+/// In how many of the turns discards are valued.
+const VALUED: f64 = 0.5;
+
+impl<'a, const FIRST: usize, const SECOND: usize> Teacher<'a, FIRST, SECOND> {
+    fn new(from: &Progress<FIRST, SECOND>, stage: &'a Stage) -> Self {
+        Self {
+            stage,
+            engine: Engine::new(from.racing_weights()),
+            weights: from.network.weights.clone(),
+        }
+    }
+
+    /// What so many rounds teach, beginning with this one.
+    fn rounds(&self, first: u64, count: u64, threads: usize, sums: &mut Sums) -> Vec<Lesson> {
+        let never = || false;
+        let rounds = divided(threads, count as usize, never, |at| {
+            self.round(first + at as u64)
+        });
+        let mut all = Vec::new();
+        for (end, lessons) in rounds {
+            sums.add(f64::from(end.score), end.left);
+            all.extend(lessons);
+        }
+        all
+    }
+
+    /// How a round ends, and what it teaches.
+    fn round(&self, number: u64) -> (End, Vec<Lesson>) {
+        let mut rng = ChaCha8Rng::seed_from_u64(!self.stage.seed);
+        rng.set_stream(number);
+        let mut player = Teaching {
+            teacher: self,
+            rng,
+            last: None,
+            lessons: Vec::new(),
+        };
+        let begins = number.is_multiple_of(2);
+        let tiles = wall(self.stage.seed, number);
+        let end = Round::deal(tiles, begins, true, Some(0.0)).play(begins, &mut player);
+        (end, player.lessons)
+    }
+}
+
+/// A teacher in a round.
+struct Teaching<'a, const FIRST: usize, const SECOND: usize> {
+    teacher: &'a Teacher<'a, FIRST, SECOND>,
+    rng: ChaCha8Rng,
+    /// What was kept last.
+    last: Option<Kept>,
+    lessons: Vec<Lesson>,
+}
+
+/// What a seat has and sees when it has discarded.
+struct Kept {
+    hand: Hand,
+    unseen: Hand,
+    left: u8,
+    racer: Racer,
+}
+
+impl Kept {
+    fn rows(&self) -> Rows {
+        let suits = Suits::of(&self.hand, &self.unseen, &self.racer.chances);
+        suits.rows(self.left, Some(&self.racer.threat))
+    }
+}
+
+impl<const FIRST: usize, const SECOND: usize> Teaching<'_, FIRST, SECOND> {
+    /// Values a hand by all draws that may follow, as if the other seat were as near to a win then.
+    fn values(&mut self, kept: &Kept) {
+        let engine = &self.teacher.engine;
+        let Kept {
+            hand,
+            unseen,
+            left,
+            racer,
+        } = kept;
+        let ahead = left.checked_sub(1).map_or(0.0, |left| {
+            let wait = engine.before_draw(hand, unseen, left, racer);
+            engine.through_other(hand, unseen, left, racer, wait)
+        });
+        self.lessons.push(Lesson {
+            rows: kept.rows(),
+            target: ahead,
+        });
+    }
+
+    /// Values what was kept last by all draws that may follow now, when the other seat has discarded.
+    fn looks_back(&mut self, situation: &Situation) {
+        let Some(kept) = self.last.take() else {
+            return;
+        };
+        let engine = &self.teacher.engine;
+        let (mut unseen, mut left) = (situation.unseen(), situation.left);
+        let mut drawn = situation.hand.kinds();
+        if let Some(drawn) = drawn.find(|&it| situation.hand.count(it) > kept.hand.count(it)) {
+            (unseen, left) = (unseen.with(drawn), left + 1);
+        }
+        let racer = engine.racer(&situation.own_river, &situation.other_river, &unseen);
+        let wait = engine.before_draw(&kept.hand, &unseen, left, &racer);
+        let before = kept.left.saturating_sub(1);
+        let ahead = engine.through_other(&kept.hand, &kept.unseen, before, &kept.racer, wait);
+        self.lessons.push(Lesson {
+            rows: kept.rows(),
+            target: ahead,
+        });
+    }
+}
+
+impl<const FIRST: usize, const SECOND: usize> Player for Teaching<'_, FIRST, SECOND> {
+    fn discard(&mut self, situation: &Situation) -> Tile {
+        self.looks_back(situation);
+        let Teacher { stage, engine, .. } = self.teacher;
+        let unseen = situation.unseen();
+        let racer = engine.racer(&situation.own_river, &situation.other_river, &unseen);
+        let kept = |tile| Kept {
+            hand: situation.hand.without(tile),
+            unseen,
+            left: situation.left,
+            racer: racer.clone(),
+        };
+        let valued = engine.discards(situation, &AT_ONCE);
+        let mut chosen = 0;
+        if self.rng.random::<f64>() < stage.explore {
+            chosen = self.rng.random_range(0..valued.len().min(3));
+        }
+        let chosen = valued[chosen].tile;
+        match stage.targets {
+            Targets::Discards(_) if self.rng.random::<f64>() < VALUED => {
+                let bound = valued[0].value - NEAR;
+                for one in valued.iter().filter(|one| one.value >= bound) {
+                    self.values(&kept(one.tile));
+                }
+            }
+            Targets::Draws(_) => self.last = Some(kept(chosen)),
+            _ => {}
+        }
+        chosen
+    }
+
+    fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool {
+        self.looks_back(situation);
+        let engine = &self.teacher.engine;
+        engine.wins(situation, tile, self_draw, &AT_ONCE)
+    }
+}
+
+/// The networks alone decide.
+const AT_ONCE: Limit<'static> = Limit::hands(1);
 
 /// What is told of some rounds.
 #[derive(Default)]
@@ -433,14 +728,13 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, played: &Played) {
-        let score = f64::from(played.score);
+    fn add(&mut self, score: f64, left: u8) {
         self.rounds += 1.0;
         self.score += score;
         self.squares += score * score;
         if score > 0.0 {
             self.wins += 1.0;
-            self.left += f64::from(played.left);
+            self.left += f64::from(left);
         }
         if score < 0.0 {
             self.losses += 1.0;
@@ -465,9 +759,9 @@ impl std::fmt::Display for Sums {
 }
 
 /// A network of numbers of four bytes.
-struct Net<'a>(&'a [f32], Layout);
+struct Net<'a, const FIRST: usize, const SECOND: usize>(&'a [f32], Layout);
 
-impl Net<'_> {
+impl<const FIRST: usize, const SECOND: usize> Net<'_, FIRST, SECOND> {
     fn sum(&self, rows: &[u16]) -> [f32; FIRST] {
         let mut sum = [0.0; FIRST];
         for &row in rows {
@@ -536,20 +830,11 @@ struct Step {
     best: f32,
     /// Whether another one was taken.
     explored: bool,
-    /// The mean over all draws that could follow, once it is known.
-    mean: Option<f32>,
 }
 
 impl Played {
     /// The rows of each hand that was kept, and what it was worth.
-    fn targets(self, targets: Targets) -> Vec<(Rows, f32)> {
-        let lambda = match targets {
-            Targets::Rounds(lambda) => lambda,
-            Targets::Draws => {
-                let steps = self.steps.iter();
-                return steps.filter_map(|it| Some((it.rows, it.mean?))).collect();
-            }
-        };
+    fn targets(self, lambda: f32) -> Vec<(Rows, f32)> {
         let mut target = self.score;
         let mut targets = Vec::with_capacity(self.steps.len());
         for step in self.steps.iter().rev() {
@@ -709,9 +994,8 @@ impl Look {
 struct Seat(bool);
 
 /// Where rounds are played.
-struct Table<'a, R> {
-    engine: Option<&'a Engine>,
-    network: Net<'a>,
+struct Table<'a, R, const FIRST: usize, const SECOND: usize> {
+    network: Net<'a, FIRST, SECOND>,
     explore: f64,
     rng: &'a mut R,
     opponent: &'a mut Opponent,
@@ -719,7 +1003,7 @@ struct Table<'a, R> {
     pay: f32,
 }
 
-impl<R: Rng> Table<'_, R> {
+impl<R: Rng, const FIRST: usize, const SECOND: usize> Table<'_, R, FIRST, SECOND> {
     fn round(&mut self, opponent: Kind, seat: Seat) -> Played {
         let mut tiles: Vec<Tile> = Hand::FULL.tiles().collect();
         shuffle(&mut tiles, self.rng);
@@ -773,7 +1057,6 @@ impl<R: Rng> Table<'_, R> {
                     rows: suits.rows(left, threat),
                     best: top.value,
                     explored: chosen.tile != top.tile,
-                    mean: None,
                 };
                 if let Some(other) = &mut other {
                     if let Some(faan) = other.wins(chosen.tile) {
@@ -806,19 +1089,7 @@ impl<R: Rng> Table<'_, R> {
                         discard
                     }
                 };
-                let before = unseen;
                 unseen = unseen.without(discard);
-                if let (Some(engine), Some(step), Some(then)) =
-                    (self.engine, steps.last_mut(), &racer)
-                {
-                    let now = self
-                        .opponent
-                        .look(&own_river, &other_river, &unseen)
-                        .racer();
-                    let wait = engine.before_draw(&hand, &unseen, left, now);
-                    let mean = engine.after_discard(&hand, &before, left + 1, then.clone(), wait);
-                    step.mean = Some(mean);
-                }
                 if let Some(score) = self.score(&hand.with(discard), left) {
                     let wait = if left == 0 {
                         0.0
@@ -928,8 +1199,14 @@ const fn slope(x: f32) -> f32 {
 }
 
 /// Moves what a network says of these rows towards the target, and returns how far it was off.
-fn learn_value(numbers: &mut Numbers, layout: Layout, rows: &[u16], target: f32) -> f32 {
-    let network = Net(&numbers.weights, layout);
+fn learn_value<const FIRST: usize, const SECOND: usize>(
+    numbers: &mut Numbers,
+    stage: &Stage,
+    rows: &[u16],
+    target: f32,
+) -> f32 {
+    let layout = stage.layout();
+    let network = Net::<FIRST, SECOND>(&numbers.weights, layout);
     let sum = network.sum(rows);
     let first = sum.map(threshold);
     let second_sum = network.second(&first);
@@ -956,7 +1233,11 @@ fn learn_value(numbers: &mut Numbers, layout: Layout, rows: &[u16], target: f32)
         numbers.step(layout.second + at * SECOND, &gradient);
     }
     for &row in rows {
-        numbers.step(usize::from(row) * FIRST, &first_slopes);
+        let at = usize::from(row) * FIRST;
+        numbers.step(at, &first_slopes);
+        for weight in &mut numbers.weights[at..at + FIRST] {
+            *weight = weight.clamp(-stage.largest(), stage.largest());
+        }
     }
     off
 }

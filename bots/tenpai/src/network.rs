@@ -1,22 +1,77 @@
 //! The network that says what a hand is worth: a sum of rows, and two layers behind it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, marker::PhantomData};
 
-/// The width of the first layer.
-pub const FIRST: usize = 32;
-/// How many neurons of the first layer are summed up at once.
-const LANES: usize = 16;
-/// The width of the second layer.
-pub const SECOND: usize = 16;
+use crate::features::{PASSIVE_ROWS, RACING_ROWS};
+
 /// What an output of 1 is worth in points.
 pub const UNIT: f32 = 32.0;
-/// How many weights follow the rows of the first layer: the second layer by the neurons of the first
-/// one, its offsets, the last layer and its offset.
-const BEHIND: usize = FIRST * SECOND + 2 * SECOND + 1;
-/// What 1 is among the stored weights.
+/// What 1 is among the stored weights of two bytes.
 pub const FIXED: f32 = 4096.0;
+/// How many neurons are summed up at once, few enough that the sums stay in registers.
+const LANES: usize = 16;
 
-/// Where the weights of a network with so many rows begin that are not of the first layer.
+/// The network against a seat that never wins.
+pub type PassiveNetwork = Network<i16, 32, 16>;
+/// The network against a seat that races.
+pub type RacingNetwork = Network<i8, 64, 32>;
+
+/// How the rows of a first layer are stored.
+pub trait Stored {
+    /// How many bytes a number takes.
+    const BYTES: usize;
+    /// What 1 is among them.
+    const ONE: f32;
+    /// The largest number.
+    const LARGEST: f32;
+    /// Holds the sum of as many rows as a hand has.
+    type Sum: Copy + Default + Into<i32>;
+
+    /// Adds the numbers of these bytes, one to each sum.
+    fn add(sums: &mut [Self::Sum; LANES], bytes: &[u8]);
+    /// The bytes of a number. One that is too large is stored as the largest.
+    fn store(number: f32, bytes: &mut Vec<u8>);
+}
+
+impl Stored for i16 {
+    const BYTES: usize = 2;
+    const ONE: f32 = FIXED;
+    const LARGEST: f32 = Self::MAX as f32 / FIXED;
+    type Sum = i32;
+
+    #[inline]
+    fn add(sums: &mut [i32; LANES], bytes: &[u8]) {
+        let bytes: &[u8; 2 * LANES] = bytes.first_chunk().expect("a whole row");
+        for (sum, number) in sums.iter_mut().zip(bytes.as_chunks().0) {
+            *sum += i32::from(Self::from_le_bytes(*number));
+        }
+    }
+
+    fn store(number: f32, bytes: &mut Vec<u8>) {
+        bytes.extend(((number * Self::ONE).round() as Self).to_le_bytes());
+    }
+}
+
+impl Stored for i8 {
+    const BYTES: usize = 1;
+    const ONE: f32 = 64.0;
+    const LARGEST: f32 = Self::MAX as f32 / Self::ONE;
+    type Sum = i16;
+
+    #[inline]
+    fn add(sums: &mut [i16; LANES], bytes: &[u8]) {
+        let bytes: &[u8; LANES] = bytes.first_chunk().expect("a whole row");
+        for (sum, number) in sums.iter_mut().zip(bytes) {
+            *sum += i16::from(number.cast_signed());
+        }
+    }
+
+    fn store(number: f32, bytes: &mut Vec<u8>) {
+        bytes.extend(((number * Self::ONE).round() as Self).to_le_bytes());
+    }
+}
+
+/// Where the weights of a network begin that are not of the first layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// The weights of the second layer, by the neurons of the first one.
@@ -27,94 +82,130 @@ pub struct Layout {
     pub last: usize,
     /// How many weights there are.
     pub weights: usize,
+    /// How many bytes they take.
+    pub(crate) bytes: usize,
 }
 
 impl Layout {
-    /// With so many rows in the first layer.
-    #[must_use]
-    pub const fn of(rows: usize) -> Self {
-        let second = rows * FIRST;
-        let offsets = second + FIRST * SECOND;
-        Self {
-            second,
-            offsets,
-            last: offsets + SECOND,
-            weights: second + BEHIND,
-        }
-    }
+    /// Of the network against a seat that never wins.
+    pub const PASSIVE: Self = PassiveNetwork::layout(PASSIVE_ROWS);
+    /// Of the network against a seat that races.
+    pub const RACING: Self = RacingNetwork::layout(RACING_ROWS);
 }
 
-/// The weights of a network, two bytes each.
+/// The weights of a network: the rows of the first layer as they are [`Stored`], and two bytes for each of
+/// the others.
 #[derive(Clone, Debug)]
-pub struct Network {
+pub struct Network<N, const FIRST: usize, const SECOND: usize> {
     rows: Cow<'static, [u8]>,
     second: [[f32; SECOND]; FIRST],
     offsets: [f32; SECOND],
     last: [f32; SECOND],
     last_offset: f32,
+    stored: PhantomData<N>,
 }
 
-impl Network {
-    /// Of its weights in units of 1 / [`FIXED`], two bytes each.
+impl<N: Stored, const FIRST: usize, const SECOND: usize> Network<N, FIRST, SECOND> {
+    /// The width of the first layer.
+    pub const FIRST: usize = FIRST;
+    /// The width of the second layer.
+    pub const SECOND: usize = SECOND;
+    /// The largest weight of a row.
+    pub const LARGEST: f32 = N::LARGEST;
+    /// How many weights follow the rows of the first layer: the second layer by the neurons of the first
+    /// one, its offsets, the last layer and its offset.
+    const BEHIND: usize = FIRST * SECOND + 2 * SECOND + 1;
+
+    /// With so many rows in the first layer.
+    #[must_use]
+    pub const fn layout(rows: usize) -> Layout {
+        let second = rows * FIRST;
+        let offsets = second + FIRST * SECOND;
+        Layout {
+            second,
+            offsets,
+            last: offsets + SECOND,
+            weights: second + Self::BEHIND,
+            bytes: second * N::BYTES + 2 * Self::BEHIND,
+        }
+    }
+
+    /// Of its weights as they are stored.
     pub(crate) fn new(weights: Cow<'static, [u8]>) -> Self {
-        let layout = Layout::of((weights.len() / 2 - BEHIND) / FIRST);
-        let at = |place: usize| {
-            let bytes = [weights[2 * place], weights[2 * place + 1]];
-            f32::from(i16::from_le_bytes(bytes)) / FIXED
+        let rows = weights.len() - 2 * Self::BEHIND;
+        let mut numbers = weights[rows..].as_chunks().0.iter();
+        let mut next = || {
+            let bytes = numbers.next().expect("as many as there are");
+            f32::from(i16::from_le_bytes(*bytes)) / FIXED
         };
         let mut second = [[0.0; SECOND]; FIRST];
-        for (first, row) in second.iter_mut().enumerate() {
-            for (column, weight) in row.iter_mut().enumerate() {
-                *weight = at(layout.second + first * SECOND + column);
-            }
-        }
+        second.as_flattened_mut().fill_with(&mut next);
         Self {
             second,
-            offsets: std::array::from_fn(|column| at(layout.offsets + column)),
-            last: std::array::from_fn(|column| at(layout.last + column)),
-            last_offset: at(layout.last + SECOND),
+            offsets: std::array::from_fn(|_| next()),
+            last: std::array::from_fn(|_| next()),
+            last_offset: next(),
             rows: match weights {
-                Cow::Borrowed(weights) => Cow::Borrowed(&weights[..2 * layout.second]),
-                Cow::Owned(weights) => Cow::Owned(weights[..2 * layout.second].to_vec()),
+                Cow::Borrowed(weights) => Cow::Borrowed(&weights[..rows]),
+                Cow::Owned(mut weights) => {
+                    weights.truncate(rows);
+                    Cow::Owned(weights)
+                }
             },
+            stored: PhantomData,
         }
+    }
+
+    /// Puts these weights into the form that [`new`](Self::new) reads. One that is too large is stored as
+    /// the largest.
+    pub(crate) fn store(weights: &[f32], bytes: &mut Vec<u8>) {
+        let (rows, behind) = weights.split_at(weights.len() - Self::BEHIND);
+        rows.iter().for_each(|&weight| N::store(weight, bytes));
+        behind.iter().for_each(|&weight| i16::store(weight, bytes));
     }
 
     /// What a hand with these rows is worth, in points.
     #[inline]
     #[must_use]
     pub fn value(&self, rows: &[u16]) -> f32 {
-        let first: [f32; FIRST] = first_layer(&self.rows, rows);
+        let first: [f32; FIRST] = first_layer::<N, FIRST>(&self.rows, rows);
+        let second = self.second_layer(&first);
+        let products = second.iter().zip(&self.last);
+        let sum: f32 = products.map(|(&sum, weight)| threshold(sum) * weight).sum();
+        UNIT * (sum + self.last_offset)
+    }
+
+    /// The neurons of the second layer before the activation. Where this is part of a larger function, the
+    /// compiler finds no good instructions for it.
+    #[inline(never)]
+    fn second_layer(&self, first: &[f32; FIRST]) -> [f32; SECOND] {
         let mut second = self.offsets;
         for (first, row) in first.iter().zip(&self.second) {
             for (sum, weight) in second.iter_mut().zip(row) {
                 *sum += first * weight;
             }
         }
-        let products = second.iter().zip(&self.last);
-        let sum: f32 = products.map(|(&sum, weight)| threshold(sum) * weight).sum();
-        UNIT * (sum + self.last_offset)
+        second
     }
 }
 
-/// The neurons of a first layer: the sums of these rows of weights, of two bytes each.
+/// The neurons of a first layer: the sums of these rows of weights.
 #[inline]
-pub(crate) fn first_layer<const WIDTH: usize>(weights: &[u8], rows: &[u16]) -> [f32; WIDTH] {
+pub(crate) fn first_layer<N: Stored, const WIDTH: usize>(
+    weights: &[u8],
+    rows: &[u16],
+) -> [f32; WIDTH] {
     const {
         assert!(WIDTH.is_multiple_of(LANES), "each neuron is summed up");
     }
     let mut first = [0.0; WIDTH];
-    // Only a few numbers at a time, so that they stay in registers.
     for (part, first) in first.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-        let mut sum = [0_i32; LANES];
+        let mut sums = [N::Sum::default(); LANES];
         for &row in rows {
-            let at = 2 * (usize::from(row) * WIDTH + part * LANES);
-            let weights: &[u8; 2 * LANES] = weights[at..].first_chunk().expect("a whole row");
-            for (sum, weight) in sum.iter_mut().zip(weights.as_chunks().0) {
-                *sum += i32::from(i16::from_le_bytes(*weight));
-            }
+            let at = N::BYTES * (usize::from(row) * WIDTH + part * LANES);
+            N::add(&mut sums, &weights[at..]);
         }
-        *first = sum.map(|sum| threshold(sum as f32 / FIXED));
+        *first = sums.map(|sum| threshold(sum.into() as f32 / N::ONE));
     }
     first
 }
@@ -131,29 +222,53 @@ mod tests {
     use super::*;
 
     /// Any weights, and the same hand by sums of whole rows.
-    #[test]
-    fn a_value_is_the_sum_of_its_rows() {
-        let rows = 40;
-        let layout = Layout::of(rows);
-        let weight = |at: usize| ((at * 7919 + 13) % 1201) as i16 - 600;
-        let bytes: Vec<u8> = (0..layout.weights)
-            .flat_map(|at| weight(at).to_le_bytes())
+    fn a_value_is_the_sum_of_its_rows<N: Stored, const FIRST: usize, const SECOND: usize>() {
+        let layout = Network::<N, FIRST, SECOND>::layout(40);
+        let behind = layout.weights - layout.second;
+        // Numbers that are stored exactly.
+        let weights: Vec<f32> = (0..layout.weights)
+            .map(|at| {
+                let number = ((at * 7919 + 13) % 201) as f32 - 100.0;
+                let is_behind = at >= layout.weights - behind;
+                number / if is_behind { FIXED } else { N::ONE }
+            })
             .collect();
-        let network = Network::new(bytes.into());
+        let mut bytes = Vec::new();
+        Network::<N, FIRST, SECOND>::store(&weights, &mut bytes);
+        assert_eq!(bytes.len(), layout.bytes);
+        let network = Network::<N, FIRST, SECOND>::new(bytes.into());
         let taken = [3, 17, 0, 39, 17];
-        let number = |at: usize| f32::from(weight(at)) / FIXED;
         let first: Vec<f32> = (0..FIRST)
-            .map(|column| threshold(taken.iter().map(|row| number(row * FIRST + column)).sum()))
+            .map(|column| threshold(taken.iter().map(|row| weights[row * FIRST + column]).sum()))
             .collect();
         let second = (0..SECOND).map(|column| {
             let sums = first.iter().enumerate();
             let sum: f32 = sums
-                .map(|(at, first)| first * number(layout.second + at * SECOND + column))
+                .map(|(at, first)| first * weights[layout.second + at * SECOND + column])
                 .sum();
-            threshold(sum + number(layout.offsets + column)) * number(layout.last + column)
+            threshold(sum + weights[layout.offsets + column]) * weights[layout.last + column]
         });
-        let expected = UNIT * (second.sum::<f32>() + number(layout.last + SECOND));
+        let expected = UNIT * (second.sum::<f32>() + weights[layout.last + SECOND]);
         let found = network.value(&taken.map(|row| row as u16));
         assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
+    }
+
+    #[test]
+    fn a_value_is_the_sum_of_rows_of_two_bytes_a_number() {
+        a_value_is_the_sum_of_its_rows::<i16, 32, 16>();
+    }
+
+    #[test]
+    fn a_value_is_the_sum_of_rows_of_one_byte_a_number() {
+        a_value_is_the_sum_of_its_rows::<i8, 64, 32>();
+    }
+
+    #[test]
+    fn a_number_that_is_too_large_is_stored_as_the_largest() {
+        let mut bytes = Vec::new();
+        i8::store(5.0, &mut bytes);
+        i8::store(-5.0, &mut bytes);
+        i16::store(10.0, &mut bytes);
+        assert_eq!(bytes, [0x7f, 0x80, 0xff, 0x7f]);
     }
 }

@@ -142,64 +142,56 @@ pub fn sight(own: &[Tile], other: &[Tile], unseen: &Hand) -> [SuitRows; SUITS] {
     })
 }
 
-/// A network that says so many numbers of each suit.
+/// A network that says so many numbers of each suit. It is asked once or a few times for an answer, so its
+/// weights are read where they lie.
 #[derive(Clone, Debug)]
-pub struct Reader<const OUTPUTS: usize> {
-    rows: Cow<'static, [u8]>,
-    second: Vec<[f32; SECOND]>,
-    offsets: [f32; SECOND],
-    last: Vec<[f32; OUTPUTS]>,
-    last_offsets: [f32; OUTPUTS],
-}
+pub struct Reader<const OUTPUTS: usize>(Cow<'static, [u8]>);
 
 impl<const OUTPUTS: usize> Reader<OUTPUTS> {
     /// Of [`weights`] weights in units of 1 / [`FIXED`], two bytes each.
-    pub(crate) fn new(weights: Cow<'static, [u8]>) -> Self {
-        let at = |place: usize| {
-            let bytes = [weights[2 * place], weights[2 * place + 1]];
-            f32::from(i16::from_le_bytes(bytes)) / FIXED
-        };
-        let second = (0..2 * FIRST)
-            .map(|row| std::array::from_fn(|column| at(SECOND_ROWS + row * SECOND + column)));
-        let last =
-            (0..SECOND).map(|row| std::array::from_fn(|column| at(LAST + row * OUTPUTS + column)));
-        Self {
-            second: second.collect(),
-            offsets: std::array::from_fn(|column| at(OFFSETS + column)),
-            last: last.collect(),
-            last_offsets: std::array::from_fn(|column| at(LAST + SECOND * OUTPUTS + column)),
-            rows: match weights {
-                Cow::Borrowed(weights) => Cow::Borrowed(&weights[..2 * SECOND_ROWS]),
-                Cow::Owned(weights) => Cow::Owned(weights[..2 * SECOND_ROWS].to_vec()),
-            },
-        }
+    pub(crate) const fn new(weights: Cow<'static, [u8]>) -> Self {
+        Self(weights)
+    }
+
+    /// Some weights that follow one another.
+    #[inline]
+    fn numbers<const COUNT: usize>(&self, from: usize) -> [f32; COUNT] {
+        let bytes = &self.0[2 * from..2 * (from + COUNT)];
+        let (numbers, _) = bytes.as_chunks();
+        std::array::from_fn(|at| f32::from(i16::from_le_bytes(numbers[at])) / FIXED)
     }
 
     /// What it says of each suit.
     #[must_use]
     pub fn read(&self, suits: &[SuitRows; SUITS]) -> [[f32; OUTPUTS]; SUITS] {
         let suits = suits.each_ref();
-        let first: [[f32; FIRST]; SUITS] = suits.map(|rows| first_layer(&self.rows, rows));
-        std::array::from_fn(|suit| {
-            let [one, other] = [(suit + 1) % SUITS, (suit + 2) % SUITS];
-            let mut second = self.offsets;
-            let (here, there) = self.second.split_at(FIRST);
-            for at in 0..FIRST {
-                let inputs = [first[suit][at], first[one][at] + first[other][at]];
-                for (input, row) in inputs.into_iter().zip([&here[at], &there[at]]) {
-                    for (sum, weight) in second.iter_mut().zip(row) {
-                        *sum += input * weight;
-                    }
-                }
+        let first: [[f32; FIRST]; SUITS] =
+            suits.map(|rows| first_layer::<i16, FIRST>(&self.0, rows));
+        let mut second: [[f32; SECOND]; SUITS] = [self.numbers(OFFSETS); SUITS];
+        let row = |at: usize| self.numbers(SECOND_ROWS + at * SECOND);
+        let rows = (0..FIRST).map(|at| [row(at), row(FIRST + at)]);
+        for (at, [here, there]) in rows.enumerate() {
+            for (suit, second) in second.iter_mut().enumerate() {
+                let [one, other] = [(suit + 1) % SUITS, (suit + 2) % SUITS];
+                add(second, first[suit][at], &here);
+                add(second, first[one][at] + first[other][at], &there);
             }
-            let mut outputs = self.last_offsets;
-            for (sum, row) in second.into_iter().zip(&self.last) {
-                let input = threshold(sum);
-                for (output, weight) in outputs.iter_mut().zip(row) {
-                    *output += input * weight;
-                }
+        }
+        let mut outputs: [[f32; OUTPUTS]; SUITS] = [self.numbers(LAST + SECOND * OUTPUTS); SUITS];
+        let rows = (0..SECOND).map(|at| self.numbers(LAST + at * OUTPUTS));
+        for (at, row) in rows.enumerate() {
+            for (outputs, second) in outputs.iter_mut().zip(&second) {
+                add(outputs, threshold(second[at]), &row);
             }
-            outputs
-        })
+        }
+        outputs
+    }
+}
+
+/// Adds a row of weights, so many times.
+#[inline]
+fn add<const WIDTH: usize>(sums: &mut [f32; WIDTH], input: f32, row: &[f32; WIDTH]) {
+    for (sum, weight) in sums.iter_mut().zip(row) {
+        *sum += input * weight;
     }
 }

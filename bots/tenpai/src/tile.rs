@@ -168,9 +168,9 @@ impl Hand {
 }
 
 /// Puts tiles into a random order.
-pub fn shuffle(tiles: &mut [Tile], rng: &mut impl Rng) {
-    for at in (1..tiles.len()).rev() {
-        tiles.swap(at, rng.random_range(0..=at));
+pub fn shuffle<T>(items: &mut [T], rng: &mut impl Rng) {
+    for at in (1..items.len()).rev() {
+        items.swap(at, rng.random_range(0..=at));
     }
 }
 

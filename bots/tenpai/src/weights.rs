@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    features::{PASSIVE_ROWS, RACING_ROWS},
-    network::{FIXED, Layout, Network},
+    network::{Layout, PassiveNetwork, RacingNetwork, Stored as _},
     opponent::{Habits, READINGS, THROWS, TURNS},
     reader::{self, Reader},
 };
@@ -12,8 +11,8 @@ use crate::{
 /// The networks and what is known of opponents.
 #[derive(Clone, Debug)]
 pub struct Weights {
-    pub(crate) passive: Network,
-    pub(crate) racing: Network,
+    pub(crate) passive: PassiveNetwork,
+    pub(crate) racing: RacingNetwork,
     pub(crate) habits: Habits,
 }
 
@@ -27,17 +26,25 @@ pub struct WeightsError {
     pub found: usize,
 }
 
-/// The numbers of each part of the file, in order: the networks against a passive and against a
+/// How many numbers each part of the file has, in order: the networks against a passive and against a
 /// racing opponent, both readers of [`Habits`], and the points of a win by turn.
 const PARTS: [usize; 5] = [
-    Layout::of(PASSIVE_ROWS).weights,
-    Layout::of(RACING_ROWS).weights,
+    Layout::PASSIVE.weights,
+    Layout::RACING.weights,
     reader::weights(READINGS),
     reader::weights(THROWS),
     TURNS,
 ];
+/// How many bytes each of them takes.
+const BYTES: [usize; 5] = [
+    Layout::PASSIVE.bytes,
+    Layout::RACING.bytes,
+    2 * PARTS[2],
+    2 * PARTS[3],
+    2 * PARTS[4],
+];
 /// How many bytes weights take.
-const BYTES: usize = 2 * (PARTS[0] + PARTS[1] + PARTS[2] + PARTS[3] + PARTS[4]);
+const ALL: usize = BYTES[0] + BYTES[1] + BYTES[2] + BYTES[3] + BYTES[4];
 /// What 1 is among the stored points.
 const POINTS: f32 = 100.0;
 
@@ -53,24 +60,24 @@ impl Weights {
         Self::read(bytes).expect("a test reads them")
     }
 
-    /// Reads the networks against a passive and against a racing opponent, then the habits: two
-    /// bytes for each number.
+    /// Reads the networks against a passive and against a racing opponent, then the habits: a byte for
+    /// each number of a row of the second network, and two for each of the others.
     ///
     /// # Errors
     ///
     /// [`WeightsError`] if there are more or fewer.
     pub fn read(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, WeightsError> {
         let bytes = bytes.into();
-        if bytes.len() != BYTES {
+        if bytes.len() != ALL {
             return Err(WeightsError {
-                expected: BYTES,
+                expected: ALL,
                 found: bytes.len(),
             });
         }
         let mut place = 0;
-        let mut parts = PARTS.into_iter().map(|numbers| {
+        let mut parts = BYTES.into_iter().map(|bytes_here| {
             let from = place;
-            place += 2 * numbers;
+            place += bytes_here;
             match &bytes {
                 Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[from..place]),
                 Cow::Owned(bytes) => Cow::Owned(bytes[from..place].to_vec()),
@@ -78,8 +85,8 @@ impl Weights {
         });
         let mut part = || parts.next().expect("as many as are read here");
         Ok(Self {
-            passive: Network::new(part()),
-            racing: Network::new(part()),
+            passive: PassiveNetwork::new(part()),
+            racing: RacingNetwork::new(part()),
             habits: Habits {
                 hand: Reader::new(part()),
                 throws: Reader::new(part()),
@@ -95,19 +102,23 @@ impl Weights {
     }
 
     /// Puts learned numbers, by part of the file, into the form that [`read`](Self::read) reads. A
-    /// weight beyond 8 is written as 8.
+    /// number that is too large is written as the largest.
     ///
     /// # Panics
     ///
     /// If a part has more or fewer numbers.
     #[must_use]
     pub fn to_bytes(parts: [&[f32]; 5]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(BYTES);
-        for (at, part) in parts.into_iter().enumerate() {
-            assert_eq!(part.len(), PARTS[at], "the numbers of part {at}");
-            let unit = if at == 4 { POINTS } else { FIXED };
-            let fixed = |number: &f32| ((number * unit).round() as i16).to_le_bytes();
-            bytes.extend(part.iter().flat_map(fixed));
+        assert_eq!(parts.map(<[f32]>::len), PARTS, "the numbers of each part");
+        let [passive, racing, hand, throws, points] = parts;
+        let mut bytes = Vec::with_capacity(ALL);
+        PassiveNetwork::store(passive, &mut bytes);
+        RacingNetwork::store(racing, &mut bytes);
+        for &number in hand.iter().chain(throws) {
+            i16::store(number, &mut bytes);
+        }
+        for point in points {
+            bytes.extend(((point * POINTS).round() as i16).to_le_bytes());
         }
         bytes
     }

@@ -3,7 +3,7 @@
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use tenpai::{Engine, Hand, Limit, Shanten, Situation, Tile, faan, shuffle};
+use tenpai::{Hand, Shanten, Situation, Tile, faan, shuffle};
 
 /// Who is asked in a round.
 pub(crate) trait Player {
@@ -17,47 +17,13 @@ pub(crate) trait Player {
     fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool;
 }
 
-/// An engine that evaluates about so many hands for an answer.
-pub(crate) struct EnginePlayer<'a> {
-    pub(crate) engine: &'a Engine,
-    pub(crate) hands: u64,
-    pub(crate) playouts: u64,
-    pub(crate) threads: usize,
-}
-
-impl EnginePlayer<'_> {
-    const fn limit(&self) -> Limit<'static> {
-        Limit::hands(self.hands)
-            .and_playouts(self.playouts)
-            .and_threads(self.threads)
-    }
-}
-
-impl Player for EnginePlayer<'_> {
-    fn discard(&mut self, situation: &Situation) -> Tile {
-        self.engine.discards(situation, &self.limit())[0].tile
-    }
-
-    fn wins(&mut self, situation: &Situation, tile: Tile, self_draw: bool) -> bool {
-        self.engine.wins(situation, tile, self_draw, &self.limit())
-    }
-}
-
 /// The end of a round.
 #[derive(Clone, Copy)]
 pub(crate) struct End {
     /// The own points less those of the other seat.
     pub(crate) score: i32,
     /// The tiles that were left.
-    left: u8,
-}
-
-impl End {
-    /// The faan of the seat that is asked, if it won.
-    pub(crate) fn faan(self) -> Option<f64> {
-        let won = self.score > 0;
-        won.then(|| f64::from(self.score - i32::from(self.left)) / 3.0)
-    }
+    pub(crate) left: u8,
 }
 
 /// A round at one moment.
@@ -195,12 +161,4 @@ fn lost(other: &Shanten, tile: Tile, left: u8) -> Option<End> {
     let faan = other.wins(tile)?;
     let score = -((3 * faan + u32::from(left)) as i32);
     Some(End { score, left })
-}
-
-/// The mean and its standard error.
-pub(crate) fn mean(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0) / count).sqrt())
 }
