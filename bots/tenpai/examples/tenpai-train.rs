@@ -2,7 +2,8 @@
 //! against an opponent that discards any unseen tile and never wins, as `simple` does, then against
 //! one that discards and wins as `shanten` does, whose habits are learned at the same time.
 //!
-//! What is learned is kept in a folder every minute; a run that was stopped continues there.
+//! What is learned is kept in a folder every minute, in the last stage whenever all of its rounds were learned
+//! once more; a run that was stopped continues there.
 
 #[path = "shared/round.rs"]
 mod round;

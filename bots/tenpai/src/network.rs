@@ -180,10 +180,8 @@ impl<N: Stored, const FIRST: usize, const SECOND: usize> Network<N, FIRST, SECON
     #[inline(never)]
     fn second_layer(&self, first: &[f32; FIRST]) -> [f32; SECOND] {
         let mut second = self.offsets;
-        for (first, row) in first.iter().zip(&self.second) {
-            for (sum, weight) in second.iter_mut().zip(row) {
-                *sum += first * weight;
-            }
+        for (&first, row) in first.iter().zip(&self.second) {
+            add(&mut second, first, row);
         }
         second
     }
@@ -210,6 +208,14 @@ pub(crate) fn first_layer<N: Stored, const WIDTH: usize>(
     first
 }
 
+/// Adds a row of weights, so many times.
+#[inline]
+pub(crate) fn add<const WIDTH: usize>(sums: &mut [f32; WIDTH], input: f32, row: &[f32; WIDTH]) {
+    for (sum, weight) in sums.iter_mut().zip(row) {
+        *sum += input * weight;
+    }
+}
+
 /// The activation of a neuron: a hundredth of what is below zero, so that none stops learning.
 #[inline]
 #[must_use]
@@ -224,13 +230,11 @@ mod tests {
     /// Any weights, and the same hand by sums of whole rows.
     fn a_value_is_the_sum_of_its_rows<N: Stored, const FIRST: usize, const SECOND: usize>() {
         let layout = Network::<N, FIRST, SECOND>::layout(40);
-        let behind = layout.weights - layout.second;
         // Numbers that are stored exactly.
         let weights: Vec<f32> = (0..layout.weights)
             .map(|at| {
                 let number = ((at * 7919 + 13) % 201) as f32 - 100.0;
-                let is_behind = at >= layout.weights - behind;
-                number / if is_behind { FIXED } else { N::ONE }
+                number / if at < layout.second { N::ONE } else { FIXED }
             })
             .collect();
         let mut bytes = Vec::new();

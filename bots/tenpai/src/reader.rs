@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    network::{FIXED, first_layer, threshold},
+    network::{FIXED, add, first_layer, threshold},
     tile::{Hand, RANKS, SUITS, Tile},
 };
 
@@ -185,13 +185,5 @@ impl<const OUTPUTS: usize> Reader<OUTPUTS> {
             }
         }
         outputs
-    }
-}
-
-/// Adds a row of weights, so many times.
-#[inline]
-fn add<const WIDTH: usize>(sums: &mut [f32; WIDTH], input: f32, row: &[f32; WIDTH]) {
-    for (sum, weight) in sums.iter_mut().zip(row) {
-        *sum += input * weight;
     }
 }
