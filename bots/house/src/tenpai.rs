@@ -136,7 +136,12 @@ fn build(parameters: &Parameters) -> Result<Bot, SpecError> {
     let settings = Settings::of(parameters)?;
     // Neither the time nor the memory of it is a game's.
     tenpai::prepare();
-    let engine = Engine::new(Weights::embedded()).without(settings.without.clone());
+    let weights = if settings.playouts > 0 {
+        Weights::wide()
+    } else {
+        Weights::embedded()
+    };
+    let engine = Engine::new(weights).without(settings.without.clone());
     let engine = Arc::new(engine);
     Ok(Bot::new(BOT.name, env!("CARGO_PKG_VERSION"))
         .can_resume()

@@ -34,6 +34,9 @@ struct Arguments {
     /// Weights instead of those of the crate
     #[arg(long)]
     weights: Option<PathBuf>,
+    /// With the wide network of this file
+    #[arg(long)]
+    wide: Option<PathBuf>,
     /// Against a seat that plays as `shanten` does, each deal from both seats; the score is the own one
     /// less that of the other seat
     #[arg(long)]
@@ -51,6 +54,13 @@ fn main() -> ExitCode {
             Weights::read(bytes).expect("a file of weights")
         }
         None => Weights::embedded(),
+    };
+    let weights = match &arguments.wide {
+        Some(file) => {
+            let bytes = fs::read(file).expect("weights can be read");
+            weights.with_wide(bytes).expect("a file of weights")
+        }
+        None => weights,
     };
     let before = anonymous_memory();
     tenpai::prepare();

@@ -61,7 +61,7 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     tenpai::prepare();
-    let engine = Engine::new(Weights::embedded());
+    let engine = Engine::new(Weights::wide());
     let play = |number| {
         let found = play(&engine, &arguments, number as u64);
         eprintln!("round {number} is played");

@@ -21,8 +21,8 @@ use rand_chacha::ChaCha8Rng;
 use round::{End, Player, Round, wall};
 use tenpai::{
     Engine, Hand, KINDS, Limit, Shanten, Situation, Tile, Valued, Weights, divided, faan,
-    features::{Chances, PASSIVE_ROWS, PRESSED, Rows, Suits},
-    network::{Layout, PassiveNetwork, RacingNetwork, UNIT, threshold},
+    features::{Chances, PASSIVE_ROWS, PRESSED, Rows, Suits, Threat, is_of_the_race},
+    network::{Layout, PassiveNetwork, RacingNetwork, UNIT, WideNetwork, threshold},
     opponent::{READINGS, Racer, THROWS, TURNS, likelihood, turn},
     reader::{self, SuitRows, sight},
     shuffle,
@@ -35,7 +35,9 @@ struct Arguments {
     folder: PathBuf,
     /// The file of weights
     out: PathBuf,
-    /// Write the file of weights with what the folder has, learn nothing
+    /// The file of the weights of the wide network
+    wide: PathBuf,
+    /// Write the files of weights with what the folder has, learn nothing
     #[arg(long)]
     now: bool,
     /// Play so many rounds with what the folder has, learn nothing and write nothing
@@ -55,7 +57,7 @@ struct Arguments {
 /// A part of the learning.
 struct Stage {
     name: &'static str,
-    opponent: Kind,
+    network: Kind,
     /// The stage with whose network and readers it begins.
     from: Option<&'static str>,
     rounds: u64,
@@ -63,7 +65,9 @@ struct Stage {
     seed: u64,
     /// The step of the network at the beginning and at the end; none if it stays as it is.
     rates: Option<[f32; 2]>,
-    /// The same of the readers of the other seat's discards.
+    /// What of the network is learned.
+    learns: Learns,
+    /// The steps of the readers of the other seat's discards; none if they stay as they are.
     reading: Option<[f32; 2]>,
     /// From what the network learns.
     targets: Targets,
@@ -88,22 +92,61 @@ enum Targets {
     Discards(u64),
 }
 
+/// What of a network is learned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Learns {
+    All,
+    /// What the turn counts and how near the other seat is to a win; what hands differ by otherwise stays.
+    TheRace,
+}
+
+/// A network, by the other seat.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Passive,
     Racing,
+    /// The wide one, against a seat that races.
+    Wide,
+}
+
+impl Kind {
+    const fn layout(self) -> Layout {
+        match self {
+            Self::Passive => Layout::PASSIVE,
+            Self::Racing => Layout::RACING,
+            Self::Wide => Layout::WIDE,
+        }
+    }
+
+    /// The largest weight that a row may have.
+    const fn largest(self) -> f32 {
+        match self {
+            Self::Passive => PassiveNetwork::LARGEST,
+            Self::Racing => RacingNetwork::LARGEST,
+            Self::Wide => WideNetwork::LARGEST,
+        }
+    }
+
+    /// The rows of a hand, when so many tiles are left in the wall.
+    fn rows(self, suits: &Suits, left: u8, threat: Option<&Threat>) -> Rows {
+        match (self, threat) {
+            (Self::Wide, Some(threat)) => suits.wide_rows(left, threat),
+            _ => suits.rows(left, threat),
+        }
+    }
 }
 
 /// With the true score the engine learns fast, small hands and stays with them; it finds the large
 /// ones if it begins with many points for a faan.
-const STAGES: [Stage; 8] = [
+const STAGES: [Stage; 10] = [
     Stage {
         name: "large",
-        opponent: Kind::Passive,
+        network: Kind::Passive,
         from: None,
         rounds: 200_000,
         seed: 71,
         rates: Some([0.0003, 0.0001]),
+        learns: Learns::All,
         reading: None,
         targets: Targets::Rounds(0.85),
         explore: 0.03,
@@ -111,11 +154,12 @@ const STAGES: [Stage; 8] = [
     },
     Stage {
         name: "passive",
-        opponent: Kind::Passive,
+        network: Kind::Passive,
         from: Some("large"),
         rounds: 1_500_000,
         seed: 72,
         rates: Some([0.0001, 0.000_002]),
+        learns: Learns::All,
         reading: None,
         targets: Targets::Rounds(0.75),
         explore: 0.007,
@@ -123,11 +167,12 @@ const STAGES: [Stage; 8] = [
     },
     Stage {
         name: "race",
-        opponent: Kind::Racing,
+        network: Kind::Racing,
         from: None,
         rounds: 400_000,
         seed: 81,
         rates: Some([0.0003, 0.0001]),
+        learns: Learns::All,
         reading: Some([0.03, 0.03]),
         targets: Targets::Rounds(0.8),
         explore: 0.01,
@@ -135,11 +180,12 @@ const STAGES: [Stage; 8] = [
     },
     Stage {
         name: "reading",
-        opponent: Kind::Racing,
+        network: Kind::Racing,
         from: Some("race"),
         rounds: 400_000,
         seed: 82,
         rates: None,
+        learns: Learns::All,
         reading: Some([0.03, 0.003]),
         targets: Targets::Rounds(0.6),
         explore: 0.007,
@@ -147,11 +193,12 @@ const STAGES: [Stage; 8] = [
     },
     Stage {
         name: "racing",
-        opponent: Kind::Racing,
+        network: Kind::Racing,
         from: Some("reading"),
         rounds: 3_000_000,
         seed: 83,
         rates: Some([0.0001, 0.000_001]),
+        learns: Learns::All,
         reading: None,
         targets: Targets::Rounds(0.6),
         explore: 0.007,
@@ -159,11 +206,12 @@ const STAGES: [Stage; 8] = [
     },
     Stage {
         name: "rereading",
-        opponent: Kind::Racing,
+        network: Kind::Racing,
         from: Some("racing"),
         rounds: 400_000,
         seed: 84,
         rates: None,
+        learns: Learns::All,
         reading: Some([0.03, 0.003]),
         targets: Targets::Rounds(0.6),
         explore: 0.007,
@@ -171,11 +219,12 @@ const STAGES: [Stage; 8] = [
     },
     Stage {
         name: "draws",
-        opponent: Kind::Racing,
+        network: Kind::Racing,
         from: Some("rereading"),
         rounds: 600_000,
         seed: 85,
         rates: Some([0.000_02, 0.000_001]),
+        learns: Learns::All,
         reading: None,
         targets: Targets::Draws(1000),
         explore: 0.007,
@@ -183,14 +232,41 @@ const STAGES: [Stage; 8] = [
     },
     Stage {
         name: "ahead",
-        opponent: Kind::Racing,
+        network: Kind::Racing,
         from: Some("draws"),
         rounds: 90_000,
         seed: 86,
         rates: Some([0.000_6, 0.000_005]),
+        learns: Learns::All,
         reading: None,
         targets: Targets::Discards(12),
         explore: 0.02,
+        pay: 3.0,
+    },
+    Stage {
+        name: "wide",
+        network: Kind::Wide,
+        from: Some("ahead"),
+        rounds: 120_000,
+        seed: 88,
+        rates: Some([0.000_6, 0.000_005]),
+        learns: Learns::All,
+        reading: None,
+        targets: Targets::Discards(10),
+        explore: 0.02,
+        pay: 3.0,
+    },
+    Stage {
+        name: "scores",
+        network: Kind::Wide,
+        from: Some("wide"),
+        rounds: 300_000,
+        seed: 90,
+        rates: Some([0.000_1, 0.000_003]),
+        learns: Learns::TheRace,
+        reading: None,
+        targets: Targets::Rounds(0.9),
+        explore: 0.007,
         pay: 3.0,
     },
 ];
@@ -204,27 +280,12 @@ impl Stage {
         }
     }
 
-    const fn layout(&self) -> Layout {
-        match self.opponent {
-            Kind::Passive => Layout::PASSIVE,
-            Kind::Racing => Layout::RACING,
-        }
-    }
-
-    /// The largest weight that a row of its network may have.
-    const fn largest(&self) -> f32 {
-        match self.opponent {
-            Kind::Passive => PassiveNetwork::LARGEST,
-            Kind::Racing => RacingNetwork::LARGEST,
-        }
-    }
-
     /// Small weights by chance; none for the rows that only a network against a racing opponent has.
     fn random<const FIRST: usize>(&self, rng: &mut impl Rng) -> Vec<f32> {
-        let layout = self.layout();
-        let rows = match self.opponent {
+        let layout = self.network.layout();
+        let rows = match self.network {
             Kind::Passive => PASSIVE_ROWS,
-            Kind::Racing => PRESSED,
+            Kind::Racing | Kind::Wide => PRESSED,
         };
         let mut weights = vec![0.0; layout.weights];
         for (at, weight) in weights.iter_mut().enumerate() {
@@ -264,9 +325,10 @@ fn run(arguments: &Arguments) -> io::Result<()> {
         if arguments.only.as_deref().is_some_and(is_left_out) {
             continue;
         }
-        match stage.opponent {
+        match stage.network {
             Kind::Passive => PassiveProgress::run(arguments, stage)?,
             Kind::Racing => RacingProgress::run(arguments, stage)?,
+            Kind::Wide => WideProgress::run(arguments, stage)?,
         }
     }
     if arguments.play.is_some() || arguments.only.is_some() {
@@ -274,9 +336,12 @@ fn run(arguments: &Arguments) -> io::Result<()> {
     }
     let folder = &arguments.folder;
     let passive = PassiveProgress::open(folder, named("passive"))?;
-    let racing = RacingProgress::open(folder, &STAGES[STAGES.len() - 1])?;
+    let racing = RacingProgress::open(folder, named("ahead"))?;
     let bytes = racing.bytes(&passive.network.weights);
-    fs::write(&arguments.out, bytes)
+    fs::write(&arguments.out, bytes)?;
+    let wide = WideProgress::open(folder, named("scores"))?;
+    let bytes = Weights::wide_to_bytes(&wide.network.weights);
+    fs::write(&arguments.wide, bytes)
 }
 
 fn named(name: &str) -> &'static Stage {
@@ -286,6 +351,7 @@ fn named(name: &str) -> &'static Stage {
 
 type PassiveProgress = Progress<{ PassiveNetwork::FIRST }, { PassiveNetwork::SECOND }>;
 type RacingProgress = Progress<{ RacingNetwork::FIRST }, { RacingNetwork::SECOND }>;
+type WideProgress = Progress<{ WideNetwork::FIRST }, { WideNetwork::SECOND }>;
 
 fn file(folder: &Path, stage: &str) -> PathBuf {
     folder.join(format!("{stage}.learned"))
@@ -319,8 +385,8 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
     /// Learns a stage to its end.
     fn learn(&mut self, arguments: &Arguments, stage: &Stage) -> io::Result<()> {
         if let (Targets::Discards(times), Some(from)) = (stage.targets, stage.from) {
-            let from = Self::open(&arguments.folder, named(from))?;
-            return self.learn_discards(arguments, &Teacher::new(&from, stage), times);
+            let from = RacingProgress::open(&arguments.folder, named(from))?;
+            return self.learn_discards(arguments, &from.teacher(stage), times);
         }
         let mut teacher = None;
         let began = Instant::now();
@@ -330,7 +396,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
             self.set_rates(stage, self.rounds as f32 / stage.rounds as f32);
             let may_stop = match stage.targets {
                 Targets::Draws(refresh) => {
-                    let teacher = teacher.get_or_insert_with(|| Teacher::new(self, stage));
+                    let teacher = teacher.get_or_insert_with(|| self.teacher(stage));
                     self.learn_from(teacher, arguments.threads, &mut sums);
                     self.rounds.is_multiple_of(refresh)
                 }
@@ -397,12 +463,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
     }
 
     /// Learns from the next rounds of a teacher.
-    fn learn_from(
-        &mut self,
-        teacher: &Teacher<'_, FIRST, SECOND>,
-        threads: usize,
-        sums: &mut Sums,
-    ) {
+    fn learn_from(&mut self, teacher: &Teacher<'_>, threads: usize, sums: &mut Sums) {
         let mut lessons = teacher.rounds(self.rounds, BATCH, threads, sums);
         self.rounds += BATCH;
         shuffle(&mut lessons, &mut self.rng);
@@ -415,7 +476,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
     fn learn_discards(
         &mut self,
         arguments: &Arguments,
-        teacher: &Teacher<'_, FIRST, SECOND>,
+        teacher: &Teacher<'_>,
         times: u64,
     ) -> io::Result<()> {
         let stage = teacher.stage;
@@ -427,8 +488,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
         let mut sums = Sums::default();
         let mut lessons = teacher.rounds(0, stage.rounds, arguments.threads, &mut sums);
         // The other seat gets nearer to a win, so all hands seem to be worth more than they are.
-        let network = Net::<FIRST, SECOND>(&teacher.weights, stage.layout());
-        let more = |it: &Lesson| f64::from(it.target - network.value(&it.rows));
+        let more = |it: &Lesson| f64::from(it.target - it.value);
         let more = lessons.iter().map(more).sum::<f64>() / lessons.len() as f64;
         for lesson in &mut lessons {
             lesson.target -= more as f32;
@@ -440,7 +500,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
                 let part = at as f32 / lessons.len() as f32;
                 let done = (self.rounds as f32 + part * stage.rounds as f32) / all as f32;
                 self.set_rates(stage, done);
-                let Lesson { rows, target } = &lessons[lesson];
+                let Lesson { rows, target, .. } = &lessons[lesson];
                 self.learn_value(stage, rows, *target, &mut sums);
             }
             self.rounds += stage.rounds;
@@ -455,12 +515,18 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
         let mut rng = ChaCha8Rng::seed_from_u64(stage.seed);
         let file_here = file(folder, stage.name);
         if file_here.exists() {
-            return Self::read(&file_here, stage.layout(), rng);
+            return Self::read(&file_here, stage.network, rng);
         }
-        let (network, opponent) = match stage.from {
-            Some(name) => {
-                let from = Self::read(&file(folder, name), stage.layout(), rng.clone())?;
+        let (network, opponent) = match stage.from.map(named) {
+            Some(before) if before.network == stage.network => {
+                let from = Self::read(&file(folder, before.name), before.network, rng.clone())?;
                 (from.network.weights, from.opponent)
+            }
+            Some(narrow) => {
+                let from = RacingProgress::open(folder, narrow)?;
+                let mut network = stage.random::<FIRST>(&mut rng);
+                begin_as(&from.network.weights, &mut network);
+                (network, from.opponent)
             }
             None => (stage.random::<FIRST>(&mut rng), Opponent::new(stage.seed)),
         };
@@ -472,9 +538,10 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
         })
     }
 
-    fn read(file: &Path, layout: Layout, mut rng: ChaCha8Rng) -> io::Result<Self> {
+    fn read(file: &Path, network: Kind, mut rng: ChaCha8Rng) -> io::Result<Self> {
         let bytes = fs::read(file)?;
-        let mut network = Numbers::new(vec![0.0; layout.weights], Steps::Even);
+        let weights = network.layout().weights;
+        let mut network = Numbers::new(vec![0.0; weights], Steps::Even);
         let mut opponent = Opponent::new(0);
         let count = network.lists().into_iter().chain(opponent.lists());
         let count: usize = count.map(|list| list.len()).sum();
@@ -499,6 +566,15 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
             network,
             opponent,
         })
+    }
+
+    /// As a teacher of this stage.
+    fn teacher<'a>(&self, stage: &'a Stage) -> Teacher<'a> {
+        Teacher {
+            stage,
+            engine: Engine::new(self.racing_weights()),
+            weights: self.network.weights.clone(),
+        }
     }
 
     /// As the engine reads them, without a network against a passive seat.
@@ -535,22 +611,33 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
 
     fn round(&mut self, stage: &Stage, round: u64, explore: f64) -> Played {
         let mut table = Table {
-            network: Net::<FIRST, SECOND>(&self.network.weights, stage.layout()),
+            network: Net::<FIRST, SECOND>(&self.network.weights, stage.network),
             explore,
             rng: &mut self.rng,
             opponent: &mut self.opponent,
             reads: stage.reading.is_some(),
             pay: stage.pay,
         };
-        table.round(
-            stage.opponent,
-            Seat(stage.opponent == Kind::Racing && round % 2 == 1),
-        )
+        let races = stage.network != Kind::Passive;
+        table.round(races, Seat(races && round % 2 == 1))
     }
 }
 
+/// Makes a wide network of chance say the same as a narrow one: what it has more counts nothing yet.
+fn begin_as(narrow: &[f32], wide: &mut [f32]) {
+    let (from, to) = (Layout::RACING, Layout::WIDE);
+    let rows = narrow[..from.second].chunks_exact(RacingNetwork::FIRST);
+    for (narrow, wide) in rows.zip(wide.chunks_exact_mut(WideNetwork::FIRST)) {
+        wide[..RacingNetwork::FIRST].copy_from_slice(narrow);
+    }
+    let (counts, more) = wide[to.second..to.offsets].split_at_mut(from.offsets - from.second);
+    counts.copy_from_slice(&narrow[from.second..from.offsets]);
+    more.fill(0.0);
+    wide[to.offsets..].copy_from_slice(&narrow[from.offsets..]);
+}
+
 /// Plays rounds by a network that does not change, and values hands by it and all draws that may follow.
-struct Teacher<'a, const FIRST: usize, const SECOND: usize> {
+struct Teacher<'a> {
     stage: &'a Stage,
     engine: Engine,
     weights: Vec<f32>,
@@ -561,6 +648,8 @@ struct Lesson {
     rows: Rows,
     /// What it is worth, in points.
     target: f32,
+    /// The same by the teacher's network alone.
+    value: f32,
 }
 
 /// Discards that are worth so many points less than the best one are not valued.
@@ -568,13 +657,12 @@ const NEAR: f32 = 8.0;
 /// In how many of the turns discards are valued.
 const VALUED: f64 = 0.5;
 
-impl<'a, const FIRST: usize, const SECOND: usize> Teacher<'a, FIRST, SECOND> {
-    fn new(from: &Progress<FIRST, SECOND>, stage: &'a Stage) -> Self {
-        Self {
-            stage,
-            engine: Engine::new(from.racing_weights()),
-            weights: from.network.weights.clone(),
-        }
+impl Teacher<'_> {
+    /// What a hand with these rows is worth by its network, in points.
+    fn value(&self, rows: &[u16]) -> f32 {
+        const FIRST: usize = RacingNetwork::FIRST;
+        const SECOND: usize = RacingNetwork::SECOND;
+        Net::<FIRST, SECOND>(&self.weights, Kind::Racing).value(rows)
     }
 
     /// What so many rounds teach, beginning with this one.
@@ -609,8 +697,8 @@ impl<'a, const FIRST: usize, const SECOND: usize> Teacher<'a, FIRST, SECOND> {
 }
 
 /// A teacher in a round.
-struct Teaching<'a, const FIRST: usize, const SECOND: usize> {
-    teacher: &'a Teacher<'a, FIRST, SECOND>,
+struct Teaching<'a> {
+    teacher: &'a Teacher<'a>,
     rng: ChaCha8Rng,
     /// What was kept last.
     last: Option<Kept>,
@@ -626,13 +714,14 @@ struct Kept {
 }
 
 impl Kept {
-    fn rows(&self) -> Rows {
+    /// As this network sees it.
+    fn rows(&self, network: Kind) -> Rows {
         let suits = Suits::of(&self.hand, &self.unseen, &self.racer.chances);
-        suits.rows(self.left, Some(&self.racer.threat))
+        network.rows(&suits, self.left, Some(&self.racer.threat))
     }
 }
 
-impl<const FIRST: usize, const SECOND: usize> Teaching<'_, FIRST, SECOND> {
+impl Teaching<'_> {
     /// Values a hand by all draws that may follow, as if the other seat were as near to a win then.
     fn values(&mut self, kept: &Kept) {
         let engine = &self.teacher.engine;
@@ -646,9 +735,16 @@ impl<const FIRST: usize, const SECOND: usize> Teaching<'_, FIRST, SECOND> {
             let wait = engine.before_draw(hand, unseen, left, racer);
             engine.through_other(hand, unseen, left, racer, wait)
         });
+        self.teach(kept, ahead);
+    }
+
+    /// Keeps what this hand is worth.
+    fn teach(&mut self, kept: &Kept, target: f32) {
+        let teacher = self.teacher;
         self.lessons.push(Lesson {
-            rows: kept.rows(),
-            target: ahead,
+            rows: kept.rows(teacher.stage.network),
+            target,
+            value: teacher.value(&kept.rows(Kind::Racing)),
         });
     }
 
@@ -667,14 +763,11 @@ impl<const FIRST: usize, const SECOND: usize> Teaching<'_, FIRST, SECOND> {
         let wait = engine.before_draw(&kept.hand, &unseen, left, &racer);
         let before = kept.left.saturating_sub(1);
         let ahead = engine.through_other(&kept.hand, &kept.unseen, before, &kept.racer, wait);
-        self.lessons.push(Lesson {
-            rows: kept.rows(),
-            target: ahead,
-        });
+        self.teach(&kept, ahead);
     }
 }
 
-impl<const FIRST: usize, const SECOND: usize> Player for Teaching<'_, FIRST, SECOND> {
+impl Player for Teaching<'_> {
     fn discard(&mut self, situation: &Situation) -> Tile {
         self.looks_back(situation);
         let Teacher { stage, engine, .. } = self.teacher;
@@ -760,7 +853,7 @@ impl std::fmt::Display for Sums {
 }
 
 /// A network of numbers of four bytes.
-struct Net<'a, const FIRST: usize, const SECOND: usize>(&'a [f32], Layout);
+struct Net<'a, const FIRST: usize, const SECOND: usize>(&'a [f32], Kind);
 
 impl<const FIRST: usize, const SECOND: usize> Net<'_, FIRST, SECOND> {
     fn sum(&self, rows: &[u16]) -> [f32; FIRST] {
@@ -776,8 +869,9 @@ impl<const FIRST: usize, const SECOND: usize> Net<'_, FIRST, SECOND> {
 
     fn second(&self, first: &[f32; FIRST]) -> [f32; SECOND] {
         let mut second = [0.0; SECOND];
-        second.copy_from_slice(&self.0[self.1.offsets..self.1.last]);
-        let layer = &self.0[self.1.second..self.1.offsets];
+        let layout = self.1.layout();
+        second.copy_from_slice(&self.0[layout.offsets..layout.last]);
+        let layer = &self.0[layout.second..layout.offsets];
         for (first, row) in first.iter().zip(layer.chunks_exact(SECOND)) {
             for (sum, weight) in second.iter_mut().zip(row) {
                 *sum += first * weight;
@@ -787,7 +881,7 @@ impl<const FIRST: usize, const SECOND: usize> Net<'_, FIRST, SECOND> {
     }
 
     fn last(&self, second: &[f32; SECOND]) -> f32 {
-        let layer = &self.0[self.1.last..];
+        let layer = &self.0[self.1.layout().last..];
         let sum: f32 = second.iter().zip(layer).map(|(x, weight)| x * weight).sum();
         sum + layer[SECOND]
     }
@@ -803,7 +897,8 @@ impl<const FIRST: usize, const SECOND: usize> Net<'_, FIRST, SECOND> {
         let all = Suits::of(hand, unseen, chances);
         let valued = hand.kinds().map(|tile| {
             let suits = all.without(tile, unseen, chances);
-            let value = self.value(&suits.rows(left, racer.map(|it| &it.threat)));
+            let rows = self.1.rows(&suits, left, racer.map(|it| &it.threat));
+            let value = self.value(&rows);
             Valued { tile, value }
         });
         valued.collect()
@@ -1005,13 +1100,13 @@ struct Table<'a, R, const FIRST: usize, const SECOND: usize> {
 }
 
 impl<R: Rng, const FIRST: usize, const SECOND: usize> Table<'_, R, FIRST, SECOND> {
-    fn round(&mut self, opponent: Kind, seat: Seat) -> Played {
+    fn round(&mut self, races: bool, seat: Seat) -> Played {
         let mut tiles: Vec<Tile> = Hand::FULL.tiles().collect();
         shuffle(&mut tiles, self.rng);
         let mut hand: Hand = tiles.split_off(tiles.len() - 13).into_iter().collect();
         let mut unseen: Hand = tiles.iter().copied().collect();
         let mut other = None;
-        if opponent == Kind::Racing {
+        if races {
             let dealt = tiles.split_off(tiles.len() - 13);
             other = Some(Shanten::new(&dealt));
         }
@@ -1055,7 +1150,7 @@ impl<R: Rng, const FIRST: usize, const SECOND: usize> Table<'_, R, FIRST, SECOND
                 let threat = racer.as_ref().map(|it| &it.threat);
                 let suits = Suits::of(&hand, &unseen, chances(racer.as_ref()));
                 let step = Step {
-                    rows: suits.rows(left, threat),
+                    rows: self.network.1.rows(&suits, left, threat),
                     best: top.value,
                     explored: chosen.tile != top.tile,
                 };
@@ -1097,7 +1192,8 @@ impl<R: Rng, const FIRST: usize, const SECOND: usize> Table<'_, R, FIRST, SECOND
                     } else {
                         let suits = Suits::of(&hand, &unseen, chances(racer.as_ref()));
                         let threat = racer.as_ref().map(|it| &it.threat);
-                        self.network.value(&suits.rows(left - 1, threat))
+                        let rows = self.network.1.rows(&suits, left - 1, threat);
+                        self.network.value(&rows)
                     };
                     if score >= wait {
                         return Played { score, left, steps };
@@ -1206,8 +1302,8 @@ fn learn_value<const FIRST: usize, const SECOND: usize>(
     rows: &[u16],
     target: f32,
 ) -> f32 {
-    let layout = stage.layout();
-    let network = Net::<FIRST, SECOND>(&numbers.weights, layout);
+    let layout = stage.network.layout();
+    let network = Net::<FIRST, SECOND>(&numbers.weights, stage.network);
     let sum = network.sum(rows);
     let first = sum.map(threshold);
     let second_sum = network.second(&first);
@@ -1226,18 +1322,23 @@ fn learn_value<const FIRST: usize, const SECOND: usize>(
         first_slopes[at] = back * slope(sum[at]);
     }
 
-    let last: Vec<f32> = second.iter().map(|x| off * x).chain([off]).collect();
-    numbers.step(layout.last, &last);
-    numbers.step(layout.offsets, &second_slopes);
-    for (at, first) in first.iter().enumerate() {
-        let gradient = second_slopes.map(|slope| slope * first);
-        numbers.step(layout.second + at * SECOND, &gradient);
+    let learns = |row| stage.learns == Learns::All || is_of_the_race(row);
+    if stage.learns == Learns::All {
+        let last: Vec<f32> = second.iter().map(|x| off * x).collect();
+        numbers.step(layout.last, &last);
+        numbers.step(layout.offsets, &second_slopes);
+        for (at, first) in first.iter().enumerate() {
+            let gradient = second_slopes.map(|slope| slope * first);
+            numbers.step(layout.second + at * SECOND, &gradient);
+        }
     }
-    for &row in rows {
+    numbers.step(layout.last + SECOND, &[off]);
+    for &row in rows.iter().filter(|&&row| learns(row)) {
         let at = usize::from(row) * FIRST;
         numbers.step(at, &first_slopes);
         for weight in &mut numbers.weights[at..at + FIRST] {
-            *weight = weight.clamp(-stage.largest(), stage.largest());
+            let largest = stage.network.largest();
+            *weight = weight.clamp(-largest, largest);
         }
     }
     off

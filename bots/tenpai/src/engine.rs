@@ -472,8 +472,8 @@ impl Search<'_, '_> {
             value += self.passive * self.weights.passive.value(&suits.rows(left, None));
         }
         if let Some(suits) = &views.racing {
-            let rows = suits.rows(left, Some(&self.racer.threat));
-            value += (1.0 - self.passive) * self.weights.racing.value(&rows);
+            let racing = &self.weights.racing;
+            value += (1.0 - self.passive) * racing.value(suits, left, &self.racer.threat);
         }
         value
     }

@@ -5,7 +5,7 @@
 //! the names of their suits look the same.
 
 use crate::{
-    shapes::{Id, LARGEST, Shapes, TerminalId, shapes},
+    shapes::{Id, LARGEST, PARTS, Shapes, TerminalId, shapes},
     tile::{Hand, KINDS, RANKS, Ranks, SUITS, Tile},
     value::faan,
 };
@@ -49,6 +49,13 @@ const SAVED: usize = TIMED * DISTANCES * (TURNS - PAIRS_OF_TURNS);
 /// How many rows the first layer of a network against a racing opponent has: those but for the saved
 /// ones, and more.
 pub const RACING_ROWS: usize = THIRD + 3_usize.pow(WINDOW);
+/// How many rows the first layer of a wide network has: those, and more.
+pub const WIDE_ROWS: usize = RACING_ROWS + SUITS * PARTS * LACKING * AMOUNTS;
+/// The numbers of tiles that a part of a hand lacks that are told apart; the last one stands for all above.
+const LACKING: usize = 5;
+/// The classes of the unseen tiles that bring a part of a hand nearer.
+const AMOUNTS: usize = AMOUNT.len() + 1;
+const AMOUNT: [usize; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24];
 /// The first of the rows that only a network against a racing opponent has.
 pub const PRESSED: usize = PASSIVE_ROWS - SAVED;
 const SAFE: usize = PRESSED + DISTANCES * PRESSURES;
@@ -71,6 +78,14 @@ const HELD: usize = HELD_BY.len() + 1;
 const HELD_BY: [f32; 7] = [0.02, 0.06, 0.1, 0.15, 0.2, 0.26, 0.34];
 /// A tile with which the other seat wins with a smaller chance is safe.
 const RISK: f32 = 0.015;
+
+/// Whether this row of a network against a racing opponent says which turn it is, or how near the other seat
+/// is to a win.
+#[must_use]
+pub fn is_of_the_race(row: u16) -> bool {
+    let row = usize::from(row);
+    (TURN..TIMES).contains(&row) || (PRESSED..SAFE).contains(&row)
+}
 
 /// How near the other seat is to a win, for the features of a hand.
 #[derive(Clone, Debug)]
@@ -115,7 +130,7 @@ impl Threat {
 }
 
 /// How many of them a hand has at most.
-pub const ACTIVE: usize = GOALS + 4 + TIMED + 11 + 3 * SUITS;
+pub const ACTIVE: usize = GOALS + 4 + TIMED + 11 + 3 * SUITS + PARTS * SUITS;
 
 /// The rows of a hand.
 #[derive(Clone, Copy, Debug)]
@@ -301,13 +316,7 @@ impl Suits {
     #[must_use]
     pub fn rows(&self, left: u8, threat: Option<&Threat>) -> Rows {
         let shapes = shapes();
-        let mut order = [0, 1, 2];
-        order.sort_unstable_by_key(|&at| {
-            let suit: &Suit = &self.0[at];
-            std::cmp::Reverse(
-                32 * u32::from(suit.size) + 4 * u32::from(suit.pairs) + u32::from(suit.fours),
-            )
-        });
+        let order = self.order();
         let sorted = order.map(|at| &self.0[at]);
         let [first, second, third] = sorted;
         let mut pairs = [(first, second), (first, third), (second, third)]
@@ -389,6 +398,45 @@ impl Suits {
             }
         }
         rows
+    }
+
+    /// The same for a wide network: for each part of a hand that a suit may be, what it lacks and how many
+    /// unseen tiles bring it nearer, too.
+    #[must_use]
+    pub fn wide_rows(&self, left: u8, threat: &Threat) -> Rows {
+        let mut rows = self.rows(left, Some(threat));
+        let shapes = shapes();
+        for (place, suit) in self.order().into_iter().enumerate() {
+            let suit = &self.0[suit];
+            let lacking = shapes.parts(suit.id);
+            let mut unseen = [0; PARTS];
+            for rank in 0..RANKS {
+                let more = shapes.parts(suit.more[rank]);
+                for part in 0..PARTS {
+                    unseen[part] += suit.unseen[rank] * u16::from(more[part] < lacking[part]);
+                }
+            }
+            for part in 0..PARTS {
+                let tiles = tiles(unseen[part]);
+                let amount = AMOUNT.iter().filter(|&&bound| tiles > bound).count();
+                let lacking = usize::from(lacking[part]).min(LACKING - 1);
+                let row = ((place * PARTS + part) * LACKING + lacking) * AMOUNTS + amount;
+                rows.push(RACING_ROWS + row);
+            }
+        }
+        rows
+    }
+
+    /// The suits, largest first.
+    fn order(&self) -> [usize; SUITS] {
+        let mut order = [0, 1, 2];
+        order.sort_unstable_by_key(|&at| {
+            let suit: &Suit = &self.0[at];
+            std::cmp::Reverse(
+                32 * u32::from(suit.size) + 4 * u32::from(suit.pairs) + u32::from(suit.fours),
+            )
+        });
+        order
     }
 
     /// How many tiles a hand of 13 tiles is from being ready, in any two suits: 0 is ready.

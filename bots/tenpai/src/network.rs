@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, marker::PhantomData};
 
-use crate::features::{PASSIVE_ROWS, RACING_ROWS};
+use crate::features::{PASSIVE_ROWS, RACING_ROWS, WIDE_ROWS};
 
 /// What an output of 1 is worth in points.
 pub const UNIT: f32 = 32.0;
@@ -15,6 +15,8 @@ const LANES: usize = 16;
 pub type PassiveNetwork = Network<i16, 32, 16>;
 /// The network against a seat that races.
 pub type RacingNetwork = Network<i8, 64, 32>;
+/// The same where more memory is allowed.
+pub type WideNetwork = Network<i8, 128, 32>;
 
 /// How the rows of a first layer are stored.
 pub trait Stored {
@@ -91,6 +93,8 @@ impl Layout {
     pub const PASSIVE: Self = PassiveNetwork::layout(PASSIVE_ROWS);
     /// Of the network against a seat that races.
     pub const RACING: Self = RacingNetwork::layout(RACING_ROWS);
+    /// Of the wide one.
+    pub const WIDE: Self = WideNetwork::layout(WIDE_ROWS);
 }
 
 /// The weights of a network: the rows of the first layer as they are [`Stored`], and two bytes for each of

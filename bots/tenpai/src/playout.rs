@@ -1,8 +1,10 @@
 //! Discards compared by playouts against a seat that races.
 //!
 //! Every discard meets the same hands of the other seat and the same walls; in a playout the networks
-//! discard without look-ahead, and the other seat plays as `shanten`. A discard that is most likely not
-//! the best is played out no more (O. Maron and A. Moore, *Hoeffding races*, NIPS 1993); how likely follows
+//! discard without look-ahead, and the other seat plays as `shanten`. After some turns the networks say what
+//! the rest is worth: so a playout is shorter, and chance counts less (G. Tesauro and G. Galperin, *On-line
+//! policy improvement using Monte-Carlo search*, NIPS 1996). That asks for values that are expected points, as
+//! those of the wide network are. A discard that is most likely not the best is played out no more (O. Maron and A. Moore, *Hoeffding races*, NIPS 1993); how likely follows
 //! from the playouts and from what the look-ahead expected, by Bayes' rule.
 
 use rand::{RngExt as _, SeedableRng as _};
@@ -23,6 +25,8 @@ pub(crate) const COMPARED: usize = 5;
 const FILTERS: usize = 4;
 const EXPLANATIONS: usize = 75;
 const CHANGES: usize = 20;
+/// How many own turns are played out.
+const TURNS: usize = 5;
 /// How many walls follow one another before the discards are compared.
 const BATCH: usize = 50;
 /// The standard deviation of what the look-ahead errs by in a difference of two discards, in points.
@@ -200,7 +204,8 @@ impl Engine {
         }
     }
 
-    /// The score of the rest of the round after this discard, against this seat with this wall.
+    /// The score of the rest of the round after this discard, against this seat with this wall, or what the
+    /// networks expect of it after some turns.
     fn play_out(
         &self,
         situation: &Situation,
@@ -209,6 +214,7 @@ impl Engine {
         wall: &[Tile],
     ) -> f32 {
         let at_once = Limit::hands(1);
+        let mut turns = 0;
         let mut now = situation.clone();
         let mut seat = other.seat;
         let mut wall = wall.iter();
@@ -245,6 +251,10 @@ impl Engine {
                 if now.left == 0 || score >= best.value {
                     return score;
                 }
+            }
+            turns += 1;
+            if turns == TURNS {
+                return best.value;
             }
             discard = best.tile;
         }

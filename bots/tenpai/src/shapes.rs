@@ -11,6 +11,8 @@ use crate::tile::{COPIES, RANKS, Ranks};
 const MELDS: usize = 5;
 /// The most tiles of a suit.
 pub(crate) const LARGEST: u8 = 14;
+/// The parts that a suit may be of a hand: some melds, or fewer and a pair.
+pub(crate) const PARTS: usize = 2 * (MELDS - 1);
 /// More than any suit lacks.
 const NEVER: u8 = 50;
 
@@ -53,6 +55,12 @@ impl Shape {
                 .min(NEVER);
         }
         self
+    }
+
+    /// See [`Shapes::parts`].
+    fn parts(&self) -> [u8; PARTS] {
+        let mut all = self.bare[1..].iter().chain(&self.paired);
+        std::array::from_fn(|_| *all.next().expect("more than that"))
     }
 
     /// What four melds and a pair in these two suits lack.
@@ -153,6 +161,8 @@ pub(crate) struct Shapes {
     one: Vec<u8>,
     /// By two shapes: what they lack in both suits.
     two: Vec<u8>,
+    /// By a shape: what each of the parts lacks.
+    parts: Vec<[u8; PARTS]>,
     terminals: Terminals,
 }
 
@@ -258,6 +268,7 @@ impl Shapes {
             readings: shapes.iter().map(|shape| shape.readings).collect(),
             one: shapes.iter().map(|shape| shape.paired[MELDS - 1]).collect(),
             two,
+            parts: shapes.iter().map(Shape::parts).collect(),
             terminals: Terminals::build(),
         }
     }
@@ -283,6 +294,13 @@ impl Shapes {
     #[inline]
     pub(crate) fn lacking_of_two(&self, one: Id, other: Id) -> u8 {
         self.two[self.one.len() * usize::from(one.0) + usize::from(other.0)]
+    }
+
+    /// What a suit lacks for each part that it may be of a hand: one to four melds, then none to three
+    /// melds and a pair.
+    #[inline]
+    pub(crate) fn parts(&self, id: Id) -> &[u8; PARTS] {
+        &self.parts[usize::from(id.0)]
     }
 
     #[inline]

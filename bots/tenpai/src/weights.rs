@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::{
-    network::{Layout, PassiveNetwork, RacingNetwork, Stored as _},
+    features::{Suits, Threat},
+    network::{Layout, PassiveNetwork, RacingNetwork, Stored as _, WideNetwork},
     opponent::{Habits, READINGS, THROWS, TURNS},
     reader::{self, Reader},
 };
@@ -12,8 +13,31 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Weights {
     pub(crate) passive: PassiveNetwork,
-    pub(crate) racing: RacingNetwork,
+    pub(crate) racing: Racing,
     pub(crate) habits: Habits,
+}
+
+/// The network against a seat that races.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a narrow network in a box would take its memory twice while it is read"
+)]
+pub(crate) enum Racing {
+    /// The one that fits into the arcade's memory.
+    Narrow(RacingNetwork),
+    Wide(Box<WideNetwork>),
+}
+
+impl Racing {
+    /// What a hand of 13 tiles is worth, in points, when so many tiles are left in the wall.
+    #[inline]
+    pub(crate) fn value(&self, suits: &Suits, left: u8, threat: &Threat) -> f32 {
+        match self {
+            Self::Narrow(network) => network.value(&suits.rows(left, Some(threat))),
+            Self::Wide(network) => network.value(&suits.wide_rows(left, threat)),
+        }
+    }
 }
 
 /// The weights are of another size.
@@ -60,6 +84,17 @@ impl Weights {
         Self::read(bytes).expect("a test reads them")
     }
 
+    /// The same with the wide network, for playouts. It takes 1.6 MiB more.
+    ///
+    /// # Panics
+    ///
+    /// Never: a test reads it.
+    #[must_use]
+    pub fn wide() -> Self {
+        let bytes: &[u8] = include_bytes!("../wide.bin");
+        Self::embedded().with_wide(bytes).expect("a test reads it")
+    }
+
     /// Reads the networks against a passive and against a racing opponent, then the habits: a byte for
     /// each number of a row of the second network, and two for each of the others.
     ///
@@ -86,7 +121,7 @@ impl Weights {
         let mut part = || parts.next().expect("as many as are read here");
         Ok(Self {
             passive: PassiveNetwork::new(part()),
-            racing: RacingNetwork::new(part()),
+            racing: Racing::Narrow(RacingNetwork::new(part())),
             habits: Habits {
                 hand: Reader::new(part()),
                 throws: Reader::new(part()),
@@ -99,6 +134,39 @@ impl Weights {
                 },
             },
         })
+    }
+
+    /// The same with this wide network against a racing opponent.
+    ///
+    /// # Errors
+    ///
+    /// [`WeightsError`] if there are more or fewer.
+    pub fn with_wide(self, bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, WeightsError> {
+        let bytes = bytes.into();
+        if bytes.len() != Layout::WIDE.bytes {
+            return Err(WeightsError {
+                expected: Layout::WIDE.bytes,
+                found: bytes.len(),
+            });
+        }
+        Ok(Self {
+            racing: Racing::Wide(Box::new(WideNetwork::new(bytes))),
+            ..self
+        })
+    }
+
+    /// Puts learned numbers of the wide network into the form that [`with_wide`](Self::with_wide) reads. A
+    /// number that is too large is written as the largest.
+    ///
+    /// # Panics
+    ///
+    /// If there are more or fewer numbers.
+    #[must_use]
+    pub fn wide_to_bytes(network: &[f32]) -> Vec<u8> {
+        assert_eq!(network.len(), Layout::WIDE.weights, "the numbers of it");
+        let mut bytes = Vec::with_capacity(Layout::WIDE.bytes);
+        WideNetwork::store(network, &mut bytes);
+        bytes
     }
 
     /// Puts learned numbers, by part of the file, into the form that [`read`](Self::read) reads. A
@@ -130,7 +198,8 @@ mod tests {
 
     #[test]
     fn the_embedded_weights_are_read() {
-        let _ = Weights::embedded();
+        let _ = Weights::wide();
         assert!(Weights::read(vec![0; 10]).is_err());
+        assert!(Weights::embedded().with_wide(vec![0; 10]).is_err());
     }
 }

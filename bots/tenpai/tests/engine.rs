@@ -121,7 +121,7 @@ fn what_is_seen_is_not_unseen() {
 
 #[test]
 fn playouts_compare_what_is_near_the_best() {
-    let engine = engine();
+    let engine = Engine::new(Weights::wide());
     let mut asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
     for passive in [Some(0.0), Some(0.3)] {
         asked.passive = passive;
@@ -145,7 +145,7 @@ fn playouts_compare_what_is_near_the_best() {
 
 #[test]
 fn playouts_end_when_it_is_late() {
-    let engine = engine();
+    let engine = Engine::new(Weights::wide());
     let mut asked = situation("1235688c11479b29d", "39d", "4c4b", 77);
     asked.passive = Some(0.0);
     let best = engine.discards(&asked, &Limit::hands(2500))[0].tile;

@@ -162,7 +162,7 @@ fn mahjong() -> Vec<Experiment> {
     all.push(of(Part::Gauntlet, two_draws, "shanten", 2_000));
     all.push(of(Part::Gauntlet, warned, "shanten", 10_000));
     all.push(of(Part::Gauntlet, warned_ahead, "shanten", 6_000));
-    all.push(of(Part::Gauntlet, played_out, "shanten", 600));
+    all.push(of(Part::Gauntlet, played_out, "shanten", 1_200));
     for level in 2..=10 {
         let [higher, lower] = [level, level - 1].map(|level| format!("tenpai?level={level}"));
         let deals = if level == 10 { 200 } else { 500 };

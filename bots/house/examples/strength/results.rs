@@ -165,7 +165,7 @@ fn source_of(experiment: &Experiment) -> Result<String, String> {
         let folder = house.with_file_name(name);
         if folder.is_dir() {
             for part in in_folder(&folder)? {
-                let is_built = ["src", "data", "book.bin", "weights.bin"]
+                let is_built = ["src", "data", "book.bin", "weights.bin", "wide.bin"]
                     .iter()
                     .any(|it| part.ends_with(it));
                 if is_built {
