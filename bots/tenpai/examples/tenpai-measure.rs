@@ -34,7 +34,7 @@ struct Arguments {
     /// Weights instead of those of the crate
     #[arg(long)]
     weights: Option<PathBuf>,
-    /// With the wide network of this file
+    /// With the wide network of this file, which playouts ask for
     #[arg(long)]
     wide: Option<PathBuf>,
     /// Against a seat that plays as `shanten` does, each deal from both seats; the score is the own one
@@ -48,20 +48,16 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let weights = match &arguments.weights {
-        Some(file) => {
-            let bytes = fs::read(file).expect("weights can be read");
-            Weights::read(bytes).expect("a file of weights")
-        }
+    let read = |file| fs::read(file).expect("weights can be read");
+    let mut weights = match &arguments.weights {
+        Some(file) => Weights::read(read(file)).expect("a file of weights"),
         None => Weights::embedded(),
     };
-    let weights = match &arguments.wide {
-        Some(file) => {
-            let bytes = fs::read(file).expect("weights can be read");
-            weights.with_wide(bytes).expect("a file of weights")
-        }
-        None => weights,
-    };
+    if let Some(file) = &arguments.wide {
+        weights = weights
+            .with_wide(read(file))
+            .expect("a file of a wide network");
+    }
     let before = anonymous_memory();
     tenpai::prepare();
     let engine = Engine::new(weights);

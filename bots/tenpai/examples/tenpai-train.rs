@@ -2,8 +2,8 @@
 //! against an opponent that discards any unseen tile and never wins, as `simple` does, then against
 //! one that discards and wins as `shanten` does, whose habits are learned at the same time.
 //!
-//! What is learned is kept in a folder every minute, in the last stage whenever all of its rounds were learned
-//! once more; a run that was stopped continues there.
+//! What is learned is kept in a folder every minute, in the stages that learn the same rounds several times
+//! after each time; a run that was stopped continues there.
 
 #[path = "shared/round.rs"]
 mod round;
@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 use round::{End, Player, Round, wall};
 use tenpai::{
     Engine, Hand, KINDS, Limit, Shanten, Situation, Tile, Valued, Weights, divided, faan,
-    features::{Chances, PASSIVE_ROWS, PRESSED, Rows, Suits, Threat, is_of_the_race},
+    features::{Chances, PASSIVE_ROWS, PRESSED, RACING_ROWS, Rows, Suits, Threat, is_of_the_race},
     network::{Layout, PassiveNetwork, RacingNetwork, UNIT, WideNetwork, threshold},
     opponent::{READINGS, Racer, THROWS, TURNS, likelihood, turn},
     reader::{self, SuitRows, sight},
@@ -488,7 +488,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
         let mut sums = Sums::default();
         let mut lessons = teacher.rounds(0, stage.rounds, arguments.threads, &mut sums);
         // The other seat gets nearer to a win, so all hands seem to be worth more than they are.
-        let more = |it: &Lesson| f64::from(it.target - it.value);
+        let more = |it: &Lesson| f64::from(it.target - teacher.value(&it.rows));
         let more = lessons.iter().map(more).sum::<f64>() / lessons.len() as f64;
         for lesson in &mut lessons {
             lesson.target -= more as f32;
@@ -500,7 +500,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
                 let part = at as f32 / lessons.len() as f32;
                 let done = (self.rounds as f32 + part * stage.rounds as f32) / all as f32;
                 self.set_rates(stage, done);
-                let Lesson { rows, target, .. } = &lessons[lesson];
+                let Lesson { rows, target } = &lessons[lesson];
                 self.learn_value(stage, rows, *target, &mut sums);
             }
             self.rounds += stage.rounds;
@@ -523,7 +523,8 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
                 (from.network.weights, from.opponent)
             }
             Some(narrow) => {
-                let from = RacingProgress::open(folder, narrow)?;
+                let file = file(folder, narrow.name);
+                let from = RacingProgress::read(&file, narrow.network, rng.clone())?;
                 let mut network = stage.random::<FIRST>(&mut rng);
                 begin_as(&from.network.weights, &mut network);
                 (network, from.opponent)
@@ -623,7 +624,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
     }
 }
 
-/// Makes a wide network of chance say the same as a narrow one: what it has more counts nothing yet.
+/// Makes a wide network of random weights say the same as a narrow one: what it has more counts nothing yet.
 fn begin_as(narrow: &[f32], wide: &mut [f32]) {
     let (from, to) = (Layout::RACING, Layout::WIDE);
     let rows = narrow[..from.second].chunks_exact(RacingNetwork::FIRST);
@@ -648,8 +649,6 @@ struct Lesson {
     rows: Rows,
     /// What it is worth, in points.
     target: f32,
-    /// The same by the teacher's network alone.
-    value: f32,
 }
 
 /// Discards that are worth so many points less than the best one are not valued.
@@ -658,11 +657,13 @@ const NEAR: f32 = 8.0;
 const VALUED: f64 = 0.5;
 
 impl Teacher<'_> {
-    /// What a hand with these rows is worth by its network, in points.
+    /// What a hand with these rows is worth by its network, in points. That does not see what only a wide
+    /// network does, which comes last.
     fn value(&self, rows: &[u16]) -> f32 {
         const FIRST: usize = RacingNetwork::FIRST;
         const SECOND: usize = RacingNetwork::SECOND;
-        Net::<FIRST, SECOND>(&self.weights, Kind::Racing).value(rows)
+        let seen = rows.partition_point(|&row| usize::from(row) < RACING_ROWS);
+        Net::<FIRST, SECOND>(&self.weights, Kind::Racing).value(&rows[..seen])
     }
 
     /// What so many rounds teach, beginning with this one.
@@ -740,11 +741,9 @@ impl Teaching<'_> {
 
     /// Keeps what this hand is worth.
     fn teach(&mut self, kept: &Kept, target: f32) {
-        let teacher = self.teacher;
         self.lessons.push(Lesson {
-            rows: kept.rows(teacher.stage.network),
+            rows: kept.rows(self.teacher.stage.network),
             target,
-            value: teacher.value(&kept.rows(Kind::Racing)),
         });
     }
 
@@ -1333,11 +1332,11 @@ fn learn_value<const FIRST: usize, const SECOND: usize>(
         }
     }
     numbers.step(layout.last + SECOND, &[off]);
+    let largest = stage.network.largest();
     for &row in rows.iter().filter(|&&row| learns(row)) {
         let at = usize::from(row) * FIRST;
         numbers.step(at, &first_slopes);
         for weight in &mut numbers.weights[at..at + FIRST] {
-            let largest = stage.network.largest();
             *weight = weight.clamp(-largest, largest);
         }
     }

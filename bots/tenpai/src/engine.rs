@@ -92,7 +92,8 @@ impl<'a> Limit<'a> {
     }
 
     /// And about so many playouts, with some 300 hands of the other seat, where good discards are near each
-    /// other and the other seat most likely races.
+    /// other and the other seat most likely races. They end with what the network expects, so the engine
+    /// should have [`Weights::wide`].
     #[must_use]
     pub const fn and_playouts(mut self, playouts: u64) -> Self {
         self.playouts = playouts;

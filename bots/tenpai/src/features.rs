@@ -315,8 +315,12 @@ impl Suits {
     /// other seat is to a win, if it ever wins.
     #[must_use]
     pub fn rows(&self, left: u8, threat: Option<&Threat>) -> Rows {
+        self.rows_in(self.order(), left, threat)
+    }
+
+    /// The same, with the suits in this order.
+    fn rows_in(&self, order: [usize; SUITS], left: u8, threat: Option<&Threat>) -> Rows {
         let shapes = shapes();
-        let order = self.order();
         let sorted = order.map(|at| &self.0[at]);
         let [first, second, third] = sorted;
         let mut pairs = [(first, second), (first, third), (second, third)]
@@ -400,13 +404,14 @@ impl Suits {
         rows
     }
 
-    /// The same for a wide network: for each part of a hand that a suit may be, what it lacks and how many
-    /// unseen tiles bring it nearer, too.
+    /// Those of [`rows`](Self::rows), and behind them what only a wide network sees: for each part of a hand
+    /// that a suit may be, what it lacks and how many unseen tiles bring it nearer.
     #[must_use]
     pub fn wide_rows(&self, left: u8, threat: &Threat) -> Rows {
-        let mut rows = self.rows(left, Some(threat));
+        let order = self.order();
+        let mut rows = self.rows_in(order, left, Some(threat));
         let shapes = shapes();
-        for (place, suit) in self.order().into_iter().enumerate() {
+        for (place, suit) in order.into_iter().enumerate() {
             let suit = &self.0[suit];
             let lacking = shapes.parts(suit.id);
             let mut unseen = [0; PARTS];
@@ -427,7 +432,7 @@ impl Suits {
         rows
     }
 
-    /// The suits, largest first.
+    /// The suits, the largest one first.
     fn order(&self) -> [usize; SUITS] {
         let mut order = [0, 1, 2];
         order.sort_unstable_by_key(|&at| {

@@ -4,8 +4,9 @@
 //! discard without look-ahead, and the other seat plays as `shanten`. After some turns the networks say what
 //! the rest is worth: so a playout is shorter, and chance counts less (G. Tesauro and G. Galperin, *On-line
 //! policy improvement using Monte-Carlo search*, NIPS 1996). That asks for values that are expected points, as
-//! those of the wide network are. A discard that is most likely not the best is played out no more (O. Maron and A. Moore, *Hoeffding races*, NIPS 1993); how likely follows
-//! from the playouts and from what the look-ahead expected, by Bayes' rule.
+//! those of the wide network are. A discard that is most likely not the best is played out no more (O. Maron
+//! and A. Moore, *Hoeffding races*, NIPS 1993); how likely follows from the playouts and from what the
+//! look-ahead expected, by Bayes' rule.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;

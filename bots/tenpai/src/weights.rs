@@ -102,13 +102,7 @@ impl Weights {
     ///
     /// [`WeightsError`] if there are more or fewer.
     pub fn read(bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, WeightsError> {
-        let bytes = bytes.into();
-        if bytes.len() != ALL {
-            return Err(WeightsError {
-                expected: ALL,
-                found: bytes.len(),
-            });
-        }
+        let bytes = of_size(bytes.into(), ALL)?;
         let mut place = 0;
         let mut parts = BYTES.into_iter().map(|bytes_here| {
             let from = place;
@@ -142,13 +136,7 @@ impl Weights {
     ///
     /// [`WeightsError`] if there are more or fewer.
     pub fn with_wide(self, bytes: impl Into<Cow<'static, [u8]>>) -> Result<Self, WeightsError> {
-        let bytes = bytes.into();
-        if bytes.len() != Layout::WIDE.bytes {
-            return Err(WeightsError {
-                expected: Layout::WIDE.bytes,
-                found: bytes.len(),
-            });
-        }
+        let bytes = of_size(bytes.into(), Layout::WIDE.bytes)?;
         Ok(Self {
             racing: Racing::Wide(Box::new(WideNetwork::new(bytes))),
             ..self
@@ -189,6 +177,16 @@ impl Weights {
             bytes.extend(((point * POINTS).round() as i16).to_le_bytes());
         }
         bytes
+    }
+}
+
+/// These bytes, if there are so many.
+fn of_size(bytes: Cow<'static, [u8]>, expected: usize) -> Result<Cow<'static, [u8]>, WeightsError> {
+    let found = bytes.len();
+    if found == expected {
+        Ok(bytes)
+    } else {
+        Err(WeightsError { expected, found })
     }
 }
 
