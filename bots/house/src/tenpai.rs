@@ -1,6 +1,9 @@
 //! `tenpai`: the engine of the crate of that name.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use bot_kit::{Bot, Thinker, Turn};
 use rand::{RngExt as _, SeedableRng as _};
@@ -72,6 +75,10 @@ const BY_LEVEL: [(f64, u64); LEVELS] = [
 
 /// Enough hands for the good discards and for a hand that declines a win.
 const HANDS: u64 = 2_500;
+
+/// Tells people what a hand is worth: with the wide network, whose values are expected points. It takes more
+/// memory than the bot may in the arcade, where nobody asks for that.
+static JUDGE: LazyLock<Engine> = LazyLock::new(|| Engine::new(Weights::wide()));
 
 /// How much it thinks.
 #[derive(Clone, Copy, Debug)]
@@ -243,7 +250,7 @@ impl Thinker<Mahjong> for TenpaiPlayer {
         let mut situation = situation(known, turn.seat(), turn.question);
         situation.passive = self.settings.passive;
         let discards = match turn.question {
-            Question::Discard => self.engine.estimates(&situation),
+            Question::Discard => JUDGE.estimates(&situation),
             Question::Win { .. } => Vec::new(),
         };
         let choice = match turn.question {
@@ -251,7 +258,7 @@ impl Thinker<Mahjong> for TenpaiPlayer {
             Question::Win { self_draw } => {
                 let tile = winning_tile(known, self_draw)?;
                 let limit = Limit::hands(HANDS);
-                self.engine.win_or_wait(&situation, tile, self_draw, &limit)
+                JUDGE.win_or_wait(&situation, tile, self_draw, &limit)
             }
         };
         let of = |legal: &Answer| {

@@ -21,7 +21,9 @@ use rand_chacha::ChaCha8Rng;
 use round::{End, Player, Round, wall};
 use tenpai::{
     Engine, Hand, KINDS, Limit, Shanten, Situation, Tile, Valued, Weights, divided, faan,
-    features::{Chances, PASSIVE_ROWS, PRESSED, RACING_ROWS, Rows, Suits, Threat, is_of_the_race},
+    features::{
+        AHEAD, Chances, PASSIVE_ROWS, PRESSED, RACING_ROWS, Rows, Suits, Threat, is_of_the_race,
+    },
     network::{Layout, PassiveNetwork, RacingNetwork, UNIT, WideNetwork, threshold},
     opponent::{READINGS, Racer, THROWS, TURNS, likelihood, turn},
     reader::{self, SuitRows, sight},
@@ -96,6 +98,8 @@ enum Targets {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Learns {
     All,
+    /// All but the rows from this one on, which count nothing yet.
+    Before(usize),
     /// What the turn counts and how near the other seat is to a win; what hands differ by otherwise stays.
     TheRace,
 }
@@ -138,7 +142,7 @@ impl Kind {
 
 /// With the true score the engine learns fast, small hands and stays with them; it finds the large
 /// ones if it begins with many points for a faan.
-const STAGES: [Stage; 10] = [
+const STAGES: [Stage; 12] = [
     Stage {
         name: "large",
         network: Kind::Passive,
@@ -243,33 +247,54 @@ const STAGES: [Stage; 10] = [
         explore: 0.02,
         pay: 3.0,
     },
+    WIDE,
+    SCORES,
     Stage {
-        name: "wide",
-        network: Kind::Wide,
-        from: Some("ahead"),
-        rounds: 120_000,
-        seed: 88,
-        rates: Some([0.000_6, 0.000_005]),
+        name: "further",
+        from: Some(SCORES.name),
+        rounds: 200_000,
+        seed: 92,
         learns: Learns::All,
-        reading: None,
-        targets: Targets::Discards(10),
-        explore: 0.02,
-        pay: 3.0,
+        targets: Targets::Discards(8),
+        ..WIDE
     },
     Stage {
-        name: "scores",
-        network: Kind::Wide,
-        from: Some("wide"),
-        rounds: 300_000,
-        seed: 90,
-        rates: Some([0.000_1, 0.000_003]),
-        learns: Learns::TheRace,
-        reading: None,
-        targets: Targets::Rounds(0.9),
-        explore: 0.007,
-        pay: 3.0,
+        name: "rescores",
+        from: Some("further"),
+        seed: 94,
+        ..SCORES
     },
 ];
+
+/// The first stage of the wide network.
+const WIDE: Stage = Stage {
+    name: "wide",
+    network: Kind::Wide,
+    from: Some("ahead"),
+    rounds: 120_000,
+    seed: 88,
+    rates: Some([0.000_6, 0.000_005]),
+    learns: Learns::Before(AHEAD),
+    reading: None,
+    targets: Targets::Discards(10),
+    explore: 0.02,
+    pay: 3.0,
+};
+
+/// Makes its values expected points again.
+const SCORES: Stage = Stage {
+    name: "scores",
+    network: Kind::Wide,
+    from: Some("wide"),
+    rounds: 300_000,
+    seed: 90,
+    rates: Some([0.000_1, 0.000_003]),
+    learns: Learns::TheRace,
+    reading: None,
+    targets: Targets::Rounds(0.9),
+    explore: 0.007,
+    pay: 3.0,
+};
 
 impl Stage {
     /// How much the final score counts, if the network learns from rounds.
@@ -337,9 +362,9 @@ fn run(arguments: &Arguments) -> io::Result<()> {
     let folder = &arguments.folder;
     let passive = PassiveProgress::open(folder, named("passive"))?;
     let racing = RacingProgress::open(folder, named("ahead"))?;
-    let bytes = racing.bytes(&passive.network.weights);
+    let bytes = racing.bytes(&passive.network.weights, &racing.network.weights);
     fs::write(&arguments.out, bytes)?;
-    let wide = WideProgress::open(folder, named("scores"))?;
+    let wide = WideProgress::open(folder, named("rescores"))?;
     let bytes = Weights::wide_to_bytes(&wide.network.weights);
     fs::write(&arguments.wide, bytes)
 }
@@ -385,8 +410,12 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
     /// Learns a stage to its end.
     fn learn(&mut self, arguments: &Arguments, stage: &Stage) -> io::Result<()> {
         if let (Targets::Discards(times), Some(from)) = (stage.targets, stage.from) {
-            let from = RacingProgress::open(&arguments.folder, named(from))?;
-            return self.learn_discards(arguments, &from.teacher(stage), times);
+            let (folder, from) = (&arguments.folder, named(from));
+            let teacher = match from.network {
+                Kind::Wide => WideProgress::open(folder, from)?.teacher(stage, from.network),
+                _ => RacingProgress::open(folder, from)?.teacher(stage, from.network),
+            };
+            return self.learn_discards(arguments, &teacher, times);
         }
         let mut teacher = None;
         let began = Instant::now();
@@ -396,7 +425,7 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
             self.set_rates(stage, self.rounds as f32 / stage.rounds as f32);
             let may_stop = match stage.targets {
                 Targets::Draws(refresh) => {
-                    let teacher = teacher.get_or_insert_with(|| self.teacher(stage));
+                    let teacher = teacher.get_or_insert_with(|| self.teacher(stage, stage.network));
                     self.learn_from(teacher, arguments.threads, &mut sums);
                     self.rounds.is_multiple_of(refresh)
                 }
@@ -569,28 +598,35 @@ impl<const FIRST: usize, const SECOND: usize> Progress<FIRST, SECOND> {
         })
     }
 
-    /// As a teacher of this stage.
-    fn teacher<'a>(&self, stage: &'a Stage) -> Teacher<'a> {
+    /// As a teacher of this stage, with a network of this kind.
+    fn teacher<'a>(&self, stage: &'a Stage, network: Kind) -> Teacher<'a> {
         Teacher {
             stage,
-            engine: Engine::new(self.racing_weights()),
+            engine: Engine::new(self.racing_weights(network)),
+            network,
             weights: self.network.weights.clone(),
         }
     }
 
-    /// As the engine reads them, without a network against a passive seat.
-    fn racing_weights(&self) -> Weights {
+    /// As the engine reads them, with this network alone.
+    fn racing_weights(&self, network: Kind) -> Weights {
+        const AS_WRITTEN: &str = "weights as they are written";
         let passive = vec![0.0; Layout::PASSIVE.weights];
-        let bytes = self.bytes(&passive);
-        Weights::read(bytes).expect("weights as they are written")
+        let read = |racing: &[f32]| Weights::read(self.bytes(&passive, racing)).expect(AS_WRITTEN);
+        if network != Kind::Wide {
+            return read(&self.network.weights);
+        }
+        let narrow = vec![0.0; Layout::RACING.weights];
+        let wide = Weights::wide_to_bytes(&self.network.weights);
+        read(&narrow).with_wide(wide).expect(AS_WRITTEN)
     }
 
-    /// The file of weights with this network against a passive seat.
-    fn bytes(&self, passive: &[f32]) -> Vec<u8> {
+    /// The file of weights with these networks against a passive and against a racing seat.
+    fn bytes(&self, passive: &[f32], racing: &[f32]) -> Vec<u8> {
         let opponent = &self.opponent;
         Weights::to_bytes([
             passive,
-            &self.network.weights,
+            racing,
             &opponent.hand.weights,
             &opponent.throws.weights,
             &opponent.losses(),
@@ -641,6 +677,7 @@ fn begin_as(narrow: &[f32], wide: &mut [f32]) {
 struct Teacher<'a> {
     stage: &'a Stage,
     engine: Engine,
+    network: Kind,
     weights: Vec<f32>,
 }
 
@@ -657,13 +694,23 @@ const NEAR: f32 = 8.0;
 const VALUED: f64 = 0.5;
 
 impl Teacher<'_> {
-    /// What a hand with these rows is worth by its network, in points. That does not see what only a wide
-    /// network does, which comes last.
+    /// What a hand with these rows is worth by its network, in points.
     fn value(&self, rows: &[u16]) -> f32 {
-        const FIRST: usize = RacingNetwork::FIRST;
-        const SECOND: usize = RacingNetwork::SECOND;
-        let seen = rows.partition_point(|&row| usize::from(row) < RACING_ROWS);
-        Net::<FIRST, SECOND>(&self.weights, Kind::Racing).value(&rows[..seen])
+        match self.network {
+            Kind::Wide => self
+                .net::<{ WideNetwork::FIRST }, { WideNetwork::SECOND }>()
+                .value(rows),
+            _ => {
+                // What only a wide network sees comes last.
+                let seen = rows.partition_point(|&row| usize::from(row) < RACING_ROWS);
+                let net = self.net::<{ RacingNetwork::FIRST }, { RacingNetwork::SECOND }>();
+                net.value(&rows[..seen])
+            }
+        }
+    }
+
+    const fn net<const FIRST: usize, const SECOND: usize>(&self) -> Net<'_, FIRST, SECOND> {
+        Net(self.weights.as_slice(), self.network)
     }
 
     /// What so many rounds teach, beginning with this one.
@@ -1321,8 +1368,12 @@ fn learn_value<const FIRST: usize, const SECOND: usize>(
         first_slopes[at] = back * slope(sum[at]);
     }
 
-    let learns = |row| stage.learns == Learns::All || is_of_the_race(row);
-    if stage.learns == Learns::All {
+    let learns = |row| match stage.learns {
+        Learns::All => true,
+        Learns::Before(first) => usize::from(row) < first,
+        Learns::TheRace => is_of_the_race(row),
+    };
+    if stage.learns != Learns::TheRace {
         let last: Vec<f32> = second.iter().map(|x| off * x).collect();
         numbers.step(layout.last, &last);
         numbers.step(layout.offsets, &second_slopes);

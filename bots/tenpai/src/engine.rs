@@ -8,7 +8,7 @@ use crate::{
     playout::{COMPARED, Passive},
     tile::{Hand, KINDS, Tile},
     value::{PAY, faan},
-    weights::Weights,
+    weights::{Last, Weights},
 };
 
 /// All that a seat knows of a round when it is asked.
@@ -195,6 +195,8 @@ struct Search<'a, 'b> {
     limit: &'a Limit<'b>,
     three_suits: bool,
     work: u64,
+    /// The hand that the wide network valued last.
+    last: Last,
 }
 
 /// A hand as the networks see it, where they are asked.
@@ -295,7 +297,9 @@ impl Engine {
     }
 
     /// Every discard of a hand of 14 tiles, each valued by all draws that may follow; best first. It
-    /// takes some 5,000 hands.
+    /// takes some 5,000 hands. That the other seat gets nearer to a win is left out at these draws, so all
+    /// discards seem to be worth more than they are; so their mean is put back to what the networks say.
+    /// With [`Weights::wide`] that is expected points.
     #[must_use]
     pub fn estimates(&self, situation: &Situation) -> Vec<Valued> {
         let unseen = situation.unseen();
@@ -303,8 +307,13 @@ impl Engine {
         let (hand, left) = (&situation.hand, situation.left);
         let mut valued = search.by_network(hand, &unseen, left);
         let every = valued.len();
+        let before = mean(&valued);
         let deepened = search.deepen(&mut valued, hand, &unseen, left, 0, every);
         debug_assert!(deepened.is_ok(), "there is no limit");
+        let more = mean(&valued) - before;
+        for one in &mut valued {
+            one.value -= more;
+        }
         valued
     }
 
@@ -403,6 +412,7 @@ impl Engine {
             limit: &Limit::ENDLESS,
             three_suits: false,
             work: 0,
+            last: Last::default(),
         }
     }
 
@@ -433,6 +443,7 @@ impl Engine {
             limit,
             three_suits: situation.three_suits,
             work: 0,
+            last: Last::default(),
         }
     }
 }
@@ -448,9 +459,10 @@ impl Search<'_, '_> {
     fn views(&self, hand: &Hand, unseen: &Hand) -> Views {
         let is_possible = [self.passive > 0.0, self.passive < 1.0];
         let of = |chances: &Chances| Suits::of(hand, unseen, chances);
+        let racing = || self.weights.racing.prepared(of(&self.racer.chances));
         Views {
             passive: is_possible[0].then(|| of(&Chances::EQUAL)),
-            racing: is_possible[1].then(|| of(&self.racer.chances)),
+            racing: is_possible[1].then(racing),
         }
     }
 
@@ -474,7 +486,8 @@ impl Search<'_, '_> {
         }
         if let Some(suits) = &views.racing {
             let racing = &self.weights.racing;
-            value += (1.0 - self.passive) * racing.value(suits, left, &self.racer.threat);
+            let racing = racing.value(suits, left, &self.racer.threat, &mut self.last);
+            value += (1.0 - self.passive) * racing;
         }
         value
     }
@@ -624,6 +637,11 @@ impl Search<'_, '_> {
 fn near(valued: &[Valued], margin: f32) -> usize {
     let bound = valued[0].value - margin;
     valued.iter().filter(|one| one.value >= bound).count()
+}
+
+/// What these discards are worth on average.
+fn mean(valued: &[Valued]) -> f32 {
+    valued.iter().map(|one| one.value).sum::<f32>() / valued.len() as f32
 }
 
 fn sort(valued: &mut [Valued]) {

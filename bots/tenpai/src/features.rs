@@ -4,6 +4,11 @@
 //! unseen tiles bring it nearer, both together. Suits are sorted, so that hands that differ only in
 //! the names of their suits look the same.
 
+mod wide;
+
+pub use wide::{AHEAD, WIDE_ROWS};
+use wide::{Ahead, RISKY};
+
 use crate::{
     shapes::{Id, LARGEST, PARTS, Shapes, TerminalId, shapes},
     tile::{Hand, KINDS, RANKS, Ranks, SUITS, Tile},
@@ -49,13 +54,6 @@ const SAVED: usize = TIMED * DISTANCES * (TURNS - PAIRS_OF_TURNS);
 /// How many rows the first layer of a network against a racing opponent has: those but for the saved
 /// ones, and more.
 pub const RACING_ROWS: usize = THIRD + 3_usize.pow(WINDOW);
-/// How many rows the first layer of a wide network has: those, and more.
-pub const WIDE_ROWS: usize = RACING_ROWS + SUITS * PARTS * LACKING * AMOUNTS;
-/// The numbers of tiles that a part of a hand lacks that are told apart; the last one stands for all above.
-const LACKING: usize = 5;
-/// The classes of the unseen tiles that bring a part of a hand nearer.
-const AMOUNTS: usize = AMOUNT.len() + 1;
-const AMOUNT: [usize; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 17, 20, 24];
 /// The first of the rows that only a network against a racing opponent has.
 pub const PRESSED: usize = PASSIVE_ROWS - SAVED;
 const SAFE: usize = PRESSED + DISTANCES * PRESSURES;
@@ -96,6 +94,8 @@ pub struct Threat {
     safe: [Ranks; SUITS],
     /// By suit: the class of the share of its unseen tiles that the other seat holds.
     held: [u8; SUITS],
+    /// By suit and rank: the class of the chance that the other seat wins with such a tile.
+    risks: [[u8; RANKS]; SUITS],
 }
 
 impl Threat {
@@ -111,6 +111,9 @@ impl Threat {
             bounds.iter().filter(|&&bound| chance > bound).count() as u8
         };
         Self {
+            risks: std::array::from_fn(|suit| {
+                std::array::from_fn(|rank| class(&RISKY, danger[suit * RANKS + rank]))
+            }),
             pressure: class(&PRESSURE, self_draw),
             safe: [0, 1, 2].map(|suit| {
                 let safe = (0..RANKS).filter(|rank| danger[suit * RANKS + rank] < RISK);
@@ -130,7 +133,8 @@ impl Threat {
 }
 
 /// How many of them a hand has at most.
-pub const ACTIVE: usize = GOALS + 4 + TIMED + 11 + 3 * SUITS + PARTS * SUITS;
+pub const ACTIVE: usize =
+    GOALS + 4 + TIMED + 11 + 3 * SUITS + PARTS * SUITS + 2 * SUITS + 2 * SUITS * RANKS;
 
 /// The rows of a hand.
 #[derive(Clone, Copy, Debug)]
@@ -282,32 +286,40 @@ impl Suit {
 
 /// The suits of a hand of 13 tiles.
 #[derive(Clone, Copy, Debug)]
-pub struct Suits([Suit; SUITS]);
+pub struct Suits {
+    each: [Suit; SUITS],
+    /// What only a wide network sees.
+    ahead: Option<Ahead>,
+}
 
 impl Suits {
     /// Those of this hand, where these tiles are unseen.
     #[must_use]
     pub fn of(hand: &Hand, unseen: &Hand, chances: &Chances) -> Self {
         let shapes = shapes();
-        Self(
-            [0, 1, 2]
-                .map(|suit| Suit::new(shapes, suit, hand.suits[suit], unseen.suits[suit], chances)),
-        )
+        let suit = |suit| Suit::new(shapes, suit, hand.suits[suit], unseen.suits[suit], chances);
+        Self {
+            each: [0, 1, 2].map(suit),
+            ahead: None,
+        }
     }
 
     /// The same without a tile that the hand has.
     #[must_use]
     pub fn without(&self, tile: Tile, unseen: &Hand, chances: &Chances) -> Self {
         let mut suits = *self;
-        let suit = tile.suit();
-        let ranks = self.0[suit].ranks.without(tile.rank());
-        suits.0[suit] = Suit::new(shapes(), suit, ranks, unseen.suits[suit], chances);
+        let at = tile.suit();
+        let ranks = self.each[at].ranks.without(tile.rank());
+        suits.each[at] = Suit::new(shapes(), at, ranks, unseen.suits[at], chances);
+        if let Some(ahead) = &mut suits.ahead {
+            ahead.change(&suits.each, at);
+        }
         suits
     }
 
     fn hand(&self) -> Hand {
         Hand {
-            suits: self.0.each_ref().map(|suit| suit.ranks),
+            suits: self.each.each_ref().map(|suit| suit.ranks),
         }
     }
 
@@ -321,7 +333,7 @@ impl Suits {
     /// The same, with the suits in this order.
     fn rows_in(&self, order: [usize; SUITS], left: u8, threat: Option<&Threat>) -> Rows {
         let shapes = shapes();
-        let sorted = order.map(|at| &self.0[at]);
+        let sorted = order.map(|at| &self.each[at]);
         let [first, second, third] = sorted;
         let mut pairs = [(first, second), (first, third), (second, third)]
             .map(|(one, other)| Pair::new(shapes, one, other));
@@ -387,13 +399,13 @@ impl Suits {
         if let Some(threat) = threat {
             let pressure = usize::from(threat.pressure);
             rows.push(PRESSED + distance(any.lacking) * PRESSURES + pressure);
-            let safe = (0..SUITS).map(|suit| self.0[suit].ranks.and(threat.safe[suit]).size());
+            let safe = (0..SUITS).map(|suit| self.each[suit].ranks.and(threat.safe[suit]).size());
             let safe = usize::from(safe.sum::<u8>().min(13));
             rows.push(SAFE + safe * PRESSURES + pressure);
             for (place, suit) in order.into_iter().enumerate() {
-                let size = usize::from(self.0[suit].size.min(13));
+                let size = usize::from(self.each[suit].size.min(13));
                 rows.push(HOLDS + (place * 14 + size) * HELD + usize::from(threat.held[suit]));
-                let suit = &self.0[suit];
+                let suit = &self.each[suit];
                 rows.push(SHAPES + place * SHAPE_IDS + suit.id.index());
                 let (first, copies) = if place < 2 { (WINDOWS, 4) } else { (THIRD, 3) };
                 for window in windows(suit.ranks, copies) {
@@ -404,39 +416,11 @@ impl Suits {
         rows
     }
 
-    /// Those of [`rows`](Self::rows), and behind them what only a wide network sees: for each part of a hand
-    /// that a suit may be, what it lacks and how many unseen tiles bring it nearer.
-    #[must_use]
-    pub fn wide_rows(&self, left: u8, threat: &Threat) -> Rows {
-        let order = self.order();
-        let mut rows = self.rows_in(order, left, Some(threat));
-        let shapes = shapes();
-        for (place, suit) in order.into_iter().enumerate() {
-            let suit = &self.0[suit];
-            let lacking = shapes.parts(suit.id);
-            let mut unseen = [0; PARTS];
-            for rank in 0..RANKS {
-                let more = shapes.parts(suit.more[rank]);
-                for part in 0..PARTS {
-                    unseen[part] += suit.unseen[rank] * u16::from(more[part] < lacking[part]);
-                }
-            }
-            for part in 0..PARTS {
-                let tiles = tiles(unseen[part]);
-                let amount = AMOUNT.iter().filter(|&&bound| tiles > bound).count();
-                let lacking = usize::from(lacking[part]).min(LACKING - 1);
-                let row = ((place * PARTS + part) * LACKING + lacking) * AMOUNTS + amount;
-                rows.push(RACING_ROWS + row);
-            }
-        }
-        rows
-    }
-
     /// The suits, the largest one first.
     fn order(&self) -> [usize; SUITS] {
         let mut order = [0, 1, 2];
         order.sort_unstable_by_key(|&at| {
-            let suit: &Suit = &self.0[at];
+            let suit: &Suit = &self.each[at];
             std::cmp::Reverse(
                 32 * u32::from(suit.size) + 4 * u32::from(suit.pairs) + u32::from(suit.fours),
             )
@@ -447,7 +431,7 @@ impl Suits {
     /// How many tiles a hand of 13 tiles is from being ready, in any two suits: 0 is ready.
     #[must_use]
     pub fn shanten(&self) -> i8 {
-        let [one, two, three] = &self.0;
+        let [one, two, three] = &self.each;
         let pairs = [(one, two), (one, three), (two, three)];
         let pairs = pairs.map(|(one, other)| Pair::new(shapes(), one, other));
         self.any(&pairs).lacking as i8 - 1
@@ -468,7 +452,7 @@ impl Suits {
         Goal {
             lacking: least,
             unseen: kinds
-                .map(|kind| self.0[kind / RANKS].unseen[kind % RANKS])
+                .map(|kind| self.each[kind / RANKS].unseen[kind % RANKS])
                 .sum(),
         }
     }
@@ -483,7 +467,7 @@ impl Suits {
         let (mut tiles, mut value) = (0_u32, 0_u32);
         for suit in 0..SUITS {
             for rank in 0..RANKS {
-                let unseen = u32::from(self.0[suit].waits[rank]);
+                let unseen = u32::from(self.each[suit].waits[rank]);
                 if unseen > 0
                     && let Some(faan) = faan(&hand.with(Tile::of(suit, rank)), false)
                 {
@@ -542,7 +526,7 @@ fn distance(lacking: u8) -> usize {
 }
 
 /// What a hand lacks for a kind of winning hand, and how many unseen tiles bring it nearer.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Goal {
     lacking: u8,
     unseen: u16,

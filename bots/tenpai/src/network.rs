@@ -73,6 +73,15 @@ impl Stored for i8 {
     }
 }
 
+/// Takes away the numbers of these bytes, one from each sum.
+#[inline]
+fn subtract(sums: &mut [i16; LANES], bytes: &[u8]) {
+    let bytes: &[u8; LANES] = bytes.first_chunk().expect("a whole row");
+    for (sum, number) in sums.iter_mut().zip(bytes) {
+        *sum -= i16::from(number.cast_signed());
+    }
+}
+
 /// Where the weights of a network begin that are not of the first layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
@@ -172,8 +181,13 @@ impl<N: Stored, const FIRST: usize, const SECOND: usize> Network<N, FIRST, SECON
     #[inline]
     #[must_use]
     pub fn value(&self, rows: &[u16]) -> f32 {
-        let first: [f32; FIRST] = first_layer::<N, FIRST>(&self.rows, rows);
-        let second = self.second_layer(&first);
+        self.behind(&first_layer::<N, FIRST>(&self.rows, rows))
+    }
+
+    /// What follows from the neurons of the first layer.
+    #[inline]
+    fn behind(&self, first: &[f32; FIRST]) -> f32 {
+        let second = self.second_layer(first);
         let products = second.iter().zip(&self.last);
         let sum: f32 = products.map(|(&sum, weight)| threshold(sum) * weight).sum();
         UNIT * (sum + self.last_offset)
@@ -188,6 +202,76 @@ impl<N: Stored, const FIRST: usize, const SECOND: usize> Network<N, FIRST, SECON
             add(&mut second, first, row);
         }
         second
+    }
+}
+
+impl<const FIRST: usize, const SECOND: usize> Network<i8, FIRST, SECOND> {
+    /// The same as [`value`](Self::value), with less work where most rows are those of the last hand.
+    #[inline]
+    pub(crate) fn value_after<const MOST: usize>(
+        &self,
+        last: &mut Sums<FIRST, MOST>,
+        rows: &[u16],
+    ) -> f32 {
+        last.change(&self.rows, rows);
+        self.behind(&last.first_layer())
+    }
+}
+
+/// The sums of at most so many rows of weights.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sums<const WIDTH: usize, const MOST: usize> {
+    rows: [u16; MOST],
+    len: usize,
+    sums: [i16; WIDTH],
+}
+
+impl<const WIDTH: usize, const MOST: usize> Default for Sums<WIDTH, MOST> {
+    fn default() -> Self {
+        Self {
+            rows: [0; MOST],
+            len: 0,
+            sums: [0; WIDTH],
+        }
+    }
+}
+
+impl<const WIDTH: usize, const MOST: usize> Sums<WIDTH, MOST> {
+    /// Makes them those of these rows: takes away and adds where one is not as before.
+    #[inline]
+    fn change(&mut self, weights: &[u8], rows: &[u16]) {
+        const {
+            assert!(WIDTH.is_multiple_of(LANES), "each neuron is summed up");
+        }
+        let both = self.len.min(rows.len());
+        let mut changed = [(0, 0); MOST];
+        let mut count = 0;
+        for (&old, &new) in self.rows[..both].iter().zip(rows) {
+            changed[count] = (old, new);
+            count += usize::from(old != new);
+        }
+        let at = |row: u16, part: usize| usize::from(row) * WIDTH + part * LANES;
+        for (part, sums) in self.sums.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            let mut now = *sums;
+            for &(old, new) in &changed[..count] {
+                subtract(&mut now, &weights[at(old, part)..]);
+                i8::add(&mut now, &weights[at(new, part)..]);
+            }
+            for &old in &self.rows[both..self.len] {
+                subtract(&mut now, &weights[at(old, part)..]);
+            }
+            for &new in &rows[both..] {
+                i8::add(&mut now, &weights[at(new, part)..]);
+            }
+            *sums = now;
+        }
+        self.rows[..rows.len()].copy_from_slice(rows);
+        self.len = rows.len();
+    }
+
+    #[inline]
+    fn first_layer(&self) -> [f32; WIDTH] {
+        self.sums.map(|sum| threshold(f32::from(sum) / i8::ONE))
     }
 }
 
@@ -269,6 +353,27 @@ mod tests {
     #[test]
     fn a_value_is_the_sum_of_rows_of_one_byte_a_number() {
         a_value_is_the_sum_of_its_rows::<i8, 64, 32>();
+    }
+
+    #[test]
+    fn a_hand_has_the_same_value_whatever_was_valued_before() {
+        let layout = WideNetwork::layout(40);
+        let numbers = (0..layout.weights).map(|at| ((at * 7919 + 13) % 201) as f32 / 100.0 - 1.0);
+        let mut bytes = Vec::new();
+        WideNetwork::store(&numbers.collect::<Vec<f32>>(), &mut bytes);
+        let network = WideNetwork::new(bytes.into());
+        let mut last = Sums::<{ WideNetwork::FIRST }, 6>::default();
+        let hands: [&[u16]; 5] = [
+            &[3, 17, 0, 39, 17],
+            &[3, 16, 0, 39, 18],
+            &[3, 16, 1],
+            &[],
+            &[5, 6, 7, 8, 9, 10],
+        ];
+        for rows in hands {
+            let found = network.value_after(&mut last, rows);
+            assert_eq!(found.to_bits(), network.value(rows).to_bits());
+        }
     }
 
     #[test]

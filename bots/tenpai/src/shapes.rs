@@ -296,6 +296,13 @@ impl Shapes {
         self.two[self.one.len() * usize::from(one.0) + usize::from(other.0)]
     }
 
+    /// The same by the other suit.
+    #[inline]
+    pub(crate) fn lacking_with(&self, one: Id) -> &[u8] {
+        let count = self.one.len();
+        &self.two[count * usize::from(one.0)..][..count]
+    }
+
     /// What a suit lacks for each part that it may be of a hand: one to four melds, then none to three
     /// melds and a pair.
     #[inline]
@@ -478,7 +485,6 @@ mod tests {
         let shapes = shapes();
         assert_eq!(shapes.ids.len(), 405_350);
         assert_eq!(shapes.one.len(), 159);
-        println!("{}", shapes.terminals.one.len());
         assert!(shapes.terminals.one.len() < 500);
     }
 }

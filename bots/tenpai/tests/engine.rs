@@ -6,7 +6,7 @@ use std::{
 };
 
 use referee_games::mahjong::parse;
-use tenpai::{Engine, Hand, Limit, Situation, Tile, Weights};
+use tenpai::{Engine, Hand, Limit, Situation, Tile, Valued, Weights};
 
 fn tiles(text: &str) -> Vec<Tile> {
     let tiles = parse(text).expect("tiles as they are written").into_iter();
@@ -41,7 +41,12 @@ fn the_same_question_has_the_same_answer() {
 
 #[test]
 fn suits_have_no_names() {
-    let engine = engine();
+    for weights in [Weights::embedded(), Weights::wide()] {
+        suits_have_no_names_for(&Engine::new(weights));
+    }
+}
+
+fn suits_have_no_names_for(engine: &Engine) {
     for passive in [Some(1.0), Some(0.0), None] {
         let value = |hand: &str, own: &str, other: &str| {
             let mut asked = situation(hand, own, other, 77);
@@ -73,6 +78,21 @@ fn every_discard_is_estimated() {
         found.sort_unstable();
         let held: Vec<usize> = asked.hand.kinds().map(Tile::index).collect();
         assert_eq!(found, held);
+    }
+}
+
+#[test]
+fn the_mean_of_estimates_is_what_the_networks_expect() {
+    let mean =
+        |valued: &[Valued]| valued.iter().map(|one| one.value).sum::<f32>() / valued.len() as f32;
+    for passive in [Some(1.0), Some(0.0), None] {
+        let mut asked = situation("1235688c11479b29d", "3d", "4d8b", 77);
+        asked.passive = passive;
+        let networks = engine().discards(&asked, &Limit::hands(1));
+        let estimates = engine().estimates(&asked);
+        assert_eq!(networks.len(), estimates.len());
+        assert!((mean(&networks) - mean(&estimates)).abs() < 1e-3);
+        assert_ne!(networks, estimates);
     }
 }
 
