@@ -95,7 +95,8 @@ impl Weights {
         Self::read(bytes).expect("a test reads them")
     }
 
-    /// The same with the wide network, for playouts. It takes 3.2 MiB more.
+    /// The same with the wide network, for playouts and for [`Engine::estimates`](crate::Engine::estimates) that
+    /// people are shown. It takes 3.2 MiB more.
     ///
     /// # Panics
     ///
