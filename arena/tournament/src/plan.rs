@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use arena_ladder::{Entrant, Lineup, Schedule};
 use arena_store::{NewEntrant, Tournament};
-use referee_core::{GameKind, Root, Seed};
+use referee_core::{Dice, GameKind, Root, Seed};
 use referee_worker::{
     Abilities, BotOptions, Entry, Need, Schemes,
     lease::{Assignment, GameKey, LeasedBot},
@@ -227,6 +227,13 @@ impl Plan {
         let deal = self.first_deal + group.number;
         let setup = self.setups.of(self.first_deal + group.at).clone();
         (setup, self.root.seed(self.kind.info().name, deal))
+    }
+
+    /// The chance that decides in which order the deals of a chunk are played from one seating. It
+    /// is secret as the deals are.
+    pub(crate) fn dice_for_order(&self, first_group: u64, seating: u32) -> Dice {
+        let purpose = format!("order of the games of seating {seating}");
+        Dice::new(&self.root.seed(&purpose, first_group))
     }
 
     /// The bots of a lineup.

@@ -9,7 +9,7 @@ use arena_proto::arena::v1::{
 };
 use bytes::Bytes;
 use prost::Message as _;
-use referee_core::{FoulKind, Malformed, Outcome, Seat, Table, Verdict};
+use referee_core::{FoulKind, GameKind, Malformed, Outcome, Seat, Seed, Table, Verdict};
 
 use crate::sitting::{BEHAVIOR_VERSION, Fixture};
 
@@ -22,13 +22,13 @@ pub(crate) fn start(
 ) -> Bytes {
     let info = table.info();
     let start = GameStart {
-        game_id: fixture.game_id.clone(),
+        game_id: told_game_id(fixture.kind, &fixture.seed, &fixture.game_id),
         game: info.name.to_owned(),
         seat: seat.index() as u32,
         seats: info.seats.into(),
         move_limit: duration(fixture.limits.per_move),
         budget: budget.and_then(duration),
-        bot_seed: fixture.seed.for_bot(seat),
+        bot_seed: fixture.seed.for_bot(&fixture.game_id, seat),
         rules_version: info.rules_version,
         behavior_version: BEHAVIOR_VERSION,
     };
@@ -41,6 +41,18 @@ pub(crate) fn start(
     let mut out = envelope.encode_to_vec();
     table.write_start(seat, &mut out);
     out.into()
+}
+
+/// What bots are told as the name of a game. In a game with secrets it must not say which deal it
+/// belongs to: a process that has played another seating of the deal may have left something
+/// behind under a name that says so.
+#[must_use]
+pub fn told_game_id(kind: &dyn GameKind, seed: &Seed, game_id: &str) -> String {
+    if kind.has_secrets() {
+        seed.name_for_bots(game_id)
+    } else {
+        game_id.to_owned()
+    }
 }
 
 /// The question that the table asks this seat now.

@@ -21,7 +21,7 @@ use referee_core::{GameKind, Kind};
 
 pub use calls::Calls;
 pub use chinese::chinese_reason;
-pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results};
+pub use envelope::{answer, ending, forfeit, foul_kind, past, ready, results, told_game_id};
 pub use imagination::Imagination;
 pub use part::{Asked, Cue, Part};
 pub use replay::{

@@ -9,7 +9,8 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
-use referee_core::{Event, Record};
+use referee_core::{Event, GameKind, Record, Root};
+use referee_games::told_game_id;
 use serde_json::Value;
 
 use crate::vocabulary::*;
@@ -46,6 +47,18 @@ fn games_of_processes(arena: &Arena, run: &str) -> BTreeMap<String, Vec<String>>
     processes
 }
 
+/// The names of a run's games, by what their bots were told as names.
+fn names_by_what_bots_were_told(arena: &Arena, run: &str) -> BTreeMap<String, String> {
+    let records = arena.records(run).into_iter();
+    let headers = records.map(|(_, record)| Record::parse(&record).unwrap().header);
+    let names = headers.map(|header| {
+        let game = referee_games::game(&header.game).unwrap();
+        let told = told_game_id(game, &header.seed, &header.game_id);
+        (told, header.game_id)
+    });
+    names.collect()
+}
+
 /// Plays villains that remember the rounds that their process has met.
 fn play_rounds(arena: &Arena, game: &str, seats: usize, more: &str) -> Vec<Value> {
     let bots = villains(seats, "knows-rounds --max-games 100");
@@ -68,18 +81,59 @@ fn no_process_sees_two_seatings_of_one_deal() {
         assert_eq!(of_type(&events, "game").len(), games);
         assert_eq!(fouls(&events), [""; 0]);
 
+        let names = names_by_what_bots_were_told(&arena, "run");
         let processes = games_of_processes(&arena, "run");
         assert_eq!(processes.values().flatten().count(), seats * games);
         for (process, games) in processes {
             let mut rounds: Vec<_> = games
                 .iter()
-                .map(|game| game.split_once("-game-").unwrap().0)
+                .map(|game| names[game].split_once("-game-").unwrap().0)
                 .collect();
             rounds.sort_unstable();
             rounds.dedup();
             assert_eq!(rounds.len(), games.len(), "{process} plays {games:?}");
         }
     }
+}
+
+/// By the name of a game, or by its place among others, a bot could find what a process of its
+/// own has left in another seating of the deal.
+#[test]
+fn neither_the_name_of_a_game_nor_its_place_says_which_deal_it_is() {
+    let arena = Arena::new().without_walls();
+    let bots = villains(2, "honest --by-callbacks --max-games 1");
+    // Chunks have many deals each.
+    let more = "--rounds 100 --concurrency 1 --seed 7";
+    done(&arena.run(&format!("match mahjong {bots} --records run {more}")));
+    let names = names_by_what_bots_were_told(&arena, "run");
+    assert_eq!(names.len(), 200, "no two games have the same name");
+    for (told, name) in &names {
+        assert!(told.bytes().all(|byte| byte.is_ascii_hexdigit()), "{told}");
+        assert!(!told.contains(name));
+    }
+    // The deals of each seating, in the order in which they were begun.
+    let mut begun: Vec<_> = fs::read_dir(arena.path("run/logs"))
+        .unwrap()
+        .map(|log| log.unwrap().path())
+        .flat_map(|path| {
+            let time = fs::metadata(&path).unwrap().modified().unwrap();
+            let log = fs::read_to_string(&path).unwrap();
+            let told = log.lines().filter_map(|line| line.split_once(" plays "));
+            let told: Vec<_> = told.map(|(_, told)| (time, told.to_owned())).collect();
+            told
+        })
+        .collect();
+    begun.sort();
+    let mut orders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (_, told) in &begun {
+        let (deal, seating) = names[told].split_once("-game-").unwrap();
+        let order = orders.entry(seating).or_default();
+        if !order.contains(&deal) {
+            order.push(deal);
+        }
+    }
+    assert_eq!(orders["0"].len(), 100);
+    assert_ne!(orders["0"], orders["1"]);
 }
 
 /// So the villain does notice when it meets a deal twice.
@@ -277,13 +331,13 @@ fn a_match_that_is_stopped_says_that_seatings_are_missing() {
         "match mahjong {slow} --bot b=house:simple --rounds 50 --concurrency 1 --records run"
     ));
     // Chunks become longer when it is known what a game takes.
-    let plays = |log: fs::DirEntry, game: &str| {
-        fs::read_to_string(log.path()).is_ok_and(|log| log.contains(game))
+    let played = |log: fs::DirEntry| {
+        let log = fs::read_to_string(log.path()).unwrap_or_default();
+        log.matches(" plays ").count()
     };
-    wait_until("a later deal", || {
+    wait_until("a later deal of a chunk", || {
         let logs = fs::read_dir(arena.path("run/logs")).into_iter().flatten();
-        logs.flatten()
-            .any(|log| plays(log, "plays match-0000-deal-0004-game-0"))
+        logs.flatten().map(played).any(|games| games > 2)
     });
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
@@ -333,16 +387,21 @@ fn seeds_are_in_records_and_nowhere_else() {
     }
 }
 
+/// What its games are drawn from.
+const SEED: &str = "a word";
+
 /// A tournament of one deal whose games wait until the test lets them go on, and whoever
 /// reads everything that is told of it meanwhile.
 struct Spy {
     arena: Arena,
+    game: &'static dyn GameKind,
     metrics: SocketAddr,
 }
 
 impl Spy {
     fn of(game: &str, bots: usize, games: usize) -> Self {
-        let arena = Arena::new();
+        // In a sandbox a bot has a copy of the folder that holds it up.
+        let arena = Arena::new().without_walls();
         let bot = |kind: &str| {
             let program = villain_program();
             let spec = format!(
@@ -367,6 +426,7 @@ impl Spy {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let spy = Self {
             arena,
+            game: referee_games::game(&game.replace('-', "_")).unwrap(),
             metrics: free.local_addr().unwrap(),
         };
         for seating in 0..games {
@@ -377,8 +437,18 @@ impl Spy {
 
     /// The file that holds up a game.
     fn hold(&self, seating: usize) -> std::path::PathBuf {
-        let game = format!("match-0000-deal-0000-game-{seating}");
-        self.arena.path("hold").join(game)
+        self.arena.path("hold").join(self.told(seating))
+    }
+
+    /// What bots are told as the name of a game.
+    fn told(&self, seating: usize) -> String {
+        let root: Root = SEED.parse().unwrap();
+        let seed = root.seed(self.game.info().name, 0);
+        told_game_id(
+            self.game,
+            &seed,
+            &format!("match-0000-deal-0000-game-{seating}"),
+        )
     }
 
     /// Starts `tournament WORDS`, whose output is in the files `told` and `said`.
@@ -395,7 +465,7 @@ impl Spy {
 
     /// Waits until this game is being played, and those before it are stored.
     fn wait_for(&self, seating: usize) {
-        let plays = format!("plays match-0000-deal-0000-game-{seating}");
+        let plays = format!("plays {}", self.told(seating));
         wait_until("the game begins", || {
             let logs = fs::read_dir(self.arena.path("logs")).into_iter().flatten();
             let mut logs = logs.flatten().map(|log| fs::read_to_string(log.path()));
@@ -490,7 +560,7 @@ fn without_counts(text: &str) -> String {
 fn nothing_of_a_deal_is_told_before_all_its_seatings_are_over() {
     for (game, bots, games) in [("mahjong", 2, 2), ("big-two", 4, 4)] {
         let spy = Spy::of(game, bots, games);
-        let mut run = spy.start("run cup.toml");
+        let mut run = spy.start(&format!("run cup.toml --seed '{SEED}'"));
         spy.wait_for(0);
         let before = spy.reads();
         for seating in 1..games {
@@ -521,7 +591,7 @@ fn nothing_of_a_deal_is_told_before_all_its_seatings_are_over() {
 #[test]
 fn without_secrets_a_game_is_told_of_when_it_is_over() {
     let spy = Spy::of("connect-four", 2, 2);
-    let mut run = spy.start("run cup.toml");
+    let mut run = spy.start(&format!("run cup.toml --seed '{SEED}'"));
     spy.wait_for(0);
     let before = spy.reads();
     fs::remove_file(spy.hold(0)).unwrap();
@@ -545,7 +615,7 @@ fn without_secrets_a_game_is_told_of_when_it_is_over() {
 #[test]
 fn a_run_that_is_stopped_tells_nothing_of_a_deal_that_may_go_on() {
     let spy = Spy::of("mahjong", 2, 2);
-    let mut run = spy.start("run cup.toml");
+    let mut run = spy.start(&format!("run cup.toml --seed '{SEED}'"));
     spy.wait_for(0);
     fs::remove_file(spy.hold(0)).unwrap();
     spy.wait_for(1);

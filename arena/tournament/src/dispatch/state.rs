@@ -618,22 +618,29 @@ impl State {
             let lot = apart.then_some(game.seating);
             by_seating.entry(lot).or_default().push(game);
         }
-        self.ready
-            .extend(by_seating.into_iter().map(|(seating, games)| {
-                let first = &games[0].group;
-                let last = games.last().map_or(first.number, |game| game.group.number);
-                Chunk {
-                    id: ChunkId {
-                        matchup: first.matchup.0,
-                        first_group: first.number,
-                        groups: last + 1 - first.number,
-                        seating,
-                    },
-                    lineup: first.lineup.clone(),
-                    games,
-                    since: now,
-                }
-            }));
+        for (seating, mut games) in by_seating {
+            let first = &games[0].group;
+            let last = games.last().map_or(first.number, |game| game.group.number);
+            let id = ChunkId {
+                matchup: first.matchup.0,
+                first_group: first.number,
+                groups: last + 1 - first.number,
+                seating,
+            };
+            let lineup = first.lineup.clone();
+            if let Some(seating) = seating.filter(|_| self.secrets) {
+                // A process can't count which deal it plays: what one of another seating may have
+                // left behind is of no use to it by its place.
+                let mut dice = self.plan.dice_for_order(id.first_group, seating);
+                dice.shuffle(&mut games);
+            }
+            self.ready.extend([Chunk {
+                id,
+                lineup,
+                games,
+                since: now,
+            }]);
+        }
     }
 
     /// How many deals a chunk of about so many games has that begins with this deal of a match.

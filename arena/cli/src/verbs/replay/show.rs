@@ -4,7 +4,7 @@ use std::{io::Write as _, path::Path};
 
 use clap::Args;
 use referee_core::{Record, Scene, printable, shorten};
-use referee_games::{game, game_name, replay};
+use referee_games::{game, game_name, replay, told_game_id};
 use referee_worker::moves;
 
 use super::{
@@ -156,6 +156,12 @@ fn heading(
 ) -> anyhow::Result<()> {
     let header = &record.header;
     writeln!(out, "{}  {}", game_name(&header.game), header.game_id)?;
+    let told = game(&header.game)
+        .map(|kind| told_game_id(kind, &header.seed, &header.game_id))
+        .filter(|told| *told != header.game_id);
+    if let Some(told) = told {
+        writeln!(out, "  its bots know it as {told}")?;
+    }
     for (seat, name) in header.players.iter() {
         let thought = time(record.result.thought_us[seat]);
         let sign = if draw::has_discs(last) {
