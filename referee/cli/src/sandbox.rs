@@ -123,7 +123,9 @@ pub fn forgets(sandbox: Option<&BotSandbox>) -> bool {
         Wall::Processes,
         Wall::Network,
         Wall::Ipc,
+        Wall::SystemCalls,
         Wall::Ending,
+        Wall::PageCache,
     ];
     sandbox.is_none_or(|sandbox| needed.iter().all(|wall| sandbox.walls().hold(*wall)))
 }

@@ -65,7 +65,9 @@ fn add<'a>(entry: &'a Entry, plan: &Plan, words: &mut Words, read_only: &mut Vec
     match entry {
         Entry::Folder(_) => words.add([word("--dir"), path]),
         Entry::Link { target, .. } => words.add([word("--symlink"), target.as_os_str(), path]),
-        Entry::ReadOnly(_) => words.add([word("--ro-bind"), path, path]),
+        Entry::ReadOnly(_) | Entry::Own(_) | Entry::Machine(_) => {
+            words.add([word("--ro-bind"), path, path]);
+        }
         Entry::Socket { outside, .. } => {
             words.add([word("--bind"), outside.as_os_str(), path]);
         }

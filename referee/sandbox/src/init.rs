@@ -35,7 +35,7 @@ use crate::{
     channel::{Channel, Received},
     landlock,
     monitor::be_user,
-    mounts,
+    mounts, own,
     plan::{End, Ended, LeftBehind, Order, Plan, Report},
     seccomp::{self, Refused},
     view::Entry,
@@ -60,13 +60,21 @@ pub(crate) fn run(plan: &Plan, above: &mut Channel, signals: &SigSet) -> io::Res
         Outer::Own => mounts::enter(plan)?,
         Outer::Bubblewrap => {
             mounts::restrict_proc(plan)?;
+            mounts::restrict_devices(plan)?;
             if let Err(error) = limit_private_folders(plan) {
                 failure(plan, &mut failed, Wall::Disk, error.to_string())?;
             }
         }
         Outer::None => {}
     }
+    let mut shared = Vec::new();
     if plan.outer != Outer::None {
+        if plan.has(Wall::Files) {
+            shared = own::replace(plan).map_err(|error| {
+                let text = format!("could not copy its files into memory: {error}");
+                io::Error::new(error.kind(), text)
+            })?;
+        }
         give_up_mounting()?;
     }
     // Nobody may read this process' memory or descriptors, nor trace it.
@@ -78,7 +86,11 @@ pub(crate) fn run(plan: &Plan, above: &mut Channel, signals: &SigSet) -> io::Res
         Err(NotStarted::System(error)) => return Err(error),
     };
     let signals = SignalFd::with_flags(signals, SfdFlags::SFD_CLOEXEC)?;
-    above.send(&Report::Started { landlock, failed })?;
+    above.send(&Report::Started {
+        landlock,
+        failed,
+        shared,
+    })?;
     let end = watch(bot, above, &signals)?;
     let left = left_behind(bot);
     if !plan.has_pid_namespace() {

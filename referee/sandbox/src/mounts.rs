@@ -14,24 +14,35 @@ use nix::{
     unistd::pivot_root,
 };
 
-use crate::{plan::Plan, view::Entry, walls::Wall};
+use crate::{machine::PROC_TEXTS, plan::Plan, view::Entry, walls::Wall};
 
 /// Where the new root is while it is built, and where the old one is meanwhile.
 const NEW: &str = "/new";
 const OLD: &str = "/old";
 
-/// Files of `/proc` that change or tell something of the whole machine.
-const PROC_READ_ONLY: &[&str] = &["sys", "sysrq-trigger", "irq", "bus", "fs"];
-const PROC_MASKED: &[&str] = &[
-    "kcore",
-    "keys",
-    "key-users",
-    "kallsyms",
-    "timer_list",
-    "sched_debug",
-    "latency_stats",
-    "scsi",
-    "acpi",
+/// What a program finds in `/proc` beside processes. All else tells what the whole machine does,
+/// so that it is a message from one program to another, or changes it.
+const PROC_KEPT: &[&str] = &[
+    "filesystems",
+    "mounts",
+    "net",
+    "self",
+    "sys",
+    "sysvipc",
+    "thread-self",
+    "version",
+];
+
+/// Files of `/proc/sys` that count what all programs have open.
+const PROC_SYS_MASKED: &[&str] = &[
+    "fs/aio-nr",
+    "fs/dentry-state",
+    "fs/file-nr",
+    "fs/inode-nr",
+    "fs/inode-state",
+    "fs/quota",
+    "kernel/pty/nr",
+    "kernel/random/entropy_avail",
 ];
 
 /// Gives this process a mount namespace in which it sees what the plan says.
@@ -82,7 +93,9 @@ fn add(entry: &Entry, plan: &Plan) -> io::Result<()> {
             create_parent(&target)?;
             symlink(to, &target)
         }
-        Entry::ReadOnly(path) | Entry::Device(path) => bind(path, &target),
+        Entry::ReadOnly(path) | Entry::Own(path) | Entry::Machine(path) | Entry::Device(path) => {
+            bind(path, &target)
+        }
         Entry::Socket { outside, .. } => bind(outside, &target),
         Entry::Private { path, size, files } => {
             fs::create_dir_all(&target)?;
@@ -109,7 +122,7 @@ fn add(entry: &Entry, plan: &Plan) -> io::Result<()> {
     }
 }
 
-fn tmpfs(target: &Path, limits: &str) -> io::Result<()> {
+pub(crate) fn tmpfs(target: &Path, limits: &str) -> io::Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(Some("tmpfs"), target, Some("tmpfs"), flags, Some(limits))
         .map_err(|error| said("a file system in memory", error))
@@ -136,25 +149,74 @@ pub(crate) fn restrict_proc(plan: &Plan) -> io::Result<()> {
 }
 
 fn protect_proc(target: &Path) -> io::Result<()> {
-    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    let read_only = flags | MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
-    for name in PROC_READ_ONLY {
-        let path = target.join(name);
-        if path.exists() {
+    let flags = read_only() | MsFlags::MS_NOEXEC;
+    let settings = target.join("sys");
+    if settings.exists() {
+        bind_here(&settings, &settings)?;
+        remount(&settings, flags)?;
+    }
+    let names = fs::read_dir(target)?.map(|entry| Ok(entry?.file_name()));
+    for name in names.collect::<io::Result<Vec<_>>>()? {
+        let is_process = name.as_bytes().first().is_some_and(u8::is_ascii_digit);
+        let is_one_of = |names: &[&str]| names.iter().any(|known| name == OsStr::new(known));
+        let path = target.join(&name);
+        // Texts are put in the place of some.
+        if is_process || path.is_symlink() || name == "sys" || is_one_of(PROC_TEXTS) {
+            continue;
+        }
+        if is_one_of(PROC_KEPT) {
+            // Its rights are the same for everybody who sees it.
             bind_here(&path, &path)?;
-            mount(NOTHING, &path, NOTHING, read_only, NOTHING)?;
+            remount(&path, flags)?;
+        } else {
+            mask(&path)?;
         }
     }
+    for name in PROC_SYS_MASKED {
+        let path = settings.join(name);
+        if path.exists() {
+            mask(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts an empty folder, or nothing that can be read, in the place of something.
+fn mask(path: &Path) -> io::Result<()> {
     let null = [below(OLD, Path::new("/dev/null")), "/dev/null".into()];
-    let null = null.iter().find(|path| path.exists());
-    for name in PROC_MASKED {
-        let path = target.join(name);
-        if path.is_dir() {
-            tmpfs(&path, "size=4k,nr_inodes=2,mode=755")?;
-        } else if let Some(null) = null
-            && path.exists()
-        {
-            bind_here(null, &path)?;
+    if path.is_dir() {
+        tmpfs(path, "size=4k,nr_inodes=2,mode=755")?;
+        return remount(path, read_only());
+    }
+    let Some(null) = null.iter().find(|path| path.exists()) else {
+        return Ok(());
+    };
+    bind_here(null, path)?;
+    // Whoever owns the device could change its rights and times, which everybody sees.
+    remount(path, MsFlags::MS_NOSUID | MsFlags::MS_RDONLY)
+}
+
+/// The flags of something that is looked at only.
+pub(crate) fn read_only() -> MsFlags {
+    MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_RDONLY
+}
+
+/// Gives a mount other flags.
+pub(crate) fn remount(path: &Path, flags: MsFlags) -> io::Result<()> {
+    let flags = flags | MsFlags::MS_BIND | MsFlags::MS_REMOUNT;
+    mount(NOTHING, path, NOTHING, flags, NOTHING)
+        .map_err(|error| said(&format!("{} read-only", path.display()), error))
+}
+
+/// Makes bubblewrap's devices read-only, as our own are. A device can be written all the same;
+/// its rights and its times, which everybody sees, can't.
+///
+/// # Errors
+/// Where the system refuses.
+pub(crate) fn restrict_devices(plan: &Plan) -> io::Result<()> {
+    for entry in &plan.view {
+        if let Entry::Device(path) = entry {
+            remount(path, kept_flags(path)? | MsFlags::MS_RDONLY)?;
         }
     }
     Ok(())
@@ -172,7 +234,7 @@ fn bind(path: &Path, target: &Path) -> io::Result<()> {
     bind_here(&source, target)
 }
 
-fn bind_here(source: &Path, target: &Path) -> io::Result<()> {
+pub(crate) fn bind_here(source: &Path, target: &Path) -> io::Result<()> {
     let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
     mount(Some(source), target, NOTHING, flags, NOTHING)
         .map_err(|error| said(&format!("to show {}", source.display()), error))
@@ -183,12 +245,7 @@ fn make_read_only(plan: &Plan) -> io::Result<()> {
     let written: Vec<PathBuf> = plan
         .view
         .iter()
-        .filter(|entry| {
-            matches!(
-                entry,
-                Entry::Private { .. } | Entry::Socket { .. } | Entry::Device(_)
-            )
-        })
+        .filter(|entry| matches!(entry, Entry::Private { .. } | Entry::Socket { .. }))
         .map(|entry| below(NEW, entry.path()))
         .collect();
     let mounts = fs::read("/old/proc/self/mountinfo")?;
@@ -199,22 +256,7 @@ fn make_read_only(plan: &Plan) -> io::Result<()> {
         if inside.starts_with("proc") {
             continue;
         }
-        // The flags that a mount has may be locked: they stay.
-        let flags = statvfs(&mounted)?.flags();
-        let kept = [
-            (FsFlags::ST_NOEXEC, MsFlags::MS_NOEXEC),
-            (FsFlags::ST_NOATIME, MsFlags::MS_NOATIME),
-            (FsFlags::ST_NODIRATIME, MsFlags::MS_NODIRATIME),
-            (FsFlags::ST_RELATIME, MsFlags::MS_RELATIME),
-            (FsFlags::ST_RDONLY, MsFlags::MS_RDONLY),
-            (FsFlags::ST_NODEV, MsFlags::MS_NODEV),
-        ];
-        let mut new = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_NOSUID;
-        for (has, keep) in kept {
-            if flags.contains(has) {
-                new |= keep;
-            }
-        }
+        let mut new = kept_flags(&mounted)?;
         if !written.contains(&mounted) {
             new |= MsFlags::MS_RDONLY;
         }
@@ -222,12 +264,24 @@ fn make_read_only(plan: &Plan) -> io::Result<()> {
         if !is_device {
             new |= MsFlags::MS_NODEV;
         }
-        mount(NOTHING, &mounted, NOTHING, new, NOTHING).map_err(|error| {
-            let what = format!("{} read-only", inside.display());
-            said(&what, error)
-        })?;
+        remount(&mounted, new)?;
     }
     Ok(())
+}
+
+/// The flags that a mount has may be locked: they stay.
+fn kept_flags(mounted: &Path) -> io::Result<MsFlags> {
+    let flags = statvfs(mounted)?.flags();
+    let kept = [
+        (FsFlags::ST_NOEXEC, MsFlags::MS_NOEXEC),
+        (FsFlags::ST_NOATIME, MsFlags::MS_NOATIME),
+        (FsFlags::ST_NODIRATIME, MsFlags::MS_NODIRATIME),
+        (FsFlags::ST_RELATIME, MsFlags::MS_RELATIME),
+        (FsFlags::ST_RDONLY, MsFlags::MS_RDONLY),
+        (FsFlags::ST_NODEV, MsFlags::MS_NODEV),
+    ];
+    let kept = kept.into_iter().filter(|(has, _)| flags.contains(*has));
+    Ok(kept.fold(MsFlags::MS_NOSUID, |all, (_, keep)| all | keep))
 }
 
 /// The mount points of a `mountinfo`, in which spaces and the like are octal.

@@ -70,6 +70,8 @@ pub(crate) enum Report {
         landlock: u8,
         /// The walls that could not be built, and why. Only when probing.
         failed: BTreeMap<Wall, String>,
+        /// What it shares with others that see it, since it is too large for a copy.
+        shared: Vec<PathBuf>,
     },
     Ended(Ended),
 }

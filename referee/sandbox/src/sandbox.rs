@@ -253,7 +253,10 @@ impl Sandbox {
         let child = output.spawn()?;
         drop(command);
         let report = session.report(PROBE)?;
-        let Some(Report::Started { landlock, failed }) = report else {
+        let Some(Report::Started {
+            landlock, failed, ..
+        }) = report
+        else {
             drop(session);
             let output = child.wait_with_output()?;
             let said = String::from_utf8_lossy(&output.stderr);

@@ -3,6 +3,7 @@
 use std::{
     io,
     os::unix::process::ExitStatusExt as _,
+    path::PathBuf,
     process::{Command, ExitStatus},
     time::Duration,
 };
@@ -38,7 +39,8 @@ pub struct Session {
     cgroup: Option<Cgroup>,
     /// Where there is no private file system.
     private: Option<TempDir>,
-    left: Vec<LeftBehind>,
+    shared: Vec<PathBuf>,
+    ended: Option<Ended>,
 }
 
 impl Session {
@@ -51,7 +53,8 @@ impl Session {
             channel,
             cgroup,
             private,
-            left: Vec::new(),
+            shared: Vec::new(),
+            ended: None,
         }
     }
 
@@ -65,9 +68,9 @@ impl Session {
     /// this tells a signal from an exit code above 128, and why a program was not started.
     #[must_use]
     pub fn end(&mut self, status: ExitStatus) -> End {
-        if let Some(Ended { end, left }) = self.told() {
-            self.left = left;
-            return end;
+        self.hear();
+        if let Some(Ended { end, .. }) = &self.ended {
+            return end.clone();
         }
         match (status.code(), status.signal()) {
             (Some(code), _) => End::Exited(code),
@@ -75,14 +78,19 @@ impl Session {
         }
     }
 
-    fn told(&mut self) -> Option<Ended> {
-        let channel = self.channel.as_mut()?;
-        channel.stream.set_nonblocking(true).ok()?;
+    /// Reads what has been reported.
+    fn hear(&mut self) {
+        let Some(channel) = &mut self.channel else {
+            return;
+        };
+        if channel.stream.set_nonblocking(true).is_err() {
+            return;
+        }
         loop {
             match channel.receive() {
-                Ok(Received::Message(Report::Ended(ended))) => return Some(ended),
-                Ok(Received::Message(Report::Started { .. })) => {}
-                Ok(Received::Nothing | Received::End) | Err(_) => return None,
+                Ok(Received::Message(Report::Started { shared, .. })) => self.shared = shared,
+                Ok(Received::Message(Report::Ended(ended))) => self.ended = Some(ended),
+                Ok(Received::Nothing | Received::End) | Err(_) => return,
             }
         }
     }
@@ -91,7 +99,14 @@ impl Session {
     /// None where the program was killed.
     #[must_use]
     pub fn left_behind(&self) -> &[LeftBehind] {
-        &self.left
+        self.ended.as_ref().map_or(&[], |ended| &ended.left)
+    }
+
+    /// What the program shares with others that see it, since it is too large for a copy of its
+    /// own. Known when the program has said something.
+    pub fn shared(&mut self) -> &[PathBuf] {
+        self.hear();
+        &self.shared
     }
 
     /// The next report. Only for a probe: it waits.
@@ -101,10 +116,15 @@ impl Session {
             None => Ok(None),
         }
     }
-}
 
-impl Drop for Session {
-    fn drop(&mut self) {
+    /// Drops it, and waits until everything that the program has started is gone, and what it
+    /// has read with it. Blocks, some seconds at most.
+    pub fn release(mut self) {
+        self.remove(|removal| removal());
+    }
+
+    /// Ends everything, and has the rest of the removal, which may take its time, run so.
+    fn remove(&mut self, run: impl FnOnce(Box<dyn FnOnce() + Send>)) {
         // The monitor hears this, kills what is left and exits.
         drop(self.channel.take());
         let cgroup = self.cgroup.take();
@@ -117,13 +137,20 @@ impl Drop for Session {
             let _ = cgroup.kill();
         }
         // Removing waits for processes to end, and for the disk.
-        let _ = std::thread::Builder::new()
-            .name("sandbox-remove".to_owned())
-            .spawn(move || {
-                if let Some(cgroup) = cgroup {
-                    let _ = cgroup.remove();
-                }
-                drop(private);
-            });
+        run(Box::new(move || {
+            if let Some(cgroup) = cgroup {
+                let _ = cgroup.remove();
+            }
+            drop(private);
+        }));
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.remove(|removal| {
+            let thread = std::thread::Builder::new().name("sandbox-remove".to_owned());
+            let _ = thread.spawn(removal);
+        });
     }
 }

@@ -15,7 +15,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{limits::Limits, program::Program};
+use crate::{limits::Limits, machine::MACHINE, program::Program};
 
 /// The private folder of a program in namespaces of its own, its home too.
 pub(crate) const PRIVATE: &str = "/tmp";
@@ -32,12 +32,6 @@ const SYSTEM: &[&str] = &[
 /// Folders that are there and empty.
 const EMPTY: &[&str] = &[
     "/home", "/root", "/run", "/mnt", "/srv", "/media", "/var", "/dev", "/proc", "/sys",
-];
-
-/// What runtimes read of the machine: how many cores there are, and how memory is paged.
-const MACHINE: &[&str] = &[
-    "/sys/devices/system/cpu",
-    "/sys/kernel/mm/transparent_hugepage",
 ];
 
 pub(crate) const DEVICES: &[&str] = &[
@@ -64,6 +58,11 @@ pub(crate) enum Entry {
     },
     /// The machine's own file or folder at the same path.
     ReadOnly(PathBuf),
+    /// The same, and a copy of it in memory is put in its place if it is not too large.
+    Own(PathBuf),
+    /// A folder in which the machine says what it has. Texts of what it says at the start are put
+    /// in its place.
+    Machine(PathBuf),
     /// The folder for its socket, which is elsewhere outside.
     Socket {
         path: PathBuf,
@@ -90,6 +89,8 @@ impl Entry {
             Self::Folder(path)
             | Self::Link { path, .. }
             | Self::ReadOnly(path)
+            | Self::Own(path)
+            | Self::Machine(path)
             | Self::Device(path)
             | Self::Socket { path, .. }
             | Self::Private { path, .. }
@@ -231,13 +232,8 @@ impl View {
                 entries.push(Entry::ReadOnly(path.to_owned()));
             }
         }
-        for path in MACHINE
-            .iter()
-            .map(PathBuf::from)
-            .filter(|path| path.exists())
-        {
-            entries.push(Entry::ReadOnly(path));
-        }
+        let folders = MACHINE.iter().map(PathBuf::from);
+        entries.extend(folders.filter(|path| path.exists()).map(Entry::Machine));
         for path in DEVICES {
             entries.push(Entry::Device(path.into()));
         }
@@ -263,7 +259,7 @@ impl View {
         for (path, target) in self.links.iter().cloned() {
             entries.push(Entry::Link { path, target });
         }
-        entries.extend(self.visible.iter().cloned().map(Entry::ReadOnly));
+        entries.extend(self.visible.iter().cloned().map(Entry::Own));
         entries.extend(self.socket_folder.iter().map(|outside| Entry::Socket {
             path: SOCKETS.into(),
             outside: outside.clone(),
@@ -301,7 +297,7 @@ impl View {
         }];
         for entry in entries {
             let access = match entry {
-                Entry::ReadOnly(_) => Access::Read,
+                Entry::ReadOnly(_) | Entry::Own(_) | Entry::Machine(_) => Access::Read,
                 Entry::Private { .. } => Access::Write,
                 Entry::Socket { .. } => Access::Socket,
                 // A process names its threads there.
@@ -845,12 +841,12 @@ mod tests {
         });
         let entries = view.entries(&Limits::default());
         let place = |entry: &Entry| entries.iter().position(|other| other == entry);
-        let shown = place(&Entry::ReadOnly(home.path().join("project")));
+        let shown = place(&Entry::Own(home.path().join("project")));
         let mask = place(&Entry::Mask {
             path: records,
             folder: true,
         });
-        let again = place(&Entry::ReadOnly(bot.parent().expect("it has one").into()));
+        let again = place(&Entry::Own(bot.parent().expect("it has one").into()));
         assert!(
             shown.is_some() && shown < mask && mask < again,
             "{entries:#?}"

@@ -36,11 +36,13 @@ pub enum Wall {
     Ending,
     /// It can be held still while others move.
     Freezer,
+    /// What it has read of the machine's files is dropped from memory when it has ended.
+    PageCache,
 }
 
 impl Wall {
     /// All walls, in order.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Files,
         Self::Processes,
         Self::Network,
@@ -53,6 +55,7 @@ impl Wall {
         Self::Cpu,
         Self::Ending,
         Self::Freezer,
+        Self::PageCache,
     ];
 
     fn words(self) -> &'static str {
@@ -69,6 +72,7 @@ impl Wall {
             Self::Cpu => "cpu",
             Self::Ending => "ending",
             Self::Freezer => "freezer",
+            Self::PageCache => "page cache",
         }
     }
 
@@ -99,6 +103,9 @@ impl Wall {
             Self::Cpu => "a bot can use every core",
             Self::Ending => "a process that leaves its bot's group can outlive the game",
             Self::Freezer => "a bot can think while its opponent is to move",
+            Self::PageCache => {
+                "what a bot has read of the system's files stays in memory, and by the time that reading takes its next process can tell what this one knew"
+            }
         }
     }
 
@@ -114,6 +121,9 @@ impl Wall {
             Self::SystemCalls => "Use a kernel with CONFIG_SECCOMP_FILTER",
             Self::Memory | Self::ProcessCount | Self::Cpu => {
                 "Delegate a cgroup with the controllers memory, pids and cpu: `systemd-run --user --scope -p Delegate=yes -- arena …`; with cgroup version 1 run as root"
+            }
+            Self::PageCache => {
+                "Delegate a cgroup with the controller memory: `systemd-run --user --scope -p Delegate=yes -- arena …`, with Linux 5.19 or later; with cgroup version 1 run as root"
             }
             Self::Ending | Self::Freezer => {
                 "Delegate a cgroup: `systemd-run --user --scope -p Delegate=yes -- arena …`"

@@ -29,6 +29,8 @@ const MAIN: &str = "main";
 #[derive(Debug)]
 pub(crate) struct Base {
     pub(super) folders: CgroupFolders,
+    /// Whether what was read can be dropped from memory.
+    drops_pages: bool,
     creator: Creator,
 }
 
@@ -86,7 +88,20 @@ impl Base {
             (None, None) => None,
         };
         folders.unified = unified;
-        let base = Self { folders, creator };
+        let drops_pages = folders
+            .memory
+            .as_ref()
+            .is_some_and(|place| match place.version {
+                CgroupVersion::V1 => {
+                    can_make(&place.path, &creator, &["memory.force_empty"]).is_ok()
+                }
+                CgroupVersion::V2 => can_make(&place.path, &creator, &["memory.reclaim"]).is_ok(),
+            });
+        let base = Self {
+            folders,
+            drops_pages,
+            creator,
+        };
         base.sweep();
         let base = (!base.folders.all().is_empty()).then_some(base);
         Ok(Found { base, reasons })
@@ -105,6 +120,7 @@ impl Base {
             (Wall::ProcessCount, folders.processes.is_some()),
             (Wall::Cpu, folders.cpu.is_some()),
             (Wall::Freezer, folders.freezer.is_some()),
+            (Wall::PageCache, self.drops_pages),
             (
                 Wall::Ending,
                 folders.unified.is_some() || folders.freezer.is_some(),

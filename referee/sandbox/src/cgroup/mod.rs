@@ -13,6 +13,7 @@ use std::{
 };
 
 use nix::{
+    errno::Errno,
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
@@ -24,6 +25,9 @@ use crate::{
     limits::Limits,
     walls::{CgroupVersion, Wall},
 };
+
+/// The name of the cgroup inside of that of a program, see [`CgroupFolders::play`].
+const PLAY: &str = "play";
 
 /// How long removing waits for processes to end.
 const REMOVAL: Duration = Duration::from_secs(5);
@@ -147,20 +151,83 @@ impl CgroupFolders {
         Ok(())
     }
 
+    /// The cgroup inside of that for memory in which a program is as soon as it may know a secret.
+    fn play(&self) -> Option<Place> {
+        let place = self.memory.as_ref()?;
+        let path = place.path.join(PLAY);
+        path.is_dir().then_some(Place {
+            version: place.version,
+            path,
+        })
+    }
+
+    /// From now on what is charged for memory, the files among it that are read for the first
+    /// time, is charged apart from what was before.
+    fn begin_to_play(&self) -> io::Result<()> {
+        /// While it starts processes as fast as it can, some are missed each time.
+        const ROUNDS: usize = 1000;
+        let Some(place) = &self.memory else {
+            return Ok(());
+        };
+        let play = place.path.join(PLAY);
+        fs::create_dir(&play)?;
+        for _ in 0..ROUNDS {
+            let outside = processes(&place.path)?;
+            if outside.is_empty() {
+                if place.version == CgroupVersion::V2 {
+                    write(&place.path, "cgroup.subtree_control", "+memory")?;
+                }
+                return Ok(());
+            }
+            for process in outside {
+                match try_write(&play, "cgroup.procs", &process.to_string()) {
+                    // It has ended.
+                    Err(error) if is_one_of(&error, &[Errno::ESRCH]) => {}
+                    other => other?,
+                }
+            }
+        }
+        Err(io::Error::other("it starts processes without end"))
+    }
+
+    /// Drops from memory what its processes were the first to read since it plays. They have
+    /// ended.
+    fn forget_what_was_read(&self) -> io::Result<()> {
+        /// The system passes over what somebody reads just then.
+        const ROUNDS: usize = 3;
+        let Some(Place { version, path }) = self.play() else {
+            return Ok(());
+        };
+        for _ in 0..ROUNDS {
+            // Not `memory.stat`, which may be seconds old.
+            let (usage, drop) = match version {
+                CgroupVersion::V1 => ("memory.usage_in_bytes", "memory.force_empty"),
+                CgroupVersion::V2 => ("memory.current", "memory.reclaim"),
+            };
+            let usage = fs::read_to_string(path.join(usage))?;
+            let bytes = usage.trim();
+            if bytes == "0" {
+                break;
+            }
+            match try_write(&path, drop, bytes) {
+                // What is left can't be dropped now.
+                Err(error) if is_one_of(&error, &[Errno::EAGAIN, Errno::EBUSY]) => {}
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
     /// Kills what is listed until nothing is. While all are frozen none can start another
     /// one, nor end and leave its number to a stranger.
     fn kill_each(&self) -> io::Result<()> {
-        let folders = self.all();
-        let Some(folder) = folders.first() else {
-            return Ok(());
-        };
         let deadline = Instant::now() + REMOVAL;
         loop {
             if self.freezer.is_some() {
                 self.freeze(true)?;
                 self.wait_until_frozen();
             }
-            let listed = processes(folder)?;
+            let listed = self.processes()?;
             for process in &listed {
                 let _ = kill(*process, Signal::SIGKILL);
             }
@@ -191,9 +258,30 @@ impl CgroupFolders {
         }
     }
 
+    /// All its processes, each once.
+    fn processes(&self) -> io::Result<BTreeSet<Pid>> {
+        let play = self.play();
+        let folders = self.all().into_iter().map(Path::to_owned);
+        let folders = folders.chain(play.map(|place| place.path));
+        let mut all = BTreeSet::new();
+        for folder in folders {
+            all.extend(processes(&folder)?);
+        }
+        Ok(all)
+    }
+
+    /// Removes it when its processes, which were killed, have ended; and before that what they
+    /// have read from memory.
     pub(crate) fn remove(&self) -> io::Result<()> {
         let deadline = Instant::now() + REMOVAL;
-        for folder in self.all() {
+        let play = self.play().map(|place| place.path);
+        if let Some(play) = &play {
+            while !processes(play)?.is_empty() && Instant::now() < deadline {
+                thread::sleep(Duration::from_millis(1));
+            }
+            self.forget_what_was_read()?;
+        }
+        for folder in play.as_deref().into_iter().chain(self.all()) {
             loop {
                 match fs::remove_dir(folder) {
                     Ok(()) => break,
@@ -211,6 +299,8 @@ impl CgroupFolders {
 #[derive(Clone, Debug)]
 pub struct Cgroup {
     pub(crate) folders: CgroupFolders,
+    /// Whether what its processes have read is to be dropped from memory.
+    drops_pages: bool,
 }
 
 impl Cgroup {
@@ -218,7 +308,11 @@ impl Cgroup {
     pub(crate) fn create(base: &Base, limits: &Limits, walls: &BTreeSet<Wall>) -> io::Result<Self> {
         let name = base.next_name();
         let folders = base.folders.each(|folder| folder.join(&name));
-        let cgroup = Self { folders };
+        let drops_pages = walls.contains(&Wall::PageCache);
+        let cgroup = Self {
+            folders,
+            drops_pages,
+        };
         let made = cgroup
             .folders
             .all()
@@ -239,7 +333,24 @@ impl Cgroup {
     /// Where the process has ended.
     pub fn of_process(process: u32) -> io::Result<Self> {
         let folders = base::folders_of(process)?;
-        Ok(Self { folders })
+        Ok(Self {
+            folders,
+            drops_pages: false,
+        })
+    }
+
+    /// Says that its program may know secrets from now on. What it is the first to read of the
+    /// machine's files is dropped from memory when it has ended ([`Wall::PageCache`]), so that
+    /// nobody can tell by how long a read takes what it has read. Whatever it needs to start stays
+    /// there, for the next one.
+    ///
+    /// # Errors
+    /// Where it starts processes without end, or the cgroup is gone.
+    pub fn begin_to_play(&self) -> io::Result<()> {
+        if self.drops_pages {
+            self.folders.begin_to_play()?;
+        }
+        Ok(())
     }
 
     /// Whether it can be held still.
@@ -291,25 +402,26 @@ impl Cgroup {
     pub fn shared_memory(&self) -> Option<u64> {
         let place = self.folders.memory.as_ref()?;
         let text = fs::read_to_string(place.path.join("memory.stat")).ok()?;
-        let mut lines = text.lines();
-        let bytes = lines.find_map(|line| line.strip_prefix("shmem "))?;
-        bytes.parse().ok()
+        // With what is in cgroups below.
+        match place.version {
+            CgroupVersion::V1 => number_of(&text, "total_shmem "),
+            CgroupVersion::V2 => number_of(&text, "shmem "),
+        }
     }
 
     /// Whether one of its processes was killed because its memory was full.
     #[must_use]
     pub fn was_out_of_memory(&self) -> bool {
-        let Some(place) = &self.folders.memory else {
-            return false;
-        };
-        let file = match place.version {
-            CgroupVersion::V1 => "memory.oom_control",
-            CgroupVersion::V2 => "memory.events",
-        };
-        let text = fs::read_to_string(place.path.join(file)).unwrap_or_default();
-        text.lines()
-            .filter_map(|line| line.strip_prefix("oom_kill "))
-            .any(|count| count != "0")
+        // Version 1 counts each process where it was.
+        let places = self.folders.memory.clone().into_iter();
+        places.chain(self.folders.play()).any(|place| {
+            let file = match place.version {
+                CgroupVersion::V1 => "memory.oom_control",
+                CgroupVersion::V2 => "memory.events",
+            };
+            let text = fs::read_to_string(place.path.join(file)).unwrap_or_default();
+            number_of(&text, "oom_kill ").is_some_and(|count| count > 0)
+        })
     }
 
     /// Removes it. Waits some seconds for processes that were killed.
@@ -319,6 +431,12 @@ impl Cgroup {
     pub fn remove(&self) -> io::Result<()> {
         self.folders.remove()
     }
+}
+
+/// The number after a word at the beginning of a line.
+fn number_of(text: &str, word: &str) -> Option<u64> {
+    let mut lines = text.lines();
+    lines.find_map(|line| line.strip_prefix(word))?.parse().ok()
 }
 
 fn processes(folder: &Path) -> io::Result<Vec<Pid>> {
@@ -340,18 +458,25 @@ fn write_if_there(folder: &Path, file: &str, text: &str) -> io::Result<()> {
 
 /// Writes into a file that the kernel has made.
 fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
-    let path = folder.join(file);
-    fs::OpenOptions::new()
-        .write(true)
-        .open(&path)
-        .and_then(|mut opened| io::Write::write_all(&mut opened, text.as_bytes()))
-        .map_err(|error| {
-            let path = path.display();
-            io::Error::new(
-                error.kind(),
-                format!("could not write \"{text}\" to {path}: {error}"),
-            )
-        })
+    try_write(folder, file, text).map_err(|error| {
+        let path = folder.join(file);
+        let path = path.display();
+        io::Error::new(
+            error.kind(),
+            format!("could not write \"{text}\" to {path}: {error}"),
+        )
+    })
+}
+
+/// The same with the system's own error.
+fn try_write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
+    let mut opened = fs::OpenOptions::new().write(true).open(folder.join(file))?;
+    io::Write::write_all(&mut opened, text.as_bytes())
+}
+
+fn is_one_of(error: &io::Error, codes: &[Errno]) -> bool {
+    let code = error.raw_os_error().map(Errno::from_raw);
+    code.is_some_and(|code| codes.contains(&code))
 }
 
 #[cfg(test)]
@@ -411,7 +536,10 @@ mod tests {
     #[test]
     fn what_version_2_says_of_memory_is_read() {
         let (folder, folders) = version_2(&[]);
-        let cgroup = Cgroup { folders };
+        let cgroup = Cgroup {
+            folders,
+            drops_pages: false,
+        };
         assert_eq!(cgroup.memory_peak(), None);
         assert!(!cgroup.was_out_of_memory());
         let events = folder.path().join("memory.events");

@@ -1,6 +1,6 @@
 //! A process that we have started, with or without walls, and how it ended.
 
-use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
+use std::{os::unix::process::ExitStatusExt as _, path::PathBuf, process::ExitStatus};
 
 use nix::sys::signal::Signal;
 use referee_container as container;
@@ -134,6 +134,15 @@ impl Child {
         }
     }
 
+    /// What a program in a sandbox shares with others that see it, since it is too large to be
+    /// copied for each process. Known when it has said something.
+    pub(super) fn shared_files(&mut self) -> &[PathBuf] {
+        match &mut self.around {
+            Around::Sandbox { session, .. } => session.shared(),
+            Around::Nothing | Around::Container(_) => &[],
+        }
+    }
+
     /// Waits until it has ended. May be called again, and be dropped before.
     pub(super) async fn wait(&mut self) -> End {
         if let Some(end) = &self.end {
@@ -186,7 +195,7 @@ impl Child {
         match self.around {
             Around::Nothing => {}
             Around::Sandbox { session, .. } => {
-                let _ = spawn_blocking(move || drop(session)).await;
+                let _ = spawn_blocking(move || session.release()).await;
             }
             Around::Container(session) => session.release().await,
         }

@@ -1,17 +1,18 @@
 //! Starts a process and waits until it listens.
 
 use std::{
+    collections::BTreeSet,
     ffi::{OsStr, OsString},
     fmt, io,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use referee_container::{Containers, ImageName};
 use referee_core::Foul;
-use referee_sandbox::{Limits, PrepareError, Prepared, Program, Sandbox, Wall, Walls};
+use referee_sandbox::{Cgroup, Limits, PrepareError, Prepared, Program, Sandbox, Wall, Walls};
 use tokio::{process::Command, sync::oneshot, task::spawn_blocking};
 
 use super::{
@@ -135,6 +136,12 @@ impl Launch {
         match self.listens(said, &said_socket, &mut resources).await {
             Ok(first) => {
                 let cgroup = resources.child.cgroup().cloned();
+                if let Err(error) = begin_to_play(cgroup.clone()).await {
+                    resources.kill().await;
+                    resources.child.release().await;
+                    return Err(no_walls(error.to_string()).into());
+                }
+                self.say_what_is_shared(&mut resources.child);
                 let memory = match first {
                     Some(first) => MemoryWatch::start(first, self.memory, cgroup),
                     // It can't be measured from here; its container has a limit.
@@ -160,6 +167,20 @@ impl Launch {
                         detail: Foul::evidence(last_lines.after(what)),
                     }),
                 })
+            }
+        }
+    }
+
+    /// Says which files all its processes share, once for each.
+    fn say_what_is_shared(&self, child: &mut Child) {
+        static SAID: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in child.shared_files() {
+            if said.insert(path.clone()) {
+                tracing::info!(
+                    path = %path.display(),
+                    "too large to be copied for each process of a bot: they share it"
+                );
             }
         }
     }
@@ -356,6 +377,15 @@ impl Launch {
             Err(error) => wrong(&error.to_string()),
         }
     }
+}
+
+/// From now on the process may know secrets.
+async fn begin_to_play(cgroup: Option<Cgroup>) -> io::Result<()> {
+    let Some(cgroup) = cgroup else {
+        return Ok(());
+    };
+    let begun = spawn_blocking(move || cgroup.begin_to_play()).await;
+    begun.map_err(io::Error::other)?
 }
 
 /// Why a process does not listen.

@@ -1,0 +1,223 @@
+//! Files of its own for a program in a sandbox: copies in memory of what it sees beside the
+//! system, and texts of what the machine says. What another process reads or locks of the same
+//! files can then not be seen, and nothing is left of what this one did with them.
+
+use std::{
+    fs::{self, File, FileTimes, Metadata, Permissions},
+    io,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
+    path::{Path, PathBuf},
+};
+
+use nix::mount::{MntFlags, umount2};
+
+use crate::{
+    machine::{self, PROC_TEXTS},
+    mounts::{bind_here, read_only, remount, tmpfs},
+    plan::Plan,
+    view::Entry,
+};
+
+/// Where the copies are made: in the program's private folder.
+const STAGING: &str = "/tmp/.arena-own-files";
+
+/// How much is copied for one process. It is memory of the process.
+const MOST: Size = Size {
+    bytes: 64 << 20,
+    files: 10_000,
+};
+
+/// Room for the texts of the machine.
+const TEXTS: Size = Size {
+    bytes: 16 << 20,
+    files: 10_000,
+};
+
+/// Puts copies in the place of what the program sees, as far as they are not too large. Gives
+/// what was too large: it is shared with whoever else sees it.
+///
+/// # Errors
+/// Where the system refuses.
+pub(crate) fn replace(plan: &Plan) -> io::Result<Vec<PathBuf>> {
+    let staging = Path::new(STAGING);
+    fs::create_dir(staging)?;
+    let (bytes, files) = (MOST.bytes + TEXTS.bytes, MOST.files + TEXTS.files);
+    tmpfs(staging, &format!("size={bytes},nr_inodes={files},mode=755"))?;
+    let shared = replace_each(plan, staging)?;
+    // What was put somewhere stays there.
+    umount2(staging, MntFlags::MNT_DETACH)?;
+    fs::remove_dir(staging)?;
+    Ok(shared)
+}
+
+fn replace_each(plan: &Plan, staging: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut left = MOST;
+    let mut shared = Vec::new();
+    let mut done: Vec<&Path> = Vec::new();
+    for (number, entry) in plan.view.iter().enumerate() {
+        let copy = staging.join(number.to_string());
+        match entry {
+            // It is in the copy of a folder above it.
+            Entry::Own(path) if done.iter().any(|above| path.starts_with(above)) => {}
+            Entry::Own(path) => {
+                let Some(rest) = left.without(path)? else {
+                    shared.push(path.clone());
+                    continue;
+                };
+                left = rest;
+                copy_tree(path, &copy)?;
+                put(&copy, path)?;
+                done.push(path);
+            }
+            Entry::Machine(path) => {
+                fs::create_dir(&copy)?;
+                machine::write_texts(path, &copy)?;
+                put(&copy, path)?;
+            }
+            Entry::Proc if plan.has_pid_namespace() => {
+                for name in PROC_TEXTS {
+                    let (file, copy) = (entry.path().join(name), copy.join(name));
+                    if file.exists() {
+                        machine::write_text(&file, &copy)?;
+                        put(&copy, &file)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(shared)
+}
+
+/// Shows a copy in the place of what it is a copy of.
+fn put(copy: &Path, path: &Path) -> io::Result<()> {
+    bind_here(copy, path)?;
+    remount(path, read_only())
+}
+
+/// How much a tree takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Size {
+    bytes: u64,
+    files: u64,
+}
+
+impl Size {
+    /// What is left of this when a tree is taken out of it; none where that is too large.
+    fn without(self, path: &Path) -> io::Result<Option<Self>> {
+        let data = fs::symlink_metadata(path)?;
+        let mut left = self;
+        // Whole pages are taken.
+        let bytes = if data.is_file() {
+            data.len().next_multiple_of(4096)
+        } else {
+            0
+        };
+        let (Some(bytes), Some(files)) = (left.bytes.checked_sub(bytes), left.files.checked_sub(1))
+        else {
+            return Ok(None);
+        };
+        left = Self { bytes, files };
+        if data.is_dir() {
+            for entry in readable(fs::read_dir(path))?.into_iter().flatten() {
+                match left.without(&entry?.path())? {
+                    Some(rest) => left = rest,
+                    None => return Ok(None),
+                }
+            }
+        }
+        Ok(Some(left))
+    }
+}
+
+/// Copies a file, a link or a folder with all that is in it: contents, rights and times, which
+/// tell some runtimes whether what they have compiled is current. What may not be read can't be
+/// read in the copy either; sockets and devices are left out.
+fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    let data = fs::symlink_metadata(from)?;
+    if data.is_symlink() {
+        return symlink(fs::read_link(from)?, to);
+    }
+    if data.is_dir() {
+        fs::create_dir(to)?;
+        let entries = readable(fs::read_dir(from))?;
+        let may_be_read = entries.is_some();
+        for entry in entries.into_iter().flatten() {
+            let entry = entry?;
+            copy_tree(&entry.path(), &to.join(entry.file_name()))?;
+        }
+        return finish(to, &data, may_be_read);
+    }
+    if data.is_file() {
+        let copied = readable(fs::copy(from, to))?;
+        if copied.is_none() {
+            File::create(to)?;
+        }
+        return finish(to, &data, copied.is_some());
+    }
+    if data.rdev() == NULL {
+        // Something that is masked.
+        File::create(to)?;
+    }
+    Ok(())
+}
+
+/// The number of `/dev/null`.
+const NULL: u64 = nix::libc::makedev(1, 3);
+
+fn finish(copy: &Path, data: &Metadata, may_be_read: bool) -> io::Result<()> {
+    let times = FileTimes::new().set_modified(data.modified()?);
+    File::open(copy)?.set_times(times)?;
+    let mode = if may_be_read { data.mode() & 0o777 } else { 0 };
+    fs::set_permissions(copy, Permissions::from_mode(mode))
+}
+
+/// None for what may not be read.
+fn readable<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn a_copy_has_the_contents_the_links_the_rights_and_the_times() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("lib")).expect("a folder");
+        let program = from.join("lib/bot");
+        fs::write(&program, "text").expect("a file");
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("its mode");
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        let opened = File::open(&program).expect("it is there");
+        opened.set_modified(then).expect("its time");
+        symlink("lib/bot", from.join("bot")).expect("a link");
+        copy_tree(&from, &to).expect("it can be copied");
+        let copy = to.join("bot");
+        assert_eq!(fs::read_to_string(&copy).expect("it is there"), "text");
+        assert_eq!(fs::read_link(&copy).expect("a link"), Path::new("lib/bot"));
+        let data = fs::metadata(&copy).expect("it is there");
+        assert_eq!(data.mode() & 0o777, 0o755);
+        assert_eq!(data.modified().expect("it has one"), then);
+    }
+
+    #[test]
+    fn what_is_too_large_in_bytes_or_in_files_is_not_copied() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["one", "two"] {
+            fs::write(folder.path().join(name), [0; 5000]).expect("a file");
+        }
+        let size = |bytes, files| Size { bytes, files };
+        let left = |most: Size| most.without(folder.path()).expect("it can be read");
+        assert_eq!(left(size(16_384, 3)), Some(size(0, 0)));
+        assert_eq!(left(size(16_383, 3)), None);
+        assert_eq!(left(size(16_384, 2)), None);
+    }
+}
