@@ -33,6 +33,7 @@ mod plan;
 mod program;
 mod sandbox;
 mod seccomp;
+mod secret;
 mod session;
 mod view;
 mod walls;

@@ -15,7 +15,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{limits::Limits, machine::MACHINE, program::Program};
+use crate::{limits::Limits, machine::MACHINE, program::Program, secret};
 
 /// The private folder of a program in namespaces of its own, its home too.
 pub(crate) const PRIVATE: &str = "/tmp";
@@ -153,6 +153,8 @@ impl View {
             visible: BTreeSet::new(),
             links: Vec::new(),
             passed: BTreeSet::new(),
+            runtimes: BTreeSet::new(),
+            named: BTreeSet::new(),
         };
         let file = search
             .find(&program.path)
@@ -173,6 +175,7 @@ impl View {
         let names_none = !search.visible.iter().any(|path| path.starts_with(&start));
         if program.directory.is_some()
             && names_none
+            && says_what_to_run(&start)
             && !homes.is_shared(&start)
             && !is_system(&start)
         {
@@ -182,6 +185,8 @@ impl View {
             visible,
             links,
             passed,
+            runtimes,
+            named,
             ..
         } = search;
         let mut hidden: Vec<PathBuf> = program
@@ -189,6 +194,12 @@ impl View {
             .iter()
             .filter_map(|path| fs::canonicalize(path).ok())
             .collect();
+        hidden.iter().for_each(|path| secret::mark(path));
+        let may_have_secrets = visible.iter().filter(|path| !runtimes.contains(*path));
+        let secrets = may_have_secrets.flat_map(|path| secret::find(path));
+        // What is named is meant to be read.
+        let is_named = |path: &PathBuf| named.iter().any(|named| named.starts_with(path));
+        hidden.extend(secrets.filter(|path| !is_named(path)));
         hidden.extend(secrets_of_the_system());
         hidden.sort();
         hidden.dedup();
@@ -425,6 +436,10 @@ struct Search<'a> {
     links: Vec<(PathBuf, PathBuf)>,
     /// Folders that a path leaves again by `..`: they must be there.
     passed: BTreeSet<PathBuf>,
+    /// Installed programs, which are nobody's folder.
+    runtimes: BTreeSet<PathBuf>,
+    /// The files that are named.
+    named: BTreeSet<PathBuf>,
 }
 
 impl Search<'_> {
@@ -478,6 +493,12 @@ impl Search<'_> {
                     let _ = self.add_file(&path);
                 }
             }
+            // A module of Python: `-m bot` or `-m package.bot`.
+            let module = text.to_string_lossy().replace('.', "/");
+            let module = self.start.join(module + ".py");
+            if module.is_file() {
+                let _ = self.add_file(&module);
+            }
         }
     }
 
@@ -487,6 +508,7 @@ impl Search<'_> {
             let shown = self.what_to_show(end);
             self.show(shown);
         }
+        self.named.insert(real.clone());
         Ok(real)
     }
 
@@ -521,7 +543,7 @@ impl Search<'_> {
 
     /// The folder of an installed program if that is what a file belongs to, else the
     /// folder that it lies in, or the file alone where that is not one program's.
-    fn what_to_show(&self, file: &Path) -> PathBuf {
+    fn what_to_show(&mut self, file: &Path) -> PathBuf {
         const PROGRAMS: &[&str] = &["bin", "sbin", "libexec", "shims"];
         const INSTALLED: &[&str] = &["lib", "lib64", "libexec", "pyvenv.cfg"];
         let Some(folder) = file.parent() else {
@@ -532,6 +554,7 @@ impl Search<'_> {
         {
             let installed = INSTALLED.iter().any(|mark| prefix.join(mark).exists());
             if installed && !self.homes.is_shared(prefix) {
+                self.runtimes.insert(prefix.to_owned());
                 return prefix.to_owned();
             }
             if self.homes.is_shared(prefix) {
@@ -600,6 +623,25 @@ fn names(path: &Path) -> VecDeque<OsString> {
         .filter(|part| *part != Component::CurDir)
         .map(|part| part.as_os_str().to_owned())
         .collect()
+}
+
+/// Whether a folder has a file in which programs look for what they are to run.
+fn says_what_to_run(folder: &Path) -> bool {
+    const NAMES: &[&str] = &[
+        "build.gradle",
+        "build.gradle.kts",
+        "Cargo.toml",
+        "deno.json",
+        "Gemfile",
+        "go.mod",
+        "Makefile",
+        "makefile",
+        "mix.exs",
+        "package.json",
+        "pom.xml",
+        "pyproject.toml",
+    ];
+    NAMES.iter().any(|name| folder.join(name).is_file())
 }
 
 /// The programs that the first line of a script names.

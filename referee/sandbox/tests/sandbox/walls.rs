@@ -61,6 +61,39 @@ fn what_is_hidden_is_not_read_though_its_folder_is_shown() {
     }
 }
 
+/// As another arena has them, or this one for another run: nobody has said that they are hidden.
+#[test]
+fn keys_tokens_stores_and_roots_are_not_read_wherever_they_lie() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = open_folder();
+    let secrets = [
+        ("tls.key", "-----BEGIN PRIVATE KEY-----\n".to_owned()),
+        ("tokens", "arena_0\n".to_owned()),
+        ("arena.db", "SQLite format 3\0".to_owned()),
+        ("root", "7".repeat(64)),
+    ];
+    for (name, text) in &secrets {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    fs::write(folder.path().join("bot.py"), "").unwrap();
+    let code = "\
+import os
+def read(name):
+    try: return open(name).read()
+    except OSError: return ''
+assert os.path.exists('bot.py')
+print(*[name for name in ['tls.key', 'tokens', 'arena.db', 'root'] if read(name)])";
+    for kind in every_kind() {
+        let program = Program {
+            directory: Some(folder.path().to_owned()),
+            ..script(code, &["bot.py"])
+        };
+        assert_eq!(run(&sandbox(kind), &program).said, "\n", "{kind}");
+    }
+}
+
 #[test]
 fn a_file_that_only_some_may_read_is_not_shown_to_a_bot_of_root() {
     // Root owns it: the rights of the file would let it.
@@ -694,7 +727,7 @@ else: print('moved')";
 }
 
 #[test]
-fn of_its_folder_it_sees_what_it_names_or_all_if_it_names_nothing() {
+fn of_its_folder_it_sees_what_it_names_or_all_if_that_says_what_to_run() {
     let folder = crate::common::open_folder();
     for name in ["mine", "other"] {
         std::fs::create_dir(folder.path().join(name)).unwrap();
@@ -709,7 +742,12 @@ fn of_its_folder_it_sees_what_it_names_or_all_if_it_names_nothing() {
             };
             run(&sandbox(kind), &program).said
         };
-        assert_eq!(sees(&[]), "mine other True\n", "{kind}");
+        std::fs::write(folder.path().join("package.json"), "").unwrap();
+        assert_eq!(sees(&[]), "mine other package.json True\n", "{kind}");
+        std::fs::remove_file(folder.path().join("package.json")).unwrap();
+        if kind != Outer::None {
+            assert_eq!(sees(&[]), "False\n", "{kind}");
+        }
         let named = sees(&["mine/file"]);
         // Landlock alone can't make names vanish.
         if kind != Outer::None {
