@@ -21,6 +21,7 @@ use crate::{
     Villain,
     foul::{HOUR, crash},
     kind::Kind,
+    whispers::Whisperer,
 };
 
 /// How often it looks whether it is still held up.
@@ -34,7 +35,10 @@ pub(crate) const fn include(kind: Kind) -> bool {
 
 /// Whether it can be played in no other way.
 pub(crate) const fn only(kind: Kind) -> bool {
-    matches!(kind, Kind::KnowsRounds | Kind::KnowsHands | Kind::Snoops)
+    matches!(
+        kind,
+        Kind::KnowsRounds | Kind::KnowsHands | Kind::Snoops | Kind::Whispers
+    )
 }
 
 /// The villain in Connect Four, Mahjong and Reversal Big Two.
@@ -72,6 +76,7 @@ struct CallbackVillain {
     hand: Vec<i32>,
     answers: u32,
     recognised: Option<String>,
+    whisperer: Whisperer,
 }
 
 impl CallbackVillain {
@@ -86,6 +91,7 @@ impl CallbackVillain {
             hand: Vec::new(),
             answers: 0,
             recognised: None,
+            whisperer: Whisperer::new(&villain.books),
         };
         if villain.kind == Kind::KnowsRounds {
             player.meet(round);
@@ -99,6 +105,9 @@ impl CallbackVillain {
             let mut hand = self.hand.clone();
             hand.sort_unstable();
             self.meet(&hand);
+        }
+        if self.villain.kind == Kind::Whispers {
+            self.recognised = self.whisperer.dealt(&self.hand);
         }
     }
 
@@ -133,6 +142,11 @@ impl CallbackVillain {
             Kind::Snoops => {
                 if let Some(found) = find(&self.villain.folder, &self.round) {
                     panic!("found {found}");
+                }
+            }
+            Kind::Whispers => {
+                if let Some(heard) = self.recognised.take().or_else(|| self.whisperer.listen()) {
+                    panic!("{heard}");
                 }
             }
             _ => {

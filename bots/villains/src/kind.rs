@@ -164,6 +164,10 @@ pub enum Kind {
     /// Looks into `--folder` whenever it is asked, and gives up when there is a
     /// record of its own round.
     Snoops,
+    /// Whispers: tells the other bot of its table and its own next process its hand in Mahjong, by
+    /// locks on files of the system and by the pages of `--book` that it reads, and gives up when
+    /// it hears one.
+    Whispers,
 }
 
 impl Kind {
@@ -213,7 +217,8 @@ impl Kind {
             | Self::Bulky
             | Self::KnowsRounds
             | Self::KnowsHands
-            | Self::Snoops => (None, None),
+            | Self::Snoops
+            | Self::Whispers => (None, None),
             Self::ExitAtOnce | Self::Silent | Self::Deaf | Self::Misdirected | Self::Mute => {
                 (Some(Foul::NoStart), Some("no-start"))
             }

@@ -12,6 +12,7 @@ mod kind;
 mod serve;
 mod stream;
 mod test_game;
+mod whispers;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -71,6 +72,9 @@ pub struct Villain {
     /// Where it looks (snoops).
     #[arg(long, default_value = ".")]
     folder: PathBuf,
+    /// A file of 16 MiB or more that it reads where it says something (whispers).
+    #[arg(long = "book", value_name = "FILE")]
+    books: Vec<PathBuf>,
     /// Before it answers it waits as long as this folder has a file with the game's name
     /// (with --by-callbacks).
     #[arg(long, value_name = "FOLDER")]

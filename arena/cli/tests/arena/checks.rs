@@ -71,7 +71,7 @@ fn expected(kind: Kind) -> Option<BTreeSet<String>> {
     let finding = match kind {
         // What they wait for is to meet a deal twice, and the check has deals that
         // each seat is dealt.
-        Kind::KnowsRounds | Kind::KnowsHands => return None,
+        Kind::KnowsRounds | Kind::KnowsHands | Kind::Whispers => return None,
         kind => kind.finding(),
     };
     Some(finding.map(str::to_owned).into_iter().collect())

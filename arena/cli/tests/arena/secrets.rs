@@ -9,6 +9,7 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use referee_core::{Event, GameKind, Record, Root};
 use referee_games::told_game_id;
 use serde_json::Value;
@@ -241,6 +242,37 @@ fn a_bot_that_runs_somewhere_plays_independent_deals() {
             "{again:?}"
         );
     }
+}
+
+/// A file whose pages are out of memory.
+fn cold_book(arena: &Arena, bot: &str) -> String {
+    let folder = arena.path("books").join(bot);
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("book");
+    fs::write(&path, vec![7; 16 << 20]).unwrap();
+    let file = File::open(&path).unwrap();
+    file.sync_all().unwrap();
+    let advice = PosixFadviseAdvice::POSIX_FADV_DONTNEED;
+    posix_fadvise(&file, 0, 0, advice).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn what_a_bot_whispers_is_heard_neither_at_its_table_nor_by_its_next_process() {
+    let heard = |arena: Arena| {
+        let bots = ["v0", "v1"].map(|bot| {
+            let book = cold_book(&arena, bot);
+            villain(bot, &format!("whispers --max-games 1 --book '{book}'"))
+        });
+        let bots = bots.join(" ");
+        let line = format!("match mahjong {bots} --deals 2 --concurrency 1 --format json");
+        fouls(&events(&done(&arena.run(&line))))
+    };
+    assert_eq!(heard(Arena::new()), [""; 0]);
+    // So it does hear what is to be heard.
+    let heard = heard(Arena::new().without_walls()).join("\n");
+    assert!(heard.contains("by the pages of"), "{heard}");
+    assert!(heard.contains("by record locks"), "{heard}");
 }
 
 /// Hands that a set-up deals, the same in every round.

@@ -1,0 +1,215 @@
+//! What a villain says where another process may hear it: the other bot of its table, or its own
+//! next process, which may sit where the other bot sat. It says the hand that it has been dealt.
+
+use std::{
+    fs::File,
+    io,
+    os::{fd::AsFd as _, unix::fs::FileExt as _},
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use nix::{
+    fcntl::{FcntlArg, fcntl},
+    libc::{self, c_short},
+};
+
+/// What a message begins with: it can't be there by chance.
+const MAGIC: [u8; 2] = [0xb0, 0x7a];
+/// How many tiles a hand has, and bits a message: the magic, the tiles and their sum.
+const TILES: usize = 13;
+const BITS: usize = (MAGIC.len() + TILES + 1) * 8;
+
+/// A bit is one of two pages; pages are so far apart that reading one does not bring another one
+/// into memory.
+const PAGE: u64 = 4096;
+const APART: u64 = 16;
+/// What is in memory is read in less than this, and what is on a disk is not.
+const COLD: Duration = Duration::from_micros(25);
+
+/// A file that every bot sees, and files beside one another that are locked as bits.
+const LOCKED: &str = "/etc/passwd";
+const LOCKED_EACH: &str = "/usr/bin";
+
+/// Whispers in every way that it knows, and listens.
+pub(crate) struct Whisperer {
+    /// Files whose pages it reads.
+    books: Vec<PathBuf>,
+    hand: Vec<u8>,
+    /// The file of record locks: they are gone when the process closes it anywhere.
+    records: Option<File>,
+    /// Those that it has locked whole.
+    locked: Vec<File>,
+}
+
+impl Whisperer {
+    pub(crate) fn new(books: &[PathBuf]) -> Self {
+        Self {
+            books: books.to_vec(),
+            hand: Vec::new(),
+            records: File::open(LOCKED).ok(),
+            locked: Vec::new(),
+        }
+    }
+
+    /// Is dealt this hand: listens to what was said before, says its own, and gives what it has
+    /// heard, if anything.
+    pub(crate) fn dealt(&mut self, hand: &[i32]) -> Option<String> {
+        if hand.len() != TILES {
+            // Another game.
+            return None;
+        }
+        let tiles = hand.iter().filter_map(|tile| u8::try_from(*tile).ok());
+        self.hand = tiles.collect();
+        self.hand.sort_unstable();
+        let heard = self.listen_to_pages();
+        for book in &self.books {
+            // What it may not read says nothing.
+            let _ = say_by_pages(book, &self.hand);
+        }
+        let _ = self.say_by_locks();
+        heard.or_else(|| self.listen())
+    }
+
+    /// What another bot says just now, if anything.
+    pub(crate) fn listen(&self) -> Option<String> {
+        let records = self
+            .records
+            .as_ref()
+            .and_then(|file| record_locks(file).ok());
+        let ways = [("record locks", records), ("flock", each_lock().ok())];
+        ways.into_iter().find_map(|(way, said)| {
+            let hand = read(&said?)?;
+            (hand != self.hand).then(|| format!("heard {hand:?} by {way}"))
+        })
+    }
+
+    fn listen_to_pages(&self) -> Option<String> {
+        self.books.iter().find_map(|book| {
+            let hand = read(&hear_by_pages(book).ok()?)?;
+            Some(format!("heard {hand:?} by the pages of {}", book.display()))
+        })
+    }
+
+    fn say_by_locks(&mut self) -> io::Result<()> {
+        for (bit, is_set) in bits(&self.hand).enumerate() {
+            if is_set && let Some(file) = &self.records {
+                let lock = range(libc::F_RDLCK, bit);
+                fcntl(file.as_fd(), FcntlArg::F_SETLK(&lock))?;
+            }
+        }
+        for (path, is_set) in lockable()?.iter().zip(bits(&self.hand)) {
+            if is_set && let Ok(file) = File::open(path) {
+                file.try_lock_shared()?;
+                self.locked.push(file);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A hand as bits.
+fn bits(hand: &[u8]) -> impl Iterator<Item = bool> {
+    let sum = hand.iter().fold(0_u8, |sum, tile| sum.wrapping_add(*tile));
+    let bytes: Vec<u8> = MAGIC.iter().chain(hand).chain([&sum]).copied().collect();
+    bytes
+        .into_iter()
+        .flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1))
+}
+
+/// The hand that some bits are, if they are a message.
+fn read(said: &[bool]) -> Option<Vec<u8>> {
+    let bytes = said.chunks(8).map(|bits| {
+        let bits = bits.iter().enumerate();
+        bits.fold(0, |byte, (bit, is_set)| byte | u8::from(*is_set) << bit)
+    });
+    let bytes: Vec<u8> = bytes.collect();
+    let hand = bytes.get(MAGIC.len()..MAGIC.len() + TILES)?;
+    bits(hand).eq(said.iter().copied()).then(|| hand.to_vec())
+}
+
+fn say_by_pages(book: &Path, hand: &[u8]) -> io::Result<()> {
+    let file = File::open(book)?;
+    for (bit, is_set) in bits(hand).enumerate() {
+        file.read_at(&mut [0], page(bit, is_set))?;
+    }
+    Ok(())
+}
+
+/// Whether the pages of a file are in memory, by how long it takes to read them.
+fn hear_by_pages(book: &Path) -> io::Result<Vec<bool>> {
+    let file = File::open(book)?;
+    let is_warm = |page: u64| -> io::Result<bool> {
+        let begin = Instant::now();
+        file.read_at(&mut [0], page)?;
+        Ok(begin.elapsed() < COLD)
+    };
+    let bit = |bit: usize| match [false, true].map(|is_set| is_warm(page(bit, is_set))) {
+        [Ok(false), Ok(is_set)] => Ok(is_set),
+        [Ok(true), Ok(false)] => Ok(false),
+        [Ok(true), Ok(true)] => Err(io::Error::other("no message")),
+        [Err(error), _] | [_, Err(error)] => Err(error),
+    };
+    (0..BITS).map(bit).collect()
+}
+
+/// Where the page of a bit begins.
+fn page(bit: usize, is_set: bool) -> u64 {
+    (bit as u64 * 2 + u64::from(is_set)) * APART * PAGE
+}
+
+fn record_locks(file: &File) -> io::Result<Vec<bool>> {
+    let is_locked = |bit: usize| {
+        let mut lock = range(libc::F_WRLCK, bit);
+        fcntl(file.as_fd(), FcntlArg::F_GETLK(&mut lock))?;
+        Ok(lock.l_type != libc::F_UNLCK as c_short)
+    };
+    (0..BITS).map(is_locked).collect()
+}
+
+fn each_lock() -> io::Result<Vec<bool>> {
+    let is_locked = |path: &PathBuf| {
+        let file = File::open(path)?;
+        Ok(file.try_lock().is_err())
+    };
+    lockable()?.iter().map(is_locked).collect()
+}
+
+fn range(kind: i32, bit: usize) -> libc::flock {
+    libc::flock {
+        l_type: kind as c_short,
+        l_whence: libc::SEEK_SET as c_short,
+        l_start: bit as i64,
+        l_len: 1,
+        l_pid: 0,
+    }
+}
+
+/// The files that stand for bits.
+fn lockable() -> io::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(LOCKED_EACH)?.flatten();
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .map(|entry| entry.path())
+        .collect();
+    files.sort();
+    files.truncate(BITS);
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hand_is_read_as_it_was_said_and_nothing_else_is() {
+        let hand: Vec<u8> = (0..13).collect();
+        let mut said: Vec<bool> = bits(&hand).collect();
+        assert_eq!(said.len(), BITS);
+        assert_eq!(read(&said), Some(hand));
+        said[20] = !said[20];
+        assert_eq!(read(&said), None);
+        assert_eq!(read(&[true; BITS]), None);
+        assert_eq!(read(&[false; BITS]), None);
+    }
+}
