@@ -7,6 +7,7 @@
 mod clock;
 mod dice;
 mod event_line;
+mod file_name;
 mod foul;
 mod game;
 mod imagine;
@@ -28,6 +29,7 @@ mod wire;
 
 pub use clock::{Charge, Clock, Limits, ThinkingTime};
 pub use dice::Dice;
+pub use file_name::file_name;
 pub use foul::{Foul, FoulKind};
 pub use game::{
     Audience, Game, GameInfo, Illegal, Observation, RulesPage, SetupError, State, Step, Trial,

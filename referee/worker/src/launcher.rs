@@ -18,7 +18,7 @@ use referee::{
     Address, Bot, BotContainer, BotCores, BotDial, BotSandbox, Excuses, Launch, Memory,
     MemoryGauge, Supervisor,
 };
-use referee_core::GameInfo;
+use referee_core::{GameInfo, file_name};
 use tokio::runtime::Handle;
 
 use crate::{
@@ -556,9 +556,10 @@ impl LaunchContext {
         };
         let archive = self.archive(entry)?;
         referee::folder_for_a_socket()?;
+        let name = file_name(&entry.name);
         let log = match set {
-            0 => format!("{}.log", entry.name),
-            set => format!("{}-lot{set}.log", entry.name),
+            0 => format!("{name}.log"),
+            set => format!("{name}-lot{set}.log"),
         };
         Ok(Source::Process(Box::new(Launch {
             program,

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use referee_core::{Record, pack};
+use referee_core::{Record, file_name, pack};
 
 use crate::read_input;
 
@@ -57,7 +57,7 @@ impl RecordFolder {
     /// Where the record of a game is.
     #[must_use]
     pub fn file(&self, game_id: &str) -> PathBuf {
-        self.0.join(format!("{game_id}.{ENDING}"))
+        self.0.join(format!("{}.{ENDING}", file_name(game_id)))
     }
 
     /// Writes a record and says where it is; not on the thread that asks.

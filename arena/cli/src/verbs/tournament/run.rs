@@ -20,7 +20,7 @@ use arena_tournament::{
 use clap::{Args, ValueEnum};
 use referee::BotSandbox;
 use referee_cli::{CacheArgs, PinArgs, net::BotsTlsArgs, sandbox::SandboxArgs};
-use referee_core::Root;
+use referee_core::{Root, file_name};
 use referee_games::game_name;
 
 use super::status::Shown;
@@ -427,7 +427,7 @@ impl GoOn {
     ) -> anyhow::Result<End> {
         let name = &tournament.name;
         let plan = Plan::of(tournament, &schemes()?)?;
-        let folder = || Path::new("arena-runs").join(name).join("logs");
+        let folder = || Path::new("arena-runs").join(file_name(name)).join("logs");
         let logs = self.logs.clone().unwrap_or_else(folder);
         let hidden = self.store.files().into_iter().chain([logs.clone()]);
         let hidden = hidden.chain(secrets);
