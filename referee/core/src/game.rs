@@ -5,11 +5,11 @@
 //! from a [`State`], and messages are made from observations alone, so a secret can't
 //! get into a message.
 
-use std::fmt::Debug;
+use std::{fmt::Debug, time::Duration};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Dice, JsonBounds, Outcome, PerSeat, Scene, Seat};
+use crate::{Dice, JsonBounds, Limits, Outcome, PerSeat, Scene, Seat};
 
 /// Facts about a game that do not depend on the set-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,12 @@ pub struct GameInfo {
     /// If scores are payments between the seats: what each seat has at the beginning of
     /// a series of games. Otherwise 0.
     pub purse: i32,
+    /// The least and the most that a seat's score can be, whatever the set-up. Nothing outside is
+    /// believed of a game that was played elsewhere.
+    pub scores: (i32, i32),
+    /// The most questions of its rules that all seats together are asked in one game, whatever the
+    /// set-up.
+    pub most_questions: u32,
     /// Its rules, for people who play it, as Markdown.
     pub rules: RulesPage,
     /// Whether the score of a seat says by how much it is ahead of the other seat, as a
@@ -35,6 +41,18 @@ pub struct GameInfo {
 }
 
 impl GameInfo {
+    /// The longest that a game with these limits takes, as long as the referee itself is in time:
+    /// everybody gets ready at once, and each answer takes all of its time.
+    #[must_use]
+    pub fn longest(&self, limits: &Limits) -> Duration {
+        let thinking = limits.per_move.saturating_mul(self.most_questions);
+        let within = limits.budget.map(|budget| {
+            // The answer that is one too late takes its time too.
+            (budget + limits.per_move).saturating_mul(self.seats.into())
+        });
+        limits.start + within.map_or(thinking, |within| within.min(thinking))
+    }
+
     /// Its name in Chinese, with which its rules begin there.
     #[must_use]
     pub fn chinese_title(&self) -> &'static str {

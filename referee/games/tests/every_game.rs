@@ -114,6 +114,56 @@ fn secrets_are_where_they_are() {
     }
 }
 
+/// What is believed of a game that was played elsewhere: no score outside, and no more answers.
+#[test]
+fn no_game_has_a_score_or_more_questions_than_it_says() {
+    for kind in GAMES {
+        let info = kind.info();
+        let seats = info.seats;
+        let setups = kind.trials().iter().map(|trial| trial.setup);
+        for (number, setup) in setups.cycle().take(200).enumerate() {
+            let setup = serde_json::from_str(setup).unwrap();
+            let mut bytes = [0; 32];
+            bytes[..8].copy_from_slice(&(number as u64).to_le_bytes());
+            let seed = Seed::new(bytes);
+            let mut dice = Dice::new(&seed);
+            let mut sitting = sitting(*kind, kind.setup(&setup).unwrap(), seed);
+            // In every other game a seat leaves it somewhere, or several do.
+            let leaves = [0, 3, 0, 40][number % 4];
+            let mut questions = 0;
+            let record = loop {
+                match sitting.advance() {
+                    Next::Tell(_) => {}
+                    Next::Over(finished) => break finished.record,
+                    Next::Ask(asked) => {
+                        for question in asked {
+                            questions += u32::from(question.number > 0);
+                            let heard = if question.number == 0 {
+                                SeatReply::Answer(ready())
+                            } else if leaves > 0 && dice.below(leaves) == 0 {
+                                SeatReply::Nothing
+                            } else {
+                                let legal = sitting.legal(question.seat);
+                                let pick = dice.below(legal.len() as u32) as usize;
+                                SeatReply::Answer(answer(question.number, &legal[pick].1))
+                            };
+                            sitting.hear(question.seat, heard, Duration::ZERO);
+                        }
+                    }
+                }
+            };
+            let name = info.name;
+            assert!(questions <= info.most_questions, "{name}: {questions}");
+            let outcome = record.result.verdict.outcome().unwrap();
+            let (least, most) = info.scores;
+            for seat in Seat::all(seats) {
+                let score = outcome.scores[seat];
+                assert!((least..=most).contains(&score), "{name}: {score}");
+            }
+        }
+    }
+}
+
 /// Tells of a seat that has left as the referee does.
 fn left(seat: Seat, place: u8) -> Vec<u8> {
     forfeit(seat, FoulKind::Crashed, place).to_vec()
@@ -378,14 +428,18 @@ fn every_reason_is_known_in_chinese() {
 
 /// A game with the standard set-up.
 fn standard(kind: &'static dyn GameKind, seed: Seed) -> Sitting {
+    sitting(kind, serde_json::Value::Null, seed)
+}
+
+fn sitting(kind: &'static dyn GameKind, setup: serde_json::Value, seed: Seed) -> Sitting {
     Sitting::new(Fixture {
         kind,
         game_id: "test".to_owned(),
-        setup: serde_json::Value::Null,
+        setup,
         seed,
         players: PerSeat::new(kind.info().seats, |seat| format!("bot {seat}")),
         limits: Limits::default(),
         spent: PerSeat::default(),
     })
-    .expect("a standard set-up is possible")
+    .expect("the set-up is possible")
 }

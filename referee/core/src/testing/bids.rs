@@ -74,6 +74,8 @@ impl<const LEAK: bool, const EARLY: bool> Game for Bids<LEAK, EARLY> {
         rules_version: 1,
         notation: "the card",
         purse: 0,
+        scores: (0, CARDS as i32),
+        most_questions: CARDS as u32 * SEATS as u32,
         rules: crate::RulesPage {
             english: "",
             chinese: "",

@@ -20,6 +20,9 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BigTwo;
 
+/// No hand pays more: 14 cards, with the four twos and both jokers among them.
+const MOST_PAID: i32 = 14 << 6;
+
 /// The set-up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -74,6 +77,9 @@ impl Game for BigTwo {
         rules_version: 1,
         notation: "the cards with spaces between, as in 3C 3D JK1, or pass",
         purse: 1_000,
+        scores: (-MOST_PAID, 3 * MOST_PAID),
+        // Each card may be a play of its own, to which the three others pass.
+        most_questions: 54 * SEATS as u32,
         rules: RulesPage {
             english: include_str!("../../../../docs/rules/big-two.md"),
             chinese: include_str!("../../../../docs/zh/rules/big-two.md"),

@@ -97,6 +97,9 @@ impl Game for ConnectFour {
         rules_version: 1,
         notation: "(row, column)",
         purse: 0,
+        scores: (-1, 1),
+        // A stone for each cell.
+        most_questions: LARGEST as u32 * LARGEST as u32,
         rules: RulesPage {
             english: include_str!("../../../../docs/rules/connect-four.md"),
             chinese: include_str!("../../../../docs/zh/rules/connect-four.md"),

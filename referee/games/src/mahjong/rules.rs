@@ -19,6 +19,8 @@ use super::{
 pub const WALL: u8 = 82;
 /// What a seat is paid for a faan, and for the other's foul.
 const PAY: i32 = 3;
+/// No hand is worth more: the highest row of the table, doubled for each of three roots.
+const MOST_FAAN: i32 = 16 << 3;
 
 /// The rules of this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,6 +204,9 @@ impl Game for Mahjong {
         rules_version: 1,
         notation: "a tile such as 3c, or win, or pass",
         purse: 0,
+        scores: (0, PAY * MOST_FAAN + WALL as i32),
+        // For each tile of the wall a claim, a discard and a claim of the other seat.
+        most_questions: 3 * WALL as u32,
         rules: RulesPage {
             english: include_str!("../../../../docs/rules/mahjong.md"),
             chinese: include_str!("../../../../docs/zh/rules/mahjong.md"),

@@ -101,6 +101,9 @@ impl Game for Othello {
         rules_version: 1,
         notation: "column and row, such as d3",
         purse: 0,
+        scores: (-64, 64),
+        // A disc for each square; a seat that must pass is not asked.
+        most_questions: 64,
         rules: RulesPage {
             english: include_str!("../../../../docs/rules/othello.md"),
             chinese: include_str!("../../../../docs/zh/rules/othello.md"),
