@@ -3,6 +3,7 @@
 //! game and no command line.
 
 pub mod allow;
+mod budget;
 pub mod dial;
 mod file;
 pub mod gate;
@@ -14,6 +15,7 @@ pub mod tls;
 pub mod token;
 
 pub use allow::{AllowList, BadPattern, Pattern};
+pub use budget::{Budget, Budgeted};
 pub use dial::{BadTarget, DialError, DialOptions, Target, channel, channel_through};
 pub use gate::Gate;
 pub use listen::{Bounds, Incoming, Peer, incoming, incoming_from, incoming_http_1};

@@ -24,8 +24,12 @@ use tokio::{
 use tokio_rustls::server::TlsStream;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::{Server, server::Connected};
+use tower::layer::util::{Identity, Stack};
 
-use crate::tls::{PeerCertificate, ServerTls};
+use crate::{
+    budget::Budget,
+    tls::{PeerCertificate, ServerTls},
+};
 
 /// What a client says first (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -36,8 +40,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const REMARK_INTERVAL: Duration = Duration::from_secs(10);
 /// What a client may send on one stream before we have read it, in bytes.
 const STREAM_WINDOW: u32 = 256 * 1024;
-/// What a client may send on one connection before we have read it, in bytes.
-const CONNECTION_WINDOW: u32 = 1024 * 1024;
+/// What a client may send on one connection before we have read it, in bytes. All connections
+/// together may have as many of them waiting as there may be connections.
+const CONNECTION_WINDOW: u32 = STREAM_WINDOW;
 
 /// How much a listener takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +57,14 @@ pub struct Bounds {
     /// The largest message, in bytes: hand it to each service as its
     /// `max_decoding_message_size`.
     pub message_bytes: usize,
+    /// The largest message of single methods, by their path, in bytes: those that callers need
+    /// credentials for. What they may have in memory is not taken by others.
+    pub messages: &'static [(&'static str, usize)],
+    /// How many bytes the messages of all calls may have in memory, over all connections. One
+    /// caller may have a quarter of them; methods that are not listed a sixteenth.
+    pub bytes_in_flight: usize,
+    /// How long a message may take to come. A call whose message takes longer is ended.
+    pub body: Duration,
     /// How long a connection may take to do the TLS handshake and to begin HTTP/2. One that
     /// takes longer is closed.
     pub handshake: Duration,
@@ -67,6 +80,9 @@ impl Default for Bounds {
             streams_per_connection: 1024,
             header_bytes: 16 * 1024,
             message_bytes: 4 * 1024 * 1024,
+            messages: &[],
+            bytes_in_flight: 64 * 1024 * 1024,
+            body: Duration::from_secs(60),
             handshake: Duration::from_secs(10),
             idle: Duration::from_secs(30),
         }
@@ -76,8 +92,9 @@ impl Default for Bounds {
 impl Bounds {
     /// A server that keeps to them. A call may last as long as it likes: games are streams.
     #[must_use]
-    pub fn server(&self) -> Server {
+    pub fn server(&self) -> Server<Stack<Budget, Identity>> {
         Server::builder()
+            .layer(Budget::new(self))
             .max_concurrent_streams(self.streams_per_connection)
             .concurrency_limit_per_connection(self.streams_per_connection as usize)
             .http2_max_header_list_size(self.header_bytes)

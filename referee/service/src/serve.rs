@@ -27,6 +27,10 @@ use tonic::{Request, Response, Status, service::interceptor::InterceptedService}
 
 use crate::{Address, Bot, BotDial, Game, Live, PlayError, Pool};
 
+/// The largest game that is asked for, in bytes: a set-up, and who plays.
+const MESSAGES: [(&str, usize); 1] = [("/arena.v1.Referee/PlayGame", 1024 * 1024)];
+/// The largest question about its health, and of reflection, in bytes.
+const LARGEST_QUESTION: usize = 4096;
 /// How long it may take to find out where the name of a bot's host leads.
 const RESOLVE_LIMIT: Duration = Duration::from_secs(10);
 
@@ -108,10 +112,15 @@ impl Serve {
             None => Ok(request),
         };
         let largest = bounds.message_bytes;
+        let bounds = Bounds {
+            message_bytes: LARGEST_QUESTION,
+            messages: &MESSAGES,
+            ..bounds
+        };
         let referee = RefereeServer::new(service).max_decoding_message_size(largest);
         let serving = bounds
             .server()
-            .add_service(health_service.max_decoding_message_size(largest))
+            .add_service(health_service)
             .add_service(InterceptedService::new(reflection, known.clone()))
             .add_service(InterceptedService::new(referee, known))
             .serve_with_incoming_shutdown(

@@ -177,7 +177,6 @@ impl Serve {
         };
         let bounds = Bounds {
             connections: 20_000,
-            message_bytes: 64 * 1024 * 1024,
             ..Bounds::default()
         };
         let serving = serve(

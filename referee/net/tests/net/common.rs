@@ -16,11 +16,7 @@ use referee_net::{
 };
 use tokio::net::TcpListener;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
-use tonic::{
-    Request, Status,
-    service::interceptor::InterceptedService,
-    transport::{Channel, Server},
-};
+use tonic::{Request, Status, service::interceptor::InterceptedService, transport::Channel};
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
 /// When a test gives up waiting, and a limit that nobody reaches.
@@ -143,7 +139,7 @@ impl Running {
         };
         let (_, health) = tonic_health::server::health_reporter();
         let health = health.max_decoding_message_size(bounds.message_bytes);
-        let mut server: Server = bounds.server();
+        let mut server = bounds.server();
         let serving = server
             .add_service(InterceptedService::new(health, hears))
             .serve_with_incoming(incoming(listener, tls, &bounds));

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "this is how a test fails")]
 
 mod bounds;
+mod budgets;
 mod common;
 mod gates;
 mod handshakes;
