@@ -7,6 +7,7 @@
 //! tokens, and the proof that a reported game was played as its record says.
 
 mod access;
+mod credit;
 mod running;
 mod serve;
 mod service;
@@ -16,6 +17,6 @@ mod tournaments;
 
 pub use access::{Access, AccessError};
 pub use serve::serve;
-pub use service::{DispatchService, Examines, Replays, ServiceOptions};
+pub use service::{Admitted, DispatchService, Examines, Replays, ServiceOptions};
 pub use storage::{OnCommit, Storage};
 pub use tournaments::{NewObserver, TournamentOptions, Tournaments, WithPods};

@@ -7,11 +7,12 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicI64, Ordering},
     },
+    time::Duration,
 };
 
 use arena_store::{QueuedTournament, StoreError, TournamentId};
-use arena_tournament::{Dispatcher, Isolation};
-use referee_worker::{Abilities, Need};
+use arena_tournament::{Dispatcher, Isolation, Stall};
+use referee_worker::{Abilities, Need, lease::SessionId};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -129,8 +130,19 @@ impl<S: Storage> Running<S> {
         is_new
     }
 
-    /// What it waits for, where nobody who works can play it: in words.
-    pub(crate) fn waits(&self, able: &[Arc<Abilities>], plays_here: bool) -> Option<String> {
+    /// What it waits for, where nobody who works can play it, or whoever plays what is left of it
+    /// has reported nothing for long: in words. `name` gives the name of a session's worker.
+    pub(crate) fn waits(
+        &self,
+        able: &[Arc<Abilities>],
+        plays_here: bool,
+        name: impl Fn(SessionId) -> Option<String>,
+    ) -> Option<String> {
+        let needed = self.needed(able, plays_here);
+        needed.or_else(|| self.dispatcher.stall().map(|stall| in_words(&stall, name)))
+    }
+
+    fn needed(&self, able: &[Arc<Abilities>], plays_here: bool) -> Option<String> {
         if self.has_pods() {
             let waits = self.pods_wait.lock();
             return waits.unwrap_or_else(PoisonError::into_inner).clone();
@@ -165,5 +177,50 @@ impl<S: Storage> Running<S> {
             .map(ToString::to_string)
             .collect();
         (!words.is_empty()).then(|| words.join("; "))
+    }
+}
+
+/// What a run waits for that has given out all of its work. It changes once a minute.
+fn in_words(stall: &Stall, name: impl Fn(SessionId) -> Option<String>) -> String {
+    let minutes = |time: Duration| match time.as_secs().div_ceil(60) {
+        1 => "1 minute".to_owned(),
+        many => format!("{many} minutes"),
+    };
+    let who = name(stall.session).unwrap_or_else(|| format!("session {}", stall.session));
+    let games = match stall.games {
+        1 => "1 game".to_owned(),
+        many => format!("{many} games"),
+    };
+    format!(
+        "{who}, which has {games} and has reported none for {}; in {} others are given what it has \
+         not reported",
+        minutes(stall.silent),
+        minutes(stall.left)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tournament_that_waits_for_a_worker_names_it_and_says_how_long() {
+        let stall = Stall {
+            session: SessionId([1; 16]),
+            games: 3,
+            silent: Duration::from_secs(241),
+            left: Duration::from_secs(59),
+        };
+        let words = in_words(&stall, |_| Some("lab-1".to_owned()));
+        assert_eq!(
+            words,
+            "lab-1, which has 3 games and has reported none for 5 minutes; in 1 minute others are \
+             given what it has not reported"
+        );
+        let words = in_words(&Stall { games: 1, ..stall }, |_| None);
+        assert!(
+            words.starts_with("session 01010101, which has 1 game and"),
+            "{words}"
+        );
     }
 }

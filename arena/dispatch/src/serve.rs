@@ -4,11 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use arena_proto::arena::v1::dispatch_server::DispatchServer;
 use referee_net::{Bounds, ServerTls, incoming};
+use referee_worker::remote::limits;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{DispatchService, ServiceOptions, Storage, Tournaments};
 
+/// The largest question about its health, in bytes.
+const LARGEST_QUESTION: usize = 1024;
 /// How long streams have to end when it is stopped.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -31,6 +34,11 @@ pub async fn serve<S: Storage>(
     health
         .set_serving::<DispatchServer<DispatchService<S>>>()
         .await;
+    let bounds = &Bounds {
+        message_bytes: LARGEST_QUESTION,
+        messages: &limits::MESSAGES,
+        ..bounds.clone()
+    };
     let serving = bounds
         .server()
         .add_service(health_service)

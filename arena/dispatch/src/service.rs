@@ -1,17 +1,19 @@
 //! `arena.v1.Dispatch`: what workers elsewhere reach.
 
+mod admit;
 mod attend;
 mod report;
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicU64},
+    sync::{Arc, Mutex, PoisonError, Weak, atomic::AtomicU64},
     time::Duration,
 };
 
 use arena_proto::arena::v1::{self as proto, dispatch_server::Dispatch as DispatchRpc};
 use arena_store::{StoreError, WorkerRow};
-use arena_tournament::unix_ms;
+use arena_tournament::{Lapse, unix_ms};
 use bytes::Bytes;
 use futures_util::Stream;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
@@ -19,16 +21,21 @@ use referee_worker::{
     Abilities,
     archive::ArchiveHash,
     lease::{LeaseReply, LeaseRequest, SessionId},
-    remote::wire::{self, BadMessage},
+    remote::{
+        limits::Within,
+        wire::{self, BadMessage},
+    },
 };
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::Instant};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
 
+pub use self::admit::Admitted;
 use crate::{
     Access, AccessError, Storage, Tournaments,
     access::{Credentials, check, worker_with},
-    sessions::Sessions,
+    credit::{Allowed, Credits},
+    sessions::{Session, Sessions},
 };
 
 /// How often what is known of workers is written into the store, and whether they may still
@@ -82,8 +89,15 @@ struct Shared<S: Storage> {
     tournaments: Arc<Tournaments<S>>,
     options: ServiceOptions,
     sessions: Sessions,
+    credits: Credits,
     /// Who may work, as the store said it last.
     workers: Mutex<Arc<Vec<WorkerRow>>>,
+    /// When the store was asked last about somebody who is not known.
+    looked: tokio::sync::Mutex<Option<Instant>>,
+    /// Room for calls that wait for that.
+    unknown: Semaphore,
+    /// The archives that are being sent: several workers share one in memory.
+    sending: Mutex<BTreeMap<ArchiveHash, Weak<Vec<u8>>>>,
     streams: AtomicU64,
     sample: Mutex<ChaCha20Rng>,
     examiners: Arc<Semaphore>,
@@ -110,7 +124,11 @@ impl<S: Storage> DispatchService<S> {
             shared: Arc::new(Shared {
                 tournaments,
                 sessions: Sessions::default(),
+                credits: Credits::default(),
                 workers: Mutex::default(),
+                looked: tokio::sync::Mutex::default(),
+                unknown: Semaphore::new(admit::MOST_UNKNOWN),
+                sending: Mutex::default(),
                 streams: AtomicU64::new(0),
                 sample: Mutex::new(ChaCha20Rng::from_seed(options.sample_seed)),
                 examiners: Arc::new(Semaphore::new(match options.examines {
@@ -123,12 +141,14 @@ impl<S: Storage> DispatchService<S> {
         }
     }
 
-    /// The service as tonic serves it, with bounds on its messages.
+    /// The service as tonic serves it, with bounds on its messages. Who calls is looked at first.
     #[must_use]
-    pub fn into_server(self) -> proto::dispatch_server::DispatchServer<Self> {
-        proto::dispatch_server::DispatchServer::new(self)
+    pub fn into_server(self) -> Admitted<S> {
+        let shared = self.shared.clone();
+        let server = proto::dispatch_server::DispatchServer::new(self)
             .max_decoding_message_size(LARGEST_MESSAGE)
-            .max_encoding_message_size(LARGEST_MESSAGE)
+            .max_encoding_message_size(LARGEST_MESSAGE);
+        Admitted::new(server, shared)
     }
 
     /// Looks after workers until it is stopped: tells them of tournaments that have ended,
@@ -161,6 +181,8 @@ impl<S: Storage> Shared<S> {
                 self.dismiss(session, &refused).await;
             }
         }
+        self.note_lapses();
+        self.credits.tidy(|worker| self.sessions.has(worker));
         self.say_what_waits().await;
         let sessions = self.sessions.describe();
         let now = self.now_ms();
@@ -174,10 +196,47 @@ impl<S: Storage> Shared<S> {
     async fn say_what_waits(&self) {
         let able = self.sessions.abilities();
         for running in self.tournaments.all() {
-            let waits = running.waits(&able, self.options.plays_here);
+            let name = |session| {
+                self.sessions
+                    .with(session, |session| session.worker.clone())
+            };
+            let waits = running.waits(&able, self.options.plays_here, name);
             if let Err(error) = self.tournaments.write_waits(&running, waits).await {
                 tracing::warn!(%error, "could not write what a tournament waits for");
             }
+        }
+    }
+
+    /// What a worker may be given now.
+    fn allowed(&self, worker: &str) -> Allowed {
+        self.note_lapses();
+        self.credits.allowed(worker, || {
+            let sessions = self.sessions.of(worker);
+            let running = self.tournaments.all();
+            let held = running.iter().flat_map(|running| {
+                let of = |session: &SessionId| running.dispatcher.games_of(*session);
+                sessions.iter().map(of)
+            });
+            held.sum()
+        })
+    }
+
+    /// Takes down who has lost leases because nothing was heard of them.
+    fn note_lapses(&self) {
+        let running = self.tournaments.all();
+        let lost = running
+            .iter()
+            .flat_map(|running| running.dispatcher.take_lost());
+        let lapses: BTreeSet<(String, Lapse)> = lost
+            .filter_map(|lost| {
+                let worker = |session: &mut Session| session.worker.clone();
+                Some((self.sessions.with(lost.session, worker)?, lost.why))
+            })
+            .collect();
+        let lease = self.tournaments.options().lease;
+        for (worker, lapse) in lapses {
+            tracing::warn!(worker, ?lapse, "a worker has lost leases");
+            self.credits.lapsed(&worker, lapse, lease);
         }
     }
 
@@ -234,12 +293,14 @@ impl<S: Storage> Shared<S> {
         Ok(worker)
     }
 
-    /// The session that a request names, if it is the sender's.
-    fn session<T>(
+    /// The session that a request names, if it is the sender's. Nothing else is done with a
+    /// message before.
+    fn session<T: Within>(
         &self,
         request: &Request<T>,
         session: &[u8],
     ) -> Result<(SessionId, String, Arc<Abilities>), Status> {
+        request.get_ref().within().map_err(invalid)?;
         let shown = Credentials::of(request)?;
         let id = wire::session(session).map_err(invalid)?;
         let found = self.sessions.with(id, |session| {
@@ -256,6 +317,30 @@ impl<S: Storage> Shared<S> {
                 "this session is not known here; open a stream with Attend first",
             )),
         }
+    }
+
+    /// An archive, once in memory however many workers fetch it.
+    async fn archive(&self, hash: ArchiveHash) -> Result<Option<Arc<Vec<u8>>>, StoreError> {
+        let sending = || self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = sending().get(&hash).and_then(Weak::upgrade) {
+            return Ok(Some(bytes));
+        }
+        let read = self
+            .tournaments
+            .storage()
+            .archive(&hash.to_string())
+            .await?;
+        Ok(read.map(|bytes| {
+            let mut sending = sending();
+            sending.retain(|_, bytes| bytes.strong_count() > 0);
+            // Another call may have read it at the same time.
+            if let Some(bytes) = sending.get(&hash).and_then(Weak::upgrade) {
+                return bytes;
+            }
+            let bytes = Arc::new(bytes);
+            sending.insert(hash, Arc::downgrade(&bytes));
+            bytes
+        }))
     }
 
     /// Ends the work of a process: its chunks are given to others.
@@ -318,13 +403,14 @@ impl<S: Storage> DispatchRpc for DispatchService<S> {
         let (session, worker, can) = shared.session(&request, &request.get_ref().session)?;
         let message = request.into_inner();
         let request = LeaseRequest {
-            worker,
+            worker: worker.clone(),
             session: Some(session),
             can,
             games: message.games.max(1),
             scope: message.scope.map(wire::scope),
         };
-        let leased = shared.tournaments.lease_soon(&request).await;
+        let allowed = || shared.allowed(&worker);
+        let leased = shared.tournaments.lease_soon(&request, &allowed).await;
         let reply = match leased.map_err(|error| failed(&error))? {
             LeaseReply::Work(lease) => {
                 let id = lease.id;
@@ -378,7 +464,9 @@ impl<S: Storage> DispatchRpc for DispatchService<S> {
             .with(session, |session| session.leases.remove(&lease));
         if let Some(running) = shared.tournaments.running(lease.run) {
             let give_back = running.dispatcher.give_back_for(Some(session), give_back);
-            give_back.await;
+            give_back
+                .await
+                .map_err(|why| Status::not_found(why.to_string()))?;
         }
         Ok(Response::new(proto::GiveBackReply {}))
     }
@@ -395,19 +483,13 @@ impl<S: Storage> DispatchRpc for DispatchService<S> {
                 "hash: expected 64 hexadecimal digits",
             ));
         };
-        let found = shared
-            .tournaments
-            .storage()
-            .archive(&hash.to_string())
-            .await;
-        let Some(bytes) = found.map_err(|error| failed(&error))? else {
+        let Some(bytes) = shared.archive(hash).await.map_err(|error| failed(&error))? else {
             return Err(Status::permission_denied(format!(
                 "archive {hash} is not in the store of the arena"
             )));
         };
-        let bytes = Bytes::from(bytes);
         let parts = (0..bytes.len()).step_by(ARCHIVE_PART).map(move |at| {
-            let part = bytes.slice(at..bytes.len().min(at + ARCHIVE_PART));
+            let part = Bytes::copy_from_slice(&bytes[at..bytes.len().min(at + ARCHIVE_PART)]);
             Ok(proto::FetchArchiveReply { part })
         });
         Ok(Response::new(Box::pin(futures_util::stream::iter(parts))))

@@ -24,6 +24,9 @@ const REMEMBERED: Duration = Duration::from_secs(600);
 const PART: Duration = Duration::from_secs(10);
 const PARTS: usize = 6;
 
+/// What all processes of one worker say of themselves is at most so long, in bytes.
+const MOST_SAID: usize = 4 * 1024 * 1024;
+
 /// What goes down a stream.
 pub(crate) type Down = mpsc::Sender<Result<proto::AttendReply, Status>>;
 
@@ -42,6 +45,8 @@ pub(crate) struct Session {
     pub(crate) stream: Option<(u64, Down)>,
     pub(crate) leases: BTreeSet<LeaseId>,
     pub(crate) status: WorkerStatus,
+    /// How long what it says of itself is, in bytes.
+    said: usize,
     pub(crate) joined_unix_ms: i64,
     pub(crate) seen_unix_ms: i64,
     pub(crate) seen: Instant,
@@ -61,6 +66,7 @@ impl Session {
         proof: Proof,
         can: Arc<Abilities>,
         status: WorkerStatus,
+        said: usize,
         unix_ms: i64,
     ) -> Self {
         Self {
@@ -70,6 +76,7 @@ impl Session {
             stream: None,
             leases: BTreeSet::new(),
             status,
+            said,
             joined_unix_ms: unix_ms,
             seen_unix_ms: unix_ms,
             seen: Instant::now(),
@@ -94,7 +101,8 @@ impl Session {
                 self.recent().games += 1;
             }
             ReportReply::Duplicate => self.status.duplicate += 1,
-            ReportReply::Stale => self.status.stale += 1,
+            // A lease that has run out may be known no more.
+            ReportReply::Stale | ReportReply::NotHeld => self.status.stale += 1,
             // That is no fault of the worker.
             ReportReply::Ended => {}
         }
@@ -150,20 +158,26 @@ impl Sessions {
     }
 
     /// A process has joined, or has opened its stream again; that one replaces the last.
-    /// False where the session is another worker's.
+    ///
+    /// # Errors
+    ///
+    /// The session is another worker's, or this worker has too many.
     pub(crate) fn join(
         &self,
         id: SessionId,
         mut session: Session,
         number: u64,
         down: Down,
-    ) -> bool {
+    ) -> Result<(), Status> {
         session.stream = Some((number, down));
         let mut sessions = self.lock();
         let before = sessions.get(&id);
         if before.is_some_and(|before| before.worker != session.worker) {
-            return false;
+            return Err(Status::permission_denied(
+                "this session belongs to another worker",
+            ));
         }
+        make_room(&mut sessions, id, &session)?;
         if let Some(before) = sessions.remove(&id) {
             session.leases = before.leases;
             session.joined_unix_ms = before.joined_unix_ms;
@@ -174,7 +188,7 @@ impl Sessions {
             session.status.refused = before.status.refused;
         }
         sessions.insert(id, session);
-        true
+        Ok(())
     }
 
     /// A stream has ended.
@@ -211,6 +225,18 @@ impl Sessions {
         let sessions = self.lock();
         let open = sessions.values().filter(|session| session.stream.is_some());
         open.map(|session| session.can.clone()).collect()
+    }
+
+    /// The processes of a worker.
+    pub(crate) fn of(&self, worker: &str) -> Vec<SessionId> {
+        let sessions = self.lock();
+        let own = sessions.iter().filter(|(_, one)| one.worker == worker);
+        own.map(|(id, _)| *id).collect()
+    }
+
+    /// Whether a worker has a process here.
+    pub(crate) fn has(&self, worker: &str) -> bool {
+        self.lock().values().any(|session| session.worker == worker)
     }
 
     /// The processes, with their names.
@@ -257,4 +283,29 @@ impl Sessions {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<SessionId, Session>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Forgets those processes of a new one's worker that have been gone for the longest time, until
+/// what is kept of them all is short enough.
+fn make_room(
+    sessions: &mut BTreeMap<SessionId, Session>,
+    id: SessionId,
+    new: &Session,
+) -> Result<(), Status> {
+    let is_other =
+        |other: &SessionId, session: &Session| *other != id && session.worker == new.worker;
+    let others = sessions.iter().filter(|(id, one)| is_other(id, one));
+    let mut said: usize = others.map(|(_, one)| one.said).sum();
+    while said + new.said > MOST_SAID {
+        let others = sessions.iter().filter(|(id, one)| is_other(id, one));
+        let gone = others.filter(|(_, one)| one.stream.is_none());
+        let oldest = gone.min_by_key(|(_, one)| one.seen).map(|(id, _)| *id);
+        let Some(oldest) = oldest.and_then(|oldest| sessions.remove(&oldest)) else {
+            return Err(Status::resource_exhausted(
+                "this worker has as many processes as it may have",
+            ));
+        };
+        said -= oldest.said;
+    }
+    Ok(())
 }

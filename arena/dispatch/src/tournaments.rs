@@ -30,7 +30,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Storage, running::Running};
+use crate::{Storage, credit::Allowed, running::Running};
 
 /// How often the store is asked what is to be played.
 const GLANCE: Duration = Duration::from_secs(1);
@@ -378,16 +378,38 @@ impl<S: Storage> Tournaments<S> {
     /// Gives a worker a chunk of the tournament whose turn it is, if there is one that it can
     /// play: of the highest priority, and of these of the one with the fewest chunks that are
     /// being played.
-    pub(crate) async fn try_lease(
+    async fn try_lease(
         &self,
         request: &LeaseRequest,
+        allowed: Allowed,
     ) -> Result<LeaseReply, TournamentError> {
-        let mut running = self.all();
-        running.retain(|running| match &request.scope {
-            Some(scope) => running.name == scope.tournament,
-            // Pods that are made for it play it.
-            None => !running.has_pods(),
-        });
+        let limited = |most: u64| LeaseRequest {
+            games: request.games.min(most),
+            ..request.clone()
+        };
+        match allowed {
+            Allowed::Nothing(Some(_)) => Ok(LeaseReply::Wait),
+            Allowed::Everything => self.try_lease_of(request, None).await,
+            Allowed::Nothing(None) => self.try_lease_of(request, Some(0)).await,
+            Allowed::Games { most, has_none } => {
+                let limited = limited(most);
+                let reply = self.try_lease_of(&limited, Some(most)).await?;
+                match reply {
+                    LeaseReply::Wait if has_none => self.try_lease_of(&limited, None).await,
+                    reply => Ok(reply),
+                }
+            }
+        }
+    }
+
+    /// The same, of at most so many games where that is said. Pods that are made for a tournament
+    /// play chunks of the size that was planned for them.
+    async fn try_lease_of(
+        &self,
+        request: &LeaseRequest,
+        most: Option<u64>,
+    ) -> Result<LeaseReply, TournamentError> {
+        let mut running = self.all_of(request);
         running.sort_by_key(|running| {
             (
                 std::cmp::Reverse(running.priority()),
@@ -396,7 +418,11 @@ impl<S: Storage> Tournaments<S> {
             )
         });
         for running in &running {
-            match running.dispatcher.try_lease(request).await {
+            let most = most.filter(|_| !running.has_pods());
+            if most == Some(0) {
+                continue;
+            }
+            match running.dispatcher.try_lease(request, most).await {
                 Ok(LeaseReply::Work(lease)) => return Ok(LeaseReply::Work(lease)),
                 // There is no more of this match, whatever there is of the tournament.
                 Ok(LeaseReply::Over) if is_of_a_match(request) => return Ok(LeaseReply::Over),
@@ -412,10 +438,23 @@ impl<S: Storage> Tournaments<S> {
         Ok(LeaseReply::Wait)
     }
 
-    /// The same; where there is none, waits for a while until there may be one.
+    /// The tournaments that a worker may be given work of.
+    fn all_of(&self, request: &LeaseRequest) -> Vec<Arc<Running<S>>> {
+        let mut running = self.all();
+        running.retain(|running| match &request.scope {
+            Some(scope) => running.name == scope.tournament,
+            // Pods that are made for it play it.
+            None => !running.has_pods(),
+        });
+        running
+    }
+
+    /// The same as far as the worker is allowed to have work; where there is none, waits for a
+    /// while until there may be some.
     pub(crate) async fn lease_soon(
         &self,
         request: &LeaseRequest,
+        allowed: &(dyn Fn() -> Allowed + Send + Sync),
     ) -> Result<LeaseReply, TournamentError> {
         let patience = Patience::new(self.options.lease);
         loop {
@@ -423,7 +462,8 @@ impl<S: Storage> Tournaments<S> {
             let mut changed = std::pin::pin!(changed);
             // So that what changes from here on is not missed.
             changed.as_mut().enable();
-            match self.lease_now(request).await {
+            let allowed = allowed();
+            match self.lease_now(request, allowed).await {
                 Ok(LeaseReply::Wait) => {}
                 // The database's server is away: whoever waits for work waits for it too.
                 Err(error) if error.may_pass() => {
@@ -436,20 +476,25 @@ impl<S: Storage> Tournaments<S> {
                 }
                 reply => return reply,
             }
-            let mut running = self.all();
-            if let Some(scope) = &request.scope {
-                running.retain(|running| running.name == scope.tournament);
-            }
+            let running = self.all_of(request);
             let expiry = running.iter();
             let expiry = expiry.filter_map(|running| running.dispatcher.next_expiry());
-            if !patience.wait(changed, expiry.min()).await {
+            let expiry = match allowed {
+                Allowed::Nothing(until) => expiry.chain(until).min(),
+                _ => expiry.min(),
+            };
+            if !patience.wait(changed, expiry).await {
                 return Ok(LeaseReply::Wait);
             }
         }
     }
 
-    async fn lease_now(&self, request: &LeaseRequest) -> Result<LeaseReply, TournamentError> {
-        let reply = self.try_lease(request).await?;
+    async fn lease_now(
+        &self,
+        request: &LeaseRequest,
+        allowed: Allowed,
+    ) -> Result<LeaseReply, TournamentError> {
+        let reply = self.try_lease(request, allowed).await?;
         if let (LeaseReply::Wait, Some(scope)) = (&reply, &request.scope) {
             let tournament = self.storage.tournament(&scope.tournament).await?;
             if tournament.is_none_or(|tournament| tournament.state.is_final()) {
@@ -551,6 +596,11 @@ impl<S: Storage> Tournaments<S> {
         self.storage.set_waits(running.id, waits).await
     }
 
+    /// Tells whoever waits for work that there may be some.
+    pub(crate) fn tell_changed(&self) {
+        self.changed.notify_waiters();
+    }
+
     /// Waits until a tournament is no longer played.
     pub(crate) async fn an_end(&self) {
         self.ended.notified().await;
@@ -592,7 +642,8 @@ const fn run_of(id: TournamentId) -> RunId {
 /// For workers in the same process.
 impl<S: Storage> Dispatch for Tournaments<S> {
     async fn lease(&self, request: LeaseRequest) -> Result<LeaseReply, DispatchError> {
-        self.lease_soon(&request).await.map_err(DispatchError::new)
+        let leased = self.lease_soon(&request, &|| Allowed::Everything).await;
+        leased.map_err(DispatchError::new)
     }
 
     async fn renew(&self, lease: LeaseId) -> Result<bool, DispatchError> {
@@ -612,7 +663,7 @@ impl<S: Storage> Dispatch for Tournaments<S> {
         let Some(running) = self.running(report.lease.run) else {
             return Ok(ReportReply::Ended);
         };
-        let report = || running.dispatcher.take(report.clone(), None);
+        let report = || running.dispatcher.take(report.clone(), None, None);
         let reported = persist(report).await;
         reported.map_err(DispatchError::new)
     }

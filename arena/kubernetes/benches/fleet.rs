@@ -232,7 +232,11 @@ impl Fleet {
             }),
         };
         let begin = Instant::now();
-        let LeaseReply::Work(lease) = self.dispatcher.try_lease(&request).await.expect("a lease")
+        let LeaseReply::Work(lease) = self
+            .dispatcher
+            .try_lease(&request, None)
+            .await
+            .expect("a lease")
         else {
             return false;
         };
@@ -246,7 +250,7 @@ impl Fleet {
                 record: Some(record),
             };
             let begin = Instant::now();
-            let reply = self.dispatcher.take(report, Some(&worker)).await;
+            let reply = self.dispatcher.take(report, None, Some(&worker)).await;
             assert_eq!(reply.expect("it is stored"), ReportReply::Accepted);
             self.seen().reports.push(begin.elapsed());
         }
@@ -255,7 +259,8 @@ impl Fleet {
             unplayed: Vec::new(),
             memory: Vec::new(),
         };
-        self.dispatcher.give_back_for(None, give_back).await;
+        let given_back = self.dispatcher.give_back_for(None, give_back).await;
+        given_back.expect("it was leased");
         true
     }
 }

@@ -34,7 +34,10 @@ pub use definition::{
     Context, Definition, On, Planned, chance, find_game, needs_own_deals, parse_limit,
     read_openings,
 };
-pub use dispatch::{DispatchOptions, Dispatcher, LEASE, OpenMatch, Patience, RunCounters, Waiting};
+pub use dispatch::{
+    DispatchOptions, Dispatcher, LEASE, Lapse, LostLease, NotHeld, OpenMatch, Patience,
+    RunCounters, Stall, Waiting,
+};
 pub use error::TournamentError;
 pub use history::{RatingsAfter, rating_history};
 pub use identity::{ChangedBot, changed_bots};

@@ -190,6 +190,9 @@ pub enum ReportReply {
     Stale,
     /// It is not taken: its run is not being played, because it is paused, cancelled or over.
     Ended,
+    /// It is not taken: the session does not have the lease that it names, or the game is not one
+    /// of that lease.
+    NotHeld,
 }
 
 /// A lease that a worker has done with.

@@ -207,7 +207,7 @@ fn a_process_reports_no_games_of_its_twin_and_none_after_the_end() {
         let reporting = from.dispatch.report(reported(&lease, at));
         runtime.block_on(reporting).unwrap()
     };
-    assert_eq!(report(&twin, 0), ReportReply::Stale);
+    assert_eq!(report(&twin, 0), ReportReply::NotHeld);
     assert_eq!(site.progress("cup").0, 0);
     assert_eq!(report(&foreign, 0), ReportReply::Accepted);
     assert_eq!(report(&foreign, 0), ReportReply::Duplicate);

@@ -9,11 +9,12 @@ use arena_proto::arena::v1::{
     self as proto, attend_reply::Message as Down, attend_request::Message as Up,
 };
 use arena_store::WorkerStatus;
+use prost::Message as _;
 use referee_core::printable;
 use referee_worker::{
     Abilities,
     lease::{LeaseId, SessionId},
-    remote::wire,
+    remote::{limits::Within as _, wire},
 };
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -26,9 +27,6 @@ use crate::{Storage, access::Credentials, sessions::Session};
 const JOIN_LIMIT: Duration = Duration::from_secs(10);
 /// How many messages wait in a stream, at most.
 const QUEUE: usize = 64;
-/// Bounds on what a worker says of itself.
-const LONGEST_TEXT: usize = 200;
-const MOST_PROVIDED: usize = 1000;
 
 pub(super) async fn attend<S: Storage>(
     shared: Arc<Shared<S>>,
@@ -49,10 +47,12 @@ pub(super) async fn attend<S: Storage>(
             "expected Join as the first message",
         ));
     };
+    join.within().map_err(invalid)?;
     let id = wire::session(&join.session).map_err(invalid)?;
     check_version(join.version.as_ref())?;
     let worker = shared.identify(&shown, &join.name).await?;
-    let status = describe(&join)?;
+    let status = describe(&join);
+    let said = join.encoded_len();
     let rules = join.version.map(|version| version.rules);
     let machine = wire::machine(
         join.machine.unwrap_or_default(),
@@ -66,13 +66,10 @@ pub(super) async fn attend<S: Storage>(
         shown.proof(),
         can,
         status,
+        said,
         shared.now_ms(),
     );
-    if !shared.sessions.join(id, session, number, down) {
-        return Err(Status::permission_denied(
-            "this session belongs to another worker",
-        ));
-    }
+    shared.sessions.join(id, session, number, down)?;
     shared.sessions.with(id, |session| {
         session.send(Down::Welcome(proto::Welcome {
             name: worker.name.clone(),
@@ -121,38 +118,20 @@ fn check_version(theirs: Option<&proto::Version>) -> Result<(), Status> {
     Ok(())
 }
 
-/// What a worker says of itself, within bounds.
-fn describe(join: &proto::Join) -> Result<WorkerStatus, Status> {
-    let text = |text: &str| -> Result<String, Status> {
-        if text.len() > LONGEST_TEXT {
-            return Err(Status::invalid_argument(format!(
-                "expected texts of at most {LONGEST_TEXT} bytes"
-            )));
-        }
-        Ok(printable(text))
-    };
+/// What a worker says of itself, fit to be shown.
+fn describe(join: &proto::Join) -> WorkerStatus {
     let machine = join.machine.clone().unwrap_or_default();
-    for (field, values) in [("provides", &machine.provides), ("bots", &machine.bots)] {
-        if values.len() > MOST_PROVIDED {
-            return Err(Status::invalid_argument(format!(
-                "machine.{field}: expected at most {MOST_PROVIDED}"
-            )));
-        }
-    }
     let version = join.version.as_ref();
-    let provides = machine.provides.iter();
-    Ok(WorkerStatus {
-        host: text(&machine.host)?,
-        program: text(version.map_or("", |version| &version.program))?,
+    WorkerStatus {
+        host: printable(&machine.host),
+        program: printable(version.map_or("", |version| &version.program)),
         cores: machine.cores,
         memory_mib: machine.memory_mib,
         games_at_once: machine.games_at_once,
-        provides: provides
-            .map(|label| text(label))
-            .collect::<Result<_, _>>()?,
-        isolation: text(&machine.isolation)?,
+        provides: machine.provides.iter().map(|one| printable(one)).collect(),
+        isolation: printable(&machine.isolation),
         ..WorkerStatus::default()
-    })
+    }
 }
 
 /// Hears a worker until its stream ends; true where the worker has ended it itself.
@@ -162,7 +141,14 @@ async fn hear<S: Storage>(
     mut up: Streaming<proto::AttendRequest>,
 ) -> bool {
     loop {
-        match up.message().await {
+        let message = up.message().await;
+        if let Ok(Some(message)) = &message
+            && let Err(error) = message.within()
+        {
+            tracing::warn!(session = %id, %error, "a worker's message is not read");
+            return false;
+        }
+        match message {
             Ok(Some(message)) => match message.message {
                 Some(Up::Renew(renew)) => {
                     if let Err(status) = renewed(shared, id, renew).await {
@@ -173,9 +159,10 @@ async fn hear<S: Storage>(
                 Some(Up::Live(update)) => {
                     if let Ok((lease, key, live)) = wire::live(update)
                         && let Some(running) = shared.tournaments.running(lease.run)
-                        && !running.dispatcher.is_anothers(lease, Some(id))
+                        && let Err(why) = running.dispatcher.tell_live(id, lease, key, live)
                     {
-                        running.dispatcher.tell_live(lease, key, live);
+                        // What a worker says in the moment in which it loses a lease.
+                        tracing::debug!(session = %id, ?lease, %why, "a move is not told");
                     }
                 }
                 Some(Up::Join(_)) | None => {}

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use arena_events::tournament::FaultKind;
 use arena_proto::arena::v1 as proto;
-use arena_tournament::TournamentError;
+use arena_tournament::{NotHeld, TournamentError};
 use futures_util::future::join_all;
 use rand::RngExt as _;
 use referee_worker::{
@@ -20,8 +20,6 @@ use crate::{AccessError, Storage, running::Running};
 
 /// So many of the first games of a process are replayed, whatever the sample.
 const FIRST: u64 = 20;
-/// The most games of a report.
-const MOST_GAMES: usize = 1024;
 
 /// A reported game.
 struct Reported<S: Storage> {
@@ -30,6 +28,8 @@ struct Reported<S: Storage> {
     lease: LeaseId,
     key: GameKey,
     record: Vec<u8>,
+    /// Why it is not even examined.
+    refused: Option<NotHeld>,
     replays: bool,
 }
 
@@ -42,12 +42,6 @@ pub(super) async fn report<S: Storage>(
     worker: &str,
     games: Vec<proto::GameReport>,
 ) -> Result<Vec<ReportReply>, Status> {
-    if games.len() > MOST_GAMES {
-        return Err(Status::invalid_argument(format!(
-            "expected at most {MOST_GAMES} games, found {}",
-            games.len()
-        )));
-    }
     let games = games.into_iter().map(|game| read(shared, session, game));
     let games: Vec<Reported<S>> = games.collect::<Result<_, _>>()?;
     let (games, examined) = examine(shared, games).await?;
@@ -68,6 +62,19 @@ pub(super) async fn report<S: Storage>(
             session.reported(*reply);
         }
     });
+    let counted = replies
+        .iter()
+        .filter(|reply| **reply == ReportReply::Accepted);
+    let counted = counted.count() as u64;
+    if counted > 0 {
+        for running in shared.tournaments.all() {
+            running.dispatcher.progressed(session);
+        }
+        if shared.credits.counted(worker, counted) {
+            // Other threads of this worker may be waiting for that.
+            shared.tournaments.tell_changed();
+        }
+    }
     Ok(replies)
 }
 
@@ -80,19 +87,23 @@ async fn take<S: Storage>(
     let Some(running) = game.running else {
         return Ok(ReportReply::Ended);
     };
+    if let Some(why) = game.refused {
+        return Ok(why.into());
+    }
     let Ok(Some(summary)) = found else {
         return Ok(ReportReply::Stale);
     };
-    if running.dispatcher.is_anothers(game.lease, Some(session)) {
-        return Ok(ReportReply::Stale);
-    }
     let report = GameReport {
         lease: game.lease,
         key: game.key,
         summary,
         record: Some(game.record),
     };
-    running.dispatcher.take(report, Some(worker)).await
+    // It looks at the lease once more: examining takes a while.
+    running
+        .dispatcher
+        .take(report, Some(session), Some(worker))
+        .await
 }
 
 fn read<S: Storage>(
@@ -112,11 +123,22 @@ fn read<S: Storage>(
             sample.random_range(0..n.max(1)) == 0
         }
     };
+    let key = wire::key(game.key).map_err(invalid)?;
+    let running = shared.tournaments.running(lease.run);
+    let refused = running.as_ref().and_then(|running| {
+        let held = running.dispatcher.check_game(Some(session), lease, key);
+        held.inspect_err(|why| {
+            let tournament = &running.name;
+            tracing::warn!(%session, tournament, ?lease, ?key, %why, "a game is not examined");
+        })
+        .err()
+    });
     Ok(Reported {
-        running: shared.tournaments.running(lease.run),
+        running,
         lease,
-        key: wire::key(game.key).map_err(invalid)?,
+        key,
         record: game.record.into(),
+        refused,
         replays,
     })
 }
@@ -130,11 +152,11 @@ async fn examine<S: Storage>(
     let work = move || {
         let _permit = permit;
         let examined = games.iter().map(|game| match &game.running {
-            Some(running) => {
+            Some(running) if game.refused.is_none() => {
                 let dispatcher = &running.dispatcher;
                 dispatcher.examine(game.key, &game.record, game.replays)
             }
-            None => Ok(None),
+            _ => Ok(None),
         });
         let examined = examined.collect();
         (games, examined)

@@ -224,7 +224,7 @@ impl Arena {
             }),
         };
         let dispatcher = self.dispatcher()?;
-        Some(now(dispatcher.try_lease(&request)).expect("a lease"))
+        Some(now(dispatcher.try_lease(&request, None)).expect("a lease"))
     }
 
     /// Whether a lease is kept; none while it is down.
@@ -253,8 +253,8 @@ impl Arena {
             summary,
             record: None,
         };
-        let reply =
-            now(dispatcher.take(report, Some(worker))).map_err(|error| error.to_string())?;
+        let taken = now(dispatcher.take(report, None, Some(worker)));
+        let reply = taken.map_err(|error| error.to_string())?;
         Ok(match reply {
             ReportReply::Accepted => {
                 let mut known = self.known();
@@ -265,6 +265,7 @@ impl Arena {
             ReportReply::Duplicate => "duplicate",
             ReportReply::Stale => "stale",
             ReportReply::Ended => "ended",
+            ReportReply::NotHeld => "not held",
         })
     }
 
@@ -275,7 +276,8 @@ impl Arena {
                 unplayed: Vec::new(),
                 memory: Vec::new(),
             };
-            now(dispatcher.give_back_for(None, give_back));
+            // Where it has been lost, there is nothing to give back.
+            let _ = now(dispatcher.give_back_for(None, give_back));
         }
     }
 

@@ -18,8 +18,8 @@ use std::{
     time::Duration,
 };
 
-use arena_ladder::Entrant;
 use arena_ladder::schedule::SetAside;
+use arena_ladder::{Entrant, Lineup};
 use arena_store::{Counter, FinishedGame, GameRow, Reported, Stored};
 use referee::Live;
 use referee_worker::{
@@ -37,6 +37,7 @@ pub use patience::Patience;
 
 pub(crate) use self::state::ChunkGame;
 use self::state::{EarlierLease, Progress, State, Wanted};
+pub use self::state::{Lapse, LostLease, NotHeld, Stall};
 use crate::{
     Observer, Plan, Results, RunEvent, TournamentError, WallClock,
     observe::{EndedGame, FoulNotice},
@@ -249,11 +250,41 @@ impl<R: Results> Dispatcher<R> {
         self.options.live && (is_here || self.options.live_elsewhere.load(Ordering::Relaxed))
     }
 
+    /// Whether a session has a lease with exactly this attempt, and a game belongs to it. Nothing
+    /// that a worker says of a game is taken, told or counted where it has not.
+    ///
+    /// # Errors
+    ///
+    /// [`NotHeld`] says why not.
+    pub fn check_game(
+        &self,
+        session: Option<SessionId>,
+        lease: LeaseId,
+        game: GameKey,
+    ) -> Result<(), NotHeld> {
+        self.state().check_game(lease, session, game)
+    }
+
     /// Tells what everybody may know of a running game, which a worker elsewhere says.
-    pub fn tell_live(&self, lease: LeaseId, key: GameKey, live: Live) {
-        if !self.options.live || self.plan.kind.has_secrets() {
-            return;
+    ///
+    /// # Errors
+    ///
+    /// The session does not have the lease.
+    pub fn tell_live(
+        &self,
+        session: SessionId,
+        lease: LeaseId,
+        key: GameKey,
+        live: Live,
+    ) -> Result<(), NotHeld> {
+        self.check_game(Some(session), lease, key)?;
+        if self.options.live && !self.plan.kind.has_secrets() {
+            self.tell_public(lease, key, live);
         }
+        Ok(())
+    }
+
+    fn tell_public(&self, lease: LeaseId, key: GameKey, live: Live) {
         let Some(planned) = self.planned(key) else {
             return;
         };
@@ -264,12 +295,16 @@ impl<R: Results> Dispatcher<R> {
             return;
         }
         let group = &planned.group;
-        self.live(LiveUpdate {
+        let update = LiveUpdate {
             lease,
             key,
             game_id: self.plan.game_id(group.matchup.0, group.at, key.seating),
             players,
             live,
+        };
+        self.observer.event(RunEvent::Live {
+            group,
+            update: &update,
         });
     }
 
@@ -319,10 +354,9 @@ impl<R: Results> Dispatcher<R> {
         session: Option<SessionId>,
         lease: LeaseId,
     ) -> Result<bool, TournamentError> {
-        if !self
-            .state()
-            .renew(lease, session, now() + self.options.lease)
-        {
+        let now = now();
+        let until = now + self.options.lease;
+        if !self.state().renew(lease, session, now, until) {
             return Ok(false);
         }
         self.results.renew(lease, self.options.lease).await
@@ -334,45 +368,81 @@ impl<R: Results> Dispatcher<R> {
         self.state().unwanted(lease)
     }
 
+    /// Takes down that a session has reported a game, of whatever run.
+    pub fn progressed(&self, session: SessionId) {
+        self.state().progressed(session, now());
+    }
+
+    /// The leases of workers elsewhere that have run out since this was asked last. Their work is
+    /// ready for others.
+    pub fn take_lost(&self) -> Vec<LostLease> {
+        let lost = self.state().take_lost(now());
+        if !lost.is_empty() {
+            self.options.changed.notify_waiters();
+        }
+        lost
+    }
+
+    /// How many games a session has and has not reported.
+    #[must_use]
+    pub fn games_of(&self, session: SessionId) -> u64 {
+        self.state().games_of(session)
+    }
+
+    /// What the run waits for where all of its work is given out and nothing has come of it for
+    /// twice the time of a lease.
+    #[must_use]
+    pub fn stall(&self) -> Option<Stall> {
+        self.state().stall(2 * self.options.lease, now())
+    }
+
     /// Takes back every chunk that a session has, to be given to other workers.
     pub async fn take_back(&self, session: SessionId) {
         let leases = self.state().leases_of(session);
         for lease in leases {
-            self.end_lease(Some(session), lease).await;
+            // Where it has run out meanwhile, there is nothing to take back.
+            let _ = self.end_lease(Some(session), lease).await;
         }
     }
 
-    /// Whether a lease is known to belong to another session.
-    #[must_use]
-    pub fn is_anothers(&self, lease: LeaseId, session: Option<SessionId>) -> bool {
-        self.state().is_anothers(lease, session)
-    }
-
-    async fn end_lease(&self, session: Option<SessionId>, lease: LeaseId) {
-        if !self.state().give_back(lease, session, now()) {
-            return;
-        }
+    /// Ends a lease, and says who was to play.
+    async fn end_lease(
+        &self,
+        session: Option<SessionId>,
+        lease: LeaseId,
+    ) -> Result<Lineup, NotHeld> {
+        let lineup = self.state().give_back(lease, session, now())?;
         self.options.changed.notify_waiters();
         if let Err(error) = self.results.release(lease).await {
             tracing::warn!(%error, "a lease could not be given back and will run out");
         }
+        Ok(lineup)
     }
 
-    /// Gives a worker a chunk that it can play, if there is one now.
+    /// Gives a worker a chunk that it can play, if there is one now; of at most so many games,
+    /// where that is said.
     ///
     /// # Errors
     ///
     /// The results can't be written; the schedule contradicts them.
-    pub async fn try_lease(&self, request: &LeaseRequest) -> Result<LeaseReply, TournamentError> {
+    pub async fn try_lease(
+        &self,
+        request: &LeaseRequest,
+        most: Option<u64>,
+    ) -> Result<LeaseReply, TournamentError> {
+        let most = most.unwrap_or(u64::MAX);
         let now = now();
         let chunk = {
             let mut state = self.state();
             let until = now + self.options.lease;
             let matchup = request.scope.as_ref().and_then(|scope| scope.matchup);
             let wanted = Wanted {
-                games: request.games,
+                games: request.games.min(most),
                 matchup,
-                fits: &|chunk| self.plan.can_play(&request.can, &chunk.lineup),
+                fits: &|chunk| {
+                    chunk.games.len() as u64 <= most
+                        && self.plan.can_play(&request.can, &chunk.lineup)
+                },
             };
             let Some(chunk) = state.lease(&wanted, request.session, now, until)? else {
                 let is_over = match matchup {
@@ -433,24 +503,30 @@ impl<R: Results> Dispatcher<R> {
     }
 
     /// Takes back a chunk of a worker; what was not played of it is given to another one.
-    pub async fn give_back_for(&self, session: Option<SessionId>, give_back: GiveBack) {
+    ///
+    /// # Errors
+    ///
+    /// The session does not have the lease: nothing is taken, and nothing of the memory is counted.
+    pub async fn give_back_for(
+        &self,
+        session: Option<SessionId>,
+        give_back: GiveBack,
+    ) -> Result<(), NotHeld> {
         let GiveBack {
             lease,
             // What is not stored is known here.
             unplayed: _,
             memory,
         } = give_back;
-        {
-            let chunk = self.state().lineup(lease.chunk);
-            let mut told = self.told();
-            for (who, peak) in chunk.into_iter().flatten().zip(memory) {
-                if let (Some(who), Some(peak)) = (who, peak) {
-                    let most = told.memory.entry(who).or_insert(0);
-                    *most = peak.max(*most);
-                }
+        let lineup = self.end_lease(session, lease).await?;
+        let mut told = self.told();
+        for (who, peak) in lineup.into_iter().zip(memory) {
+            if let (Some(who), Some(peak)) = (who, peak) {
+                let most = told.memory.entry(who).or_insert(0);
+                *most = peak.max(*most);
             }
         }
-        self.end_lease(session, lease).await;
+        Ok(())
     }
 
     /// How long a game takes as far as its bots think, as the last games had it; none where none
@@ -477,8 +553,8 @@ impl<R: Results> Dispatcher<R> {
         self.state().next_expiry().map(Instant::from_std)
     }
 
-    /// Takes a finished game, as its report says that it came out. `worker` is who played it,
-    /// where that is not this process.
+    /// Takes a finished game, as its report says that it came out. `session` and `worker` are
+    /// whose it is, where that is not this process.
     ///
     /// # Errors
     ///
@@ -486,6 +562,7 @@ impl<R: Results> Dispatcher<R> {
     pub async fn take(
         &self,
         report: GameReport,
+        session: Option<SessionId>,
         worker: Option<&str>,
     ) -> Result<ReportReply, TournamentError> {
         let GameReport {
@@ -494,6 +571,10 @@ impl<R: Results> Dispatcher<R> {
             summary,
             record,
         } = report;
+        if let Err(why) = self.check_game(session, lease, game) {
+            tracing::info!(worker, ?lease, ?game, %why, "a game is not taken");
+            return Ok(why.into());
+        }
         let Some(planned) = self.state().game(game) else {
             return Ok(ReportReply::Stale);
         };
@@ -520,6 +601,9 @@ impl<R: Results> Dispatcher<R> {
         tracing::debug!(game = game_id, ?reported, "a game is stored");
         if reported == Reported::Stale {
             return Ok(ReportReply::Stale);
+        }
+        if reported == Reported::Accepted {
+            self.state().reported(lease, now());
         }
         // A duplicate may be new here: whoever took it the first time may have been cut off
         // when it was stored.
@@ -673,7 +757,7 @@ impl<R: Results> Dispatch for Dispatcher<R> {
             let mut changed = std::pin::pin!(changed);
             // So that what changes from here on is not missed.
             changed.as_mut().enable();
-            let reply = self.try_lease(&request).await;
+            let reply = self.try_lease(&request, None).await;
             let reply = reply.map_err(DispatchError::new)?;
             if !matches!(reply, LeaseReply::Wait) {
                 return Ok(reply);
@@ -690,11 +774,13 @@ impl<R: Results> Dispatch for Dispatcher<R> {
     }
 
     async fn report(&self, report: GameReport) -> Result<ReportReply, DispatchError> {
-        self.take(report, None).await.map_err(DispatchError::new)
+        let taken = self.take(report, None, None).await;
+        taken.map_err(DispatchError::new)
     }
 
     async fn give_back(&self, give_back: GiveBack) -> Result<(), DispatchError> {
-        self.give_back_for(None, give_back).await;
+        // Where the lease has run out, there is nothing to take back.
+        let _ = self.give_back_for(None, give_back).await;
         Ok(())
     }
 
@@ -703,6 +789,9 @@ impl<R: Results> Dispatch for Dispatcher<R> {
     }
 
     fn live(&self, update: LiveUpdate) {
+        if self.check_game(None, update.lease, update.key).is_err() {
+            return;
+        }
         // Of a group that has been scored meanwhile nothing is told.
         let Some(planned) = self.state().game(update.key) else {
             return;
@@ -711,6 +800,15 @@ impl<R: Results> Dispatch for Dispatcher<R> {
             group: &planned.group,
             update: &update,
         });
+    }
+}
+
+impl From<NotHeld> for ReportReply {
+    fn from(why: NotHeld) -> Self {
+        match why {
+            NotHeld::LeasedAgain { .. } => Self::Stale,
+            NotHeld::NoLease | NotHeld::OtherGame => Self::NotHeld,
+        }
     }
 }
 

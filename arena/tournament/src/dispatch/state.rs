@@ -2,10 +2,10 @@
 //! clock and no store; the time is handed in, and a query changes nothing.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet},
     ops::Range,
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use arena_ladder::{
@@ -29,6 +29,9 @@ const MOST_DEALS_TESTED: u64 = 8;
 const MOST_LOOKED_AT: usize = 512;
 /// So many chunks are cut, at most, before one of the match that a worker works for.
 const MOST_AHEAD: usize = 20_000;
+/// A session has the longest time that a game can take to report one, and so long besides: to fetch
+/// archives, to start bots, and for what its machine lacks.
+const PREPARING: Duration = Duration::from_secs(600);
 /// So many groups are asked of the schedule to find those of leases from before, beyond as
 /// many as these leases have.
 const MOST_PASSED_OVER: usize = 10_000;
@@ -69,6 +72,58 @@ struct Leased {
     /// Whose it is; none for a worker in this process.
     session: Option<SessionId>,
     until: Instant,
+    /// Until when its session has to report a game, whatever it renews.
+    reports_by: Instant,
+    /// How many of its games have not been reported.
+    left: u64,
+}
+
+/// A lease that a session has lost because of what it did not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostLease {
+    /// Whose it was.
+    pub session: SessionId,
+    /// What it did not do.
+    pub why: Lapse,
+}
+
+/// What a session did not do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lapse {
+    /// It did not renew the lease.
+    NotRenewed,
+    /// It reported no game for longer than any game takes.
+    NothingReported,
+}
+
+/// What a run waits for that has given out all of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// Who has reported nothing for the longest time.
+    pub session: SessionId,
+    /// How many games it has.
+    pub games: u64,
+    /// For how long it has reported none.
+    pub silent: Duration,
+    /// After how long its games are given to others.
+    pub left: Duration,
+}
+
+/// Why nothing that a worker says under a lease is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotHeld {
+    /// The chunk has been leased again since.
+    #[error("this lease is over: its chunk was leased again, as attempt {attempt}")]
+    LeasedAgain {
+        /// The attempt that there is now.
+        attempt: u32,
+    },
+    /// The session does not have it.
+    #[error("this session does not have this lease: it has lost it, or never had it")]
+    NoLease,
+    /// The game is not one of the lease.
+    #[error("this game does not belong to this lease")]
+    OtherGame,
 }
 
 /// A lease that an earlier process gave to a worker which may still play it.
@@ -133,6 +188,12 @@ pub(crate) struct State {
     uncounted: Vec<Range<u64>>,
     /// Whether there has been a score since.
     is_stale: bool,
+    /// How long a session may report no game.
+    patience: Duration,
+    /// When a game was reported last, or the run was taken up.
+    last_report: Option<Instant>,
+    /// Leases that were lost since this was asked last.
+    lost: Vec<LostLease>,
 }
 
 impl State {
@@ -152,6 +213,9 @@ impl State {
             schedule: plan.schedule()?,
             seats: plan.kind.info().seats.into(),
             secrets: plan.kind.has_secrets(),
+            patience: plan.kind.info().longest(&plan.definition.limits) + PREPARING,
+            last_report: None,
+            lost: Vec::new(),
             plan,
             next: None,
             ready: Ready::default(),
@@ -217,10 +281,12 @@ impl State {
         for (lease, chunk) in leases.into_iter().zip(chunks) {
             if let Some(chunk) = chunk {
                 let leased = Leased {
+                    left: chunk.games.len() as u64,
                     chunk,
                     attempt: Some(lease.id.attempt),
                     session: Some(lease.session),
                     until,
+                    reports_by: now + self.patience,
                 };
                 self.leased.insert(lease.id.chunk, leased);
             }
@@ -246,7 +312,10 @@ impl State {
             attempt: None,
             session,
             until,
+            reports_by: now + self.patience,
+            left: chunk.games.len() as u64,
         };
+        self.last_report.get_or_insert(now);
         self.leased.insert(chunk.id, leased);
         Ok(Some(chunk))
     }
@@ -268,15 +337,17 @@ impl State {
         }
     }
 
-    /// Keeps a lease until then; false where it has been lost, or is another session's.
+    /// Keeps a lease until then; false where it has been lost, is another session's, or its session
+    /// has reported nothing for too long.
     pub(crate) fn renew(
         &mut self,
         lease: LeaseId,
         session: Option<SessionId>,
+        now: Instant,
         until: Instant,
     ) -> bool {
-        match self.leased.get_mut(&lease.chunk) {
-            Some(leased) if leased.is(lease, session) => {
+        match self.held(lease, session) {
+            Ok(leased) if !leased.is_stalled(now) => {
                 leased.until = until;
                 true
             }
@@ -284,12 +355,95 @@ impl State {
         }
     }
 
-    /// Whether another session has this lease.
-    pub(crate) fn is_anothers(&self, lease: LeaseId, session: Option<SessionId>) -> bool {
-        let leased = self.leased.get(&lease.chunk);
-        leased.is_some_and(|leased| {
-            leased.attempt == Some(lease.attempt) && leased.session != session
+    /// Takes down that a game of a lease was reported and counts.
+    pub(crate) fn reported(&mut self, lease: LeaseId, now: Instant) {
+        self.last_report = Some(now);
+        if let Some(leased) = self.leased.get_mut(&lease.chunk) {
+            leased.left = leased.left.saturating_sub(1);
+        }
+    }
+
+    /// Takes down that a session has reported a game, of whatever run: its processes play, and
+    /// what waits for a bot has its turn later.
+    pub(crate) fn progressed(&mut self, session: SessionId, now: Instant) {
+        let reports_by = now + self.patience;
+        for leased in self.leased.values_mut() {
+            if leased.session == Some(session) {
+                leased.reports_by = reports_by;
+            }
+        }
+    }
+
+    /// The leases that were lost since this was asked last.
+    pub(crate) fn take_lost(&mut self, now: Instant) -> Vec<LostLease> {
+        self.expire(now);
+        std::mem::take(&mut self.lost)
+    }
+
+    /// How many games a session has and has not reported.
+    pub(crate) fn games_of(&self, session: SessionId) -> u64 {
+        let leased = self.leased.values();
+        let own = leased.filter(|leased| leased.session == Some(session));
+        own.map(|leased| leased.left.max(1)).sum()
+    }
+
+    /// What the run waits for where all of its work is given out and nothing has come of it for so
+    /// long.
+    pub(crate) fn stall(&self, after: Duration, now: Instant) -> Option<Stall> {
+        let is_quiet = |since: Instant| now.saturating_duration_since(since) >= after;
+        if self.ready.len() > 0 || !self.last_report.is_some_and(is_quiet) {
+            return None;
+        }
+        let of_others = self.leased.values();
+        let of_others = of_others.filter_map(|leased| Some((leased.session?, leased)));
+        let (session, leased) = of_others.min_by_key(|(_, leased)| leased.reports_by)?;
+        let left = leased.reports_by.saturating_duration_since(now);
+        let silent = self.patience.saturating_sub(left);
+        (silent >= after).then(|| Stall {
+            session,
+            games: self.games_of(session),
+            silent,
+            left,
         })
+    }
+
+    /// A lease that a session has, with exactly this attempt. Whatever is said under a lease goes
+    /// through this.
+    fn held(&mut self, lease: LeaseId, session: Option<SessionId>) -> Result<&mut Leased, NotHeld> {
+        let leased = self.leased.get_mut(&lease.chunk);
+        let leased = leased.filter(|_| lease.run == self.run);
+        let leased = leased.ok_or(NotHeld::NoLease)?;
+        match leased.attempt {
+            Some(attempt) if attempt == lease.attempt && leased.session == session => Ok(leased),
+            Some(attempt) if attempt > lease.attempt => Err(NotHeld::LeasedAgain { attempt }),
+            _ => Err(NotHeld::NoLease),
+        }
+    }
+
+    /// Whether a session has a lease, and a game belongs to it.
+    ///
+    /// # Errors
+    ///
+    /// [`NotHeld`] says why nothing is taken of what it says of the game.
+    pub(crate) fn check_game(
+        &mut self,
+        lease: LeaseId,
+        session: Option<SessionId>,
+        game: GameKey,
+    ) -> Result<(), NotHeld> {
+        let open = self.open.get(&game.group);
+        let is_missing = open.is_some_and(|open| open.missing.contains(&game.seating));
+        let chunk = &self.held(lease, session)?.chunk;
+        let is_of_it = match is_missing {
+            true => chunk.games.iter().any(|one| one.key() == game),
+            // It has been played, perhaps in this chunk before its games were counted anew.
+            false => {
+                let seating = chunk.id.seating;
+                chunk.id.group_numbers().contains(&game.group)
+                    && seating.is_none_or(|seating| seating == game.seating)
+            }
+        };
+        is_of_it.then_some(()).ok_or(NotHeld::OtherGame)
     }
 
     /// The groups of a lease that need not be played any more.
@@ -374,23 +528,23 @@ impl State {
         }
     }
 
-    /// Ends a lease; games of it that are not stored are ready for another worker, whatever the
-    /// worker says of them: the reply to a report can say that it came too late, as when the
-    /// arena was just starting, and the lease can be kept all the same. False where the lease
-    /// had been lost.
+    /// Ends a lease, and says who was to play; games of it that are not stored are ready for
+    /// another worker, whatever the worker says of them: the reply to a report can say that it
+    /// came too late, as when the arena was just starting, and the lease can be kept all the same.
+    ///
+    /// # Errors
+    ///
+    /// The session does not have the lease.
     pub(crate) fn give_back(
         &mut self,
         lease: LeaseId,
         session: Option<SessionId>,
         now: Instant,
-    ) -> bool {
-        let Entry::Occupied(leased) = self.leased.entry(lease.chunk) else {
-            return false;
-        };
-        if !leased.get().is(lease, session) {
-            return false;
-        }
-        let mut chunk = leased.remove().chunk;
+    ) -> Result<Lineup, NotHeld> {
+        self.held(lease, session)?;
+        let leased = self.leased.remove(&lease.chunk);
+        let mut chunk = leased.ok_or(NotHeld::NoLease)?.chunk;
+        let lineup = chunk.lineup.clone();
         chunk.games.retain(|game| {
             let open = self.open.get(&game.group.number);
             open.is_some_and(|open| open.missing.contains(&game.seating))
@@ -398,13 +552,7 @@ impl State {
         if !chunk.games.is_empty() {
             self.put_back(chunk, now);
         }
-        true
-    }
-
-    /// Who plays a chunk that is leased.
-    pub(crate) fn lineup(&self, chunk: ChunkId) -> Option<Lineup> {
-        let leased = self.leased.get(&chunk)?;
-        Some(leased.chunk.lineup.clone())
+        Ok(lineup)
     }
 
     /// Whether a game still has to be played: its match is not decided, and none of
@@ -477,7 +625,7 @@ impl State {
 
     /// When the first of the leases runs out.
     pub(crate) fn next_expiry(&self) -> Option<Instant> {
-        self.leased.values().map(|leased| leased.until).min()
+        self.leased.values().map(Leased::ends).min()
     }
 
     fn record(&mut self, score: &GroupScore) -> Result<(), TournamentError> {
@@ -669,11 +817,18 @@ impl State {
     fn expire(&mut self, now: Instant) {
         let late = self
             .leased
-            .extract_if(.., |_, leased| leased.until <= now)
+            .extract_if(.., |_, leased| leased.ends() <= now)
             .collect::<Vec<_>>();
-        for (id, Leased { chunk, .. }) in late {
-            tracing::warn!(?id, "a worker has been silent for too long");
-            self.put_back(chunk, now);
+        for (id, leased) in late {
+            let why = match leased.is_stalled(now) {
+                true => Lapse::NothingReported,
+                false => Lapse::NotRenewed,
+            };
+            tracing::warn!(?id, ?why, "a worker has been silent for too long");
+            let session = leased.session;
+            self.lost
+                .extend(session.map(|session| LostLease { session, why }));
+            self.put_back(leased.chunk, now);
         }
     }
 
@@ -696,9 +851,27 @@ impl State {
 }
 
 impl Leased {
-    /// Whether it is this lease, of this session.
-    fn is(&self, lease: LeaseId, session: Option<SessionId>) -> bool {
-        self.attempt == Some(lease.attempt) && self.session == session
+    /// When it runs out. A worker in this process reports whatever it plays.
+    fn ends(&self) -> Instant {
+        match self.session {
+            Some(_) => self.until.min(self.reports_by),
+            None => self.until,
+        }
+    }
+
+    /// Whether its session has reported nothing for too long.
+    fn is_stalled(&self, now: Instant) -> bool {
+        self.session.is_some() && self.reports_by <= now
+    }
+}
+
+impl ChunkGame {
+    /// What it is called.
+    pub(crate) fn key(&self) -> GameKey {
+        GameKey {
+            group: self.group.number,
+            seating: self.seating,
+        }
     }
 }
 

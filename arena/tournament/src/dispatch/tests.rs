@@ -5,26 +5,29 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use arena_ladder::{Entrant, GroupScore, ScheduleShape, Seatings, SetAsideRule, Sprt};
 use arena_store::ScoredGroup;
 use proptest::prelude::*;
+use referee::Live;
 use referee_core::{Foul, Limits, Root, Seat, SeatFoul};
 use referee_worker::{
     Abilities, Dispatch as _, Entry, Schemes, Summary,
-    lease::{ChunkId, GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, RunId},
+    lease::{
+        ChunkId, GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, RunId, SessionId,
+    },
 };
 use serde_json::json;
 
 use super::{
-    DispatchOptions, Dispatcher, RunCounters,
+    DispatchOptions, Dispatcher, Lapse, LostLease, RunCounters, Stall,
     state::{ChunkGame, OpenMatch, Progress, State, Wanted},
 };
-use crate::{Definition, MemoryResults, Plan, Silent, Snapshot, Warning};
-use referee_worker::lease::ReportReply::{self, Accepted, Duplicate, Stale};
+use crate::{Definition, MemoryResults, Observer, Plan, RunEvent, Silent, Snapshot, Warning};
+use referee_worker::lease::ReportReply::{self, Accepted, Duplicate, NotHeld, Stale};
 
 /// How long a lease is kept without a sign of its worker.
 const LEASE: Duration = Duration::from_secs(60);
@@ -189,12 +192,12 @@ impl Run {
 
     /// Reports a game, as the dispatcher does with its results.
     fn report(&mut self, id: LeaseId, key: GameKey) -> ReportReply {
+        if let Err(why) = self.state.check_game(id, None, key) {
+            return why.into();
+        }
         let Some(game) = self.state.game(key) else {
             return Stale;
         };
-        if id.attempt < self.attempts[&id.chunk] {
-            return Stale;
-        }
         if !self.counted.insert(key) {
             return Duplicate;
         }
@@ -230,7 +233,7 @@ impl Run {
     }
 
     fn give_back(&mut self, held: &Held) -> bool {
-        self.state.give_back(held.id, None, self.now)
+        self.state.give_back(held.id, None, self.now).is_ok()
     }
 
     /// The process is killed, and another one takes up the run.
@@ -459,14 +462,14 @@ fn a_lease_is_kept_by_renewing_it_and_can_not_be_renewed_once_it_is_lost() {
     let first = run.lease(2).unwrap();
     for _ in 0..5 {
         run.now += LEASE / 2;
-        assert!(run.state.renew(first.id, None, run.now + LEASE));
+        assert!(run.state.renew(first.id, None, run.now, run.now + LEASE));
         assert_eq!(run.next(2), "nothing");
         assert_eq!(run.state.next_expiry(), Some(run.now + LEASE));
     }
     run.now += LEASE;
     let second = run.lease(2).unwrap();
-    assert!(!run.state.renew(first.id, None, run.now + LEASE));
-    assert!(run.state.renew(second.id, None, run.now + LEASE));
+    assert!(!run.state.renew(first.id, None, run.now, run.now + LEASE));
+    assert!(run.state.renew(second.id, None, run.now, run.now + LEASE));
 }
 
 #[test]
@@ -481,6 +484,148 @@ fn a_late_report_counts_until_the_chunk_is_leased_again() {
     assert_eq!(run.report(second.id, game("0.0")), Duplicate);
     assert_eq!(run.report(second.id, game("0.1")), Accepted);
     assert!(run.state.is_over());
+}
+
+impl Run {
+    /// Leases a chunk to a session.
+    fn lease_to(&mut self, session: SessionId, games: u64) -> LeaseId {
+        let until = self.now + LEASE;
+        let wanted = wanted(None, games);
+        let chunk = self.state.lease(&wanted, Some(session), self.now, until);
+        let chunk = chunk.unwrap().unwrap().id;
+        let attempt = self.attempts.entry(chunk).or_insert(0);
+        *attempt += 1;
+        let id = LeaseId {
+            run: RunId(0),
+            chunk,
+            attempt: *attempt,
+        };
+        self.state.begin(id);
+        id
+    }
+
+    /// Renews leases of a session six times in the time of a lease, for so long; false as soon as
+    /// one is lost.
+    fn keeps(&mut self, session: SessionId, leases: &[LeaseId], time: Duration) -> bool {
+        let end = self.now + time;
+        while self.now < end {
+            self.now = (self.now + LEASE / 6).min(end);
+            let until = self.now + LEASE;
+            for lease in leases {
+                if !self.state.renew(*lease, Some(session), self.now, until) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// The longest time that a game of it can take, and what is added to that.
+    fn patience(&self) -> Duration {
+        let longest = self.plan.kind.info().longest(&self.plan.definition.limits);
+        longest + Duration::from_secs(600)
+    }
+}
+
+const ONE: SessionId = SessionId([1; 16]);
+const OTHER: SessionId = SessionId([2; 16]);
+
+#[test]
+fn a_session_that_renews_and_reports_nothing_loses_its_leases() {
+    let mut run = match_of(4);
+    let leases = [run.lease_to(ONE, 4), run.lease_to(ONE, 4)];
+    let just_before = run.patience() - LEASE;
+    assert!(run.keeps(ONE, &leases, just_before));
+    assert_eq!(run.state.take_lost(run.now), []);
+    assert!(!run.keeps(ONE, &leases, LEASE));
+    // Others get the games.
+    let again = run.lease_to(OTHER, 4);
+    assert_eq!((again.chunk, again.attempt), (leases[1].chunk, 2));
+    let lost = LostLease {
+        session: ONE,
+        why: Lapse::NothingReported,
+    };
+    assert_eq!(run.state.take_lost(run.now), [lost; 2]);
+    assert_eq!(run.state.take_lost(run.now), []);
+    // One that is silent altogether is told apart.
+    run.now += LEASE;
+    let lost = LostLease {
+        session: OTHER,
+        why: Lapse::NotRenewed,
+    };
+    assert_eq!(run.state.take_lost(run.now), [lost]);
+}
+
+#[test]
+fn a_session_that_reports_a_game_keeps_what_waits_behind_it() {
+    let mut run = match_of(4);
+    let leases = [run.lease_to(ONE, 4), run.lease_to(ONE, 4)];
+    let others = run.state.games_of(ONE);
+    assert_eq!(others, 8);
+    for round in 0..5_u64 {
+        let most = run.patience() - LEASE;
+        assert!(run.keeps(ONE, &leases, most), "{round}");
+        run.state.reported(leases[0], run.now);
+        run.state.progressed(ONE, run.now);
+    }
+    assert_eq!(run.state.games_of(ONE), 5);
+}
+
+#[test]
+fn a_game_that_may_take_hours_keeps_its_lease_for_hours() {
+    let hours = Duration::from_secs(12 * 3600);
+    for limits in [
+        Limits {
+            per_move: Duration::from_secs(600),
+            ..Limits::default()
+        },
+        Limits {
+            per_move: hours,
+            budget: Some(hours),
+            ..Limits::default()
+        },
+        Limits {
+            start: hours,
+            ..Limits::default()
+        },
+    ] {
+        let definition = Definition {
+            limits,
+            ..definition("connect_four", 1)
+        };
+        let mut run = Run::new(definition, 2);
+        let lease = run.lease_to(ONE, 2);
+        assert!(run.keeps(ONE, &[lease], hours), "{limits:?}");
+        let patience = run.patience();
+        assert!(!run.keeps(ONE, &[lease], patience), "{limits:?}");
+    }
+}
+
+#[test]
+fn a_run_that_stands_still_says_whom_it_waits_for() {
+    let mut run = match_of(2);
+    let after = 2 * LEASE;
+    let patience = run.patience();
+    let lease = run.lease_to(ONE, 4);
+    assert!(run.keeps(ONE, &[lease], after - LEASE / 6));
+    assert_eq!(run.state.stall(after, run.now), None);
+    assert!(run.keeps(ONE, &[lease], LEASE / 6));
+    let stall = Stall {
+        session: ONE,
+        games: 4,
+        silent: after,
+        left: patience - after,
+    };
+    assert_eq!(run.state.stall(after, run.now), Some(stall));
+    // A game that is reported is a sign of life.
+    run.state.reported(lease, run.now);
+    run.state.progressed(ONE, run.now);
+    assert_eq!(run.state.stall(after, run.now), None);
+    // Where there is work for others, nothing waits for it.
+    assert!(run.keeps(ONE, &[lease], 2 * after));
+    assert!(run.state.stall(after, run.now).is_some());
+    run.state.give_back(lease, Some(ONE), run.now).unwrap();
+    assert_eq!(run.state.stall(after, run.now), None);
 }
 
 #[test]
@@ -719,7 +864,7 @@ impl Workers {
             Step::Renew { held } => {
                 if let Some(held) = self.held.get_mut(at(held)) {
                     let until = self.run.now + LEASE;
-                    if self.run.state.renew(held.id, None, until) {
+                    if self.run.state.renew(held.id, None, self.run.now, until) {
                         held.until = until;
                     }
                 }
@@ -906,7 +1051,7 @@ async fn a_report_of_an_earlier_attempt_is_stale_once_there_is_a_later_one() {
         (second, "0.0", Duplicate),
         (second, "0.1", Accepted),
         (second, "0.1", Stale),
-        (second, "9.0", Stale),
+        (second, "9.0", NotHeld),
     ] {
         assert_eq!(
             reported(&dispatcher, lease, text).await,
@@ -916,6 +1061,124 @@ async fn a_report_of_an_earlier_attempt_is_stale_once_there_is_a_later_one() {
     }
     assert!(dispatcher.is_over());
     assert_eq!(dispatcher.results.games().len(), 2);
+}
+
+/// Takes down which games are told live.
+#[derive(Default)]
+struct Hears(Mutex<Vec<GameKey>>);
+
+impl Observer for Hears {
+    fn event(&self, event: RunEvent<'_>) {
+        if let RunEvent::Live { update, .. } = event {
+            self.0.lock().unwrap().push(update.key);
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_taken_under_a_lease_that_the_session_does_not_have() {
+    let heard = Arc::new(Hears::default());
+    let options = DispatchOptions {
+        live: true,
+        ..DispatchOptions::default()
+    };
+    let dispatcher = Dispatcher::open(
+        plan(definition("connect_four", 4), 2),
+        MemoryResults::new(),
+        options,
+        heard.clone(),
+        Arc::new(RunCounters::default()),
+    );
+    let dispatcher = dispatcher.await.unwrap();
+    let [honest, forger] = [1, 2].map(|byte| SessionId([byte; 16]));
+    let mut leases = Vec::new();
+    for session in [honest, forger] {
+        let request = LeaseRequest {
+            session: Some(session),
+            can: Arc::new(Abilities::Local),
+            scope: None,
+            worker: "worker".to_owned(),
+            games: 4,
+        };
+        let LeaseReply::Work(lease) = dispatcher.try_lease(&request, None).await.unwrap() else {
+            panic!("there is work");
+        };
+        leases.push(lease.id);
+    }
+    let (held, own) = (leases[0], leases[1]);
+    let unheard_of = ChunkId {
+        first_group: 0,
+        groups: 4,
+        ..held.chunk
+    };
+    let of_another_seating = ChunkId {
+        seating: Some(0),
+        ..held.chunk
+    };
+    let with = |lease: LeaseId, chunk, attempt| LeaseId {
+        chunk,
+        attempt,
+        ..lease
+    };
+    // A game of the honest session, and as what it might be taken.
+    for (lease, reply) in [
+        (held, NotHeld),
+        (with(held, held.chunk, 2), NotHeld),
+        (with(held, held.chunk, u32::MAX), NotHeld),
+        (with(held, held.chunk, 0), Stale),
+        (with(held, unheard_of, 1), NotHeld),
+        (with(held, of_another_seating, 1), NotHeld),
+        (
+            LeaseId {
+                run: RunId(7),
+                ..held
+            },
+            NotHeld,
+        ),
+        // Its own lease has other games.
+        (own, NotHeld),
+        (with(own, own.chunk, 2), NotHeld),
+    ] {
+        let report = GameReport {
+            lease,
+            key: game("0.0"),
+            summary: draw(),
+            record: None,
+        };
+        let taken = dispatcher.take(report, Some(forger), Some("forger"));
+        assert_eq!(taken.await.unwrap(), reply, "{lease:?}");
+        let told = dispatcher.tell_live(forger, lease, game("0.0"), Live::Started);
+        told.unwrap_err();
+        if lease != own {
+            assert!(!dispatcher.renew_for(Some(forger), lease).await.unwrap());
+            let give_back = GiveBack {
+                lease,
+                unplayed: Vec::new(),
+                memory: vec![Some(u64::MAX); 2],
+            };
+            let given = dispatcher.give_back_for(Some(forger), give_back);
+            given.await.unwrap_err();
+        }
+    }
+    assert!(dispatcher.results.games().is_empty());
+    assert!(dispatcher.memory().is_empty());
+    assert!(heard.0.lock().unwrap().is_empty());
+    // The one whose game it is has lost nothing.
+    let told = dispatcher.tell_live(honest, held, game("0.0"), Live::Started);
+    told.unwrap();
+    assert_eq!(*heard.0.lock().unwrap(), [game("0.0")]);
+    let report = GameReport {
+        lease: held,
+        key: game("0.0"),
+        summary: draw(),
+        record: None,
+    };
+    let taken = dispatcher.take(report, Some(honest), Some("honest"));
+    assert_eq!(taken.await.unwrap(), Accepted);
+    assert_eq!(
+        dispatcher.results.games()[0].worker.as_deref(),
+        Some("honest")
+    );
 }
 
 #[tokio::test]

@@ -9,7 +9,11 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Code, Status, Streaming};
 
-use super::{Joined, NO_CONNECTION, Refused, Shared, wire};
+use super::{
+    Joined, NO_CONNECTION, Refused, Shared,
+    limits::{self, Within as _},
+    wire,
+};
 use crate::lease::LiveUpdate;
 
 /// How long the arena has for its welcome.
@@ -139,7 +143,7 @@ async fn welcome(down: &mut Streaming<proto::AttendReply>) -> Result<proto::Welc
     match down.message().await? {
         Some(proto::AttendReply {
             message: Some(attend_reply::Message::Welcome(welcome)),
-        }) => Ok(welcome),
+        }) if welcome.name.len() <= limits::NAME => Ok(welcome),
         _ => Err(Status::internal("expected a welcome")),
     }
 }
@@ -155,10 +159,11 @@ fn renewal(shared: &Shared) -> Message {
 }
 
 fn hear(shared: &Shared, message: proto::AttendReply) -> Result<(), Status> {
+    let bad = |error: wire::BadMessage| Status::internal(error.to_string());
+    message.within().map_err(bad)?;
     let Some(attend_reply::Message::Standing(standing)) = message.message else {
         return Ok(());
     };
-    let bad = |error: wire::BadMessage| Status::internal(error.to_string());
     for lost in standing.lost {
         let lost = wire::lease_id(Some(lost)).map_err(bad)?;
         if let Some(held) = shared.held().remove(&lost) {

@@ -3,6 +3,7 @@
 //! taken. The arena alone judges leases: a worker goes on until it is told that one is lost.
 
 mod attendance;
+pub mod limits;
 mod reporter;
 pub mod wire;
 
@@ -28,7 +29,7 @@ use crate::{
     },
 };
 
-use self::wire::BadMessage;
+use self::{limits::Within as _, wire::BadMessage};
 
 /// What a worker logs that waits for bots before it joins.
 pub const WAITING_FOR_BOTS: &str = "waiting for bots that others start";
@@ -286,7 +287,10 @@ impl Dispatch for RemoteDispatch {
             shared.client().lease(request).await
         };
         let reply = shared.persist(ask).await.map_err(DispatchError::new)?;
-        let reply = reply.into_inner().reply;
+        let reply = reply.into_inner();
+        let within = reply.within();
+        within.map_err(|error| DispatchError::new(BadLease(error)))?;
+        let reply = reply.reply;
         let Some(proto::lease_reply::Reply::Work(lease)) = reply else {
             return Ok(match reply {
                 Some(proto::lease_reply::Reply::Over(_)) => LeaseReply::Over,
@@ -336,6 +340,10 @@ impl Dispatch for RemoteDispatch {
             let request = shared.request(message.clone());
             match within(CALL_LIMIT, shared.client().give_back(request)).await {
                 Ok(_) => return Ok(()),
+                Err(status) if status.code() == Code::NotFound => {
+                    tracing::info!(%status, "a chunk was not given back");
+                    return Ok(());
+                }
                 Err(status) => {
                     if let Some(refused) = shared.refused(&status) {
                         return Err(DispatchError::new(refused));
@@ -360,6 +368,8 @@ impl Dispatch for RemoteDispatch {
             let mut parts = shared.client().fetch_archive(request).await?.into_inner();
             let mut bytes = Vec::new();
             while let Some(part) = parts.message().await? {
+                let within = part.within();
+                within.map_err(|error| Status::permission_denied(error.to_string()))?;
                 bytes.extend_from_slice(&part.part);
                 if bytes.len() as u64 > MOST_PACKED_BYTES {
                     return Err(Status::permission_denied("an archive is too large"));

@@ -4,7 +4,7 @@
 use arena_proto::arena::v1 as proto;
 use tokio::sync::mpsc;
 
-use super::{Refused, Shared, Unsent, wire};
+use super::{Refused, Shared, Unsent, limits::Within as _, wire};
 use crate::lease::ReportReply;
 
 /// The most games of a request.
@@ -58,7 +58,10 @@ async fn send(shared: &Shared, batch: Vec<Unsent>) -> Result<(), Refused> {
         let request = shared.request(message.clone());
         shared.client().report(request).await
     };
-    let replies = shared.persist(ask).await?.into_inner().games;
+    let replies = shared.persist(ask).await?.into_inner();
+    let within = replies.within();
+    within.map_err(|error| shared.refuse(&error.to_string()))?;
+    let replies = replies.games;
     if replies.len() != answers.len() {
         return Err(shared.refuse("it has not answered for every game of a report"));
     }
@@ -68,6 +71,9 @@ async fn send(shared: &Shared, batch: Vec<Unsent>) -> Result<(), Refused> {
             ReportReply::Accepted | ReportReply::Duplicate => {}
             ReportReply::Stale => {
                 tracing::info!("a game came too late: its chunk was given to another worker");
+            }
+            ReportReply::NotHeld => {
+                tracing::info!("a game does not count: the arena does not know its lease as ours");
             }
             ReportReply::Ended => {
                 tracing::info!("a game does not count: its tournament was paused or has ended");

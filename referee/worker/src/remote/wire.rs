@@ -19,13 +19,16 @@ use crate::{
 /// The version of the service; it grows when messages change their meaning.
 pub const PROTOCOL: u32 = 1;
 
-/// The most games of a lease that is accepted.
-const MOST_GAMES: usize = 100_000;
-
 /// Why a message can't be used: what was expected, and what was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadMessage(String);
+
+impl BadMessage {
+    pub(super) const fn new(why: String) -> Self {
+        Self(why)
+    }
+}
 
 fn bad<T>(why: impl Into<String>) -> Result<T, BadMessage> {
     Err(BadMessage(why.into()))
@@ -257,14 +260,9 @@ pub fn lease(lease: proto::Lease, schemes: &Schemes) -> Result<Lease, BadMessage
         },
         answer_bytes: usize::try_from(limits.answer_bytes).unwrap_or(usize::MAX),
     };
-    if lease.games.len() > MOST_GAMES {
-        return bad(format!(
-            "games: expected at most {MOST_GAMES}, found {}",
-            lease.games.len()
-        ));
-    }
     let bots = lease.bots.into_iter().map(|bot| {
-        // A name is checked by whoever sends it: a filler's is not typed.
+        let named = Entry::check_name(&bot.name);
+        named.map_err(|error| BadMessage(format!("bots: {error}")))?;
         let entry = Entry::read(&format!("bot={}", bot.spec), schemes);
         let entry = entry.map_err(|error| BadMessage(format!("bots: {error}")))?;
         Ok(LeasedBot {
@@ -359,6 +357,7 @@ pub const fn from_reply(reply: ReportReply) -> proto::Reported {
         ReportReply::Duplicate => proto::Reported::Duplicate,
         ReportReply::Stale => proto::Reported::Stale,
         ReportReply::Ended => proto::Reported::Ended,
+        ReportReply::NotHeld => proto::Reported::NotHeld,
     }
 }
 
@@ -373,6 +372,7 @@ pub fn reply(reply: i32) -> Result<ReportReply, BadMessage> {
         Ok(proto::Reported::Duplicate) => Ok(ReportReply::Duplicate),
         Ok(proto::Reported::Stale) => Ok(ReportReply::Stale),
         Ok(proto::Reported::Ended) => Ok(ReportReply::Ended),
+        Ok(proto::Reported::NotHeld) => Ok(ReportReply::NotHeld),
         Ok(proto::Reported::Unspecified) | Err(_) => {
             bad(format!("games: there is no reply number {reply}"))
         }
@@ -412,17 +412,12 @@ pub fn from_live(update: LiveUpdate) -> proto::LiveUpdate {
 ///
 /// A part of it is missing or has no sense.
 pub fn live(update: proto::LiveUpdate) -> Result<(LeaseId, GameKey, Live), BadMessage> {
-    /// The most bytes of a notation; the longest is a play of many cards.
-    const LONGEST: usize = 200;
     let live = match field(update.event, "event")? {
         proto::live_update::Event::Started(_) => Live::Started,
         proto::live_update::Event::Played(played) => {
             let Ok(seat) = u8::try_from(played.seat) else {
                 return bad("played.seat: expected less than 256");
             };
-            if played.notation.len() > LONGEST {
-                return bad(format!("played.notation: expected at most {LONGEST} bytes"));
-            }
             Live::Played {
                 seat: Seat::new(seat),
                 number: played.number,
@@ -432,4 +427,58 @@ pub fn live(update: proto::LiveUpdate) -> Result<(LeaseId, GameKey, Live), BadMe
         }
     };
     Ok((lease_id(update.lease)?, key(update.key)?, live))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lease_of(name: &str) -> proto::Lease {
+        let second = || Some(from_duration(Duration::from_secs(1)));
+        proto::Lease {
+            id: Some(proto::LeaseId {
+                run: 1,
+                chunk: Some(proto::Chunk::default()),
+                attempt: 1,
+            }),
+            valid_for: second(),
+            game: "connect_four".to_owned(),
+            limits: Some(proto::GameLimits {
+                start: second(),
+                r#move: second(),
+                budget: None,
+                answer_bytes: 1000,
+            }),
+            bots: vec![proto::LeasedBot {
+                name: name.to_owned(),
+                spec: "exec:bot".to_owned(),
+                ..proto::LeasedBot::default()
+            }],
+            ..proto::Lease::default()
+        }
+    }
+
+    #[test]
+    fn a_lease_whose_bot_is_called_by_a_path_is_refused() {
+        let schemes = Schemes::with(Vec::new());
+        for name in ["uct", "filler-1", "самый_лучший"] {
+            assert_eq!(lease(lease_of(name), &schemes).unwrap().bots[0].name, name);
+        }
+        let long = "x".repeat(41);
+        for name in [
+            "",
+            ".",
+            "..",
+            "../../x",
+            "/tmp/x",
+            "a/b",
+            "a\0b",
+            "a\nb",
+            "\u{1b}[2J",
+            &long,
+        ] {
+            let refused = lease(lease_of(name), &schemes).unwrap_err().to_string();
+            assert!(refused.contains("a name is 1 to 40"), "{name:?}: {refused}");
+        }
+    }
 }
