@@ -6,8 +6,6 @@ pub(crate) enum Defect {
     /// Nothing is wrong.
     #[default]
     None,
-    /// Reports of lost leases count.
-    TakesStaleReports,
     /// With a lease comes the seed of a deal that is not in it.
     TellsSeeds,
     /// With a lease comes the root.

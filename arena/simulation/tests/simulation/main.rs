@@ -5,6 +5,7 @@ mod archive;
 mod arena;
 mod chance;
 mod defect;
+mod forger;
 mod games;
 mod observer;
 mod player;

@@ -21,8 +21,9 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    forger::Forger,
     games::{Archives, Functions},
-    scenario::{Leave, SimulatedWorker},
+    scenario::{FAULTS, Forgery, Leave, SimulatedWorker},
     watch::Watch,
 };
 
@@ -64,6 +65,12 @@ impl Player {
             watch.heard(&listener, session, connection, bytes);
         });
         let channel = network.connect_lazy(&network::endpoint("arena", PORT)?);
+        if self.worker.forgery == Some(Forgery::Everything) {
+            let watch = self.watch.clone();
+            let mut forger = Forger::new(name, session, channel, self.bearer()?, watch);
+            // Then the tournaments are to end.
+            return Ok(forger.run(FAULTS).await && self.watch.now() < FAULTS);
+        }
         let machine = self.machine();
         let seed = u64::from_be_bytes(session.0[..8].try_into()?);
         let options = RemoteOptions {

@@ -62,7 +62,6 @@ impl Results for WatchedResults {
         self.trouble.strike("a report")?;
         let (chunk, attempt) = (game.chunk, game.attempt);
         match self.watch.defect {
-            Defect::TakesStaleReports => game.attempt = u32::MAX,
             Defect::LosesGames if game.row.group > 0 => {
                 return Ok(Stored {
                     reported: Reported::Accepted,

@@ -59,6 +59,8 @@ pub(crate) enum Forgery {
     Result,
     /// It plays with another seed.
     Seed,
+    /// It plays nothing, and forges every field of every message.
+    Everything,
 }
 
 /// What a person asks for. Tournaments are named by their number.
@@ -143,9 +145,10 @@ fn draw_workers(chance: &mut Chance) -> Vec<SimulatedWorker> {
             games_at_once: 1,
             joins_after: Duration::from_millis(chance.below(5000)),
             leaves: None,
-            forgery: Some(match chance.one_in(2) {
-                true => Forgery::Result,
-                false => Forgery::Seed,
+            forgery: Some(match chance.below(3) {
+                0 => Forgery::Result,
+                1 => Forgery::Seed,
+                _ => Forgery::Everything,
             }),
         });
     }

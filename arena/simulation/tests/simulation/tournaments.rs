@@ -14,12 +14,13 @@ const FIRST_VARIABLE: &str = "ARENA_SIMULATION_FIRST_SEED";
 
 /// What must happen in so many seeds as count. Without trouble they would prove little.
 const ENOUGH: u64 = 200;
-const HAPPENS: [&str; 13] = [
+const HAPPENS: [&str; 14] = [
     "accepted",
     "archive fetched",
     "archive refused",
     "cancelled",
     "duplicate",
+    "forged",
     "given back",
     "leased again",
     "move told",
@@ -89,8 +90,7 @@ fn caught(beside: &Beside, defect: Defect) -> String {
 }
 
 /// Each planted defect, and what is said of it.
-const CAUGHT: [(Defect, &str); 14] = [
-    (Defect::TakesStaleReports, "a stale report was taken"),
+const CAUGHT: [(Defect, &str); 13] = [
     (Defect::TellsSeeds, "the seed of deal"),
     (Defect::TellsRoot, "the root came to "),
     (Defect::AsksForMoves, "public moves are asked for"),

@@ -15,7 +15,7 @@ use referee_worker::lease::{ChunkId, SessionId};
 
 use crate::{
     defect::Defect,
-    scenario::Scenario,
+    scenario::{Forgery, Scenario},
     secrets::{LONGEST, Secrets},
     seeds::Counts,
 };
@@ -42,6 +42,8 @@ struct Seen {
     deals: BTreeMap<String, BTreeSet<(usize, u64)>>,
     sessions: BTreeMap<SessionId, String>,
     refused: BTreeSet<String>,
+    /// The workers that play no game.
+    liars: BTreeSet<String>,
     revoked: BTreeMap<String, Duration>,
     /// The last bytes of each connection.
     tails: BTreeMap<(SessionId, u64), Vec<u8>>,
@@ -79,8 +81,11 @@ impl Watch {
             };
             (id.number(), run)
         });
+        let workers = scenario.workers.iter();
+        let liars = workers.filter(|worker| worker.forgery == Some(Forgery::Everything));
         let seen = Seen {
             runs: runs.collect(),
+            liars: liars.map(|worker| worker.name.clone()).collect(),
             ..Seen::default()
         };
         Self {
@@ -254,6 +259,10 @@ impl Watch {
     /// A worker's process is about to be told what became of its games.
     pub(crate) fn answers(&self, games: &[Option<(u64, (u64, u32))>], replies: &[proto::Reported]) {
         for (game, reply) in games.iter().zip(replies) {
+            // Whoever has lost a lease is told so before anything is written.
+            if matches!(reply, proto::Reported::Stale | proto::Reported::NotHeld) {
+                self.count("stale");
+            }
             let (Some((run, key)), proto::Reported::Accepted | proto::Reported::Duplicate) =
                 (game, reply)
             else {
@@ -355,6 +364,7 @@ impl Seen {
     ) -> Option<String> {
         let worker = row.worker.clone().unwrap_or_default();
         let is_revoked = self.is_revoked(&worker);
+        let is_liar = self.liars.contains(&worker);
         let run = self.runs.get_mut(&id.number()).expect("a tournament");
         let newest = run.attempts.get(chunk).copied().unwrap_or_default();
         let key = (row.group, row.seating);
@@ -371,6 +381,9 @@ impl Seen {
                 "a game was taken of a tournament that is {}",
                 run.state.word()
             )),
+            Reported::Accepted if is_liar => {
+                Some("a game of a worker that plays none was taken".to_owned())
+            }
             Reported::Accepted if is_revoked => {
                 Some("a game of a worker that was revoked was taken".to_owned())
             }
