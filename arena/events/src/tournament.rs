@@ -137,6 +137,8 @@ pub enum FaultKind {
     WrongResult,
     /// The store has other counters than the record.
     WrongCounters,
+    /// The record has places, scores or times that no such game can have.
+    ImpossibleResult,
 }
 
 /// For people.
@@ -176,6 +178,9 @@ impl std::fmt::Display for FaultKind {
             FaultKind::WrongResult => {
                 f.write_str("the store counts another result than its record has")
             }
+            FaultKind::ImpossibleResult => f.write_str(
+                "its record has places, scores or times that no game with these limits can have",
+            ),
             FaultKind::WrongCounters => f.write_str("its counters are not what its record says"),
         }
     }
