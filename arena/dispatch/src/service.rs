@@ -211,13 +211,10 @@ impl<S: Storage> Shared<S> {
     fn allowed(&self, worker: &str) -> Allowed {
         self.note_lapses();
         self.credits.allowed(worker, || {
-            let sessions = self.sessions.of(worker);
-            let running = self.tournaments.all();
-            let held = running.iter().flat_map(|running| {
-                let of = |session: &SessionId| running.dispatcher.games_of(*session);
-                sessions.iter().map(of)
-            });
-            held.sum()
+            let running = self.tournaments.all().into_iter();
+            running
+                .map(|running| running.dispatcher.held_by(worker))
+                .sum()
         })
     }
 

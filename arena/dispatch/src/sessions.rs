@@ -227,13 +227,6 @@ impl Sessions {
         open.map(|session| session.can.clone()).collect()
     }
 
-    /// The processes of a worker.
-    pub(crate) fn of(&self, worker: &str) -> Vec<SessionId> {
-        let sessions = self.lock();
-        let own = sessions.iter().filter(|(_, one)| one.worker == worker);
-        own.map(|(id, _)| *id).collect()
-    }
-
     /// Whether a worker has a process here.
     pub(crate) fn has(&self, worker: &str) -> bool {
         self.lock().values().any(|session| session.worker == worker)

@@ -383,10 +383,10 @@ impl<R: Results> Dispatcher<R> {
         lost
     }
 
-    /// How many games a session has and has not reported.
+    /// How many games a worker elsewhere has and has not reported.
     #[must_use]
-    pub fn games_of(&self, session: SessionId) -> u64 {
-        self.state().games_of(session)
+    pub fn held_by(&self, worker: &str) -> u64 {
+        self.state().held_by(worker)
     }
 
     /// What the run waits for where all of its work is given out and nothing has come of it for
@@ -437,6 +437,7 @@ impl<R: Results> Dispatcher<R> {
             let until = now + self.options.lease;
             let matchup = request.scope.as_ref().and_then(|scope| scope.matchup);
             let wanted = Wanted {
+                worker: &request.worker,
                 games: request.games.min(most),
                 matchup,
                 fits: &|chunk| {

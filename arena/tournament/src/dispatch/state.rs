@@ -71,11 +71,36 @@ struct Leased {
     attempt: Option<u32>,
     /// Whose it is; none for a worker in this process.
     session: Option<SessionId>,
+    /// The worker of the session; none where an earlier process gave it the lease.
+    worker: Option<String>,
     until: Instant,
-    /// Until when its session has to report a game, whatever it renews.
-    reports_by: Instant,
+    /// When it was given.
+    since: Instant,
     /// How many of its games have not been reported.
     left: u64,
+}
+
+/// What sessions have reported: until when each has to report a game, whatever it renews.
+#[derive(Debug)]
+struct Reports {
+    /// How long a session may report no game.
+    patience: Duration,
+    /// When each session reported a game last.
+    last: BTreeMap<SessionId, Instant>,
+}
+
+impl Reports {
+    /// Until when a game has to be reported. A worker in this process reports whatever it plays.
+    fn due(&self, leased: &Leased) -> Option<Instant> {
+        let last = self.last.get(&leased.session?).copied();
+        Some(last.map_or(leased.since, |last| last.max(leased.since)) + self.patience)
+    }
+
+    /// When a lease runs out.
+    fn end(&self, leased: &Leased) -> Instant {
+        let due = self.due(leased);
+        due.map_or(leased.until, |due| due.min(leased.until))
+    }
 }
 
 /// A lease that a session has lost because of what it did not do.
@@ -135,6 +160,8 @@ pub(crate) struct EarlierLease {
 
 /// What a worker asks for.
 pub(crate) struct Wanted<'a> {
+    /// Who asks.
+    pub(crate) worker: &'a str,
     /// About so many games.
     pub(crate) games: u64,
     /// Of this match alone, where it is said.
@@ -188,9 +215,12 @@ pub(crate) struct State {
     uncounted: Vec<Range<u64>>,
     /// Whether there has been a score since.
     is_stale: bool,
-    /// How long a session may report no game.
-    patience: Duration,
-    /// When a game was reported last, or the run was taken up.
+    reports: Reports,
+    /// How many games each worker elsewhere has and has not reported, where it has some.
+    held: BTreeMap<String, u64>,
+    /// No lease runs out before.
+    looks_at: Option<Instant>,
+    /// When a game was reported last, or the first one was leased.
     last_report: Option<Instant>,
     /// Leases that were lost since this was asked last.
     lost: Vec<LostLease>,
@@ -213,7 +243,12 @@ impl State {
             schedule: plan.schedule()?,
             seats: plan.kind.info().seats.into(),
             secrets: plan.kind.has_secrets(),
-            patience: plan.kind.info().longest(&plan.definition.limits) + PREPARING,
+            reports: Reports {
+                patience: plan.kind.info().longest(&plan.definition.limits) + PREPARING,
+                last: BTreeMap::new(),
+            },
+            held: BTreeMap::new(),
+            looks_at: None,
             last_report: None,
             lost: Vec::new(),
             plan,
@@ -285,10 +320,11 @@ impl State {
                     chunk,
                     attempt: Some(lease.id.attempt),
                     session: Some(lease.session),
+                    worker: None,
                     until,
-                    reports_by: now + self.patience,
+                    since: now,
                 };
-                self.leased.insert(lease.id.chunk, leased);
+                self.hold(leased);
             }
         }
         Ok(())
@@ -311,13 +347,35 @@ impl State {
             chunk: chunk.clone(),
             attempt: None,
             session,
+            worker: session.map(|_| wanted.worker.to_owned()),
             until,
-            reports_by: now + self.patience,
+            since: now,
             left: chunk.games.len() as u64,
         };
         self.last_report.get_or_insert(now);
-        self.leased.insert(chunk.id, leased);
+        self.hold(leased);
         Ok(Some(chunk))
+    }
+
+    /// Takes down a lease.
+    fn hold(&mut self, leased: Leased) {
+        if let Some(worker) = &leased.worker {
+            *self.held.entry(worker.clone()).or_default() += leased.left;
+        }
+        let end = self.reports.end(&leased);
+        self.looks_at = Some(self.looks_at.map_or(end, |at| at.min(end)));
+        self.leased.insert(leased.chunk.id, leased);
+    }
+
+    /// Takes down that so many games of a worker are no longer to be reported.
+    fn count_off(&mut self, worker: Option<&str>, games: u64) {
+        let Some(worker) = worker else { return };
+        if let Some(held) = self.held.get_mut(worker) {
+            *held = held.saturating_sub(games);
+            if *held == 0 {
+                self.held.remove(worker);
+            }
+        }
     }
 
     /// Says which attempt at a chunk its lease is.
@@ -333,6 +391,7 @@ impl State {
         let range = chunk..=chunk;
         let unwritten: Vec<_> = self.leased.extract_if(range, unwritten).collect();
         for (_, leased) in unwritten {
+            self.count_off(leased.worker.as_deref(), leased.left);
             self.put_back(leased.chunk, now);
         }
     }
@@ -346,32 +405,35 @@ impl State {
         now: Instant,
         until: Instant,
     ) -> bool {
-        match self.held(lease, session) {
-            Ok(leased) if !leased.is_stalled(now) => {
-                leased.until = until;
-                true
-            }
-            _ => false,
+        if self.held(lease, session).is_err() {
+            return false;
         }
+        let Some(leased) = self.leased.get_mut(&lease.chunk) else {
+            return false;
+        };
+        let is_kept = self.reports.due(leased).is_none_or(|due| now < due);
+        if is_kept {
+            leased.until = until;
+        }
+        is_kept
     }
 
     /// Takes down that a game of a lease was reported and counts.
     pub(crate) fn reported(&mut self, lease: LeaseId, now: Instant) {
         self.last_report = Some(now);
-        if let Some(leased) = self.leased.get_mut(&lease.chunk) {
-            leased.left = leased.left.saturating_sub(1);
+        if let Some(leased) = self.leased.get_mut(&lease.chunk)
+            && leased.left > 0
+        {
+            leased.left -= 1;
+            let worker = leased.worker.clone();
+            self.count_off(worker.as_deref(), 1);
         }
     }
 
     /// Takes down that a session has reported a game, of whatever run: its processes play, and
     /// what waits for a bot has its turn later.
     pub(crate) fn progressed(&mut self, session: SessionId, now: Instant) {
-        let reports_by = now + self.patience;
-        for leased in self.leased.values_mut() {
-            if leased.session == Some(session) {
-                leased.reports_by = reports_by;
-            }
-        }
+        self.reports.last.insert(session, now);
     }
 
     /// The leases that were lost since this was asked last.
@@ -380,11 +442,9 @@ impl State {
         std::mem::take(&mut self.lost)
     }
 
-    /// How many games a session has and has not reported.
-    pub(crate) fn games_of(&self, session: SessionId) -> u64 {
-        let leased = self.leased.values();
-        let own = leased.filter(|leased| leased.session == Some(session));
-        own.map(|leased| leased.left.max(1)).sum()
+    /// How many games a worker elsewhere has and has not reported.
+    pub(crate) fn held_by(&self, worker: &str) -> u64 {
+        self.held.get(worker).copied().unwrap_or_default()
     }
 
     /// What the run waits for where all of its work is given out and nothing has come of it for so
@@ -396,12 +456,14 @@ impl State {
         }
         let of_others = self.leased.values();
         let of_others = of_others.filter_map(|leased| Some((leased.session?, leased)));
-        let (session, leased) = of_others.min_by_key(|(_, leased)| leased.reports_by)?;
-        let left = leased.reports_by.saturating_duration_since(now);
-        let silent = self.patience.saturating_sub(left);
+        let (session, leased) = of_others.min_by_key(|(_, leased)| self.reports.due(leased))?;
+        let left = self.reports.due(leased)?.saturating_duration_since(now);
+        let silent = self.reports.patience.saturating_sub(left);
+        let leased = self.leased.values();
+        let own = leased.filter(|leased| leased.session == Some(session));
         (silent >= after).then(|| Stall {
             session,
-            games: self.games_of(session),
+            games: own.map(|leased| leased.left).sum(),
             silent,
             left,
         })
@@ -543,7 +605,9 @@ impl State {
     ) -> Result<Lineup, NotHeld> {
         self.held(lease, session)?;
         let leased = self.leased.remove(&lease.chunk);
-        let mut chunk = leased.ok_or(NotHeld::NoLease)?.chunk;
+        let leased = leased.ok_or(NotHeld::NoLease)?;
+        self.count_off(leased.worker.as_deref(), leased.left);
+        let mut chunk = leased.chunk;
         let lineup = chunk.lineup.clone();
         chunk.games.retain(|game| {
             let open = self.open.get(&game.group.number);
@@ -625,7 +689,8 @@ impl State {
 
     /// When the first of the leases runs out.
     pub(crate) fn next_expiry(&self) -> Option<Instant> {
-        self.leased.values().map(Leased::ends).min()
+        let ends = self.leased.values().map(|leased| self.reports.end(leased));
+        ends.min()
     }
 
     fn record(&mut self, score: &GroupScore) -> Result<(), TournamentError> {
@@ -815,12 +880,23 @@ impl State {
 
     /// Work of workers that have been silent for too long is ready again.
     fn expire(&mut self, now: Instant) {
+        // Many may ask for work at once, and each would look at every lease.
+        if self.looks_at.is_none_or(|at| now < at) {
+            return;
+        }
+        let reports = &self.reports;
         let late = self
             .leased
-            .extract_if(.., |_, leased| leased.ends() <= now)
+            .extract_if(.., |_, leased| reports.end(leased) <= now)
             .collect::<Vec<_>>();
+        self.looks_at = self.next_expiry();
+        if self.leased.is_empty() {
+            self.reports.last.clear();
+        }
         for (id, leased) in late {
-            let why = match leased.is_stalled(now) {
+            self.count_off(leased.worker.as_deref(), leased.left);
+            let is_due = self.reports.due(&leased).is_some_and(|due| due <= now);
+            let why = match is_due {
                 true => Lapse::NothingReported,
                 false => Lapse::NotRenewed,
             };
@@ -847,21 +923,6 @@ impl State {
         let at = self.uncounted.partition_point(|range| range.end <= group);
         let within = self.uncounted.get(at);
         within.is_some_and(|range| range.contains(&group)) || lineup.iter().flatten().any(is_out)
-    }
-}
-
-impl Leased {
-    /// When it runs out. A worker in this process reports whatever it plays.
-    fn ends(&self) -> Instant {
-        match self.session {
-            Some(_) => self.until.min(self.reports_by),
-            None => self.until,
-        }
-    }
-
-    /// Whether its session has reported nothing for too long.
-    fn is_stalled(&self, now: Instant) -> bool {
-        self.session.is_some() && self.reports_by <= now
     }
 }
 

@@ -126,6 +126,7 @@ fn game(text: &str) -> GameKey {
 /// So many games of this match, or of any, that every worker can play.
 fn wanted(matchup: Option<u32>, games: u64) -> Wanted<'static> {
     Wanted {
+        worker: "lab",
         games,
         matchup,
         fits: &|_| true,
@@ -560,15 +561,17 @@ fn a_session_that_renews_and_reports_nothing_loses_its_leases() {
 fn a_session_that_reports_a_game_keeps_what_waits_behind_it() {
     let mut run = match_of(4);
     let leases = [run.lease_to(ONE, 4), run.lease_to(ONE, 4)];
-    let others = run.state.games_of(ONE);
-    assert_eq!(others, 8);
+    assert_eq!(run.state.held_by("lab"), 8);
     for round in 0..5_u64 {
         let most = run.patience() - LEASE;
         assert!(run.keeps(ONE, &leases, most), "{round}");
         run.state.reported(leases[0], run.now);
         run.state.progressed(ONE, run.now);
     }
-    assert_eq!(run.state.games_of(ONE), 5);
+    // The games that were reported are no longer held: the first lease had four.
+    assert_eq!(run.state.held_by("lab"), 4);
+    run.state.give_back(leases[1], Some(ONE), run.now).unwrap();
+    assert_eq!(run.state.held_by("lab"), 0);
 }
 
 #[test]
