@@ -2,10 +2,11 @@
 
 use referee_core::is_printable;
 use serde::{Deserialize, Serialize};
-use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
     Store, StoreError,
+    session::Transaction,
     sql::{damaged, number, signed},
 };
 
@@ -99,7 +100,7 @@ impl Store {
     pub async fn archive_info(&self, hash: &str) -> Result<Option<ArchiveInfo>, StoreError> {
         let row = sqlx::query("SELECT * FROM archives WHERE hash = $1")
             .bind(hash)
-            .fetch_optional(self.readers())
+            .fetch_optional(&mut self.reader().await?)
             .await?;
         row.as_ref().map(read).transpose()
     }
@@ -111,7 +112,7 @@ impl Store {
     /// The database fails.
     pub async fn archives(&self) -> Result<Vec<ArchiveInfo>, StoreError> {
         let rows = sqlx::query("SELECT * FROM archives ORDER BY hash")
-            .fetch_all(self.readers())
+            .fetch_all(&mut self.reader().await?)
             .await?;
         rows.iter().map(read).collect()
     }
@@ -125,7 +126,7 @@ impl Store {
         let row = sqlx::query("SELECT bytes FROM archive_parts WHERE hash = $1 AND part = $2")
             .bind(hash)
             .bind(signed(part)?)
-            .fetch_optional(self.readers())
+            .fetch_optional(&mut self.reader().await?)
             .await?;
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
@@ -196,10 +197,7 @@ impl Store {
         Ok(removed)
     }
 
-    async fn lock_archives(
-        &self,
-        transaction: &mut Transaction<'static, Any>,
-    ) -> Result<(), StoreError> {
+    async fn lock_archives(&self, transaction: &mut Transaction) -> Result<(), StoreError> {
         let lock = "LOCK TABLE archives IN SHARE ROW EXCLUSIVE MODE";
         self.lock_table(transaction, lock).await
     }

@@ -90,7 +90,7 @@ impl Store {
     /// The database fails.
     pub async fn bots(&self) -> Result<Vec<BotRow>, StoreError> {
         let rows = sqlx::query("SELECT * FROM bots ORDER BY name, number")
-            .fetch_all(self.readers())
+            .fetch_all(&mut self.reader().await?)
             .await?;
         with_newest(&rows)
     }
@@ -105,7 +105,7 @@ impl Store {
         let (name, version) = parts(name);
         let rows = sqlx::query("SELECT * FROM bots WHERE name = $1 ORDER BY number")
             .bind(name)
-            .fetch_all(self.readers())
+            .fetch_all(&mut self.reader().await?)
             .await?;
         Ok(with_newest(&rows)?.into_iter().find(|row| {
             !row.retired && version.map_or(row.newest, |version| row.bot.version == version)

@@ -130,7 +130,7 @@ impl Store {
                          AND objid = $1::oid",
                 )
                 .bind(i32::try_from(id.0).unwrap_or(i32::MAX))
-                .fetch_one(self.readers())
+                .fetch_one(&mut self.reader().await?)
                 .await?;
                 let claims: i64 = row.try_get("claims")?;
                 Ok(claims > 0)
@@ -175,7 +175,7 @@ impl Store {
     async fn claimant(&self, id: TournamentId) -> Result<String, StoreError> {
         let row = sqlx::query("SELECT host, pid FROM claims WHERE tournament = $1")
             .bind(id.0)
-            .fetch_optional(self.readers())
+            .fetch_optional(&mut self.reader().await?)
             .await?;
         match row {
             Some(row) => {

@@ -6,11 +6,12 @@ use std::io::Write;
 use referee_core::Root;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
-use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
     GameRow, NewEntrant, Store, StoreError, Tournament, TournamentId, TournamentState,
     results::unpacked,
+    session::Transaction,
     sql::{Statement, signed},
 };
 
@@ -124,7 +125,7 @@ fn header(tournament: Tournament) -> ExportedTournament {
 }
 
 async fn page(
-    moment: &mut Transaction<'static, Any>,
+    moment: &mut Transaction,
     id: TournamentId,
     after: Option<(u64, u32)>,
     is_over: bool,

@@ -2,10 +2,11 @@
 
 use arena_ladder::MatchId;
 use serde::{Deserialize, Serialize};
-use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
     Store, StoreError, TournamentId,
+    session::Transaction,
     sql::{Statement, damaged, number, signed},
 };
 
@@ -150,7 +151,7 @@ impl Store {
              ORDER BY first_group, seating, group_count, matchup",
         )
         .bind(id.0)
-        .fetch_all(self.readers())
+        .fetch_all(&mut self.reader().await?)
         .await?;
         rows.iter()
             .map(|row| {
@@ -193,7 +194,7 @@ impl Store {
 
 /// The newest attempt at each of these chunks, for those that were ever leased.
 pub(crate) async fn newest(
-    transaction: &mut Transaction<'static, Any>,
+    transaction: &mut Transaction,
     id: TournamentId,
     chunks: impl IntoIterator<Item = ChunkKey>,
 ) -> Result<Vec<(ChunkKey, u32)>, StoreError> {

@@ -20,6 +20,7 @@ mod report;
 mod result_writer;
 mod results;
 mod server;
+mod session;
 mod sql;
 mod store;
 mod tournament;
@@ -29,7 +30,7 @@ pub use archives::{ARCHIVE_PART, ArchiveInfo, NewArchive};
 pub use bots::{BotRow, NewBot};
 pub use claim::Claim;
 pub use counter::{BadCounter, Counter, Ending};
-pub use error::StoreError;
+pub use error::{Cure, StoreError};
 pub use game::{FinishedGame, GameRow, Reported, Stored};
 pub use lease::{ChunkKey, Lease, LeaseHolder};
 use referee_core::pack;
@@ -37,6 +38,7 @@ pub use referee_core::pack::{UnpackError, pack, unpack};
 pub use result_writer::{Commit, CommitPacing, ResultWriter};
 pub use results::{DistinctGames, FirstFoul, GameFilter, ScoredGroup};
 pub use server::StoreTlsFiles;
+pub use session::{StatementFault, StatementFaults};
 pub use store::Store;
 pub use tournament::{
     NewEntrant, NewTournament, QueuedTournament, Tournament, TournamentId, TournamentState,

@@ -7,20 +7,20 @@ use std::{
 
 use arena_ladder::{GroupScore, Lineup, MatchId};
 use referee_core::SeatFoul;
-use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+use sqlx::{Row as _, any::AnyRow};
 
 use crate::{
     ChunkKey, Counter, FinishedGame, GameRow, Reported, ScoredGroup, Store, StoreError, Stored,
     TournamentId,
     game::{TOLD, fouls},
     lease,
+    session::Transaction,
     sql::{Statement, json, lineup, lineup_text, list, number, unlist},
 };
 
 /// How many games are written by one statement: SQLite allows 32,766 values in it.
 const AT_ONCE: usize = 500;
 
-type WriteTransaction = Transaction<'static, Any>;
 type GameKey = (u64, u32);
 
 impl Store {
@@ -74,7 +74,7 @@ impl Store {
 
 /// Stores games that have been checked.
 pub(crate) async fn write(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &[FinishedGame],
 ) -> Result<Vec<Stored>, StoreError> {
@@ -137,7 +137,7 @@ fn is_stale(newest: &BTreeMap<ChunkKey, u32>, game: &FinishedGame) -> bool {
 
 /// The newest attempt at each chunk.
 async fn stale(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &[FinishedGame],
 ) -> Result<BTreeMap<ChunkKey, u32>, StoreError> {
@@ -150,7 +150,7 @@ async fn stale(
 
 /// Inserts games, and returns the keys of those that were not stored before.
 async fn insert_games(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &BTreeMap<GameKey, &FinishedGame>,
 ) -> Result<BTreeSet<GameKey>, StoreError> {
@@ -171,7 +171,7 @@ async fn insert_games(
 }
 
 async fn insert_records(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
@@ -188,7 +188,7 @@ async fn insert_records(
 
 /// Takes down that nothing of these games may be told.
 async fn withhold(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<(), StoreError> {
@@ -206,7 +206,7 @@ async fn withhold(
 
 /// From here on the withheld games of these groups, or all of them, may be told of.
 pub(crate) async fn release(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     groups: Option<&[u64]>,
 ) -> Result<(), StoreError> {
@@ -238,7 +238,7 @@ pub(crate) async fn release(
 
 /// Adds games to what is counted over all games.
 async fn count(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &[&GameRow],
 ) -> Result<(), StoreError> {
@@ -247,7 +247,7 @@ async fn count(
 }
 
 async fn add_to_counters(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &[&GameRow],
 ) -> Result<(), StoreError> {
@@ -275,7 +275,7 @@ async fn add_to_counters(
 }
 
 async fn keep_first_fouls(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &[&GameRow],
 ) -> Result<(), StoreError> {
@@ -343,7 +343,7 @@ impl StoredGroup {
 /// two workers at the same moment; the one that writes second, which the lock on the
 /// tournament decides, sees both.
 async fn stored_groups(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<BTreeMap<u64, StoredGroup>, StoreError> {
@@ -385,7 +385,7 @@ async fn stored_groups(
 
 /// Writes the scores of groups that are complete now, and gives them, by number.
 async fn complete_groups(
-    tx: &mut WriteTransaction,
+    tx: &mut Transaction,
     id: TournamentId,
     games: &[&FinishedGame],
 ) -> Result<BTreeMap<u64, Arc<ScoredGroup>>, StoreError> {

@@ -9,8 +9,9 @@ use tokio::{
 
 use crate::{FinishedGame, Store, StoreError, Stored, TournamentId};
 
-/// How long a transaction is retried while the database is locked or unreachable.
-const RETRY_LIMIT: Duration = Duration::from_secs(60);
+/// After how long a transaction is tried again first, and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// When games are committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,9 @@ pub struct CommitPacing {
     /// With this many games waiting, they are committed at once. If callers wait for
     /// the answer before they play on, the number of games played at once suffices.
     pub most_waiting: usize,
+    /// How long a transaction is tried again while the database can't take it. Then all who
+    /// wait for it are told.
+    pub patience: Duration,
 }
 
 impl Default for CommitPacing {
@@ -28,6 +32,7 @@ impl Default for CommitPacing {
         Self {
             interval: Duration::from_millis(20),
             most_waiting: 256,
+            patience: Duration::from_secs(60),
         }
     }
 }
@@ -185,14 +190,14 @@ impl WriterTask {
     /// Reports games, again and again while the database is busy or away: reporting
     /// a game twice changes nothing.
     async fn report(&self, games: &[FinishedGame]) -> Result<Vec<Stored>, StoreError> {
-        let until = Instant::now() + RETRY_LIMIT;
-        let mut pause = Duration::from_millis(100);
+        let until = Instant::now() + self.pacing.patience;
+        let mut pause = FIRST_PAUSE;
         loop {
             match self.store.report_all(self.id, games).await {
                 Err(error) if error.may_pass() && Instant::now() + pause < until => {
                     tracing::warn!(tournament = %self.id, %error, "the store is tried again");
                     tokio::time::sleep(pause).await;
-                    pause = (2 * pause).min(Duration::from_secs(5));
+                    pause = (2 * pause).min(LONGEST_PAUSE);
                 }
                 reported => return reported,
             }

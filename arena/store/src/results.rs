@@ -8,12 +8,13 @@ use std::{
 use arena_ladder::{Entrant, Faults, GroupCount, GroupScore, HalfPoints, Lineup, MatchId};
 use referee_core::Foul;
 use serde::{Deserialize, Serialize};
-use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, any::AnyRow};
+use sqlx::{AssertSqlSafe, Row as _, any::AnyRow};
 
 use crate::{
     Counter, GameRow, Store, StoreError, TournamentId,
     game::TOLD,
     pack,
+    session::Transaction,
     sql::{Statement, damaged, lineup, number, signed, unlist},
 };
 
@@ -87,7 +88,7 @@ impl Store {
              ORDER BY grp, seating",
         )
         .bind(id.0)
-        .fetch_all(self.readers())
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
         for row in rows {
@@ -119,7 +120,7 @@ impl Store {
         .bind(id.0)
         .bind(after.map_or(Ok(-1), signed)?)
         .bind(i64::from(limit))
-        .fetch_all(self.readers())
+        .fetch_all(&mut self.reader().await?)
         .await?;
         rows.iter().map(read_group).collect()
     }
@@ -179,7 +180,7 @@ impl Store {
             "SELECT number FROM groups WHERE tournament = $1 ORDER BY number DESC LIMIT 1",
         )
         .bind(id.0)
-        .fetch_optional(self.readers())
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         row.map(|row| number(&row, "number")).transpose()
     }
@@ -196,7 +197,7 @@ impl Store {
     ) -> Result<Vec<(Option<Entrant>, Counter, i64)>, StoreError> {
         let rows = sqlx::query("SELECT entrant, name, value FROM counters WHERE tournament = $1")
             .bind(id.0)
-            .fetch_all(self.readers())
+            .fetch_all(&mut self.reader().await?)
             .await?;
         let mut counters = rows
             .iter()
@@ -229,7 +230,7 @@ impl Store {
              FROM games WHERE tournament = $1 AND {TOLD}",
         )))
         .bind(id.0)
-        .fetch_one(self.readers())
+        .fetch_one(&mut self.reader().await?)
         .await?;
         Ok(DistinctGames {
             of_all: number(&row, "courses")?,
@@ -249,7 +250,7 @@ impl Store {
              WHERE tournament = $1 ORDER BY entrant",
         )
         .bind(id.0)
-        .fetch_all(self.readers())
+        .fetch_all(&mut self.reader().await?)
         .await?;
         rows.iter()
             .map(|row| {
@@ -297,8 +298,8 @@ impl Store {
         }
         select.text(" ORDER BY grp, seating LIMIT ");
         select.bind(i64::from(limit));
-        let mut reader = self.readers().acquire().await?;
-        let rows = select.query(&reader)?.fetch_all(&mut *reader).await?;
+        let mut reader = self.reader().await?;
+        let rows = select.query(&reader)?.fetch_all(&mut reader).await?;
         rows.iter().map(GameRow::read).collect()
     }
 
@@ -324,7 +325,7 @@ impl Store {
         .bind(id.0)
         .bind(signed(group)?)
         .bind(i64::from(seating))
-        .fetch_optional(self.readers())
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         Ok(row.map(|row| row.try_get("record")).transpose()?)
     }
@@ -377,7 +378,7 @@ fn read_counts(counts: HashMap<[String; 3], i64>) -> Result<Vec<GroupCount>, Sto
 }
 
 async fn count_groups(
-    moment: &mut Transaction<'static, Any>,
+    moment: &mut Transaction,
     id: TournamentId,
     within: &[Range<u64>],
 ) -> Result<HashMap<[String; 3], i64>, StoreError> {

@@ -4,13 +4,13 @@ use std::{fmt::Display, fmt::Write as _, str::FromStr};
 
 use arena_ladder::{Entrant, Lineup};
 use sqlx::{
-    Any, AnyConnection, Arguments as _, AssertSqlSafe, Encode, Row as _, Type,
+    Any, Arguments as _, AssertSqlSafe, Encode, Row as _, Type,
     any::{AnyArguments, AnyRow},
     error::BoxDynError,
     query::Query,
 };
 
-use crate::StoreError;
+use crate::{StoreError, session::Session};
 
 /// A statement that is built piece by piece. Its text comes from this crate only;
 /// values from outside are bound.
@@ -64,21 +64,21 @@ impl Statement {
         self
     }
 
-    /// The statement as `connection` understands it.
+    /// The statement as the database of `session` understands it.
     ///
     /// PostgreSQL needs numbered parameters. SQLite would treat those as names and
     /// search all earlier ones for each, which for a thousand of them takes longer than
     /// everything else.
     pub(crate) fn query(
         self,
-        connection: &AnyConnection,
+        session: &Session,
     ) -> Result<Query<'static, Any, AnyArguments>, StoreError> {
         if let Some(error) = self.refused {
             return Err(sqlx::Error::Encode(error).into());
         }
-        let text = match connection.backend_name() {
-            "SQLite" => self.text,
-            _ => numbered(&self.text),
+        let text = match session.is_sqlite() {
+            true => self.text,
+            false => numbered(&self.text),
         };
         Ok(sqlx::query_with(AssertSqlSafe(text), self.values))
     }

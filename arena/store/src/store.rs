@@ -2,25 +2,26 @@
 
 use std::{
     collections::BTreeSet,
+    fmt,
     fs::{File, OpenOptions},
     io,
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     str::FromStr as _,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
 use sqlx::{
-    Any, AnyConnection, AnyPool, Connection as _, Executor as _, Row as _, SqlSafeStr as _,
-    Transaction,
+    AnyConnection, AnyPool, Connection as _, Executor as _, Row as _, SqlSafeStr as _,
     any::{AnyConnectOptions, AnyPoolOptions},
     migrate::{MigrateError, Migration, MigrationType, Migrator},
 };
 
 use crate::{
-    StoreError, TournamentId,
+    StatementFaults, StoreError, TournamentId,
     server::{ServerUrl, without_secrets},
+    session::{Session, Transaction},
 };
 
 /// The versions of the tables: number, name, and the SQL that makes it of the one before.
@@ -65,7 +66,6 @@ pub struct Store {
     pub(crate) base: Arc<Base>,
 }
 
-#[derive(Debug)]
 pub(crate) struct Base {
     pub(crate) location: Location,
     /// With SQLite one connection: there is only one writer at a time, and waiting for
@@ -75,6 +75,8 @@ pub(crate) struct Base {
     /// The tournaments that are claimed, of a database in memory. The others have locks
     /// that hold between processes.
     claimed: Mutex<BTreeSet<TournamentId>>,
+    /// Which statements fail, in a test.
+    faults: OnceLock<Arc<StatementFaults>>,
 }
 
 /// Where the database is, which also tells its SQL dialect.
@@ -128,6 +130,7 @@ impl Store {
             writers,
             readers,
             claimed: Mutex::default(),
+            faults: OnceLock::new(),
         };
         base.migrate().await?;
         Ok(Self {
@@ -135,10 +138,38 @@ impl Store {
         })
     }
 
+    /// From here on some statements fail, which `faults` says. It is for tests and
+    /// simulations, which say so once.
+    ///
+    /// # Panics
+    ///
+    /// If it was said before.
+    pub fn set_faults(&self, faults: Arc<StatementFaults>) {
+        let set = self.base.faults.set(faults);
+        assert!(set.is_ok(), "faults are set once");
+    }
+
     /// Where the database is, without a password.
     #[must_use]
     pub fn location(&self) -> String {
         self.base.location.shown()
+    }
+
+    /// How many bytes may still be written on the disk of its file. None where there is no file,
+    /// or the system does not say it.
+    #[must_use]
+    pub fn room(&self) -> Option<u64> {
+        let Location::File(path) = &self.base.location else {
+            return None;
+        };
+        let disk = nix::sys::statvfs::statvfs(path).ok()?;
+        // Some of it is for root alone.
+        let is_root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
+        let room = match is_root {
+            true => disk.blocks_free(),
+            false => disk.blocks_available(),
+        };
+        Some(room * disk.fragment_size())
     }
 
     /// Closes all connections, after the statements that are running.
@@ -148,32 +179,38 @@ impl Store {
     }
 
     /// A transaction that writes. With SQLite all other writers wait until it ends.
-    pub(crate) async fn writing(&self) -> Result<Transaction<'static, Any>, StoreError> {
+    pub(crate) async fn writing(&self) -> Result<Transaction, StoreError> {
         let begin = match self.base.location {
             Location::File(_) | Location::Memory => "BEGIN IMMEDIATE",
             Location::Server { .. } => "BEGIN",
         };
-        Ok(self.base.writers.begin_with(begin).await?)
+        self.begin(&self.base.writers, begin).await
     }
 
     /// A transaction that reads a snapshot.
-    pub(crate) async fn snapshot(&self) -> Result<Transaction<'static, Any>, StoreError> {
+    pub(crate) async fn snapshot(&self) -> Result<Transaction, StoreError> {
         let begin = match self.base.location {
             Location::File(_) | Location::Memory => "BEGIN",
             Location::Server { .. } => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
         };
-        Ok(self.base.readers.begin_with(begin).await?)
+        self.begin(&self.base.readers, begin).await
     }
 
-    /// Connections for reading with a single statement.
-    pub(crate) fn readers(&self) -> &AnyPool {
-        &self.base.readers
+    async fn begin(&self, pool: &AnyPool, begin: &'static str) -> Result<Transaction, StoreError> {
+        let session = Session::of(pool, self.base.faults.get().cloned()).await?;
+        let is_only_one = matches!(self.base.location, Location::Memory);
+        Transaction::begin(session, begin, is_only_one).await
+    }
+
+    /// A connection for reading with a single statement.
+    pub(crate) async fn reader(&self) -> Result<Session, StoreError> {
+        Session::of(&self.base.readers, self.base.faults.get().cloned()).await
     }
 
     /// Makes other writers of a table wait until the transaction ends.
     pub(crate) async fn lock_table(
         &self,
-        transaction: &mut Transaction<'static, Any>,
+        transaction: &mut Transaction,
         lock: &'static str,
     ) -> Result<(), StoreError> {
         if let Location::Server { .. } = self.base.location {
@@ -299,6 +336,12 @@ impl Location {
             Some("26") => "the file is no SQLite database; name another".to_owned(),
             _ => error.to_string(),
         }
+    }
+}
+
+impl fmt::Debug for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Base").field(&self.location).finish()
     }
 }
 

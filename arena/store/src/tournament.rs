@@ -5,13 +5,14 @@ use std::fmt;
 use referee_core::Root;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sqlx::{Any, Row as _, Transaction, any::AnyRow};
+use sqlx::{Any, Row as _, any::AnyRow};
 
 use crate::{
     Store, StoreError,
     bots::check_name,
     error::is_taken,
     report,
+    session::Transaction,
     sql::{Statement, damaged, number},
     store::Location,
 };
@@ -256,7 +257,7 @@ impl Store {
     /// that number; `new.id` is ignored.
     pub(crate) async fn insert_tournament(
         &self,
-        transaction: &mut Transaction<'static, Any>,
+        transaction: &mut Transaction,
         new: &Tournament,
     ) -> Result<TournamentId, StoreError> {
         check_name("name of a tournament", &new.name)?;
@@ -335,7 +336,7 @@ impl Store {
 
     /// The tournament with this number, read in a transaction.
     pub(crate) async fn tournament_in(
-        transaction: &mut Transaction<'static, Any>,
+        transaction: &mut Transaction,
         id: TournamentId,
     ) -> Result<Tournament, StoreError> {
         let row = sqlx::query("SELECT * FROM tournaments WHERE id = $1")
@@ -359,7 +360,7 @@ impl Store {
                  (SELECT COUNT(*) FROM games WHERE tournament = tournaments.id) AS games
              FROM tournaments ORDER BY id DESC",
         )
-        .fetch_all(self.readers())
+        .fetch_all(&mut self.reader().await?)
         .await?;
         rows.iter()
             .map(|row| {
@@ -389,7 +390,7 @@ impl Store {
              WHERE wish IS NOT NULL AND state NOT IN ('over', 'cancelled')
              ORDER BY priority DESC, id",
         )
-        .fetch_all(self.readers())
+        .fetch_all(&mut self.reader().await?)
         .await?;
         let rows = rows.iter().map(|row| {
             Ok(QueuedTournament {
@@ -470,7 +471,7 @@ impl Store {
     pub async fn game_count(&self, id: TournamentId) -> Result<u64, StoreError> {
         let row = sqlx::query("SELECT COUNT(*) AS games FROM games WHERE tournament = $1")
             .bind(id.0)
-            .fetch_one(self.readers())
+            .fetch_one(&mut self.reader().await?)
             .await?;
         number(&row, "games")
     }
@@ -516,7 +517,7 @@ impl Store {
     /// transactions that call this for the same tournament wait.
     pub(crate) async fn lock_tournament(
         &self,
-        transaction: &mut Transaction<'static, Any>,
+        transaction: &mut Transaction,
         id: TournamentId,
     ) -> Result<(TournamentState, usize), StoreError> {
         let select = match self.base.location {
@@ -560,10 +561,7 @@ fn state(row: &AnyRow) -> Result<TournamentState, StoreError> {
     TournamentState::read(word).ok_or_else(|| damaged("the state of a tournament", &word))
 }
 
-async fn read(
-    row: &AnyRow,
-    transaction: &mut Transaction<'static, Any>,
-) -> Result<Tournament, StoreError> {
+async fn read(row: &AnyRow, transaction: &mut Transaction) -> Result<Tournament, StoreError> {
     let id: i64 = row.try_get("id")?;
     let entrants = sqlx::query(
         "SELECT name, version, spec, owner, identity FROM entrants

@@ -139,7 +139,7 @@ impl Store {
     /// The database fails.
     pub async fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
         let rows = sqlx::query("SELECT * FROM workers ORDER BY name")
-            .fetch_all(self.readers())
+            .fetch_all(&mut self.reader().await?)
             .await?;
         rows.iter().map(worker).collect()
     }
@@ -152,7 +152,7 @@ impl Store {
     pub async fn worker(&self, name: &str) -> Result<Option<WorkerRow>, StoreError> {
         let row = sqlx::query("SELECT * FROM workers WHERE name = $1")
             .bind(name)
-            .fetch_optional(self.readers())
+            .fetch_optional(&mut self.reader().await?)
             .await?;
         row.as_ref().map(worker).transpose()
     }
@@ -240,7 +240,7 @@ impl Store {
     pub async fn sessions(&self) -> Result<Vec<WorkerSession>, StoreError> {
         let rows =
             sqlx::query("SELECT * FROM worker_sessions ORDER BY worker, joined_ms DESC, session")
-                .fetch_all(self.readers())
+                .fetch_all(&mut self.reader().await?)
                 .await?;
         rows.iter().map(session).collect()
     }

@@ -132,6 +132,8 @@ impl Storage for BesideStorage {
         let pacing = CommitPacing {
             interval: Duration::ZERO,
             most_waiting: 1,
+            // No simulated time passes while it tries again.
+            patience: Duration::ZERO,
         };
         self.pace.pass().await;
         self.trouble.strike("results")?;

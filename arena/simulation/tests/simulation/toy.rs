@@ -142,6 +142,7 @@ impl Disk {
         let pacing = CommitPacing {
             interval: Duration::ZERO,
             most_waiting: 1,
+            ..CommitPacing::default()
         };
         let stored = self
             .beside

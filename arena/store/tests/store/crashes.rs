@@ -122,6 +122,7 @@ async fn files_until_it_is_killed() {
     let pace = CommitPacing {
         interval: Duration::from_millis(1),
         most_waiting: 8,
+        ..CommitPacing::default()
     };
     let writer = ResultWriter::start(&store, id, pace, |_| {}).await.unwrap();
     let next = Arc::new(AtomicU64::new(0));

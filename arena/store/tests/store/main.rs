@@ -9,6 +9,7 @@ mod bots;
 mod claims;
 mod crashes;
 mod exports;
+mod faults;
 mod json;
 mod leases;
 mod memory;

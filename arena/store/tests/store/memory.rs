@@ -25,6 +25,7 @@ async fn what_is_written_and_read_at_once_in_memory_is_all_there() {
     let pacing = CommitPacing {
         interval: std::time::Duration::ZERO,
         most_waiting: 1,
+        ..CommitPacing::default()
     };
     let writer = ResultWriter::start(&store, id, pacing, |_| {});
     let writer = writer.await.unwrap();

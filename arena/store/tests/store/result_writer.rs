@@ -36,6 +36,7 @@ fn only_when(most_waiting: usize) -> CommitPacing {
     CommitPacing {
         interval: Duration::from_secs(3600),
         most_waiting,
+        ..CommitPacing::default()
     }
 }
 
@@ -72,6 +73,7 @@ async fn a_game_after_a_silence_is_stored_at_once(home: &Home) {
     let pace = CommitPacing {
         interval: Duration::ZERO,
         most_waiting: 1000,
+        ..CommitPacing::default()
     };
     let (commits, see) = seen();
     let writer = ResultWriter::start(&store, id, pace, see).await.unwrap();
