@@ -35,8 +35,8 @@ pub(crate) struct Running<S: Storage> {
     ends: Option<Instant>,
     /// Cancelled when it is no longer played.
     ended: CancellationToken,
-    /// What it waits for, as it was written last.
-    waits: Mutex<Option<String>>,
+    /// What it waits for, as it was written last; none where that is not known.
+    waits: Mutex<Option<Option<String>>>,
     /// What the pods wait for that are made for it.
     pods_wait: Mutex<Option<String>>,
 }
@@ -56,7 +56,7 @@ impl<S: Storage> Running<S> {
             priority: AtomicI64::new(queued.priority),
             ends: time.map(|time| Instant::now() + time),
             ended: CancellationToken::new(),
-            waits: Mutex::new(None),
+            waits: Mutex::new(Some(None)),
             pods_wait: Mutex::new(Some(NO_PODS.to_owned())),
         }
     }
@@ -125,9 +125,12 @@ impl<S: Storage> Running<S> {
     /// Takes down what it waits for. False where that was known.
     pub(crate) fn set_waits(&self, waits: &Option<String>) -> bool {
         let mut written = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = *written != *waits;
-        written.clone_from(waits);
-        is_new
+        written.replace(waits.clone()).as_ref() != Some(waits)
+    }
+
+    /// What it waits for could not be written.
+    pub(crate) fn forget_waits(&self) {
+        *self.waits.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// What it waits for, where nobody who works can play it, or whoever plays what is left of it

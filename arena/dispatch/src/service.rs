@@ -196,11 +196,12 @@ impl<S: Storage> Shared<S> {
     async fn say_what_waits(&self) {
         let able = self.sessions.abilities();
         for running in self.tournaments.all() {
+            let waits = self.tournaments.trouble();
             let name = |session| {
                 self.sessions
                     .with(session, |session| session.worker.clone())
             };
-            let waits = running.waits(&able, self.options.plays_here, name);
+            let waits = waits.or_else(|| running.waits(&able, self.options.plays_here, name));
             if let Err(error) = self.tournaments.write_waits(&running, waits).await {
                 tracing::warn!(%error, "could not write what a tournament waits for");
             }

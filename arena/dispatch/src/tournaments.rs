@@ -14,14 +14,14 @@ use std::{
 use arena_store::{QueuedTournament, StoreError, TournamentId, TournamentState, Wish};
 use arena_tournament::{
     DispatchOptions, Dispatcher, LEASE, Observer, OpenMatch, Patience, Plan, TournamentError,
-    Waiting, WallClock, unix_ms,
+    Waiting, WallClock, persist, unix_ms,
 };
 use referee_worker::{
     Dispatch, DispatchError, Schemes,
     archive::ArchiveHash,
     lease::{
         GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
-        RunId,
+        RunId, SessionId,
     },
 };
 use tokio::{
@@ -36,6 +36,8 @@ use crate::{Storage, credit::Allowed, running::Running};
 const GLANCE: Duration = Duration::from_secs(1);
 /// After how long a tournament is tried again when the store or the system was at fault.
 const RETRY: Duration = Duration::from_secs(5);
+/// For how long the last failure of the store counts where nobody has tried again since.
+const TROUBLE: Duration = Duration::from_secs(30);
 
 /// Makes what hears of a tournament that begins, or goes on.
 pub type NewObserver = Box<dyn Fn(&str, &Arc<Plan>) -> Arc<dyn Observer> + Send + Sync>;
@@ -93,6 +95,8 @@ pub struct Tournaments<S: Storage> {
     /// Tournaments that could not be played, and when they are tried again: without a time,
     /// when somebody asks for it.
     failed: Mutex<BTreeMap<TournamentId, Option<Instant>>>,
+    /// What the store lacks, and when it said so; none where it has taken something since.
+    trouble: Mutex<Option<(Instant, String)>>,
     /// There may be new work.
     changed: Arc<Notify>,
     /// A tournament is no longer played.
@@ -117,6 +121,7 @@ impl<S: Storage> Tournaments<S> {
             has_looked: AtomicBool::new(false),
             wanted: Mutex::default(),
             failed: Mutex::default(),
+            trouble: Mutex::default(),
             changed: Arc::default(),
             ended: Notify::new(),
         }
@@ -352,21 +357,24 @@ impl<S: Storage> Tournaments<S> {
     /// A tournament can't be played: this is written down. Where the store or the system is
     /// at fault it is tried again soon; else it is left alone until somebody asks for it again.
     async fn fail(&self, id: TournamentId, name: &str, error: &TournamentError) {
-        let again = error.may_pass().then(|| Instant::now() + RETRY);
-        self.failed().insert(id, again);
-        let waits = match again {
-            Some(_) => {
+        let soon = Some(Instant::now() + RETRY);
+        let (again, waits) = match error.waits_for() {
+            Some(waits) => {
                 tracing::warn!(tournament = name, %error, "it can't be played; it is tried again");
-                format!("the arena, which tries again: {error}")
+                (soon, waits)
             }
             None => {
                 tracing::error!(tournament = name, %error, "it can't be played");
-                format!("somebody to mend it: {error}")
+                (None, format!("somebody to mend it: {error}"))
             }
         };
-        if let Err(error) = self.storage.set_waits(id, Some(waits)).await {
+        let written = self.storage.set_waits(id, Some(waits)).await;
+        if let Err(error) = &written {
             tracing::warn!(%error, "could not write why a tournament can't be played");
         }
+        // Who is to mend it must hear of it: until that is written it is tried again.
+        self.failed()
+            .insert(id, if written.is_ok() { again } else { soon });
     }
 
     async fn wish(&self, id: TournamentId, wish: Wish) {
@@ -422,13 +430,20 @@ impl<S: Storage> Tournaments<S> {
             if most == Some(0) {
                 continue;
             }
-            match running.dispatcher.try_lease(request, most).await {
-                Ok(LeaseReply::Work(lease)) => return Ok(LeaseReply::Work(lease)),
+            let reply = running.dispatcher.try_lease(request, most).await;
+            match reply {
+                Ok(LeaseReply::Work(lease)) => {
+                    self.hear(None);
+                    return Ok(LeaseReply::Work(lease));
+                }
                 // There is no more of this match, whatever there is of the tournament.
                 Ok(LeaseReply::Over) if is_of_a_match(request) => return Ok(LeaseReply::Over),
                 Ok(LeaseReply::Wait | LeaseReply::Over) => {}
                 // The others are in the same store.
-                Err(error) if error.may_pass() => return Err(error),
+                Err(error) if error.may_pass() => {
+                    self.hear(Some(&error));
+                    return Err(error);
+                }
                 Err(error) => {
                     self.fail(running.id, &running.name, &error).await;
                     self.end(running, TournamentState::Stopped).await;
@@ -502,6 +517,37 @@ impl<S: Storage> Tournaments<S> {
             }
         }
         Ok(reply)
+    }
+
+    /// Stores a game of a tournament that is being played.
+    pub(crate) async fn take(
+        &self,
+        running: &Running<S>,
+        report: GameReport,
+        session: Option<SessionId>,
+        worker: Option<&str>,
+    ) -> Result<ReportReply, TournamentError> {
+        let reply = running.dispatcher.take(report, session, worker).await;
+        match &reply {
+            Ok(ReportReply::Accepted | ReportReply::Duplicate) => self.hear(None),
+            Ok(ReportReply::Stale | ReportReply::Ended) => {}
+            Err(error) => self.hear(Some(error)),
+        }
+        reply
+    }
+
+    /// Takes down whether the store takes what is played.
+    fn hear(&self, error: Option<&TournamentError>) {
+        let trouble = error.and_then(TournamentError::waits_for);
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) =
+            trouble.map(|trouble| (Instant::now(), trouble));
+    }
+
+    /// What the store lacks, in words.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let (when, what) = trouble.as_ref()?;
+        (when.elapsed() < TROUBLE).then(|| what.clone())
     }
 
     /// What waits for a worker that can play it, by tournament.
@@ -593,7 +639,11 @@ impl<S: Storage> Tournaments<S> {
         if let Some(waits) = &waits {
             tracing::warn!(tournament = running.name, waits, "a tournament waits");
         }
-        self.storage.set_waits(running.id, waits).await
+        let written = self.storage.set_waits(running.id, waits).await;
+        if written.is_err() {
+            running.forget_waits();
+        }
+        written
     }
 
     /// Tells whoever waits for work that there may be some.
@@ -663,7 +713,7 @@ impl<S: Storage> Dispatch for Tournaments<S> {
         let Some(running) = self.running(report.lease.run) else {
             return Ok(ReportReply::Ended);
         };
-        let report = || running.dispatcher.take(report.clone(), None, None);
+        let report = || self.take(&running, report.clone(), None, None);
         let reported = persist(report).await;
         reported.map_err(DispatchError::new)
     }
@@ -694,23 +744,6 @@ impl<S: Storage> Dispatch for Tournaments<S> {
     fn live(&self, update: LiveUpdate) {
         if let Some(running) = self.running(update.lease.run) {
             running.dispatcher.live(update);
-        }
-    }
-}
-
-/// Does something with the store until it is there: workers in this process have nobody else who
-/// would try again. A worker whose tournament has ended drops it.
-async fn persist<T, F>(mut call: impl FnMut() -> F) -> Result<T, TournamentError>
-where
-    F: Future<Output = Result<T, TournamentError>>,
-{
-    loop {
-        match call().await {
-            Err(error) if error.may_pass() => {
-                tracing::warn!(%error, "the store is tried again");
-                tokio::time::sleep(GLANCE).await;
-            }
-            result => return result,
         }
     }
 }

@@ -68,17 +68,22 @@ impl TournamentError {
     /// Whether the same may succeed later: the store or the system has failed, and what was
     /// asked for is possible.
     #[must_use]
-    pub const fn may_pass(&self) -> bool {
-        matches!(
-            self,
-            Self::Store(
-                StoreError::Open { .. }
-                    | StoreError::Closed
-                    | StoreError::Io(_)
-                    | StoreError::Database(_)
-            ) | Self::Output(_)
-                | Self::System { .. }
-        )
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Store(error) => error.may_pass(),
+            Self::Output(_) | Self::System { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// What it waits for, where the same may succeed later, in words.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<String> {
+        let what = match self {
+            Self::Store(error) => error.cure().words(),
+            _ => "the arena's own machine",
+        };
+        self.may_pass().then(|| format!("{what}: {self}"))
     }
 
     pub(crate) fn system(

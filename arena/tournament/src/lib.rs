@@ -36,7 +36,7 @@ pub use definition::{
 };
 pub use dispatch::{
     DispatchOptions, Dispatcher, LEASE, Lapse, LostLease, NotHeld, OpenMatch, Patience,
-    RunCounters, Stall, Waiting,
+    RunCounters, Stall, Waiting, persist,
 };
 pub use error::TournamentError;
 pub use history::{RatingsAfter, rating_history};

@@ -52,7 +52,8 @@ pub(super) async fn report<S: Storage>(
         }
     }
     let taken = games.into_iter().zip(examined);
-    let taken = join_all(taken.map(|(game, found)| take(session, worker, game, found))).await;
+    let taken = join_all(taken.map(|(game, found)| take(shared, session, worker, game, found)));
+    let taken = taken.await;
     let replies: Vec<ReportReply> = taken
         .into_iter()
         .collect::<Result<_, _>>()
@@ -79,6 +80,7 @@ pub(super) async fn report<S: Storage>(
 }
 
 async fn take<S: Storage>(
+    shared: &Shared<S>,
     session: SessionId,
     worker: &str,
     game: Reported<S>,
@@ -100,9 +102,9 @@ async fn take<S: Storage>(
         record: Some(game.record),
     };
     // It looks at the lease once more: examining takes a while.
-    running
-        .dispatcher
-        .take(report, Some(session), Some(worker))
+    let tournaments = &shared.tournaments;
+    tournaments
+        .take(&running, report, Some(session), Some(worker))
         .await
 }
 

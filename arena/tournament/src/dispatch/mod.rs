@@ -33,7 +33,7 @@ use tokio::{sync::Notify, time::Instant};
 
 pub use counters::RunCounters;
 pub(crate) use counters::game_counters;
-pub use patience::Patience;
+pub use patience::{Patience, persist};
 
 pub(crate) use self::state::ChunkGame;
 use self::state::{EarlierLease, Progress, State, Wanted};
@@ -758,7 +758,7 @@ impl<R: Results> Dispatch for Dispatcher<R> {
             let mut changed = std::pin::pin!(changed);
             // So that what changes from here on is not missed.
             changed.as_mut().enable();
-            let reply = self.try_lease(&request, None).await;
+            let reply = persist(|| self.try_lease(&request, None)).await;
             let reply = reply.map_err(DispatchError::new)?;
             if !matches!(reply, LeaseReply::Wait) {
                 return Ok(reply);
@@ -775,8 +775,8 @@ impl<R: Results> Dispatch for Dispatcher<R> {
     }
 
     async fn report(&self, report: GameReport) -> Result<ReportReply, DispatchError> {
-        let taken = self.take(report, None, None).await;
-        taken.map_err(DispatchError::new)
+        let reported = persist(|| self.take(report.clone(), None, None)).await;
+        reported.map_err(DispatchError::new)
     }
 
     async fn give_back(&self, give_back: GiveBack) -> Result<(), DispatchError> {

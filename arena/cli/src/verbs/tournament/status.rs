@@ -5,7 +5,7 @@ use arena_events::{
     run::RunEndedEvent,
     tournament::{TournamentEvent, TournamentState as State},
 };
-use arena_store::{Store, Tournament, TournamentState};
+use arena_store::{Cure, Store, Tournament, TournamentState};
 use arena_tournament::{Definition, RunEnd, Snapshot, StoredResults, events};
 use clap::Args;
 use referee_core::Root;
@@ -19,6 +19,9 @@ use crate::{
     show,
     verbs::{Format, store::StoreAt},
 };
+
+/// With less room than this the store may not take the games of a commit.
+const LITTLE_ROOM: u64 = 1 << 20;
 
 #[derive(Args)]
 pub(crate) struct Status {
@@ -49,6 +52,8 @@ pub(super) struct Shown {
     snapshot: Snapshot,
     /// Whether an arena plays it now.
     is_claimed: bool,
+    /// How many bytes are left on the disk of the store.
+    room: Option<u64>,
 }
 
 impl Shown {
@@ -64,6 +69,7 @@ impl Shown {
         Ok(Self {
             snapshot,
             is_claimed: store.is_claimed(tournament.id).await?,
+            room: store.room(),
             tournament,
         })
     }
@@ -154,7 +160,12 @@ impl Shown {
                 tournament.name
             ))?;
         }
-        if let Some(waits) = &tournament.waits {
+        // Where there is no room, nobody could write it.
+        let little = self.room.filter(|room| *room < LITTLE_ROOM);
+        if let Some(room) = little.filter(|_| !tournament.state.is_final()) {
+            let (what, room) = (Cure::Room.words(), room >> 10);
+            report::line(&format!("it waits for {what}: {room} KiB are left"))?;
+        } else if let Some(waits) = &tournament.waits {
             report::line(&format!("it waits for {waits}"))?;
         } else if state == State::Queued {
             report::line("it waits for `arena serve` on this store")?;
