@@ -16,6 +16,7 @@ mod scenario;
 mod secrets;
 mod seeds;
 mod service;
+mod statements;
 mod storage;
 mod table;
 mod tournament;

@@ -21,7 +21,7 @@ use crate::{
     scenario::{Act, FAULTS, Scenario, SimulatedWorker},
     seeds::Counts,
     table::Table,
-    trouble::Trouble,
+    trouble::{self, Trouble},
     watch::Watch,
 };
 
@@ -83,6 +83,7 @@ impl Scenario {
         let trace = simulation.trace();
         trace.tell("simulation", format_args!("{self:?}"));
         let watch = Watch::new(trace, self, &ids);
+        store.set_faults(trouble::statements(self.storage, watch.clone()));
         self.add_hosts(&mut simulation, beside, &store, &watch);
         let mut people = People {
             scenario: self,
@@ -197,6 +198,16 @@ impl People<'_> {
         Ok(true)
     }
 
+    /// Uses the store, which fails nobody who looks.
+    fn call<F>(&self, future: F) -> F::Output
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let _spared = self.watch.spare();
+        self.beside.call(future)
+    }
+
     fn act(&mut self, now: Duration, act: &Act) -> Result<(), String> {
         self.watch.tell("people", &format!("{act:?}"));
         match act {
@@ -225,7 +236,7 @@ impl People<'_> {
             Act::Revoke(worker) => {
                 let (store, name) = (self.store.clone(), worker.clone());
                 let revoke = async move { store.revoke_worker(&name, true).await };
-                self.beside.call(revoke).expect("it is revoked");
+                self.call(revoke).expect("it is revoked");
                 self.watch.revokes(worker);
             }
         }
@@ -235,7 +246,7 @@ impl People<'_> {
     fn wish(&self, number: usize, wish: Wish) {
         let (store, id) = (self.store.clone(), self.ids[number]);
         let wish = async move { store.set_wish(id, Some(wish)).await };
-        self.beside.call(wish).expect("a wish");
+        self.call(wish).expect("a wish");
     }
 
     /// What was asked for must be done some time after everything has recovered.
@@ -258,7 +269,7 @@ impl People<'_> {
     /// Proves what is stored of a tournament that has ended.
     fn prove(&self, number: usize) -> Result<(), String> {
         let (tournament, id) = (&self.scenario.tournaments[number], self.ids[number]);
-        let stored = self.beside.call(stored(self.store.clone(), id));
+        let stored = self.call(stored(self.store.clone(), id));
         let is_cancelled = self.watch.state_of(id) == TournamentState::Cancelled;
         if is_cancelled && !self.cancelled.contains_key(&number) {
             return Err("it is cancelled, and nobody asked for it".to_owned());
@@ -295,7 +306,7 @@ impl People<'_> {
             self.watch
                 .count(if is_cancelled { "cancelled" } else { "proved" });
             let name = tournament.name.clone();
-            self.beside.call(proved(self.store.clone(), name))?;
+            self.call(proved(self.store.clone(), name))?;
         }
         Ok(())
     }

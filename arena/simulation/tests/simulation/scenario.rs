@@ -81,6 +81,25 @@ pub(crate) struct StorageFaults {
     pub(crate) fails: bool,
     /// The bytes of an archive may be wrong.
     pub(crate) spoils_archives: bool,
+    /// The disk is full from one time until another.
+    pub(crate) full: Option<(Duration, Duration)>,
+    /// One statement fails: that before which there are so many.
+    pub(crate) statement: Option<(u64, How)>,
+}
+
+/// How a statement fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// The database does not run it.
+    Before,
+    /// The database does not run it, and ends the transaction itself.
+    Ends,
+    /// The database runs it, and nobody hears of that.
+    After,
+}
+
+impl How {
+    pub(crate) const ALL: [Self; 3] = [Self::Before, Self::Ends, Self::After];
 }
 
 impl Scenario {
@@ -112,11 +131,45 @@ impl Scenario {
                 is_slow: chance.one_in(4),
                 fails: chance.one_in(4),
                 spoils_archives: chance.one_in(2),
+                full: chance.one_in(4).then(|| {
+                    let begin = chance.seconds(0, 15);
+                    (begin, begin + chance.seconds(1, 14))
+                }),
+                statement: None,
             },
             needs_tokens,
             live: chance.one_in(3),
             replays_all: chance.one_in(2),
             tick: Duration::from_millis(if chance.one_in(8) { 5 } else { 20 }),
+            defect: Defect::None,
+        }
+    }
+}
+
+impl Scenario {
+    /// A small tournament of which nothing goes wrong but a statement of the store.
+    pub(crate) fn of_statement(statement: Option<(u64, How)>) -> Self {
+        let worker = |number| SimulatedWorker {
+            name: format!("worker-{number}"),
+            games_at_once: 2,
+            joins_after: Duration::ZERO,
+            leaves: None,
+            forgery: None,
+        };
+        Self {
+            seed: 1,
+            tournaments: vec![SimulatedTournament::smallest()],
+            workers: (0..2).map(worker).collect(),
+            acts: Vec::new(),
+            faults: FaultTable::none(),
+            storage: StorageFaults {
+                statement,
+                ..StorageFaults::default()
+            },
+            needs_tokens: false,
+            live: false,
+            replays_all: false,
+            tick: Duration::from_millis(20),
             defect: Defect::None,
         }
     }

@@ -6,8 +6,8 @@ use std::{sync::Arc, time::Duration};
 use arena_dispatch::{OnCommit, Storage};
 use arena_simulation::{Beside, BesideResults, Pace};
 use arena_store::{
-    Claim, CommitPacing, GameFilter, GameRow, QueuedTournament, Store, StoreError, Tournament,
-    TournamentId, TournamentState, Wish, WorkerRow, WorkerSession,
+    Claim, CommitPacing, Cure, GameFilter, GameRow, QueuedTournament, Store, StoreError,
+    Tournament, TournamentId, TournamentState, Wish, WorkerRow, WorkerSession,
 };
 use arena_tournament::{StoredResults, TournamentError, WallClock};
 
@@ -161,9 +161,15 @@ impl Storage for BesideStorage {
         }
         let watch = self.watch.clone();
         let call = move |store: Store| async move {
-            store.set_state(id, to, unix_ms).await?;
-            watch.state(id, to);
-            Ok(())
+            let set = store.set_state(id, to, unix_ms).await;
+            // It may be done though nobody has heard of it.
+            let spared = watch.spare();
+            let all = store.tournaments().await?;
+            drop(spared);
+            if set.is_ok() || all.iter().any(|one| one.id == id && one.state == to) {
+                watch.state(id, to);
+            }
+            set
         };
         self.call("a state", call).await
     }
@@ -179,6 +185,10 @@ impl Storage for BesideStorage {
         {
             self.watch
                 .breaks(format!("tournament {id} waits for {waits}"));
+        }
+        let for_room = |waits: &String| waits.starts_with(Cure::Room.words());
+        if waits.as_ref().is_some_and(for_room) {
+            self.watch.count("waits for room");
         }
         let call = move |store: Store| async move { store.set_waits(id, waits.as_deref()).await };
         self.call("what it waits for", call).await

@@ -49,6 +49,20 @@ impl SimulatedTournament {
         }
     }
 
+    /// One with secrets and few games.
+    pub(crate) fn smallest() -> Self {
+        Self {
+            name: "tournament-0".to_owned(),
+            root: [7; 32],
+            game: "mahjong",
+            shape: ScheduleShape::RoundRobin {},
+            entrants: 2,
+            deals: 3,
+            priority: 0,
+            is_packed: false,
+        }
+    }
+
     pub(crate) fn root(&self) -> Root {
         Root::new(self.root)
     }

@@ -14,11 +14,12 @@ const FIRST_VARIABLE: &str = "ARENA_SIMULATION_FIRST_SEED";
 
 /// What must happen in so many seeds as count. Without trouble they would prove little.
 const ENOUGH: u64 = 200;
-const HAPPENS: [&str; 14] = [
+const HAPPENS: [&str; 16] = [
     "accepted",
     "archive fetched",
     "archive refused",
     "cancelled",
+    "disk full",
     "duplicate",
     "forged",
     "given back",
@@ -29,6 +30,7 @@ const HAPPENS: [&str; 14] = [
     "refused",
     "stale",
     "store failed",
+    "waits for room",
 ];
 
 #[test]

@@ -1,15 +1,20 @@
-//! Calls of the store that fail, and pass when they are tried again.
+//! Calls and statements of the store that fail, and pass when they are tried again.
 
 use std::{
-    io,
-    sync::{Arc, Mutex, PoisonError},
+    borrow::Cow,
+    fmt, io,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use arena_store::StoreError;
+use arena_store::{StatementFault, StatementFaults, StoreError};
+use sqlx::error::DatabaseError;
 
 use crate::{
     chance::Chance,
-    scenario::{FAULTS, StorageFaults},
+    scenario::{FAULTS, How, StorageFaults},
     watch::Watch,
 };
 
@@ -64,5 +69,76 @@ impl Trouble {
     fn is_now(&self, one_in: u64) -> bool {
         let mut chance = self.chance.lock().unwrap_or_else(PoisonError::into_inner);
         chance.one_in(one_in) && self.watch.now() < FAULTS
+    }
+}
+
+/// Which statements fail. Nobody else's do while people use the store.
+pub(crate) fn statements(faults: StorageFaults, watch: Watch) -> Arc<StatementFaults> {
+    let number = AtomicU64::new(0);
+    Arc::new(move |sql| {
+        // When a transaction is rolled back that was dropped, no seed decides.
+        if watch.is_spared() || matches!(sql, "ROLLBACK" | "BEGIN") {
+            return None;
+        }
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        watch.count("statement");
+        let writes = !sql.starts_with("SELECT") && !sql.starts_with("BEGIN");
+        let is_full = |(begin, end)| (begin..end).contains(&watch.now());
+        let how = match faults.statement {
+            Some((failing, how)) if failing == number => {
+                watch.count("statement failed");
+                how
+            }
+            _ if writes && faults.full.is_some_and(is_full) => {
+                watch.count("disk full");
+                How::Ends
+            }
+            _ => return None,
+        };
+        watch.tell("store", &format!("{how:?} fails: {sql:.40}"));
+        let error = sqlx::Error::Database(Box::new(DiskFull));
+        Some(match how {
+            How::Before => StatementFault::Before(error),
+            How::Ends => StatementFault::Ends(error),
+            How::After => StatementFault::After(error),
+        })
+    })
+}
+
+/// What SQLite says when the disk is full.
+#[derive(Debug)]
+struct DiskFull;
+
+impl fmt::Display for DiskFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(code: 13) simulated: database or disk is full")
+    }
+}
+
+impl std::error::Error for DiskFull {}
+
+impl DatabaseError for DiskFull {
+    fn message(&self) -> &str {
+        "database or disk is full"
+    }
+
+    fn code(&self) -> Option<Cow<'_, str>> {
+        Some("13".into())
+    }
+
+    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
+        self
+    }
+
+    fn kind(&self) -> sqlx::error::ErrorKind {
+        sqlx::error::ErrorKind::Other
     }
 }
