@@ -107,17 +107,18 @@ pub fn openings(
     // Some editors begin a file with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.lines().map(str::trim).enumerate();
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    if lines.clone().nth(MOST_OPENINGS).is_some() {
+        return invalid(format!("{what}: expected at most {MOST_OPENINGS} openings"));
+    }
     let mut setups = Vec::new();
-    for (at, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+    for (at, line) in lines {
         if line.len() > JsonBounds::SETUP.bytes {
             let most = JsonBounds::SETUP.bytes;
             return invalid(format!(
                 "{what}, line {}: expected at most {most} bytes",
                 at + 1
             ));
-        }
-        if setups.len() == MOST_OPENINGS {
-            return invalid(format!("{what}: expected at most {MOST_OPENINGS} openings"));
         }
         let setup = kind.opening(line);
         setups.push(setup.or_else(|error| invalid(format!("{what}, line {}: {error}", at + 1)))?);
@@ -154,5 +155,27 @@ mod tests {
         assert_eq!(fixed("big_two", setups), [None, Some(1)]);
         // What everybody sees is no secret.
         assert_eq!(fixed("othello", json!([{"moves": "f5"}])), [None]);
+    }
+
+    #[test]
+    fn a_list_with_too_many_openings_is_refused_before_any_of_them_is_read() {
+        let kind = referee_games::game("connect_four").unwrap();
+        // What is no opening would be refused with its line.
+        let text = "3 3 4\nno opening\n".repeat(MOST_OPENINGS);
+        let error = openings("a list", &text, kind).unwrap_err().to_string();
+        assert_eq!(error, "a list: expected at most 100000 openings");
+        let text = format!("# a list\n\n{}", "3\n".repeat(1000));
+        assert_eq!(openings("a list", &text, kind).unwrap().len(), 1000);
+    }
+
+    #[test]
+    fn a_wrong_opening_is_quoted_in_part_and_printable() {
+        for kind in referee_games::GAMES {
+            let line = format!("HOME=/root\u{1b}[2J{}", "x".repeat(60_000));
+            let error = openings("a list", &line, *kind).unwrap_err().to_string();
+            assert!(error.starts_with("a list, line 1: "), "{error}");
+            assert!(error.chars().count() < 400, "{error}");
+            assert!(!error.contains('\u{1b}'), "{error}");
+        }
     }
 }

@@ -296,9 +296,10 @@ impl Audience {
     }
 }
 
-/// Why a game can't begin like this: what is wrong and what was expected.
+/// Why a game can't begin like this: what is wrong and what was expected. It quotes what
+/// somebody wrote, of which it shows an excerpt.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
+#[error("{}", crate::excerpt(.0))]
 pub struct SetupError(pub String);
 
 /// The rule that a move breaks.

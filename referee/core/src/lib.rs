@@ -37,7 +37,7 @@ pub use game::{
 pub use imagine::PastAnswer;
 pub use json::{JsonBounds, JsonError};
 pub use outcome::{Outcome, SeatFoul, Verdict};
-pub use printable::{is_printable, printable, printable_lines, shorten};
+pub use printable::{excerpt, is_printable, printable, printable_lines, shorten};
 pub use record::{FORMAT, FORMAT_VERSION, Header, Record, RecordError, ResultLine, SeatHeader};
 pub use scene::{Area, CardSuit, Cell, Hidden, Piece, Scene, Shape, Surface, TileSuit};
 pub use seat::{PerSeat, Seat};

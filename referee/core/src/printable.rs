@@ -51,6 +51,24 @@ pub fn shorten(text: &str, most: usize) -> String {
     short
 }
 
+/// A text of somebody else as an error quotes it: each line is printable and of at most 300
+/// letters, and there are at most 12 lines.
+#[must_use]
+pub fn excerpt(text: &str) -> String {
+    const LINES: usize = 12;
+    const LETTERS: usize = 300;
+    let mut lines = text.lines();
+    let shown = lines.by_ref().take(LINES);
+    let mut shown: Vec<String> = shown
+        // What is left out is not escaped either.
+        .map(|line| shorten(&printable(&shorten(line, LETTERS)), LETTERS))
+        .collect();
+    if lines.next().is_some() {
+        shown.push("…".to_owned());
+    }
+    shown.join("\n")
+}
+
 fn escaped(text: &str, stays: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -89,5 +107,21 @@ mod tests {
             assert_eq!(printable(shown), shown);
         }
         assert_eq!(printable_lines("a\n\u{1b}b\r\n"), "a\n\\u{1b}b\\r\n");
+    }
+
+    #[test]
+    fn an_error_quotes_a_short_printable_part_of_a_text() {
+        assert_eq!(
+            excerpt("found \"f5\u{1b}[2J\"\nb"),
+            "found \"f5\\u{1b}[2J\"\nb"
+        );
+        let long = excerpt(&"\u{1b}".repeat(1 << 20));
+        assert_eq!(long.chars().count(), 300);
+        assert!(
+            long.starts_with(r"\u{1b}\u{1b}") && long.ends_with('…'),
+            "{long}"
+        );
+        let lines = excerpt(&"a\n".repeat(100));
+        assert_eq!(lines, format!("{}…", "a\n".repeat(12)));
     }
 }
