@@ -161,9 +161,27 @@ impl Setup {
         ))
     }
 
+    /// The sizes and forbidden cells that the dice can give and that differ for the moves of the
+    /// opening: of the cells that no stone of it reaches, the first of each size.
+    fn drawn(&self) -> impl Iterator<Item = (u8, u8, Point)> {
+        let mut stones = [0; LARGEST as usize];
+        for column in self.moves.iter().flatten() {
+            if let Some(stones) = stones.get_mut(usize::from(*column)) {
+                *stones += 1;
+            }
+        }
+        let mut unreached = None;
+        self.possible()
+            .filter(move |&(rows, columns, Point { x, y })| {
+                let reached = stones[y as usize];
+                x >= i32::from(rows) - reached
+                    || unreached.replace((rows, columns)) != Some((rows, columns))
+            })
+    }
+
     /// Every size and forbidden cell that the dice can give, at most 42 times 42; only
     /// one if the set-up fixes them.
-    fn drawn(&self) -> impl Iterator<Item = (u8, u8, Point)> {
+    fn possible(&self) -> impl Iterator<Item = (u8, u8, Point)> {
         let sizes = |given: Option<u8>| match given {
             Some(size) => size..=size,
             None => SMALLEST_DRAWN..=LARGEST,
@@ -270,4 +288,47 @@ fn read(rows: &[String]) -> Result<Public, String> {
         return Err(format!("seat {seat} has a line of four already"));
     }
     Public::standing(board, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_opening_is_judged_as_on_every_board_that_can_be_drawn() {
+        let mut state = 1_u64;
+        let mut draw = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut refused = 0;
+        for round in 0..300 {
+            // Few columns make them full, and make lines.
+            let (columns, length) = (1 + draw(12), 1 + draw(14));
+            let setup = Setup {
+                moves: Some((0..length).map(|_| draw(columns) as u8).collect()),
+                rows: (round % 3 == 0).then(|| 4 + draw(9) as u8),
+                ..Setup::default()
+            };
+            if setup.check_shape().is_err() {
+                continue;
+            }
+            let judged = setup.validate();
+            let everywhere = setup.possible().try_for_each(|(rows, columns, cell)| {
+                setup.beginning(rows, columns, cell).map(|_| ())
+            });
+            assert_eq!(judged, everywhere, "{setup:?}");
+            refused += usize::from(judged.is_err());
+        }
+        assert!((50..250).contains(&refused), "{refused}");
+    }
+
+    #[test]
+    fn a_short_opening_is_judged_on_few_boards() {
+        let setup = Setup::from_line("3 3 4").unwrap();
+        assert_eq!(setup.possible().count(), 42 * 42);
+        assert_eq!(setup.drawn().count(), 16 * 4);
+    }
 }
