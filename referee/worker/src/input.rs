@@ -1,5 +1,7 @@
 //! Files that people hand to us: records, definitions, lists, cases. They are read up to a
-//! size, and only where they are regular files: reading a device or a pipe may never end.
+//! size, and only where they are regular files: reading a device or a pipe may never end. What
+//! the system shows as files is nobody's input: it has secrets of processes, which an error would
+//! quote.
 
 use std::{
     fs::File,
@@ -8,11 +10,28 @@ use std::{
     path::Path,
 };
 
+use nix::sys::statfs::{self, FsType, fstatfs};
+
+/// File systems that are the system's own words, wherever they are mounted.
+const OF_THE_SYSTEM: [FsType; 8] = [
+    statfs::PROC_SUPER_MAGIC,
+    statfs::SYSFS_MAGIC,
+    statfs::CGROUP_SUPER_MAGIC,
+    statfs::CGROUP2_SUPER_MAGIC,
+    statfs::DEBUGFS_MAGIC,
+    statfs::TRACEFS_MAGIC,
+    statfs::SECURITYFS_MAGIC,
+    statfs::BPF_FS_MAGIC,
+];
+/// Where they are usually. People's own files may lie in `/dev/shm`.
+const SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+const SHARED_MEMORY: &str = "/dev/shm";
+
 /// A file that can be read to its end.
 ///
 /// # Errors
 ///
-/// It can't be opened, or is no regular file.
+/// It can't be opened, is no regular file, or is one of the system.
 pub fn open_input(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     // Opening a pipe would wait for somebody who writes to it.
@@ -24,12 +43,23 @@ pub fn open_input(path: &Path) -> io::Result<File> {
     if kind.is_dir() {
         return Err(io::Error::from_raw_os_error(nix::libc::EISDIR));
     }
-    if kind.is_file() {
-        return Ok(file);
-    }
-    let found = if kind.is_fifo() { "a pipe" } else { "a device" };
+    let found = match kind {
+        _ if kind.is_fifo() => "a pipe",
+        _ if !kind.is_file() => "a device",
+        _ if is_of_the_system(path, &file)? => "a file of the system",
+        _ => return Ok(file),
+    };
     let why = format!("expected a regular file, found {found}");
     Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+}
+
+fn is_of_the_system(path: &Path, file: &File) -> io::Result<bool> {
+    if OF_THE_SYSTEM.contains(&fstatfs(file)?.filesystem_type()) {
+        return Ok(true);
+    }
+    let path = path.canonicalize()?;
+    let is_system = SYSTEM.iter().any(|folder| path.starts_with(folder));
+    Ok(is_system && !path.starts_with(SHARED_MEMORY))
 }
 
 /// The bytes of a file, of which there may be so many.
@@ -42,7 +72,7 @@ pub fn read_input(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if file.metadata()?.len() > most {
         return Err(too_large(most));
     }
-    // Some files have more in them than they say, such as those in /proc.
+    // It may grow while it is read.
     read_stream(file, most)
 }
 
@@ -121,6 +151,24 @@ mod tests {
     }
 
     #[test]
+    fn what_the_system_shows_as_a_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("openings.txt");
+        std::os::unix::fs::symlink("/proc/self/environ", &link).unwrap();
+        for path in [
+            &*link,
+            Path::new("/proc/self/environ"),
+            Path::new("/proc/self/root/proc/self/cmdline"),
+            Path::new("/sys/kernel/uevent_seqnum"),
+        ] {
+            if path.exists() {
+                let expected = "expected a regular file, found a file of the system";
+                assert_eq!(why(path), expected, "{}", path.display());
+            }
+        }
+    }
+
+    #[test]
     fn what_never_ends_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
@@ -130,9 +178,7 @@ mod tests {
         let device = why(Path::new("/dev/zero"));
         assert_eq!(device, "expected a regular file, found a device");
         assert!(why(folder.path()).contains("Is a directory"));
-        // It says that it is empty.
-        let endless = Path::new("/proc/self/mountinfo");
-        let error = read_input(endless, 10).unwrap_err().to_string();
-        assert_eq!(error, "expected a file of at most 0 KiB");
+        let stream = read_stream(&[0; 11][..], 10).unwrap_err().to_string();
+        assert_eq!(stream, "expected a file of at most 0 KiB");
     }
 }

@@ -72,7 +72,7 @@ enum LogFile {
 }
 
 impl LogFile {
-    fn write(self, line: &[u8]) -> io::Result<Self> {
+    fn write(self, line: &str) -> io::Result<Self> {
         let (mut file, left) = match self {
             Self::Unwritten(path) => {
                 let mut options = std::fs::OpenOptions::new();
@@ -81,9 +81,9 @@ impl LogFile {
             Self::Open(file, left) => (file, left),
             Self::Closed => return Ok(Self::Closed),
         };
-        let fits = &line[..line.len().min(left)];
-        file.write_all(fits)?;
-        if fits.len() < left {
+        let fits = &line[..line.floor_char_boundary(left)];
+        file.write_all(fits.as_bytes())?;
+        if line.len() < left {
             return Ok(Self::Open(file, left - fits.len()));
         }
         file.write_all(b"\n[the log ends here: the bot has printed too much]\n")?;
@@ -100,15 +100,21 @@ impl Log {
         }
     }
 
+    /// Takes a line, in which nothing is left that a terminal obeys.
     fn line(&self, line: &[u8]) {
+        // A carriage return before the end of a line is part of that end.
+        let (line, end) = match line {
+            [line @ .., b'\r', b'\n'] | [line @ .., b'\n'] => (line, "\n"),
+            line => (line, ""),
+        };
+        let text = printable(&String::from_utf8_lossy(line)) + end;
         let mut slot = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let file = std::mem::replace(&mut *slot, LogFile::Closed);
-        *slot = file.write(line).unwrap_or_else(|error| {
+        *slot = file.write(&text).unwrap_or_else(|error| {
             tracing::warn!(%error, "no log");
             LogFile::Closed
         });
         drop(slot);
-        let text = String::from_utf8_lossy(line);
         let text = text.trim_end();
         if !text.is_empty() {
             self.last_lines.push(text);
@@ -171,5 +177,41 @@ async fn read_output(
             continue;
         }
         log.line(&line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_log_file_has_nothing_that_a_terminal_obeys() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bot.log");
+        let last_lines = LastLines::default();
+        let log = Log::new(Some(path.clone()), last_lines.clone());
+        let said = b"\x1b[2J\x1b]0;title\x07red\r\n\xff\xc2\x9b31m\rover\n\xe2\x80\xaelast";
+        read_output(&said[..], log, None).await.unwrap();
+        let expected = [
+            r"\u{1b}[2J\u{1b}]0;title\u{7}red",
+            "\u{fffd}\\u{9b}31m\\rover",
+            r"\u{202e}last",
+        ];
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, expected.join("\n"));
+        assert_eq!(last_lines.all(), expected);
+    }
+
+    #[tokio::test]
+    async fn a_log_file_ends_at_its_limit_with_a_whole_character() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bot.log");
+        let log = Log::new(Some(path.clone()), LastLines::default());
+        let said = format!("a{}", "é".repeat(LOG_LIMIT));
+        read_output(said.as_bytes(), log, None).await.unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("aé"), "it is text");
+        assert!(text.ends_with("the bot has printed too much]\n"));
+        assert!(text.len() < LOG_LIMIT + 100);
     }
 }
