@@ -402,6 +402,13 @@ impl Remark {
     }
 }
 
+impl<S> Incoming<S> {
+    /// Who is at the other end.
+    pub const fn peer(&self) -> &Peer {
+        &self.peer
+    }
+}
+
 impl<S> Connected for Incoming<S> {
     type ConnectInfo = Peer;
 
