@@ -1,6 +1,6 @@
 //! What all pages have around them.
 
-use axum::response::{Html, IntoResponse as _, Response};
+use axum::response::{Html, IntoResponse as _, Redirect, Response};
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -31,6 +31,20 @@ pub(crate) fn page(caller: &Caller, title: &str, body: &Markup) -> Response {
 /// A page of which something changes: what, is heard at this address.
 pub(crate) fn live_page(caller: &Caller, title: &str, events: &str, body: &Markup) -> Response {
     Html(whole(caller, title, Some(events), body).into_string()).into_response()
+}
+
+/// Sends the browser to a path of this site, or to the front page where the path may lead to
+/// another one. No page redirects in another way.
+pub(crate) fn redirect(path: &str) -> Redirect {
+    Redirect::to(if is_own_path(path) { path } else { "/" })
+}
+
+/// Whether this begins with one slash, so that it can't name a host, and has only what stands in an
+/// address as it is: browsers read a backslash as a slash, and leave tabs and line ends out.
+fn is_own_path(path: &str) -> bool {
+    path.starts_with('/')
+        && !path.starts_with("//")
+        && (path.bytes()).all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
 /// The element of a block as a page begins with it.
@@ -112,6 +126,38 @@ fn preferences(caller: &Caller) -> Markup {
                 }
             }
             button.apply type="submit" { (language.pick("Apply", "应用")) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_another_site() {
+        for own in ["/", "/t/spring?x=1", "/t/%E6%98%A5/games/1.0#moves"] {
+            assert!(is_own_path(own), "{own}");
+        }
+        for other in [
+            "",
+            "t/spring",
+            "https://evil.example",
+            "//evil.example",
+            "///evil.example",
+            "/\\evil.example",
+            "/t\\..\\evil",
+            // Browsers leave these out and see two slashes.
+            "/\t/evil.example",
+            "/\n/evil.example",
+            "/\r\n/evil.example",
+            "\t//evil.example",
+            "/a\u{0}b",
+            "/a\u{7f}b",
+            "/a b",
+            "/春",
+        ] {
+            assert!(!is_own_path(other), "{other:?}");
         }
     }
 }

@@ -6,12 +6,21 @@ use referee_core::Record;
 
 use crate::{error::PageError, site::Site};
 
-/// A game's key as addresses have it: `GROUP.SEATING`.
+/// A game's key as addresses have it: `GROUP.SEATING`, in digits. A store counts groups up to
+/// `i64::MAX`, so there is no game of a larger number.
 pub(crate) fn read_key(text: &str) -> Result<(u64, u32), PageError> {
-    let key = text
-        .split_once('.')
-        .and_then(|(group, seating)| Some((group.parse().ok()?, seating.parse().ok()?)));
-    key.ok_or_else(|| PageError::NotFound(format!("{text}: expected GROUP.SEATING, as in 12.0")))
+    let number = |digits: &str| {
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| digits.parse::<i64>().ok()).flatten()
+    };
+    let key = text.split_once('.').and_then(|(group, seating)| {
+        let group = u64::try_from(number(group)?).ok()?;
+        Some((group, u32::try_from(number(seating)?).ok()?))
+    });
+    key.ok_or_else(|| {
+        let text = referee_core::shorten(text, 60);
+        PageError::NotFound(format!("{text}: expected GROUP.SEATING, as in 12.0"))
+    })
 }
 
 /// The record of a game, where its deal is played no more, fit to be shown.
@@ -47,4 +56,35 @@ pub(crate) async fn find_text(
     }
     let text = site.store.record(tournament.id, group, seating).await?;
     text.ok_or_else(|| PageError::NotFound(format!("there is no game {game}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_no_store_can_hold_is_not_found() {
+        assert_eq!(read_key("12.0").ok(), Some((12, 0)));
+        let last = format!("{}.{}", i64::MAX, u32::MAX);
+        assert_eq!(read_key(&last).ok(), Some((i64::MAX as u64, u32::MAX)));
+        for none in [
+            "18446744073709551615.0",
+            "18446744073709551616.0",
+            "9223372036854775808.0",
+            "0.4294967296",
+            "+1.0",
+            "1.+0",
+            "-1.0",
+            "1",
+            "1.",
+            ".",
+            "",
+            "1.0.0",
+        ] {
+            assert!(
+                matches!(read_key(none), Err(PageError::NotFound(_))),
+                "{none}"
+            );
+        }
+    }
 }

@@ -6,7 +6,7 @@ use arena_draw::{Look, Picture, spoken};
 use axum::{
     extract::{Path, State},
     response::{
-        IntoResponse as _, Redirect, Response,
+        IntoResponse as _, Response,
         sse::{Event, Sse},
     },
 };
@@ -42,7 +42,7 @@ pub(crate) async fn show(
     };
     let Some(mirror) = site.hub.mirror(&tournament, key) else {
         // It is over, or nobody hears of its moves.
-        return Redirect::to(&format!("/t/{}/games/{game}", part(&tournament))).into_response();
+        return layout::redirect(&format!("/t/{}/games/{game}", part(&tournament))).into_response();
     };
     let language = caller.language;
     let frame = frame(&mirror, &tournament, &game, language);

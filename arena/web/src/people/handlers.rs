@@ -11,7 +11,7 @@ use axum::{
         header::{ACCEPT, HOST, SET_COOKIE},
     },
     response::{
-        AppendHeaders, IntoResponse as _, Redirect, Response,
+        AppendHeaders, IntoResponse as _, Response,
         sse::{Event, Sse},
     },
     routing::{get, post},
@@ -92,7 +92,7 @@ async fn begin(
     });
     match begun {
         Ok((table, cookie)) => {
-            let to = Redirect::to(&format!("/play/{}", table.id()));
+            let to = layout::redirect(&format!("/play/{}", table.id()));
             (AppendHeaders(cookie.map(|cookie| (SET_COOKIE, cookie))), to).into_response()
         }
         Err(error) => {
@@ -238,7 +238,7 @@ async fn show(
         Err(error) => error.page(&caller),
         Ok(Some(table)) => page(&caller, &table, None, &headers),
         Ok(None) => match kept_record(&site, &id) {
-            Ok(_) => Redirect::to(&format!("/people/{id}")).into_response(),
+            Ok(_) => layout::redirect(&format!("/people/{id}")).into_response(),
             Err(error) => error.page(&caller),
         },
     }
@@ -300,7 +300,7 @@ async fn join(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Re
     match joined {
         Ok(cookie) => {
             let cookie = AppendHeaders(cookie.map(|cookie| (SET_COOKIE, cookie)));
-            (cookie, Redirect::to(&format!("/play/{id}"))).into_response()
+            (cookie, layout::redirect(&format!("/play/{id}"))).into_response()
         }
         Err(error) => error.page(&caller),
     }
@@ -398,7 +398,7 @@ fn done(
         return (status, Json(told)).into_response();
     }
     if told.is_empty() {
-        return Redirect::to(&format!("/play/{}", table.id())).into_response();
+        return layout::redirect(&format!("/play/{}", table.id())).into_response();
     }
     let mut response = page(caller, table, Some(told), headers);
     *response.status_mut() = status;
