@@ -28,6 +28,13 @@ pub enum NotTakenBack {
     /// The seat has not moved yet.
     #[error("there is no move to take back")]
     NoMove,
+    /// Several people play a game with secrets. The game is dealt as before, so somebody would know
+    /// what comes, which no call has told them.
+    #[error(
+        "several people play, and the same hands and tiles would come again: in a game with secrets \
+         no move is taken back then"
+    )]
+    Secrets,
     /// A bot can't be caught up in the middle of a game.
     #[error(
         "{0} can't be resumed in the middle of a game, so no move can be taken back; a bot says that \

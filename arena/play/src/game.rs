@@ -459,22 +459,35 @@ impl PeopleGame {
         }
     }
 
-    /// Takes back the last move of a person, and all that came after it. The game is dealt as
-    /// before; bots are resumed with the answers that stand.
+    /// Whether a person may take back their last move, and all that came after it: the round of
+    /// that move.
     ///
     /// # Errors
     ///
-    /// [`NotTakenBack`]: nothing has happened.
-    pub async fn take_back(&mut self, seat: Seat) -> Result<(), NotTakenBack> {
+    /// [`NotTakenBack`] says why not.
+    pub fn check_take_back(&self, seat: Seat) -> Result<usize, NotTakenBack> {
         let is_move = |given: &GivenAnswer| given.seat == seat && given.number > 0;
-        let last = self
-            .rounds
-            .iter()
-            .rposition(|round| round.iter().any(is_move));
+        let mut rounds = self.rounds.iter();
+        let last = rounds.rposition(|round| round.iter().any(is_move));
         let last = last.ok_or(NotTakenBack::NoMove)?;
-        if let Some(name) = self.bot_that_cant_resume() {
-            return Err(NotTakenBack::CantResume(name));
+        if self.fixture.kind.has_secrets() && self.people().count() > 1 {
+            return Err(NotTakenBack::Secrets);
         }
+        match self.bot_that_cant_resume() {
+            Some(name) => Err(NotTakenBack::CantResume(name)),
+            None => Ok(last),
+        }
+    }
+
+    /// Takes back the last move of a person, and all that came after it. The game is dealt as
+    /// before; bots are resumed with the answers that stand. Whether others agree is for the caller
+    /// to ask.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_take_back`](Self::check_take_back): nothing has happened.
+    pub async fn take_back(&mut self, seat: Seat) -> Result<(), NotTakenBack> {
+        let last = self.check_take_back(seat)?;
         self.rounds.truncate(last);
         for (_, chair) in self.chairs.iter_mut() {
             match chair {

@@ -406,6 +406,9 @@ pub(super) fn answer(done: &Result<Done, Refused>, table: &Table, language: Lang
         Err(Refused::NotTakenBack(why)) => match (language, why) {
             (Language::En, why) => why.to_string(),
             (Language::Zh, NotTakenBack::NoMove) => "没有可以收回的着法".to_owned(),
+            (Language::Zh, NotTakenBack::Secrets) => {
+                "几个人对局时，同样的手牌和牌会再次出现，因此有暗牌的游戏不能悔棋".to_owned()
+            }
             (Language::Zh, NotTakenBack::CantResume(bot)) => {
                 format!("{bot} 不能从对局中途继续，所以不能悔棋")
             }
