@@ -148,11 +148,12 @@ async fn look_on(page: String, path: &str, bytes: Arc<AtomicU64>, over: Arc<Atom
     }
 }
 
-/// Plays against a bot, a move a second.
-async fn play(page: String, took: Arc<Mutex<Vec<Duration>>>, over: Arc<AtomicBool>) {
+/// Plays against a bot, a move a second, from an address of its own.
+async fn play(page: String, number: usize, took: Arc<Mutex<Vec<Duration>>>, over: Arc<AtomicBool>) {
     let form = "game=othello&against=house:random&name=p";
+    let from = format!("X-Forwarded-For: 192.0.2.{number}\r\n");
     while !over.load(Ordering::Relaxed) {
-        let Ok(begun) = ask(&page, "POST", "/play", "", form).await else {
+        let Ok(begun) = ask(&page, "POST", "/play", &from, form).await else {
             continue;
         };
         let header = |name: &str| {
@@ -163,7 +164,7 @@ async fn play(page: String, took: Arc<Mutex<Vec<Duration>>>, over: Arc<AtomicBoo
             sleep(Duration::from_secs(1)).await;
             continue;
         };
-        let cookie = format!("Cookie: {cookie}\r\n");
+        let cookie = format!("{from}Cookie: {cookie}\r\n");
         while !over.load(Ordering::Relaxed) {
             sleep(Duration::from_secs(1)).await;
             let Ok(table) = ask(&page, "GET", &at, &cookie, "").await else {
@@ -233,7 +234,8 @@ async fn measure() {
         sleep(TIME / 3).await;
         rate(&folder).await
     };
-    let arena = Arena::start(folder.path(), "othello", FOREVER, "--page 127.0.0.1:0");
+    let more = "--page 127.0.0.1:0 --page-proxy 127.0.0.1";
+    let arena = Arena::start(folder.path(), "othello", FOREVER, more);
     sleep(TIME / 3).await;
     let (pages, moves, idle) = (Arc::default(), Arc::default(), Arc::default());
     let bytes = Arc::new(AtomicU64::new(0));
@@ -258,8 +260,8 @@ async fn measure() {
             let looking = look_on(arena.page.clone(), path, bytes.clone(), over.clone());
             people.push(tokio::spawn(looking));
         }
-        for _ in 0..PLAYERS {
-            let playing = play(arena.page.clone(), Arc::clone(&moves), over.clone());
+        for number in 0..PLAYERS {
+            let playing = play(arena.page.clone(), number, Arc::clone(&moves), over.clone());
             people.push(tokio::spawn(playing));
         }
         people.push(tokio::spawn(probe(

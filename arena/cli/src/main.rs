@@ -1,5 +1,6 @@
 //! `arena`: arranges games between bots and shows how they went.
 
+mod adviser;
 mod built_in;
 mod classic;
 mod draw;

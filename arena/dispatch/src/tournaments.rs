@@ -530,7 +530,7 @@ impl<S: Storage> Tournaments<S> {
         let reply = running.dispatcher.take(report, session, worker).await;
         match &reply {
             Ok(ReportReply::Accepted | ReportReply::Duplicate) => self.hear(None),
-            Ok(ReportReply::Stale | ReportReply::Ended) => {}
+            Ok(ReportReply::Stale | ReportReply::Ended | ReportReply::NotHeld) => {}
             Err(error) => self.hear(Some(error)),
         }
         reply

@@ -4,7 +4,7 @@ use arena_review::{ExpectedScore, InProcessBot, deals, evaluate};
 use referee_core::{Dice, PerSeat, Seed};
 use referee_games::Imagination;
 
-use crate::{HintError, HintQuestion};
+use crate::{HintError, SeatQuestion};
 
 /// So many playouts each deal gets.
 const PLAYOUTS: u32 = 400;
@@ -14,10 +14,16 @@ const PLAYOUTS: u32 = 400;
 pub struct EvaluationQuestion {
     pub(crate) imagination: Imagination,
     /// What the person was sent, for a bot that has estimates.
-    pub(crate) question: HintQuestion,
+    pub(crate) question: SeatQuestion,
 }
 
 impl EvaluationQuestion {
+    /// What a bot is asked, as values alone.
+    #[must_use]
+    pub const fn question(&self) -> &SeatQuestion {
+        &self.question
+    }
+
     /// What each seat can expect, as shares of the points, by the estimates of a bot in this
     /// process.
     ///

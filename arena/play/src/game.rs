@@ -15,7 +15,7 @@ use crate::{
     EvaluationQuestion,
     error::{HintError, NotTakenBack, PlayError},
     guest::Guest,
-    hint::HintQuestion,
+    hint::{HintQuestion, SeatQuestion},
     slip::{Slip, read_move},
 };
 
@@ -543,12 +543,11 @@ impl PeopleGame {
         let (true, Chair::Person(person)) = (self.is_asked(seat), &self.chairs[seat]) else {
             return Err(HintError::NotAsked);
         };
+        let call = &self.question(seat).call;
         Ok(HintQuestion {
-            kind: self.fixture.kind,
             sitting: self.sitting.fork(),
             seat,
-            past: person.past.clone(),
-            call: self.question(seat).call.clone(),
+            question: SeatQuestion::new(self.fixture.kind, seat, &person.past, call),
         })
     }
 
@@ -562,7 +561,7 @@ impl PeopleGame {
         match self.is_asked(seat) && matches!(self.chairs[seat], Chair::Person(_)) {
             true => Ok(EvaluationQuestion {
                 imagination: self.sitting.imagination(seat),
-                question: self.hint(seat)?,
+                question: self.hint(seat)?.question,
             }),
             false => Err(HintError::NotAsked),
         }

@@ -17,6 +17,6 @@ mod slip;
 pub use error::{HintError, NotTakenBack, PlayError};
 pub use evaluation::EvaluationQuestion;
 pub use game::{GivenAnswer, PeopleGame, PlayedMove, Player, Seating, Turn};
-pub use hint::HintQuestion;
+pub use hint::{HintQuestion, SeatQuestion};
 pub use setup::{setup_parts, setup_with};
 pub use slip::{Slip, read_move};

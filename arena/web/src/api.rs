@@ -526,10 +526,14 @@ async fn ratings(State(site): OfSite, Path(name): Path<String>, headers: HeaderM
     })
 }
 
-async fn evaluation(State(site): OfSite, Path((name, game)): Path<(String, String)>) -> Response {
+async fn evaluation(
+    caller: Caller,
+    State(site): OfSite,
+    Path((name, game)): Path<(String, String)>,
+) -> Response {
     let found = async {
         let record = records::find(&site, &name, &game).await?;
-        let course = site.evaluations.of(&record).await?;
+        let course = site.evaluations.of(&record, caller.client).await?;
         let plies = course
             .plies
             .iter()

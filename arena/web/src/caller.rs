@@ -12,7 +12,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{error::PageError, language::Language};
+use crate::{client::Client, error::PageError, language::Language};
 
 const LANGUAGE: &str = "arena-language";
 const THEME: &str = "arena-theme";
@@ -64,6 +64,8 @@ pub(crate) struct Caller {
     pub(crate) language: Language,
     pub(crate) theme: Theme,
     pub(crate) browser: Option<Browser>,
+    /// From where.
+    pub(crate) client: Client,
     /// What they ask for, to come back to it.
     pub(crate) path: String,
 }
@@ -73,7 +75,9 @@ impl Caller {
         let headers = &parts.headers;
         let language = cookie(headers, LANGUAGE).and_then(Language::of_code);
         let path = parts.uri.path_and_query();
+        let client = parts.extensions.get::<Client>().copied();
         Self {
+            client: client.unwrap_or(Client::HERE),
             language: language.unwrap_or_else(|| Language::of_headers(headers)),
             theme: (cookie(headers, THEME).and_then(Theme::of_word)).unwrap_or_default(),
             browser: cookie(headers, BROWSER)

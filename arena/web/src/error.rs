@@ -4,13 +4,13 @@ use arena_store::StoreError;
 use arena_tournament::TournamentError;
 use axum::{
     Json,
-    http::StatusCode,
+    http::{HeaderName, HeaderValue, StatusCode, header::RETRY_AFTER},
     response::{IntoResponse, Response},
 };
 use maud::html;
 use serde_json::json;
 
-use crate::{caller::Caller, layout};
+use crate::{caller::Caller, language::Language, layout};
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +28,8 @@ pub(crate) enum PageError {
     #[error("{0}")]
     Conflict(String),
     /// There is no room for more.
-    #[error("{0}")]
-    Busy(String),
+    #[error("{}", .0.words(Language::En))]
+    Full(Full),
     /// The store fails.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -44,6 +44,94 @@ pub(crate) enum PageError {
         /// Why not.
         why: String,
     },
+}
+
+/// What there is no room for. Whoever asks again later may find some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// Games of people, of all clients.
+    Games,
+    /// Games of one browser.
+    GamesOfBrowser,
+    /// Games of one client.
+    GamesOfClient,
+    /// Hints and evaluations, of all clients.
+    Work,
+    /// Hints and evaluations of one client.
+    WorkOfClient,
+    /// Pages that are followed, by all clients.
+    Followers,
+    /// Pages that one client follows.
+    FollowersOfClient,
+}
+
+impl Full {
+    /// Whether the client has as much as one may, rather than all together.
+    const fn is_of_client(self) -> bool {
+        match self {
+            Self::Games | Self::Work | Self::Followers => false,
+            Self::GamesOfBrowser
+            | Self::GamesOfClient
+            | Self::WorkOfClient
+            | Self::FollowersOfClient => true,
+        }
+    }
+
+    pub(crate) const fn status(self) -> StatusCode {
+        match self.is_of_client() {
+            true => StatusCode::TOO_MANY_REQUESTS,
+            false => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// What to do, for a person.
+    pub(crate) const fn words(self, language: Language) -> &'static str {
+        match self {
+            Self::Games => language.pick(
+                "so many games are being played here that there is no room for another one; try \
+                 again later",
+                "这里正在进行的对局太多，已没有空位；请稍后再试",
+            ),
+            Self::GamesOfBrowser => language.pick(
+                "you play as many games as one browser may; finish or resign one first",
+                "你同时进行的对局已达上限；请先结束或认输一局",
+            ),
+            Self::GamesOfClient => language.pick(
+                "as many games as there may be were begun from your address; finish or resign one \
+                 first, or try again in ten minutes",
+                "从你的地址开始的对局已达上限；请先结束或认输一局，或十分钟后再试",
+            ),
+            Self::Work => language.pick(
+                "so many hints and evaluations are asked for that there was no time for this one; \
+                 try again later",
+                "请求提示和评估的人太多，没能轮到这一项；请稍后再试",
+            ),
+            Self::WorkOfClient => language.pick(
+                "your last hints and evaluations are still being thought about; wait for them first",
+                "你之前请求的提示和评估还在计算；请先等它们完成",
+            ),
+            Self::Followers => language.pick(
+                "so many pages are followed here that this one is not; load it again to see more",
+                "这里实时查看的人太多，本页不会自动更新；请重新加载",
+            ),
+            Self::FollowersOfClient => language.pick(
+                "so many pages are followed from your address that this one is not; close one, or \
+                 load it again to see more",
+                "从你的地址实时查看的页面太多，本页不会自动更新；请关闭一个，或重新加载",
+            ),
+        }
+    }
+
+    /// The header that says when to ask again.
+    pub(crate) const fn retry_after() -> (HeaderName, HeaderValue) {
+        (RETRY_AFTER, HeaderValue::from_static("15"))
+    }
+}
+
+impl From<Full> for PageError {
+    fn from(full: Full) -> Self {
+        Self::Full(full)
+    }
 }
 
 impl PageError {
@@ -61,7 +149,7 @@ impl PageError {
             Self::Bad(_) => StatusCode::BAD_REQUEST,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Conflict(_) => StatusCode::CONFLICT,
-            Self::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Full(full) => full.status(),
             Self::Store(_) | Self::Tournament(_) | Self::System { .. } => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
@@ -70,7 +158,10 @@ impl PageError {
 
     /// What the caller is told. Our own failures may have paths and addresses in them, which are
     /// for the operator.
-    fn told(&self) -> String {
+    pub(crate) fn told(&self, language: Language) -> String {
+        if let Self::Full(full) = self {
+            return full.words(language).to_owned();
+        }
         if self.status() == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(error = %self, "a page could not be made");
             return "the arena could not read what was asked for; its log says why".to_owned();
@@ -89,16 +180,28 @@ impl PageError {
         };
         let body = html! {
             h1 { (title) }
-            p { (self.told()) }
+            p { (self.told(language)) }
             p { a href="/" { (language.pick("To the front page", "回到首页")) } }
         };
         let mut response = layout::page(caller, title, &body);
-        *response.status_mut() = self.status();
+        self.mark(&mut response);
         response
     }
 
     /// As JSON.
     pub(crate) fn json(&self) -> Response {
-        (self.status(), Json(json!({ "error": self.told() }))).into_response()
+        let told = self.told(Language::En);
+        let mut response = Json(json!({ "error": told })).into_response();
+        self.mark(&mut response);
+        response
+    }
+
+    /// Says in the head of an answer what it is.
+    pub(crate) fn mark(&self, response: &mut Response) {
+        *response.status_mut() = self.status();
+        if let Self::Full(_) = self {
+            let (name, value) = Full::retry_after();
+            response.headers_mut().insert(name, value);
+        }
     }
 }

@@ -1,15 +1,24 @@
 //! What players can expect: as bars at a table, and as a graph over a game.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use arena_review::{ExpectedScore, InProcessBot, Judge, course};
 use maud::{Markup, html};
 use referee_core::{GameInfo, PerSeat, Record, Root};
 use referee_games::game;
 use referee_worker::moves;
-use tokio::{sync::Semaphore, task::spawn_blocking};
 
-use crate::{error::PageError, language::Language, plot};
+use crate::{
+    advice::{Advice, AdviceRequest, Adviser, NoAdvice},
+    client::Client,
+    error::{Full, PageError},
+    language::Language,
+    plot,
+    queue::WorkQueue,
+};
 
 /// So many playouts a game gets in all, and at most so many of them in one search.
 const PLAYOUTS: usize = 60_000;
@@ -36,55 +45,96 @@ pub(crate) struct Expected {
     pub(crate) by: Option<String>,
 }
 
-/// Evaluations of games that somebody asked for. One game is evaluated at a time, on one thread:
-/// what is played meanwhile has the other cores.
+/// How long whoever asked for something waits for it: bots think when nobody else does.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Evaluations of games that somebody asked for.
 pub(crate) struct Evaluations {
-    analyst: ChooseBot,
-    /// The one that was asked for last is the last.
-    kept: Mutex<Vec<(String, Arc<Course>)>>,
-    turn: Semaphore,
+    adviser: Adviser,
+    queue: Arc<WorkQueue>,
+    kept: Arc<Kept>,
 }
 
+/// The one that was asked for last is the last.
+#[derive(Default)]
+struct Kept(Mutex<Vec<(String, Arc<Course>)>>);
+
 impl Evaluations {
-    pub(crate) const fn new(analyst: ChooseBot) -> Self {
+    pub(crate) fn new(adviser: Adviser, queue: Arc<WorkQueue>) -> Self {
         Self {
-            analyst,
-            kept: Mutex::new(Vec::new()),
-            turn: Semaphore::const_new(1),
+            adviser,
+            queue,
+            kept: Arc::default(),
         }
     }
 
-    /// The evaluation of a game that is over.
-    pub(crate) async fn of(&self, record: &Record) -> Result<Arc<Course>, PageError> {
+    /// The evaluation of a game that is over, for this client. What takes longer than anybody waits
+    /// is there when it is asked for again.
+    pub(crate) async fn of(
+        &self,
+        record: &Record,
+        client: Client,
+    ) -> Result<Arc<Course>, PageError> {
         let key = record.play_hash();
-        if let Some(kept) = self.known(&key) {
+        if let Some(kept) = self.kept.find(&key) {
             return Ok(kept);
         }
-        let _turn = self.turn.acquire().await;
-        if let Some(kept) = self.known(&key) {
-            return Ok(kept);
-        }
-        let record = record.clone();
-        let analyst = self.analyst.clone();
-        let course = spawn_blocking(move || evaluated(&record, &analyst))
-            .await
-            .map_err(|error| PageError::system("the game could not be evaluated", error))??;
-        let course = Arc::new(course);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT {
-            kept.remove(0);
-        }
-        kept.push((key, course.clone()));
-        Ok(course)
+        let request = AdviceRequest::Course(record.to_json_lines());
+        let (adviser, kept) = (self.adviser.clone(), self.kept.clone());
+        let course = self.queue.submit(client, move || {
+            // Somebody else may have asked for the same.
+            if let Some(kept) = kept.find(&key) {
+                return Ok(kept);
+            }
+            let advice = adviser(&request);
+            let course = Arc::new(Course::of(advice)?);
+            kept.add(key, course.clone());
+            Ok(course)
+        })?;
+        let waited = tokio::time::timeout(PATIENCE, course);
+        let course = waited.await.map_err(|_| Full::Work)?;
+        course.map_err(|error| PageError::system("the game could not be evaluated", error))?
+    }
+}
+
+impl Kept {
+    fn lock(&self) -> MutexGuard<'_, Vec<(String, Arc<Course>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self, key: &str) -> Option<Arc<Course>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+    fn find(&self, key: &str) -> Option<Arc<Course>> {
+        let mut kept = self.lock();
         let at = kept.iter().position(|(known, _)| known == key)?;
         let found = kept.remove(at);
         let course = found.1.clone();
         kept.push(found);
         Some(course)
+    }
+
+    fn add(&self, key: String, course: Arc<Course>) {
+        let mut kept = self.lock();
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        kept.push((key, course));
+    }
+}
+
+impl Course {
+    fn of(advice: Result<Advice, NoAdvice>) -> Result<Self, PageError> {
+        match advice {
+            Ok(Advice::Course { bot, plies }) => Ok(Self {
+                plies: plies.into_iter().map(PerSeat::from).collect(),
+                by: bot,
+            }),
+            Ok(_) => Err(PageError::system(
+                "the game could not be evaluated",
+                "something else was answered",
+            )),
+            Err(error) => Err(PageError::NotFound(format!(
+                "the game can't be evaluated: {error}"
+            ))),
+        }
     }
 }
 

@@ -10,13 +10,25 @@ use std::{
 };
 
 use arena_draw::Picture;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{
+    IntoResponse as _, Response,
+    sse::{Event, KeepAlive, Sse},
+};
 use futures_util::{Stream, stream};
 use serde::Serialize;
-use tokio::sync::watch;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::hub::Hub;
+use crate::{
+    client::Client,
+    error::{Full, PageError},
+    hub::Hub,
+    places::NoPlace,
+    site::Site,
+};
 
 /// How long a frame stands at least.
 pub(crate) const PACE: Duration = Duration::from_millis(200);
@@ -29,6 +41,11 @@ const LOOK: Duration = Duration::from_secs(10);
 pub(crate) const TABLE: &str = "table ";
 /// How often somebody who follows hears that the connection lives.
 const ALIVE: Duration = Duration::from_secs(15);
+/// How long somebody is sent what changes before their browser has to ask again. It is less than a
+/// connection may last.
+pub(crate) const LONGEST: Duration = Duration::from_secs(10 * 60);
+/// How soon a browser asks again.
+const AFTER: Duration = Duration::from_secs(1);
 
 /// What of a page can change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -160,7 +177,7 @@ impl Feeds {
     /// Follows a topic. The first who does so has its frames made by `render`, each time that
     /// something is `heard`, until nobody follows it any more; where it gives none, there is nothing
     /// to follow any more.
-    pub(crate) fn follow<R, F>(
+    fn follow<R, F>(
         &self,
         topic: String,
         mut heard: watch::Receiver<u64>,
@@ -219,20 +236,40 @@ impl Feeds {
     }
 }
 
-/// What a browser is sent while it follows: first all, then what changes.
-pub(crate) fn events(
-    following: Following,
-    stop: CancellationToken,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    events_while(following, stop, ())
+impl Site {
+    /// Lets a client follow a topic, as [`Feeds::follow`] has it: it is sent all, and then what
+    /// changes. After a while that ends, and the browser comes again where it is still there. `held`
+    /// is dropped when it goes.
+    pub(crate) fn follow<R, F, H>(
+        &self,
+        client: Client,
+        topic: String,
+        heard: watch::Receiver<u64>,
+        held: H,
+        render: R,
+    ) -> Response
+    where
+        R: FnMut() -> F + Send + 'static,
+        F: Future<Output = Option<Frame>> + Send,
+        H: Send + 'static,
+    {
+        let place = match self.followers.take(client) {
+            Ok(place) => place,
+            Err(NoPlace::Full) => return PageError::from(Full::Followers).json(),
+            Err(NoPlace::Enough) => return PageError::from(Full::FollowersOfClient).json(),
+        };
+        let following = self.feeds.follow(topic, heard, render);
+        events(following, self.stop.clone(), (place, held)).into_response()
+    }
 }
 
-/// The same; `held` is dropped when the browser goes.
-pub(crate) fn events_while<H: Send + 'static>(
+/// What a browser is sent. `held` is dropped when it goes.
+fn events<H: Send + 'static>(
     following: Following,
     stop: CancellationToken,
     held: H,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<H>> {
+    let until = Instant::now() + LONGEST;
     let state = (following, None::<Arc<Frame>>, true, held);
     let events = stream::unfold(state, move |(mut following, before, is_first, held)| {
         let stop = stop.clone();
@@ -245,6 +282,7 @@ pub(crate) fn events_while<H: Send + 'static>(
                 if !looks {
                     tokio::select! {
                         () = stop.cancelled() => return None,
+                        () = sleep_until(until) => return None,
                         changed = following.changed() => changed.ok()?,
                     }
                 }
@@ -255,7 +293,7 @@ pub(crate) fn events_while<H: Send + 'static>(
                 };
                 let event = frame
                     .since(before.as_deref())
-                    .and_then(|changes| Event::default().json_data(changes).ok());
+                    .and_then(|changes| Event::default().retry(AFTER).json_data(changes).ok());
                 if let Some(event) = event {
                     return Some((Ok(event), (following, Some(frame), false, held)));
                 }

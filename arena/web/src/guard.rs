@@ -1,18 +1,28 @@
 //! What every request and every answer must have: a host name that is ours (so that no other
-//! site's name can be bound to this address), and for what changes something a page of ours as its
-//! origin.
+//! site's name can be bound to this address), for what changes something a page of ours as its
+//! origin, and a body that is small and whole soon. It also says from where a request comes.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::{
+    body::{Body, to_bytes},
     extract::{Request, State},
     http::{
         HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
-        header::{CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
+        header::{
+            CONNECTION, CONTENT_SECURITY_POLICY, HOST, ORIGIN, REFERRER_POLICY,
+            X_CONTENT_TYPE_OPTIONS,
+        },
     },
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+
+use tokio::time::timeout;
 
 use crate::site::Site;
 
@@ -36,7 +46,15 @@ pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
                     pages only\n";
         return (StatusCode::FORBIDDEN, told).into_response();
     }
-    let mut response = next.run(request).await;
+    let (mut parts, body) = request.into_parts();
+    let peer = parts.extensions.get::<PeerAddress>();
+    let peer = peer.map_or(Ipv4Addr::LOCALHOST.into(), |peer| peer.0);
+    let client = site.proxies.client(peer, &parts.headers);
+    parts.extensions.insert(client);
+    let mut response = match read_whole(body).await {
+        Ok(body) => next.run(Request::from_parts(parts, body)).await,
+        Err(refused) => refused,
+    };
     let headers = response.headers_mut();
     for (name, value) in [
         (CONTENT_SECURITY_POLICY, POLICY),
@@ -54,6 +72,32 @@ pub(crate) async fn guard(State(site): State<Arc<Site>>, request: Request, next:
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// Where the other end of a connection is.
+#[derive(Clone, Copy)]
+pub(crate) struct PeerAddress(pub(crate) IpAddr);
+
+/// A form has no more than this, in bytes.
+const BODY: usize = 16 * 1024;
+/// How long a body may take, from its first byte to its last one.
+const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// The body when all of it is there, so that nothing behind this waits for whoever sends it.
+async fn read_whole(body: Body) -> Result<Body, Response> {
+    let (status, told) = match timeout(BODY_TIME, to_bytes(body, BODY)).await {
+        Ok(Ok(bytes)) => return Ok(bytes.into()),
+        Ok(Err(_)) => (
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "the body of this request was cut off, or has more than 16 KiB\n",
+        ),
+        Err(_) => (
+            StatusCode::REQUEST_TIMEOUT,
+            "the body of this request took more than 10 s\n",
+        ),
+    };
+    // What is left of it is not waited for.
+    Err((status, [(CONNECTION, "close")], told).into_response())
 }
 
 fn host(headers: &HeaderMap) -> Option<&str> {

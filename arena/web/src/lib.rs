@@ -8,9 +8,11 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod api;
 mod assets;
 mod caller;
+mod client;
 mod error;
 mod evaluation;
 mod export;
@@ -21,18 +23,23 @@ mod language;
 mod layout;
 mod pages;
 mod people;
+mod places;
 mod plot;
+mod queue;
 mod records;
 mod serve;
 mod site;
 mod standing;
+#[cfg(test)]
+mod tests;
 mod viewer;
 
+pub use advice::{Advice, AdviceRequest, Adviser, NoAdvice, advise};
 pub use evaluation::ChooseBot;
 pub use export::{ExportError, game_html, tournament_html, tournament_svg};
 pub use hub::{Hub, HubObserver};
 pub use language::Language;
-pub use people::{Opponent, PeopleOptions};
+pub use people::{Opponent, PeopleOptions, RecordBounds};
 pub use serve::{serve, serve_until};
 pub use site::SiteOptions;
 pub use viewer::result;

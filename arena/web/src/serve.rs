@@ -1,6 +1,6 @@
 //! Serves the page until it is stopped.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{net::IpAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -11,13 +11,21 @@ use axum::{
     routing::{get, post},
 };
 use futures_util::StreamExt as _;
-use hyper::server::conn::http1;
+use hyper::{
+    server::conn::http1,
+    service::{Service as _, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
 use referee_net::incoming_http_1;
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+    task::JoinSet,
+    time::timeout,
+};
 use tokio_util::sync::CancellationToken;
 use tower_http::compression::{
     CompressionLayer, Predicate as _,
@@ -27,15 +35,20 @@ use tower_http::compression::{
 use crate::{
     api, assets,
     caller::Caller,
+    client::Client,
     error::PageError,
-    guard, pages, people,
+    feed,
+    guard::{self, PeerAddress},
+    pages, people,
     site::{Site, SiteOptions},
 };
 
-/// How many connections are open at once. A browser that follows has one of its own.
-const CONNECTIONS: usize = 4_000;
-/// How long a connection may take to begin.
+/// How long a connection may take to begin, and to send the header of its next request.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long a connection lasts. What has begun then is still answered, if that takes no longer than
+/// a while: whoever reads slowly keeps no place.
+const LONGEST: Duration = feed::LONGEST.saturating_mul(2);
+const LAST_ANSWER: Duration = Duration::from_secs(2 * 60);
 /// The largest header of a request, in bytes.
 const HEADER: usize = 32 * 1024;
 
@@ -134,22 +147,28 @@ pub fn serve(
 pub async fn serve_until(options: SiteOptions, listener: TcpListener, stop: CancellationToken) {
     let site = Arc::new(Site::new(options, stop.clone()));
     let routes = routes(&site);
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .max_header_size(HEADER)
-        .header_read_timeout(HANDSHAKE);
-    let mut incoming = pin!(incoming_http_1(listener, None, CONNECTIONS, HANDSHAKE));
+    let bound = site.connections.all();
+    let mut incoming = pin!(incoming_http_1(listener, None, bound, HANDSHAKE));
     let mut connections = JoinSet::new();
     let looking_after = people::look_after(&site);
     let accepting = async {
         while let Some(stream) = incoming.next().await {
             while connections.try_join_next().is_some() {}
-            let service = TowerToHyperService::new(routes.clone());
-            let connection = http.serve_connection(TokioIo::new(stream), service);
+            // One that broke already has no address any more.
+            let Some(peer) = stream.peer().address.map(|address| address.ip()) else {
+                continue;
+            };
+            let place = match site.proxies.trust(peer) {
+                true => None,
+                false => match site.connections.take(Client::at(peer)) {
+                    Ok(place) => Some(place),
+                    Err(_) => continue,
+                },
+            };
+            let routes = routes.clone();
             connections.spawn(async move {
-                if let Err(error) = connection.await {
-                    tracing::debug!(%error, "a connection of a browser has failed");
-                }
+                serve_connection(stream, routes, peer).await;
+                drop(place);
             });
         }
     };
@@ -159,6 +178,32 @@ pub async fn serve_until(options: SiteOptions, listener: TcpListener, stop: Canc
     }
     connections.shutdown().await;
     people::put_away(&site).await;
+}
+
+/// Serves one connection, for so long as one may last.
+pub(crate) async fn serve_connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    routes: Router,
+    peer: IpAddr,
+) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .max_header_size(HEADER)
+        .header_read_timeout(HANDSHAKE);
+    let routes = TowerToHyperService::new(routes);
+    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(PeerAddress(peer));
+        routes.call(request)
+    });
+    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
+    let mut served = timeout(LONGEST, connection.as_mut()).await;
+    if served.is_err() {
+        connection.as_mut().graceful_shutdown();
+        served = timeout(LAST_ANSWER, connection).await;
+    }
+    if let Ok(Err(error)) = served {
+        tracing::debug!(%error, "a connection of a browser has failed");
+    }
 }
 
 /// What the site is, for handlers.

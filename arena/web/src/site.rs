@@ -3,15 +3,25 @@
 use std::sync::Arc;
 
 use arena_store::Store;
+use ipnet::IpNet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    evaluation::{ChooseBot, Evaluations},
+    advice::Adviser,
+    client::Proxies,
+    evaluation::Evaluations,
     feed::Feeds,
     hub::Hub,
     people::{People, PeopleOptions},
+    places::ClientPlaces,
+    queue::WorkQueue,
     standing::Standings,
 };
+
+/// One client has at most this share of all connections, and half as many pages that it follows.
+const OF_ONE_CLIENT: usize = 4;
+/// Of four connections at most three are those of pages that are followed: others can still look.
+const FOLLOWERS: (usize, usize) = (3, 4);
 
 /// What a page is made from.
 pub struct SiteOptions {
@@ -21,10 +31,14 @@ pub struct SiteOptions {
     pub hub: Arc<Hub>,
     /// Games of people; none where nobody may play.
     pub people: Option<PeopleOptions>,
-    /// Whose estimates evaluate games; where it has no bot for a game, random playouts do.
-    pub analyst: ChooseBot,
+    /// Gives hints and evaluates games.
+    pub adviser: Adviser,
     /// The host names of the page besides localhost and addresses.
     pub names: Vec<String>,
+    /// The proxies before the page: what they write into `X-Forwarded-For` is believed.
+    pub proxies: Vec<IpNet>,
+    /// How many connections are open at once. A browser that follows a page has one of its own.
+    pub connections: usize,
 }
 
 pub(crate) struct Site {
@@ -35,6 +49,11 @@ pub(crate) struct Site {
     pub(crate) evaluations: Evaluations,
     pub(crate) people: Option<Arc<People>>,
     pub(crate) names: Vec<String>,
+    pub(crate) proxies: Proxies,
+    /// Connections, by those who connect.
+    pub(crate) connections: ClientPlaces,
+    /// Pages that are followed, by clients.
+    pub(crate) followers: ClientPlaces,
     pub(crate) stop: CancellationToken,
 }
 
@@ -44,18 +63,29 @@ impl Site {
             store,
             hub,
             people,
-            analyst,
+            adviser,
             names,
+            proxies,
+            connections,
         } = options;
+        let queue = Arc::new(WorkQueue::new());
+        if let Err(error) = queue.start() {
+            tracing::error!(%error, "nobody is given a hint or an evaluation");
+        }
+        let of_one = connections.div_ceil(OF_ONE_CLIENT);
+        let followers = connections * FOLLOWERS.0 / FOLLOWERS.1;
         Self {
             standings: Standings::new(store.clone()),
-            evaluations: Evaluations::new(analyst.clone()),
+            evaluations: Evaluations::new(adviser.clone(), queue.clone()),
             feeds: Feeds::new(hub.clone()),
-            people: people.map(|options| Arc::new(People::new(options, analyst))),
+            people: people.map(|options| Arc::new(People::new(options, adviser, queue))),
             names: names
                 .into_iter()
                 .map(|name| name.to_ascii_lowercase())
                 .collect(),
+            proxies: Proxies(proxies),
+            connections: ClientPlaces::new(connections, of_one),
+            followers: ClientPlaces::new(followers, of_one.div_ceil(2)),
             store,
             hub,
             stop,

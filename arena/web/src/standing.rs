@@ -12,7 +12,7 @@ use arena_events::{Event, figures::FiguresEvent, standings::StandingsEvent};
 use arena_store::{Store, Tournament, TournamentSummary};
 use arena_tournament::{Definition, RatingsAfter, Snapshot, StoredResults, events, rating_history};
 use referee_worker::Buckets;
-use tokio::{runtime::Handle, task::spawn_blocking};
+use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking};
 
 use crate::error::PageError;
 
@@ -59,6 +59,9 @@ pub(crate) struct Standings {
     store: Store,
     slots: Mutex<HashMap<String, Slot>>,
     list: tokio::sync::Mutex<Option<Kept<Vec<TournamentSummary>>>>,
+    /// One tournament's are computed at a time, however many are looked at: what is played meanwhile
+    /// has the other cores.
+    turn: Semaphore,
 }
 
 impl<T> Kept<T> {
@@ -82,6 +85,7 @@ impl Standings {
             store,
             slots: Mutex::default(),
             list: tokio::sync::Mutex::default(),
+            turn: Semaphore::new(1),
         }
     }
 
@@ -144,6 +148,7 @@ impl Standings {
 
     /// On a thread of its own: folding a schedule over many scores takes long.
     async fn compute(&self, tournament: Tournament, games: u64) -> Result<Standing, PageError> {
+        let _turn = self.turn.acquire().await;
         let store = self.store.clone();
         let runtime = Handle::current();
         spawn_blocking(move || runtime.block_on(compute(&store, tournament, games)))

@@ -12,7 +12,7 @@ mod kubernetes;
 mod r#match;
 mod metrics;
 mod packing;
-mod page;
+pub(crate) mod page;
 mod play;
 mod replay;
 mod selftest;
@@ -36,7 +36,7 @@ use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
 use referee_worker::Entry;
 
-use crate::{End, report, usage};
+use crate::{End, adviser, report, usage};
 
 /// Runs bots against each other and shows how it went.
 #[derive(Parser)]
@@ -125,6 +125,9 @@ enum Verb {
     /// Run a bot that misbehaves (what `check-referee` starts)
     #[command(hide = true)]
     Villain(villains::Villain),
+    /// Answer one request for a hint or an evaluation (what `serve` starts)
+    #[command(hide = true)]
+    Advise,
     #[command(flatten)]
     Hidden(Hidden),
 }
@@ -172,6 +175,7 @@ impl Cli {
             Verb::Man { verbs } => man(&verbs),
             // How it ends is a part of how it misbehaves.
             Verb::Villain(villain) => std::process::exit(villain.main(Some("villain")).into()),
+            Verb::Advise => adviser::answer(),
             Verb::Hidden(verb) => verb.run(),
         }
     }

@@ -1,7 +1,7 @@
 //! The web page of `arena serve`, and games of people on it.
 
 use std::{
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
     path::PathBuf,
     sync::Arc,
     thread::JoinHandle,
@@ -12,14 +12,18 @@ use anyhow::Context as _;
 use arena_review::InProcessBot;
 use arena_store::Store;
 use arena_tournament::parse_limit;
-use arena_web::{ChooseBot, Hub, Opponent, PeopleOptions, SiteOptions};
+use arena_web::{ChooseBot, Hub, Opponent, PeopleOptions, RecordBounds, SiteOptions};
 use clap::Args;
+use ipnet::IpNet;
+use referee_cli::files::FileShares;
 use referee_games::GAMES;
 use referee_worker::{Entry, LaunchContext, is_of_a_name};
 use tokio_util::sync::CancellationToken;
 
-use crate::{bots::schemes, built_in::BuiltIn, report, usage};
+use crate::{adviser, bots::schemes, built_in::BuiltIn, report, usage};
 
+/// How many connections are open at once.
+const CONNECTIONS: usize = 4_000;
 /// Where the page is if nothing is said.
 const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
@@ -40,6 +44,16 @@ pub(crate) struct PageArgs {
         value_delimiter = ','
     )]
     page_names: Vec<String>,
+    /// A proxy before the page, as an address or a network: the addresses that it writes into
+    /// X-Forwarded-For tell people apart. Without it all that come through a proxy are one.
+    #[arg(
+        long = "page-proxy",
+        env = "ARENA_PAGE_PROXY",
+        value_name = "ADDRESS",
+        value_delimiter = ',',
+        value_parser = parse_network
+    )]
+    page_proxies: Vec<IpNet>,
     /// Nobody plays on the page.
     #[arg(long, env = "ARENA_NO_PLAY")]
     no_play: bool,
@@ -55,6 +69,19 @@ pub(crate) struct PageArgs {
     /// Where games of people are kept [default: arena-runs/people].
     #[arg(long, value_name = "FOLDER")]
     people_folder: Option<PathBuf>,
+    /// How much space records of games of people may take, in MiB. The oldest are removed.
+    #[arg(long, default_value_t = 256, value_name = "MIB")]
+    people_records: u64,
+    /// How long records of games of people are kept.
+    #[arg(long, default_value = "90d", value_parser = parse_limit, value_name = "TIME")]
+    people_age: Duration,
+}
+
+fn parse_network(text: &str) -> Result<IpNet, String> {
+    let address = || text.parse::<IpAddr>().map(IpNet::from);
+    text.parse()
+        .or_else(|_| address())
+        .map_err(|_| "expected an address or a network, as in 127.0.0.1 or 10.0.0.0/8".to_owned())
 }
 
 /// A page that can be served.
@@ -102,6 +129,12 @@ impl PageArgs {
         !self.no_play
     }
 
+    /// How many games of people and how many connections there may be, if there are enough files.
+    pub(crate) const fn wanted(&self) -> (usize, usize) {
+        let people = if self.has_play() { self.people } else { 0 };
+        (people, CONNECTIONS)
+    }
+
     /// Serves it in a thread of its own until it is stopped. `context` starts the bots of games that
     /// people play; without it nobody plays.
     pub(crate) fn serve(
@@ -109,6 +142,7 @@ impl PageArgs {
         page: Page,
         store: Store,
         context: Option<LaunchContext>,
+        shares: FileShares,
         stop: CancellationToken,
     ) -> anyhow::Result<JoinHandle<std::io::Result<()>>> {
         let people = match context {
@@ -116,18 +150,23 @@ impl PageArgs {
             Some(context) => Some(PeopleOptions {
                 context,
                 opponents: self.opponents()?,
-                hinter: hinter(),
                 folder: std::path::absolute(self.folder())?,
+                records: RecordBounds {
+                    bytes: self.people_records.saturating_mul(1 << 20),
+                    age: self.people_age,
+                },
                 grace: self.away,
-                most: self.people,
+                most: shares.people,
             }),
         };
         let options = SiteOptions {
             store,
             hub: page.hub,
             people,
-            analyst: analyst(),
+            adviser: adviser::in_processes()?,
             names: self.page_names.clone(),
+            proxies: self.page_proxies.clone(),
+            connections: shares.viewers,
         };
         arena_web::serve(options, page.listener, stop).context("could not serve the page")
     }
@@ -163,12 +202,12 @@ impl PageArgs {
 }
 
 /// Hints come from the strongest built-in bot.
-fn hinter() -> ChooseBot {
+pub(crate) fn hinter() -> ChooseBot {
     Arc::new(|game| built_in(house_bots::best(game)))
 }
 
 /// Games are evaluated by the built-in bots that have estimates.
-pub(super) fn analyst() -> ChooseBot {
+pub(crate) fn analyst() -> ChooseBot {
     Arc::new(|game| built_in(house_bots::analyst(game)?))
 }
 

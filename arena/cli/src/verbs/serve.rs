@@ -20,7 +20,8 @@ use arena_web::{Hub, HubObserver};
 use clap::Args;
 use referee::{BotSandbox, Cores, core_count};
 use referee_cli::{
-    CacheArgs, Hidden, PinArgs, files, net::TlsListenArgs, random_bytes, sandbox::SandboxArgs,
+    CacheArgs, Hidden, PinArgs, files::FileShares, net::TlsListenArgs, random_bytes,
+    sandbox::SandboxArgs,
 };
 use referee_games::game_name;
 use referee_net::Bounds;
@@ -36,6 +37,9 @@ use super::{
 use crate::{
     End, bots::schemes, metrics, play::worker_name, pods, report, reporter::Reporter, stop, usage,
 };
+
+/// How many workers there are at most.
+const WORKERS: usize = 20_000;
 
 #[derive(Args)]
 pub(crate) struct Serve {
@@ -133,7 +137,8 @@ impl Serve {
             Some(file) => Some(pods::controller(file.as_deref(), tournaments.clone()).await?),
             None => None,
         };
-        let local = self.workers()?;
+        let shares = self.file_shares(page.is_some())?;
+        let local = self.workers(shares.games)?;
         let options = ServiceOptions {
             access: if self.open {
                 Access::Open
@@ -153,7 +158,7 @@ impl Serve {
         ));
         let end = CancellationToken::new();
         let page = match page {
-            Some(page) => Some(self.serve_page(page, end.clone()).await?),
+            Some(page) => Some(self.serve_page(page, shares, end.clone()).await?),
             None => None,
         };
         let playing = async {
@@ -176,7 +181,7 @@ impl Serve {
             worked
         };
         let bounds = Bounds {
-            connections: 20_000,
+            connections: shares.workers,
             ..Bounds::default()
         };
         let serving = serve(
@@ -242,6 +247,7 @@ impl Serve {
     async fn serve_page(
         &self,
         page: Page,
+        shares: FileShares,
         end: CancellationToken,
     ) -> anyhow::Result<JoinHandle<std::io::Result<()>>> {
         let store = self.store.open().await?;
@@ -254,19 +260,35 @@ impl Serve {
                 })
                 .ok(),
         };
-        self.page.serve(page, store, context, end)
+        self.page.serve(page, store, context, shares, end)
+    }
+
+    /// The files that may be open, divided between those who need them.
+    fn file_shares(&self, has_page: bool) -> anyhow::Result<FileShares> {
+        let (people, viewers) = match has_page {
+            true => self.page.wanted(),
+            false => (0, 0),
+        };
+        let games = match self.concurrency {
+            Some(games) => games as usize,
+            None => Workers::default_concurrency(self.pin.cores()?.as_ref()),
+        };
+        Ok(FileShares::within_limit(FileShares {
+            games,
+            people,
+            workers: WORKERS,
+            viewers,
+        }))
     }
 
     /// The workers of this process, if it is to play.
-    fn workers(&self) -> anyhow::Result<Option<Workers>> {
+    fn workers(&self, games: usize) -> anyhow::Result<Option<Workers>> {
+        if games == 0 {
+            return Ok(None);
+        }
         let cores = self.pin.cores()?;
-        let concurrency = match self.concurrency {
-            Some(0) => return Ok(None),
-            Some(games) => files::games_of_any_kind_at_once(games as usize),
-            None => Workers::default_concurrency(cores.as_ref()),
-        };
         let context = self.launch_context(cores.as_ref())?;
-        Ok(Some(Workers::start(context, cores.as_ref(), concurrency)?))
+        Ok(Some(Workers::start(context, cores.as_ref(), games)?))
     }
 
     /// What starts bots on this machine.

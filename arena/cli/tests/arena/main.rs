@@ -41,5 +41,6 @@ mod stops;
 mod strategies;
 mod tournaments;
 mod travel;
+mod viewers;
 mod vocabulary;
 mod workers;

@@ -51,19 +51,27 @@
 
   const from = document.body.dataset.events;
   if (from) {
-    const source = new EventSource(from);
     const lost = byId("lost");
-    source.onmessage = (event) => {
-      lost.hidden = true;
-      const changes = JSON.parse(event.data);
-      apply(changes);
-      if (changes.last) source.close();
+    let source = null;
+    let losing = null;
+    const found = () => { clearTimeout(losing); losing = null; lost.hidden = true; };
+    const follow = () => {
+      source = new EventSource(from);
+      source.onopen = found;
+      source.onmessage = (event) => {
+        found();
+        const changes = JSON.parse(event.data);
+        apply(changes);
+        if (changes.last) source.close();
+      };
+      source.onerror = () => {
+        // The browser comes again by itself, unless it was refused: there was no room.
+        if (source.readyState === EventSource.CLOSED) setTimeout(follow, 30000);
+        // A connection ends after a while, and the next one is there in a moment.
+        losing ??= setTimeout(() => { lost.hidden = false; }, 5000);
+      };
     };
-    source.onerror = () => {
-      if (source.readyState === EventSource.CLOSED) return;
-      lost.hidden = false;
-    };
-    source.onopen = () => { lost.hidden = true; };
+    follow();
     // A page that is left says so at once.
     window.addEventListener("pagehide", () => source.close());
     window.addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });

@@ -1,15 +1,8 @@
 //! The front page: what is being played now, with boards that move, and what was played last.
 
-use std::{collections::HashMap, convert::Infallible, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
-use axum::{
-    extract::State,
-    response::{
-        Response,
-        sse::{Event, Sse},
-    },
-};
-use futures_util::Stream;
+use axum::{extract::State, response::Response};
 use maud::html;
 use referee_games::{GAMES, game, game_name};
 use referee_worker::lease::GameKey;
@@ -18,7 +11,7 @@ use tokio::sync::Mutex;
 use crate::{
     caller::Caller,
     error::PageError,
-    feed::{self, Block, Frame},
+    feed::{Block, Frame},
     hub::Mirror,
     language::Language,
     layout::{self, part},
@@ -65,19 +58,16 @@ pub(crate) async fn show(caller: Caller, State(site): OfSite) -> Response {
     layout::live_page(&caller, title, "/events", &body)
 }
 
-pub(crate) async fn events(
-    caller: Caller,
-    State(site): OfSite,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+pub(crate) async fn events(caller: Caller, State(site): OfSite) -> Response {
     let language = caller.language;
     let of = site.clone();
     let shown = Arc::new(Mutex::new(Shown::new()));
     let topic = format!("front {}", language.code());
-    let following = site.feeds.follow(topic, site.hub.subscribe(), move || {
+    let heard = site.hub.subscribe();
+    site.follow(caller.client, topic, heard, (), move || {
         let (site, shown) = (of.clone(), shown.clone());
         async move { frame(&site, language, &mut *shown.lock().await).await.ok() }
-    });
-    feed::events(following, site.stop.clone())
+    })
 }
 
 /// The same games as before are played on from where they were.

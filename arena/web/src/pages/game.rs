@@ -44,9 +44,13 @@ impl Asked {
         self,
         site: &Site,
         record: &Record,
+        caller: &Caller,
     ) -> Result<Option<Arc<Course>>, PageError> {
         match self.evaluation {
-            Some(YesOrNo::Yes) => site.evaluations.of(record).await.map(Some),
+            Some(YesOrNo::Yes) => {
+                let course = site.evaluations.of(record, caller.client);
+                course.await.map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -76,7 +80,7 @@ pub(crate) async fn show(
     let found = async {
         let record = records::find(&site, &name, &key).await?;
         let position = asked.position(&record)?;
-        let course = asked.course(&site, &record).await?;
+        let course = asked.course(&site, &record, &caller).await?;
         Ok::<_, PageError>((Game::of(record)?, position, course))
     };
     let (game, position, course) = match found.await {

@@ -1,23 +1,17 @@
 //! A game that is being played, as it stands.
 
-use std::convert::Infallible;
-
 use arena_draw::{Look, Picture, spoken};
 use axum::{
     extract::{Path, State},
-    response::{
-        IntoResponse as _, Response,
-        sse::{Event, Sse},
-    },
+    response::{IntoResponse as _, Response},
 };
-use futures_util::Stream;
 use maud::html;
 use referee_worker::lease::GameKey;
 
 use crate::{
     caller::Caller,
     error::PageError,
-    feed::{self, Block, Frame},
+    feed::{Block, Frame},
     hub::Mirror,
     language::Language,
     layout::{self, part},
@@ -67,14 +61,17 @@ pub(crate) async fn events(
     caller: Caller,
     State(site): OfSite,
     Path((tournament, game)): Path<(String, String)>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Response> {
-    let key = key(&game).map_err(|error| error.json())?;
+) -> Response {
+    let key = match key(&game) {
+        Ok(key) => key,
+        Err(error) => return error.json(),
+    };
     let language = caller.language;
     let topic = format!("live {} {tournament}/{game}", language.code());
     let of = site.clone();
     let mut mirror: Option<Mirror> = None;
     let heard = site.hub.subscribe();
-    let following = site.feeds.follow(topic, heard, move || {
+    site.follow(caller.client, topic, heard, (), move || {
         let is_current =
             (mirror.as_mut()).is_some_and(|mirror| mirror.catch_up(&of.hub, &tournament, key));
         if !is_current {
@@ -87,8 +84,7 @@ pub(crate) async fn events(
             is_last: true,
             ..Frame::default()
         })))
-    });
-    Ok(feed::events(following, site.stop.clone()))
+    })
 }
 
 /// A board of the front page.

@@ -1,6 +1,6 @@
 //! A tournament: its standings with error bars, who beat whom, its schedule, how games ended.
 
-use std::{convert::Infallible, sync::Arc};
+use std::sync::Arc;
 
 use arena_events::{
     schedule::{MatchPlayer, ScheduleRound},
@@ -8,19 +8,15 @@ use arena_events::{
 };
 use axum::{
     extract::{Path, State},
-    response::{
-        Response,
-        sse::{Event, Sse},
-    },
+    response::Response,
 };
-use futures_util::Stream;
 use maud::{Markup, html};
 use referee_games::game;
 
 use crate::{
     caller::Caller,
     error::PageError,
-    feed::{self, Block, Frame},
+    feed::{Block, Frame},
     language::Language,
     layout::{self, part},
     pages,
@@ -77,18 +73,18 @@ pub(crate) async fn events(
     caller: Caller,
     State(site): OfSite,
     Path(name): Path<String>,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+) -> Response {
     let language = caller.language;
     let of = site.clone();
     let topic = format!("tournament {} {name}", language.code());
-    let following = site.feeds.follow(topic, site.hub.subscribe(), move || {
+    let heard = site.hub.subscribe();
+    site.follow(caller.client, topic, heard, (), move || {
         let (site, name) = (of.clone(), name.clone());
         async move {
             let standing = site.standings.of(&name).await.ok()?;
             Some(frame(&site, &standing, language))
         }
-    });
-    feed::events(following, site.stop.clone())
+    })
 }
 
 fn frame(site: &Arc<Site>, standing: &Standing, language: Language) -> Frame {

@@ -1,6 +1,6 @@
 //! What browsers ask for while people play.
 
-use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
 use arena_play::setup_with;
 use axum::{
@@ -10,13 +10,9 @@ use axum::{
         HeaderMap, StatusCode,
         header::{ACCEPT, HOST, SET_COOKIE},
     },
-    response::{
-        AppendHeaders, IntoResponse as _, Response,
-        sse::{Event, Sse},
-    },
+    response::{AppendHeaders, IntoResponse as _, Response},
     routing::{get, post},
 };
-use futures_util::Stream;
 use referee_core::{Dice, GameKind, Record, Seat, Seed};
 use referee_games::game;
 use serde::Deserialize;
@@ -30,7 +26,9 @@ use super::{
 };
 use crate::{
     caller::{Browser, Caller, random_id},
-    error::PageError,
+    client::Client,
+    error::{Full, PageError},
+    evaluation::PATIENCE,
     feed, layout,
     pages::game as game_page,
     serve::OfSite,
@@ -84,8 +82,8 @@ async fn begin(
     };
     let kind = form.get("game").and_then(|name| game(name));
     let begun = caller.named().and_then(|(browser, cookie)| {
-        people.check_browser(&browser)?;
-        let kept = read_settings(people, &form, kind, &browser)?;
+        people.check_room(&browser, caller.client)?;
+        let kept = read_settings(people, &form, kind, (&browser, caller.client))?;
         let table = people.begin(kept)?;
         table.touch(&browser);
         Ok((table, cookie))
@@ -96,11 +94,11 @@ async fn begin(
             (AppendHeaders(cookie.map(|cookie| (SET_COOKIE, cookie))), to).into_response()
         }
         Err(error) => {
-            let wrong = error.to_string();
+            let wrong = error.told(caller.language);
             let browser = caller.browser.as_ref();
             let body = pages::lobby(people, kind, browser, Some(&wrong), caller.language);
             let mut response = layout::page(&caller, caller.language.pick("Play", "对局"), &body);
-            *response.status_mut() = error.status();
+            error.mark(&mut response);
             response
         }
     }
@@ -110,7 +108,7 @@ fn read_settings(
     people: &People,
     form: &BTreeMap<String, String>,
     kind: Option<&'static dyn GameKind>,
-    browser: &Browser,
+    (browser, client): (&Browser, Client),
 ) -> Result<KeptGame, PageError> {
     let bad = |told: String| Err(PageError::Bad(told));
     let asked = |key: &str| form.get(key).map_or("", |value| value.trim());
@@ -209,6 +207,8 @@ fn read_settings(
         chairs,
         limit_ms,
         is_timed: asked("timed") == "1",
+        client: Some(client),
+        began_unix_ms: kept::now(),
         answers: Vec::new(),
     })
 }
@@ -268,13 +268,12 @@ fn page(
     )
 }
 
-async fn events(
-    caller: Caller,
-    State(site): OfSite,
-    Path(id): Path<String>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Response> {
-    let found = find(&site, &id).map_err(|error| error.json())?;
-    let table = found.ok_or_else(|| StatusCode::NO_CONTENT.into_response())?;
+async fn events(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Response {
+    let table = match find(&site, &id) {
+        Ok(Some(table)) => table,
+        Ok(None) => return StatusCode::NO_CONTENT.into_response(),
+        Err(error) => return error.json(),
+    };
     let own = table.seats_of(caller.browser.as_ref());
     let presence = match (&caller.browser, &own[..]) {
         (Some(browser), [_, ..]) => Some(table.present(browser)),
@@ -282,10 +281,10 @@ async fn events(
     };
     let language = caller.language;
     let topic = format!("{}{} {id} {own:?}", feed::TABLE, language.code());
-    let following = site.feeds.follow(topic, table.subscribe(), move || {
+    let heard = table.subscribe();
+    site.follow(caller.client, topic, heard, presence, move || {
         std::future::ready(Some(pages::frame(&table, &own, language)))
-    });
-    Ok(feed::events_while(following, site.stop.clone(), presence))
+    })
 }
 
 async fn join(caller: Caller, State(site): OfSite, Path(id): Path<String>) -> Response {
@@ -361,9 +360,11 @@ async fn act(
     let (act, version) = match &*act {
         "move" => (Act::Move(acted.written), acted.version),
         "back" => (Act::Back, None),
+        "agree" => (Act::Agree(true), acted.version),
+        "refuse" => (Act::Agree(false), acted.version),
         "resign" => (Act::Resign, None),
-        "hint" => (Act::Hint, None),
-        "evaluate" => (Act::Evaluate, None),
+        "hint" => (Act::Hint(caller.client), None),
+        "evaluate" => (Act::Evaluate(caller.client), None),
         other => {
             let told = format!("there is nothing like \"{other}\" to do");
             return PageError::NotFound(told).page(&caller);
@@ -373,15 +374,20 @@ async fn act(
         table.touch(browser);
     }
     // A bot that thinks has its time; whoever asked waits no longer than that.
-    let acting = tokio::time::timeout(Duration::from_secs(90), table.act(seat, version, act));
-    let answered = acting.await.unwrap_or(Err(Refused::NotAsked));
+    let acting = tokio::time::timeout(PATIENCE, table.act(seat, version, act));
+    let answered = acting.await.unwrap_or(Err(Refused::Full(Full::Work)));
     let told = pages::answer(&answered, &table, caller.language);
     let status = match &answered {
         Ok(_) => StatusCode::OK,
         Err(Refused::GoneOn) => StatusCode::CONFLICT,
+        Err(Refused::Full(full)) => full.status(),
         Err(_) => StatusCode::UNPROCESSABLE_ENTITY,
     };
-    done(&caller, &table, &told, status, &headers)
+    let mut response = done(&caller, &table, &told, status, &headers);
+    if let Err(Refused::Full(full)) = answered {
+        PageError::from(full).mark(&mut response);
+    }
+    response
 }
 
 /// The script is answered in JSON and hears of changes; without it the page is shown again.
@@ -427,7 +433,7 @@ async fn finished(
 ) -> Response {
     let found = async {
         let game = finished_game(&site, &id)?;
-        let course = asked.course(&site, &game.record).await?;
+        let course = asked.course(&site, &game.record, &caller).await?;
         Ok::<_, PageError>((asked.position(&game.record)?, course, game))
     };
     match found.await {

@@ -6,6 +6,7 @@ use std::{
     io::{self, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use arena_play::GivenAnswer;
@@ -13,7 +14,8 @@ use referee_core::{Record, Seed};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::caller::Browser;
+use super::RecordBounds;
+use crate::{caller::Browser, client::Client};
 
 /// A game as it is kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -27,6 +29,12 @@ pub(crate) struct KeptGame {
     pub(crate) chairs: Vec<Chair>,
     pub(crate) limit_ms: u64,
     pub(crate) is_timed: bool,
+    /// Who has begun it; files of older versions do not say.
+    #[serde(default)]
+    pub(crate) client: Option<Client>,
+    /// When it began, in milliseconds since 1970.
+    #[serde(default = "now")]
+    pub(crate) began_unix_ms: u64,
     pub(crate) answers: Vec<Vec<GivenAnswer>>,
 }
 
@@ -48,6 +56,12 @@ impl Chair {
     pub(crate) const fn is_free(&self) -> bool {
         matches!(self, Self::Person { browser: None })
     }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
 }
 
 /// Whether a text can be a game's name: nothing else becomes a part of a path.
@@ -94,6 +108,37 @@ pub(crate) fn read_record(folder: &Path, id: &str) -> io::Result<Option<String>>
     }
 }
 
+/// Removes records, the oldest first, until the rest is within bounds.
+pub(crate) fn prune(folder: &Path, bounds: RecordBounds, now: SystemTime) -> io::Result<()> {
+    let files = match fs::read_dir(folder.join("records")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        files => files?,
+    };
+    let mut records = Vec::new();
+    for file in files {
+        let file = file?;
+        // Somebody else may have removed it.
+        if let Ok(about) = file.metadata()
+            && about.is_file()
+        {
+            records.push((about.modified()?, about.len(), file.path()));
+        }
+    }
+    records.sort_by(|a, b| b.cmp(a));
+    let mut bytes = 0_u64;
+    for (modified, length, path) in records {
+        bytes = bytes.saturating_add(length);
+        let age = now.duration_since(modified).unwrap_or_default();
+        if bytes > bounds.bytes || age > bounds.age {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The games that were being played.
 pub(crate) fn read_all(folder: &Path) -> Vec<io::Result<KeptGame>> {
     let Ok(files) = fs::read_dir(folder.join("games")) else {
@@ -133,4 +178,61 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()?;
     drop(file);
     fs::rename(new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+
+    /// Writes records of 1000 bytes, each a day older than the one before, and gives which of them are
+    /// left within bounds.
+    fn left_within(bounds: RecordBounds) -> Vec<u64> {
+        let folder = tempfile::tempdir().unwrap();
+        let now = SystemTime::now();
+        let id = |number: u64| format!("{number:032x}");
+        for number in 0..10 {
+            let path = record_file(folder.path(), &id(number));
+            write_whole(&path, &[b' '; 1000]).unwrap();
+            let file = fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(now - DAY * number as u32).unwrap();
+        }
+        prune(folder.path(), bounds, now).unwrap();
+        let is_left = |number: &u64| read_record(folder.path(), &id(*number)).unwrap().is_some();
+        (0..10).filter(is_left).collect()
+    }
+
+    #[test]
+    fn the_oldest_records_go_first_by_their_bytes_and_their_age() {
+        let all = RecordBounds {
+            bytes: 10_000,
+            age: DAY * 30,
+        };
+        assert_eq!(left_within(all), (0..10).collect::<Vec<_>>());
+        let few = RecordBounds {
+            bytes: 3_500,
+            ..all
+        };
+        assert_eq!(left_within(few), [0, 1, 2]);
+        let young = RecordBounds {
+            age: DAY * 4,
+            ..all
+        };
+        assert_eq!(left_within(young), [0, 1, 2, 3, 4]);
+        let none = RecordBounds { bytes: 0, ..all };
+        assert_eq!(left_within(none), [0_u64; 0]);
+    }
+
+    #[test]
+    fn no_records_are_within_bounds() {
+        let folder = tempfile::tempdir().unwrap();
+        let bounds = RecordBounds {
+            bytes: 0,
+            age: Duration::ZERO,
+        };
+        prune(folder.path(), bounds, SystemTime::now()).unwrap();
+    }
 }

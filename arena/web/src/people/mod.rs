@@ -11,7 +11,7 @@ use std::{
     collections::HashMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use arena_play::{Player, Seating};
@@ -19,15 +19,32 @@ use referee_core::{GameInfo, GameKind, Limits};
 use referee_worker::{Entry, LaunchContext};
 
 pub(crate) use handlers::routes;
+#[cfg(test)]
+pub(crate) use kept::Chair as SeatedPlayer;
 
 use self::{
     kept::{Chair, KeptGame},
     table::Table,
 };
-use crate::{caller::Browser, error::PageError, evaluation::ChooseBot, site::Site};
+use crate::{
+    advice::Adviser,
+    caller::Browser,
+    client::Client,
+    error::{Full, PageError},
+    queue::WorkQueue,
+    site::Site,
+};
 
 /// So many games one browser has at once.
 const OF_ONE_BROWSER: usize = 8;
+/// So many games are begun from one address and not over, or half of all where that is less.
+const OF_ONE_CLIENT: usize = 16;
+/// So many times as many are kept with those that are over and still shown.
+const STILL_SHOWN: usize = 4;
+/// Whoever is asked has resigned where nothing was played for so long, even if their page is open.
+const STANDSTILL: Duration = Duration::from_secs(2 * 3600);
+/// No game lasts longer: whoever is asked then has resigned.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
 /// How often it is looked who is away.
 const LOOK: Duration = Duration::from_secs(2);
 
@@ -49,29 +66,40 @@ pub struct PeopleOptions {
     pub context: LaunchContext,
     /// Whom they may play against. Nobody can name another program.
     pub opponents: Vec<Opponent>,
-    /// Who gives hints.
-    pub hinter: ChooseBot,
     /// Where games are kept.
     pub folder: PathBuf,
+    /// Which records of games are kept there.
+    pub records: RecordBounds,
     /// Whoever is away for so long has resigned.
     pub grace: Duration,
     /// So many games are played at once.
     pub most: usize,
 }
 
+/// Which records are kept of games that are over: the newest ones.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordBounds {
+    /// All together have no more bytes.
+    pub bytes: u64,
+    /// None is older.
+    pub age: Duration,
+}
+
 /// All games of people.
 pub(crate) struct People {
     options: PeopleOptions,
-    /// Whose estimates tell people what they can expect.
-    analyst: ChooseBot,
+    /// Gives hints, and tells people what they can expect.
+    adviser: Adviser,
+    queue: Arc<WorkQueue>,
     tables: Mutex<HashMap<String, Arc<Table>>>,
 }
 
 impl People {
-    pub(crate) fn new(options: PeopleOptions, analyst: ChooseBot) -> Self {
+    pub(crate) fn new(options: PeopleOptions, adviser: Adviser, queue: Arc<WorkQueue>) -> Self {
         Self {
             options,
-            analyst,
+            adviser,
+            queue,
             tables: Mutex::default(),
         }
     }
@@ -88,7 +116,7 @@ impl People {
         })
     }
 
-    /// Begins a game.
+    /// Begins a game, or goes on with one, where there is room for it.
     fn begin(self: &Arc<Self>, kept: KeptGame) -> Result<Arc<Table>, PageError> {
         let kind = referee_games::game(&kept.game).ok_or_else(|| {
             PageError::system(
@@ -100,24 +128,39 @@ impl People {
         tables.retain(|_, table| !table.is_forgotten());
         let running = tables.values().filter(|table| !table.is_over());
         if running.count() >= self.options.most {
-            return Err(PageError::Busy(
-                "so many games are being played here that there is no room for another one; try \
-                 again later"
-                    .to_owned(),
-            ));
+            return Err(Full::Games.into());
+        }
+        if tables.len() >= self.options.most * STILL_SHOWN {
+            // Its record is there.
+            let over = tables
+                .values()
+                .filter_map(|table| Some((table.over_at()?, table.id())));
+            let first = over.min().map(|(_, id)| id.to_owned());
+            first.map(|id| tables.remove(&id));
         }
         let table = Table::start(self.clone(), kind, kept);
         tables.insert(table.id().to_owned(), table.clone());
         Ok(table)
     }
 
-    /// Whether a browser may begin another game.
-    fn check_browser(&self, browser: &Browser) -> Result<(), PageError> {
-        match self.of_browser(browser).len() {
-            0..OF_ONE_BROWSER => Ok(()),
-            _ => Err(PageError::Busy(format!(
-                "you play {OF_ONE_BROWSER} games already; finish or resign one first"
-            ))),
+    /// Whether a browser may begin another game from this address.
+    fn check_room(&self, browser: &Browser, client: Client) -> Result<(), PageError> {
+        if self.of_browser(browser).len() >= OF_ONE_BROWSER {
+            return Err(Full::GamesOfBrowser.into());
+        }
+        let of_one = self.options.most.div_ceil(2).min(OF_ONE_CLIENT);
+        let tables = self.tables();
+        let own = tables
+            .values()
+            .filter(|table| table.client() == Some(client));
+        let (mut running, mut all) = (0, 0);
+        for table in own.filter(|table| !table.is_forgotten()) {
+            all += 1;
+            running += usize::from(!table.is_over());
+        }
+        match running < of_one && all < of_one * STILL_SHOWN {
+            true => Ok(()),
+            false => Err(Full::GamesOfClient.into()),
         }
     }
 
@@ -137,6 +180,16 @@ impl People {
         self.tables().get(id).cloned()
     }
 
+    /// Removes the records that are too many or too old.
+    fn prune(&self) {
+        let (folder, bounds) = (self.options.folder.clone(), self.options.records);
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = kept::prune(&folder, bounds, SystemTime::now()) {
+                tracing::error!(%error, "old records of games of people can't be removed");
+            }
+        });
+    }
+
     /// Goes on with the games that were being played when the arena ended.
     fn go_on(self: &Arc<Self>) {
         for kept in kept::read_all(&self.options.folder) {
@@ -150,6 +203,14 @@ impl People {
                 Err(error) => tracing::warn!(%error, "a game of people can't be read"),
             }
         }
+    }
+}
+
+#[cfg(test)]
+impl People {
+    /// A game by where it is.
+    pub(crate) fn table_at(&self, path: &str) -> Option<Arc<Table>> {
+        self.table(path.strip_prefix("/play/")?)
     }
 }
 
@@ -192,6 +253,7 @@ pub(crate) async fn look_after(site: &Arc<Site>) {
     let Some(people) = &site.people else {
         return std::future::pending().await;
     };
+    people.prune();
     people.go_on();
     loop {
         tokio::time::sleep(LOOK).await;

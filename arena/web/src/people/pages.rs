@@ -178,6 +178,7 @@ pub(super) fn table(
                 (layout::block(&frame, "state"))
                 @if !own.is_empty() {
                     (layout::block(&frame, "moving"))
+                    (layout::block(&frame, "back"))
                     (layout::block(&frame, "acts"))
                     (layout::block(&frame, "evaluation"))
                 }
@@ -270,6 +271,35 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
             }
         }
     };
+    let request = table.take_back_request(&view);
+    let back = html! {
+        @if let Some((who, waits_for)) = &request {
+            @if own.contains(who) {
+                p { (language.pick("You have asked to take back your last move.", "你已请求悔棋。")) }
+            }
+            @if let Some(seat) = own.iter().find(|seat| waits_for.contains(seat)) {
+                p { (asks_to_take_back(&table.names[who.index()], language)) }
+                div.acts {
+                    @for (name, words) in [
+                        ("agree", language.pick("Agree", "同意")),
+                        ("refuse", language.pick("Refuse", "拒绝")),
+                    ] {
+                        form.act method="post" action=(format!("{at}/{name}")) data-acts {
+                            input type="hidden" name="seat" value=(seat);
+                            input type="hidden" name="version" value=(view.version);
+                            button type="submit" { (words) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    if let Some((who, waits_for)) = &request
+        && own.iter().any(|seat| waits_for.contains(seat))
+    {
+        let asks = asks_to_take_back(&table.names[who.index()], language);
+        said = format!("{asks} {said}");
+    }
     let expected = match seen.and_then(|(seat, _)| table.evaluation(seat, &view)) {
         Some(expected) => evaluation::bars(&table.names, &expected, language),
         None => html! {},
@@ -303,12 +333,20 @@ pub(super) fn frame(table: &Table, own: &[Seat], language: Language) -> Frame {
             board,
             Block::new("state", state.into_string()),
             Block::new("moving", moving.into_string()),
+            Block::new("back", back.into_string()),
             Block::new("acts", acts.into_string()),
             Block::new("evaluation", expected.into_string()),
             Block::new("moves", moves.into_string()),
         ],
         said,
         is_last: view.record.is_some() || view.failed.is_some(),
+    }
+}
+
+fn asks_to_take_back(name: &str, language: Language) -> String {
+    match language {
+        Language::En => format!("{name} asks to take back their last move."),
+        Language::Zh => format!("{name} 请求悔棋。"),
     }
 }
 
@@ -413,7 +451,23 @@ pub(super) fn answer(done: &Result<Done, Refused>, table: &Table, language: Lang
                 format!("{bot} 不能从对局中途继续，所以不能悔棋")
             }
         },
-        Err(Refused::NoHint(error)) => error.to_string(),
+        Ok(Done::OthersAsked) => language
+            .pick(
+                "Whoever plays with you is asked whether you may take it back.",
+                "已询问对方是否同意悔棋。",
+            )
+            .to_owned(),
+        Err(Refused::NothingToAgree) => language
+            .pick(
+                "Nobody asks you any more to take a move back.",
+                "现在没有人请求悔棋。",
+            )
+            .to_owned(),
+        Err(Refused::Full(full)) => full.words(language).to_owned(),
+        Err(Refused::NoHint(error)) => match language {
+            Language::En => format!("There is no hint: {error}"),
+            Language::Zh => format!("没有提示：{error}"),
+        },
         Err(Refused::NoEvaluation) => language
             .pick(
                 "Too little is known to deal what you can't see; try again after the next move.",

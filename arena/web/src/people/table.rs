@@ -6,20 +6,31 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use arena_play::{HintError, NotTakenBack, PeopleGame, PlayedMove, Slip, Turn};
+use arena_play::{
+    EvaluationQuestion, HintQuestion, NotTakenBack, PeopleGame, PlayedMove, Slip, Turn,
+};
 use referee_core::{GameKind, Record, Scene, Seat};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::Instant,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    People,
+    LONGEST, People, STANDSTILL,
     kept::{self, Chair, KeptGame},
     seating,
 };
-use crate::{caller::Browser, evaluation::Expected};
+use crate::{
+    advice::{Advice, AdviceRequest, Adviser, NoAdvice},
+    caller::Browser,
+    client::Client,
+    error::Full,
+    evaluation::Expected,
+};
 
 /// So many things people do may wait while bots think.
 const WAITING: usize = 16;
@@ -27,21 +38,29 @@ const WAITING: usize = 16;
 const LINGER: Duration = Duration::from_secs(10 * 60);
 
 /// What a person does.
-pub(super) enum Act {
+pub(crate) enum Act {
     /// A move as they write it.
     Move(String),
+    /// Takes back their last move, or asks the others for it.
     Back,
+    /// Answers somebody who has asked for it.
+    Agree(bool),
     Resign,
-    Hint,
-    Evaluate,
+    /// For whoever asks from this address.
+    Hint(Client),
+    Evaluate(Client),
 }
 
 /// Why nothing came of it.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(crate) enum Refused {
     Slip(Slip),
     NotTakenBack(NotTakenBack),
-    NoHint(HintError),
+    /// Nobody has asked them whether a move may be taken back.
+    NothingToAgree,
+    NoHint(NoAdvice),
+    /// There is no room for what they ask.
+    Full(Full),
     /// No deal was found that agrees with what they know.
     NoEvaluation,
     /// It is not their turn, or the game is over.
@@ -52,11 +71,23 @@ pub(super) enum Refused {
 
 /// What a person is told.
 #[derive(Debug)]
-pub(super) enum Done {
+pub(crate) enum Done {
     /// It is done; the table shows it.
     Shown,
+    /// The others are asked whether the move may be taken back.
+    OthersAsked,
     /// A bot's move.
     Hint { bot: String, notation: String },
+}
+
+/// Somebody wants to take back a move, and others have to agree.
+#[derive(Clone)]
+struct TakeBackRequest {
+    seat: Seat,
+    /// It is of no use any more when the game has gone on.
+    version: u64,
+    /// Who has not agreed yet.
+    waits_for: Vec<Seat>,
 }
 
 struct Command {
@@ -69,33 +100,33 @@ struct Command {
 
 /// The game as it stands. Whoever looks is shown what their seat knows and nothing else.
 #[derive(Clone)]
-pub(super) struct View {
+pub(crate) struct View {
     /// Grows with every change.
-    pub(super) version: u64,
+    pub(crate) version: u64,
     /// Of each person what they see.
-    pub(super) seats: HashMap<Seat, SeatView>,
+    pub(crate) seats: HashMap<Seat, SeatView>,
     /// Who is asked.
-    pub(super) turn: Vec<Seat>,
+    pub(crate) turn: Vec<Seat>,
     /// When the time of those who are asked is up.
-    pub(super) seconds_left: Option<u64>,
-    pub(super) record: Option<Arc<Record>>,
+    pub(crate) seconds_left: Option<u64>,
+    pub(crate) record: Option<Arc<Record>>,
     /// Why it can't go on.
-    pub(super) failed: Option<String>,
+    pub(crate) failed: Option<String>,
 }
 
 /// What one seat sees.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct SeatView {
-    pub(super) scene: Scene,
-    pub(super) moves: Vec<PlayedMove>,
-    pub(super) legal: Vec<String>,
+pub(crate) struct SeatView {
+    pub(crate) scene: Scene,
+    pub(crate) moves: Vec<PlayedMove>,
+    pub(crate) legal: Vec<String>,
 }
 
 /// A game, for those who look at it and do something.
 pub(crate) struct Table {
     id: String,
-    pub(super) kind: &'static dyn GameKind,
-    pub(super) names: Vec<String>,
+    pub(crate) kind: &'static dyn GameKind,
+    pub(crate) names: Vec<String>,
     chairs: Mutex<Vec<Chair>>,
     commands: mpsc::Sender<Command>,
     view: watch::Receiver<Arc<View>>,
@@ -103,7 +134,13 @@ pub(crate) struct Table {
     changes: watch::Sender<u64>,
     /// Of each browser how many of its pages are open, and when one was last.
     present: Mutex<HashMap<Browser, (usize, Instant)>>,
+    client: Option<Client>,
     began: Instant,
+    /// How long it had been played before, in another process.
+    played_before: Duration,
+    /// When something was played last.
+    went_on: Mutex<Instant>,
+    take_back: Mutex<Option<TakeBackRequest>>,
     /// What people who asked for it can expect, each with the version of the view that it is of.
     evaluations: Mutex<HashMap<Seat, (u64, Expected)>>,
     /// Who looks where several people share a screen and their hands are secret.
@@ -117,7 +154,7 @@ pub(crate) struct Table {
 }
 
 /// A page of a browser is open as long as this is there.
-pub(super) struct Presence {
+pub(crate) struct Presence {
     table: Arc<Table>,
     browser: Browser,
 }
@@ -128,7 +165,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Table {
     /// Begins it, or goes on with it.
-    pub(super) fn start(
+    pub(crate) fn start(
         people: Arc<People>,
         kind: &'static dyn GameKind,
         kept: KeptGame,
@@ -151,7 +188,11 @@ impl Table {
             view,
             changes: watch::Sender::new(0),
             present: Mutex::default(),
+            client: kept.client,
             began: Instant::now(),
+            played_before: Duration::from_millis(kept::now().saturating_sub(kept.began_unix_ms)),
+            went_on: Mutex::new(Instant::now()),
+            take_back: Mutex::default(),
             evaluations: Mutex::default(),
             looks: Mutex::default(),
             is_over: AtomicBool::new(false),
@@ -165,25 +206,35 @@ impl Table {
         table
     }
 
-    pub(super) fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
     }
 
     /// Whether it has been over for long.
-    pub(super) fn is_forgotten(&self) -> bool {
-        lock(&self.over_at).is_some_and(|at| at.elapsed() > LINGER)
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.over_at().is_some_and(|at| at.elapsed() > LINGER)
     }
 
-    pub(super) fn chairs(&self) -> Vec<Chair> {
+    /// Since when it is over.
+    pub(crate) fn over_at(&self) -> Option<Instant> {
+        *lock(&self.over_at)
+    }
+
+    /// Who has begun it.
+    pub(crate) const fn client(&self) -> Option<Client> {
+        self.client
+    }
+
+    pub(crate) fn chairs(&self) -> Vec<Chair> {
         lock(&self.chairs).clone()
     }
 
     /// A number that grows with everything that those who look may see.
-    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+    pub(crate) fn subscribe(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
@@ -191,12 +242,12 @@ impl Table {
         self.changes.send_modify(|number| *number += 1);
     }
 
-    pub(super) fn view(&self) -> Arc<View> {
+    pub(crate) fn view(&self) -> Arc<View> {
         self.view.borrow().clone()
     }
 
     /// The seats of a browser.
-    pub(super) fn seats_of(&self, browser: Option<&Browser>) -> Vec<Seat> {
+    pub(crate) fn seats_of(&self, browser: Option<&Browser>) -> Vec<Seat> {
         let chairs = lock(&self.chairs);
         let chairs = chairs.iter().enumerate();
         let own = chairs.filter(|(_, chair)| browser.is_some_and(|browser| chair.is_of(browser)));
@@ -204,7 +255,7 @@ impl Table {
     }
 
     /// Takes a seat that nobody has. False where there is none.
-    pub(super) fn join(&self, browser: &Browser) -> bool {
+    pub(crate) fn join(&self, browser: &Browser) -> bool {
         let mut chairs = lock(&self.chairs);
         let Some(free) = chairs.iter_mut().find(|chair| chair.is_free()) else {
             return false;
@@ -221,7 +272,7 @@ impl Table {
     }
 
     /// Whom a browser with these seats is shown as: the one who is asked, where they can be.
-    pub(super) fn shown_as(&self, own: &[Seat], view: &View) -> Option<Seat> {
+    pub(crate) fn shown_as(&self, own: &[Seat], view: &View) -> Option<Seat> {
         match own {
             [] => None,
             [one] => Some(*one),
@@ -237,20 +288,37 @@ impl Table {
     }
 
     /// What a seat can expect of the table as this view shows it, where it has asked.
-    pub(super) fn evaluation(&self, seat: Seat, view: &View) -> Option<Expected> {
+    pub(crate) fn evaluation(&self, seat: Seat, view: &View) -> Option<Expected> {
         let evaluations = lock(&self.evaluations);
         let (version, expects) = evaluations.get(&seat)?;
         (*version == view.version).then(|| expects.clone())
     }
 
+    /// Who wants to take back a move of the table as this view shows it, and who has not agreed yet.
+    pub(crate) fn take_back_request(&self, view: &View) -> Option<(Seat, Vec<Seat>)> {
+        let request = lock(&self.take_back);
+        let request = request.as_ref().filter(|one| one.version == view.version)?;
+        Some((request.seat, request.waits_for.clone()))
+    }
+
+    /// Those who play with somebody in this seat from other browsers.
+    fn others(&self, seat: Seat) -> Vec<Seat> {
+        let chairs = lock(&self.chairs);
+        let own = &chairs[seat.index()];
+        let others = chairs.iter().enumerate().filter(|(_, chair)| {
+            matches!(chair, Chair::Person { browser: Some(_) }) && *chair != own
+        });
+        others.map(|(seat, _)| Seat::new(seat as u8)).collect()
+    }
+
     /// Somebody sits down at a screen that several share.
-    pub(super) fn sit_down(&self, seat: Seat) {
+    pub(crate) fn sit_down(&self, seat: Seat) {
         *lock(&self.looks) = Some(seat);
         self.change();
     }
 
     /// A person does something.
-    pub(super) async fn act(
+    pub(crate) async fn act(
         &self,
         seat: Seat,
         version: Option<u64>,
@@ -269,7 +337,7 @@ impl Table {
     }
 
     /// A page of this browser is open.
-    pub(super) fn present(self: &Arc<Self>, browser: &Browser) -> Presence {
+    pub(crate) fn present(self: &Arc<Self>, browser: &Browser) -> Presence {
         let mut present = lock(&self.present);
         let entry = present
             .entry(browser.clone())
@@ -282,7 +350,7 @@ impl Table {
     }
 
     /// A browser has just been here.
-    pub(super) fn touch(&self, browser: &Browser) {
+    pub(crate) fn touch(&self, browser: &Browser) {
         let mut present = lock(&self.present);
         present
             .entry(browser.clone())
@@ -290,11 +358,14 @@ impl Table {
             .1 = Instant::now();
     }
 
-    /// Those who are asked and have been away for too long resign.
-    pub(super) fn resign_who_is_away(self: &Arc<Self>, grace: Duration) {
+    /// Those who are asked and have been away for too long resign, and those who keep a game from its
+    /// end although they are there.
+    pub(crate) fn resign_who_is_away(self: &Arc<Self>, grace: Duration) {
         if self.is_over() {
             return;
         }
+        let is_too_long = lock(&self.went_on).elapsed() > STANDSTILL
+            || self.played_before + self.began.elapsed() > LONGEST;
         let turn = self.view().turn.clone();
         let chairs = self.chairs();
         for seat in turn {
@@ -306,6 +377,7 @@ impl Table {
                 present.get(browser).copied()
             });
             let is_away = match seen {
+                _ if is_too_long => true,
                 Some((open, _)) if open > 0 => false,
                 Some((_, at)) => at.elapsed() > grace,
                 None => self.began.elapsed() > grace,
@@ -317,11 +389,11 @@ impl Table {
         }
     }
 
-    pub(super) fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stop.cancel();
     }
 
-    pub(super) async fn stopped(&self) {
+    pub(crate) async fn stopped(&self) {
         self.ended.cancelled().await;
     }
 
@@ -446,7 +518,7 @@ impl Table {
         }
         let is_asked = shows.borrow().turn.contains(&seat);
         let answer = match act {
-            Act::Move(_) | Act::Hint | Act::Evaluate | Act::Resign if !is_asked => {
+            Act::Move(_) | Act::Hint(_) | Act::Evaluate(_) | Act::Resign if !is_asked => {
                 Err(Refused::NotAsked)
             }
             Act::Move(written) => match game.move_as_written(seat, &written) {
@@ -461,59 +533,108 @@ impl Table {
                 *lock(&self.looks) = None;
                 Ok(Done::Shown)
             }
-            Act::Back => match game.take_back(seat).await {
-                Ok(()) => {
-                    *lock(&self.looks) = None;
-                    Ok(Done::Shown)
+            Act::Back => {
+                let waits_for = self.others(seat);
+                match game.check_take_back(seat) {
+                    Err(why) => Err(Refused::NotTakenBack(why)),
+                    Ok(_) if waits_for.is_empty() => self.take_back(game, seat).await,
+                    Ok(_) => {
+                        *lock(&self.take_back) = Some(TakeBackRequest {
+                            seat,
+                            version: now,
+                            waits_for,
+                        });
+                        self.change();
+                        Ok(Done::OthersAsked)
+                    }
                 }
-                Err(why) => Err(Refused::NotTakenBack(why)),
+            }
+            Act::Agree(agrees) => self.agree(game, seat, agrees, now).await,
+            Act::Evaluate(client) => match game.evaluation(seat) {
+                Err(_) => Err(Refused::NotAsked),
+                Ok(question) => {
+                    let (table, adviser) = (self.clone(), self.people.adviser.clone());
+                    let work = move || {
+                        let expected = expected(&question, &adviser)?;
+                        lock(&table.evaluations).insert(seat, (now, expected));
+                        table.change();
+                        Ok(Done::Shown)
+                    };
+                    return self.think(client, work, reply);
+                }
             },
-            Act::Evaluate => {
-                let question = game.evaluation(seat);
-                let table = self.clone();
-                let analyst = (self.people.analyst)(self.kind.info());
-                tokio::task::spawn_blocking(move || {
-                    let shares = question.and_then(|question| match &analyst {
-                        Some((_, bot)) => question.estimate(&**bot).map(Some),
-                        None => Ok(question.search()),
-                    });
-                    let answer = match shares {
-                        Ok(Some(shares)) => {
-                            let by = analyst.map(|(name, _)| name);
-                            let expected = Expected { shares, by };
-                            lock(&table.evaluations).insert(seat, (now, expected));
-                            table.change();
-                            Ok(Done::Shown)
-                        }
-                        Err(HintError::NotAsked) => Err(Refused::NotAsked),
-                        Ok(None) | Err(_) => Err(Refused::NoEvaluation),
-                    };
-                    let _ = reply.send(answer);
-                });
-                return;
-            }
-            Act::Hint => {
-                // A bot thinks about it elsewhere; the game does not wait for it.
-                let question = game.hint(seat);
-                let bot = (self.people.options.hinter)(self.kind.info());
-                tokio::task::spawn_blocking(move || {
-                    let answer = match (question, bot) {
-                        (Ok(question), Some((name, bot))) => question
-                            .ask(&*bot)
-                            .map(|notation| Done::Hint {
-                                bot: name,
-                                notation,
-                            })
-                            .map_err(Refused::NoHint),
-                        (Err(error), _) => Err(Refused::NoHint(error)),
-                        (_, None) => Err(Refused::NotAsked),
-                    };
-                    let _ = reply.send(answer);
-                });
-                return;
-            }
+            Act::Hint(client) => match game.hint(seat) {
+                Err(_) => Err(Refused::NotAsked),
+                Ok(question) => {
+                    let adviser = self.people.adviser.clone();
+                    return self.think(client, move || hint(question, &adviser), reply);
+                }
+            },
         };
         let _ = reply.send(answer);
+    }
+
+    async fn take_back(&self, game: &mut PeopleGame, seat: Seat) -> Result<Done, Refused> {
+        *lock(&self.take_back) = None;
+        game.take_back(seat).await.map_err(Refused::NotTakenBack)?;
+        *lock(&self.looks) = None;
+        Ok(Done::Shown)
+    }
+
+    /// Somebody agrees that another one takes back a move, or does not.
+    async fn agree(
+        &self,
+        game: &mut PeopleGame,
+        seat: Seat,
+        agrees: bool,
+        now: u64,
+    ) -> Result<Done, Refused> {
+        let agreed = {
+            let mut request = lock(&self.take_back);
+            let open = request.as_mut().filter(|one| one.version == now);
+            let open = open.filter(|one| one.waits_for.contains(&seat));
+            let Some(open) = open else {
+                return Err(Refused::NothingToAgree);
+            };
+            open.waits_for.retain(|one| *one != seat);
+            let all = open.waits_for.is_empty().then_some(open.seat);
+            if !agrees {
+                *request = None;
+            }
+            all.filter(|_| agrees)
+        };
+        self.change();
+        match agreed {
+            Some(seat) => self.take_back(game, seat).await,
+            None => Ok(Done::Shown),
+        }
+    }
+
+    /// Has something thought about when the client's turn comes. The game does not wait for it.
+    fn think(
+        &self,
+        client: Client,
+        work: impl FnOnce() -> Result<Done, Refused> + Send + 'static,
+        mut reply: oneshot::Sender<Result<Done, Refused>>,
+    ) {
+        match self.people.queue.submit(client, work) {
+            Err(full) => {
+                let _ = reply.send(Err(Refused::Full(full)));
+            }
+            Ok(result) => {
+                tokio::spawn(async move {
+                    tokio::select! {
+                        // Whoever asked has gone: it is not begun any more.
+                        () = reply.closed() => {}
+                        answer = result => {
+                            let failed = || NoAdvice::Failed("it has panicked".to_owned());
+                            let answer = answer.unwrap_or_else(|_| Err(Refused::NoHint(failed())));
+                            let _ = reply.send(answer);
+                        }
+                    }
+                });
+            }
+        }
     }
 
     /// Keeps the answers in a file.
@@ -529,6 +650,7 @@ impl Table {
             if let Err(error) = kept::finish(folder, &self.id, record) {
                 tracing::error!(id = self.id, %error, "the record of a game of people can't be kept");
             }
+            self.people.prune();
         }
         self.over();
     }
@@ -546,9 +668,10 @@ impl Table {
             (seat, seen)
         });
         let people: HashMap<Seat, SeatView> = people.collect();
-        let left = game
-            .deadline()
-            .map(|at| at.saturating_duration_since(Instant::now()).as_secs());
+        let left = game.deadline().map(|at| {
+            at.saturating_duration_since(std::time::Instant::now())
+                .as_secs()
+        });
         let record = game.record().map(|record| Arc::new(record.clone()));
         // A version is a state of the game: a hint or a slip makes no new one.
         let is_new = shows.send_if_modified(|view| {
@@ -569,8 +692,37 @@ impl Table {
             is_new
         });
         if is_new {
+            *lock(&self.went_on) = Instant::now();
             self.change();
         }
+    }
+}
+
+/// What a bot would play.
+fn hint(question: HintQuestion, adviser: &Adviser) -> Result<Done, Refused> {
+    let request = AdviceRequest::Hint(question.question().clone());
+    match adviser(&request).map_err(Refused::NoHint)? {
+        Advice::Hint { bot, answer } => match question.read(answer.into()) {
+            Ok(notation) => Ok(Done::Hint { bot, notation }),
+            Err(error) => Err(Refused::NoHint(NoAdvice::Failed(error.to_string()))),
+        },
+        _ => Err(Refused::NotAsked),
+    }
+}
+
+/// What each seat can expect: by a bot, or by random playouts where no bot has estimates.
+fn expected(question: &EvaluationQuestion, adviser: &Adviser) -> Result<Expected, Refused> {
+    let request = AdviceRequest::Estimate(question.question().clone());
+    match adviser(&request) {
+        Ok(Advice::Estimate { bot, shares }) => Ok(Expected {
+            shares: shares.into(),
+            by: Some(bot),
+        }),
+        Err(NoAdvice::NoBot) => {
+            let shares = question.search().ok_or(Refused::NoEvaluation)?;
+            Ok(Expected { shares, by: None })
+        }
+        Ok(_) | Err(_) => Err(Refused::NoEvaluation),
     }
 }
 

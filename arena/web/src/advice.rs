@@ -1,0 +1,110 @@
+//! What bots are asked for people: hints and evaluations. A request is values alone, so that another
+//! process can answer it, whose memory and time are bounded and which games do not wait for.
+
+use std::sync::Arc;
+
+use arena_play::{HintError, SeatQuestion};
+use arena_review::ExpectedScore;
+use referee_core::{PerSeat, Record};
+use serde::{Deserialize, Serialize};
+
+use crate::evaluation::{self, ChooseBot};
+
+/// What a bot is asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdviceRequest {
+    /// What it would play.
+    Hint(SeatQuestion),
+    /// What each seat can expect, as this one can know it.
+    Estimate(SeatQuestion),
+    /// What each seat could expect before each move of this record.
+    Course(String),
+}
+
+/// What it says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Advice {
+    /// Its answer, as a message.
+    Hint {
+        /// Its name.
+        bot: String,
+        /// The message.
+        answer: Vec<u8>,
+    },
+    /// Shares of the points, a seat each.
+    Estimate {
+        /// Its name.
+        bot: String,
+        /// The shares.
+        shares: Vec<ExpectedScore>,
+    },
+    /// The same before each move, and at last what the seats got.
+    Course {
+        /// Its name; none where positions were searched by random playouts.
+        bot: Option<String>,
+        /// The shares.
+        plies: Vec<Vec<ExpectedScore>>,
+    },
+}
+
+/// Why there is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoAdvice {
+    /// No bot is there for this game.
+    #[error("there is no bot for this game")]
+    NoBot,
+    /// The bot has failed, or has used up its time or memory.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Answers requests. It may block, and is called on threads of the lowest priority.
+pub type Adviser = Arc<dyn Fn(&AdviceRequest) -> Result<Advice, NoAdvice> + Send + Sync>;
+
+/// Answers a request in this process: hints are those of `hinter`'s bots, estimates those of
+/// `analyst`'s.
+///
+/// # Errors
+///
+/// [`NoAdvice`].
+pub fn advise(
+    request: &AdviceRequest,
+    hinter: &ChooseBot,
+    analyst: &ChooseBot,
+) -> Result<Advice, NoAdvice> {
+    let failed = |error: &dyn std::error::Error| NoAdvice::Failed(error.to_string());
+    let of_bot = |error| match error {
+        HintError::Bot(error) => failed(&*error),
+        HintError::NotAsked => failed(&error),
+    };
+    let bot_for = |question: &SeatQuestion, choose: &ChooseBot| {
+        let info = question.info().ok_or(NoAdvice::NoBot)?;
+        choose(info).ok_or(NoAdvice::NoBot)
+    };
+    match request {
+        AdviceRequest::Hint(question) => {
+            let (bot, player) = bot_for(question, hinter)?;
+            let answer = question.answer(&*player).map_err(of_bot)?.to_vec();
+            Ok(Advice::Hint { bot, answer })
+        }
+        AdviceRequest::Estimate(question) => {
+            let (bot, player) = bot_for(question, analyst)?;
+            let shares = question.estimate(&*player).map_err(of_bot)?;
+            let shares = shares.as_slice().to_vec();
+            Ok(Advice::Estimate { bot, shares })
+        }
+        AdviceRequest::Course(record) => {
+            let record = Record::parse(record).map_err(|error| failed(&error))?;
+            let course = evaluation::evaluated(&record, analyst).map_err(|error| failed(&error))?;
+            let plies = course.plies.iter();
+            let plies = plies.map(|shares: &PerSeat<_>| shares.as_slice().to_vec());
+            Ok(Advice::Course {
+                plies: plies.collect(),
+                bot: course.by,
+            })
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Where a request comes from: an address, by which clients are told apart so that one of them can't
+//! take what is there for all. Behind a proxy that is trusted it is the one that the proxy forwards.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use axum::http::HeaderMap;
+use ipnet::IpNet;
+use serde::{Deserialize, Serialize};
+
+const FORWARDED: &str = "x-forwarded-for";
+/// Whoever has an address of IPv6 has all that begin with so many of its bits.
+const OF_ONE_CLIENT: u32 = 64;
+
+/// The address of a client, without what it can choose freely of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Client(IpAddr);
+
+/// The proxies whose word is taken for whom they forward.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Proxies(pub(crate) Vec<IpNet>);
+
+impl Client {
+    /// An address.
+    pub(crate) fn at(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(v6) => {
+                let network = v6.to_bits() >> (128 - OF_ONE_CLIENT) << (128 - OF_ONE_CLIENT);
+                Ipv6Addr::from_bits(network).into()
+            }
+            v4 => v4,
+        })
+    }
+
+    /// This machine.
+    pub(crate) const HERE: Self = Self(IpAddr::V4(Ipv4Addr::LOCALHOST));
+}
+
+impl Proxies {
+    pub(crate) fn trust(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
+    /// Whom a request is from. Each proxy appends whom it was called by, so the last address that is
+    /// none of our proxies is the client's; what stands before it anybody may have written.
+    pub(crate) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
+        let mut client = peer;
+        let lists = headers.get_all(FORWARDED).iter();
+        let lists: Vec<&str> = lists.filter_map(|list| list.to_str().ok()).collect();
+        let mut forwarded = lists.iter().rev().flat_map(|list| list.rsplit(','));
+        while self.trust(client) {
+            match forwarded.next().and_then(read_address) {
+                Some(before) => client = before,
+                None => break,
+            }
+        }
+        Client::at(client)
+    }
+}
+
+/// An address as proxies write it: alone, or with a port.
+fn read_address(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let alone = bare.unwrap_or(text).parse();
+    let with_port = || text.parse().map(|at: SocketAddr| at.ip());
+    alone.or_else(|_| with_port()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(proxies: &[&str], peer: &str, forwarded: &[&str]) -> Client {
+        let proxies = proxies.iter().map(|network| network.parse().unwrap());
+        let mut headers = HeaderMap::new();
+        for list in forwarded {
+            headers.append(FORWARDED, list.parse().unwrap());
+        }
+        Proxies(proxies.collect()).client(peer.parse().unwrap(), &headers)
+    }
+
+    fn at(address: &str) -> Client {
+        Client::at(address.parse().unwrap())
+    }
+
+    #[test]
+    fn what_is_forwarded_is_believed_from_a_trusted_proxy_only() {
+        let forged = ["203.0.113.9"];
+        assert_eq!(client(&[], "198.51.100.1", &forged), at("198.51.100.1"));
+        assert_eq!(client(&[], "127.0.0.1", &forged), at("127.0.0.1"));
+        let proxy = ["127.0.0.1/32"];
+        assert_eq!(client(&proxy, "127.0.0.1", &forged), at("203.0.113.9"));
+        assert_eq!(client(&proxy, "198.51.100.1", &forged), at("198.51.100.1"));
+        assert_eq!(client(&proxy, "127.0.0.1", &[]), at("127.0.0.1"));
+        // As a listener of IPv6 sees it.
+        assert_eq!(
+            client(&proxy, "::ffff:127.0.0.1", &forged),
+            at("203.0.113.9")
+        );
+    }
+
+    #[test]
+    fn what_a_client_writes_itself_stands_before_what_the_proxy_appends() {
+        let proxy = ["10.0.0.0/8"];
+        let appended = ["1.1.1.1, 2.2.2.2, 203.0.113.9"];
+        assert_eq!(client(&proxy, "10.0.0.1", &appended), at("203.0.113.9"));
+        let several = ["1.1.1.1", "203.0.113.9, 10.0.0.7"];
+        assert_eq!(client(&proxy, "10.0.0.1", &several), at("203.0.113.9"));
+        // What is no address names nobody.
+        for wrong in ["203.0.113.9, unknown", "203.0.113.9,", "x", ""] {
+            assert_eq!(
+                client(&proxy, "10.0.0.1", &[wrong]),
+                at("10.0.0.1"),
+                "{wrong}"
+            );
+        }
+        for with_port in ["203.0.113.9:8080", " 203.0.113.9 "] {
+            assert_eq!(client(&proxy, "10.0.0.1", &[with_port]), at("203.0.113.9"));
+        }
+        for v6 in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"] {
+            assert_eq!(client(&proxy, "10.0.0.1", &[v6]), at("2001:db8::1"));
+        }
+    }
+
+    #[test]
+    fn a_network_of_64_bits_of_ipv6_is_one_client() {
+        assert_eq!(at("2001:db8:0:1::1"), at("2001:db8:0:1:ffff::2"));
+        assert_ne!(at("2001:db8:0:1::1"), at("2001:db8:0:2::1"));
+        assert_eq!(at("::ffff:192.0.2.1"), at("192.0.2.1"));
+        assert_ne!(at("192.0.2.1"), at("192.0.2.2"));
+    }
+}

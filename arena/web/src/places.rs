@@ -1,0 +1,114 @@
+//! ClientPlaces that clients take and give back, so many in all and so many for each.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::client::Client;
+
+/// So many places.
+#[derive(Clone)]
+pub(crate) struct ClientPlaces {
+    all: usize,
+    of_one: usize,
+    taken: Arc<Mutex<Taken>>,
+}
+
+#[derive(Default)]
+struct Taken {
+    all: usize,
+    by_client: HashMap<Client, usize>,
+}
+
+/// A place, as long as this is there.
+pub(crate) struct ClientPlace {
+    client: Client,
+    taken: Arc<Mutex<Taken>>,
+}
+
+/// Why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoPlace {
+    /// All are taken.
+    Full,
+    /// The client has as many as it may.
+    Enough,
+}
+
+impl ClientPlaces {
+    pub(crate) fn new(all: usize, of_one: usize) -> Self {
+        Self {
+            all,
+            of_one,
+            taken: Arc::default(),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) const fn all(&self) -> usize {
+        self.all
+    }
+
+    pub(crate) fn take(&self, client: Client) -> Result<ClientPlace, NoPlace> {
+        let mut taken = lock(&self.taken);
+        let own = taken.by_client.get(&client).copied().unwrap_or(0);
+        if own >= self.of_one {
+            return Err(NoPlace::Enough);
+        }
+        if taken.all >= self.all {
+            return Err(NoPlace::Full);
+        }
+        taken.all += 1;
+        taken.by_client.insert(client, own + 1);
+        Ok(ClientPlace {
+            client,
+            taken: self.taken.clone(),
+        })
+    }
+}
+
+impl Drop for ClientPlace {
+    fn drop(&mut self) {
+        let mut taken = lock(&self.taken);
+        taken.all -= 1;
+        if let Some(own) = taken.by_client.get_mut(&self.client) {
+            *own -= 1;
+            if *own == 0 {
+                taken.by_client.remove(&self.client);
+            }
+        }
+    }
+}
+
+fn lock(taken: &Mutex<Taken>) -> MutexGuard<'_, Taken> {
+    taken.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(number: u8) -> Client {
+        Client::at([192, 0, 2, number].into())
+    }
+
+    #[test]
+    fn one_client_takes_its_share_and_all_take_what_is_there() {
+        let places = ClientPlaces::new(5, 2);
+        let mut taken = Vec::new();
+        for number in 0..3 {
+            taken.push(places.take(client(number)).ok());
+            taken.push(places.take(client(number)).ok());
+        }
+        assert_eq!(taken.iter().flatten().count(), 5);
+        assert_eq!(places.take(client(0)).err(), Some(NoPlace::Enough));
+        assert_eq!(places.take(client(9)).err(), Some(NoPlace::Full));
+        taken.truncate(1);
+        let again: Vec<_> = (1..5).map(|number| places.take(client(number))).collect();
+        assert!(again.iter().all(Result::is_ok));
+        drop((taken, again));
+        assert!(lock(&places.taken).by_client.is_empty());
+        assert_eq!(lock(&places.taken).all, 0);
+    }
+}

@@ -1,0 +1,685 @@
+//! The page in memory: what it answers to whom, without a socket.
+
+use std::{
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
+use arena_store::{NewEntrant, NewTournament, Store};
+use arena_tournament::Definition;
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    http::{
+        Request, Response, StatusCode,
+        header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, RETRY_AFTER, SET_COOKIE},
+    },
+};
+use http_body_util::BodyExt as _;
+use referee_core::{Limits, Root, Seat};
+use referee_worker::LaunchContext;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    time::{Instant, pause, sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+use crate::{
+    advice::{Advice, Adviser, NoAdvice},
+    feed,
+    guard::PeerAddress,
+    people::{self, PeopleOptions, RecordBounds, SeatedPlayer},
+    serve::{routes, serve_connection},
+    site::{Site, SiteOptions},
+};
+
+/// Nothing of these tests takes nearly as long; it only shows a hang.
+const FAR_TOO_LONG: Duration = Duration::from_secs(3600);
+/// How many games people may play at once here.
+const GAMES: usize = 100;
+const PROXY: &str = "10.9.9.9";
+
+/// A page, and the folder of its games.
+struct Page {
+    site: Arc<Site>,
+    routes: Router,
+    _folder: TempDir,
+}
+
+/// Who asks: from where, and with which cookie.
+#[derive(Clone, Default)]
+struct Browser {
+    peer: String,
+    forwarded: Option<String>,
+    cookie: Option<String>,
+}
+
+fn nobody_knows() -> Adviser {
+    Arc::new(|_| Err(NoAdvice::Failed("nobody knows".to_owned())))
+}
+
+impl Page {
+    async fn new() -> Self {
+        Self::with(nobody_knows(), 400).await
+    }
+
+    async fn with(adviser: Adviser, connections: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // No bot plays in these tests.
+        let supervisor = std::process::Command::new("cat");
+        let context = LaunchContext::new(supervisor, None, folder.path().to_owned()).unwrap();
+        let options = SiteOptions {
+            store: Store::open_in_memory().await.unwrap(),
+            hub: Arc::default(),
+            people: Some(PeopleOptions {
+                context,
+                opponents: Vec::new(),
+                folder: folder.path().join("people"),
+                records: RecordBounds {
+                    bytes: 1 << 20,
+                    age: FAR_TOO_LONG,
+                },
+                grace: Duration::from_secs(600),
+                most: GAMES,
+            }),
+            adviser,
+            names: Vec::new(),
+            proxies: vec![format!("{PROXY}/32").parse().unwrap()],
+            connections,
+        };
+        let site = Arc::new(Site::new(options, CancellationToken::new()));
+        Self {
+            routes: routes(&site),
+            site,
+            _folder: folder,
+        }
+    }
+
+    /// A tournament of which nothing was played; its name.
+    async fn tournament(&self) -> &'static str {
+        let kind = referee_games::game("othello").unwrap();
+        let definition = Definition {
+            game: "othello".to_owned(),
+            shape: ScheduleShape::RoundRobin {},
+            deals: 1,
+            seatings: Seatings::Rotations,
+            setups: vec![kind.setup(&serde_json::Value::Null).unwrap()],
+            limits: Limits::default(),
+            memory_mib: None,
+            sprt: None,
+            patience: SetAsideRule::default(),
+            filler: "exec:true".to_owned(),
+            time: None,
+            kubernetes: None,
+            directory: std::env::temp_dir(),
+        };
+        let entrant = |name: &str| NewEntrant {
+            name: name.to_owned(),
+            version: "1".to_owned(),
+            spec: "exec:true".to_owned(),
+            owner: None,
+            identity: None,
+        };
+        let tournament = NewTournament {
+            name: "cup".to_owned(),
+            game: "othello".to_owned(),
+            rules_version: kind.info().rules_version,
+            definition: serde_json::to_value(&definition).unwrap(),
+            root: Root::new([7; 32]),
+            reproduction: false,
+            entrants: vec![entrant("a"), entrant("b")],
+            created_unix_ms: 0,
+        };
+        self.site.store.create(&tournament).await.unwrap();
+        "cup"
+    }
+
+    async fn send(&self, who: &Browser, request: Request<Body>) -> Response<Body> {
+        let (mut parts, body) = request.into_parts();
+        parts.headers.insert(HOST, "localhost".parse().unwrap());
+        if let Some(cookie) = &who.cookie {
+            parts.headers.insert(COOKIE, cookie.parse().unwrap());
+        }
+        if let Some(forwarded) = &who.forwarded {
+            let forwarded = forwarded.parse().unwrap();
+            parts.headers.insert("x-forwarded-for", forwarded);
+        }
+        parts
+            .extensions
+            .insert(PeerAddress(who.peer.parse().unwrap()));
+        let routes = self.routes.clone();
+        let answered = routes.oneshot(Request::from_parts(parts, body));
+        timeout(FAR_TOO_LONG, answered).await.unwrap().unwrap()
+    }
+
+    async fn get(&self, who: &Browser, path: &str) -> (StatusCode, String) {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let answer = self.send(who, request).await;
+        (answer.status(), text(answer).await)
+    }
+
+    async fn post(&self, who: &Browser, path: &str, form: &str) -> Response<Body> {
+        let request = Request::post(path)
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .header("accept", "application/json")
+            .body(Body::from(form.to_owned()))
+            .unwrap();
+        self.send(who, request).await
+    }
+
+    /// Begins a game against people who are invited, and gives where it is.
+    async fn begin(&self, who: &mut Browser, game: &str) -> Result<String, StatusCode> {
+        let form = format!("game={game}&against=invite&seat=0&name=eva");
+        let answer = self.post(who, "/play", &form).await;
+        if answer.status() != StatusCode::SEE_OTHER {
+            return Err(answer.status());
+        }
+        who.keep_cookie(&answer);
+        Ok(answer.headers()[LOCATION].to_str().unwrap().to_owned())
+    }
+
+    /// Does something in a game: the answer's code, and what is told.
+    async fn act(&self, who: &Browser, at: &str, act: &str, form: &str) -> (StatusCode, String) {
+        let answer = self.post(who, &format!("{at}/{act}"), form).await;
+        let status = answer.status();
+        let told: serde_json::Value = serde_json::from_str(&text(answer).await).unwrap();
+        (status, told["message"].as_str().unwrap().to_owned())
+    }
+
+    /// Looks at a page until it has this.
+    async fn until(&self, who: &Browser, path: &str, has: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let (_, page) = self.get(who, path).await;
+            if page.contains(has) {
+                return page;
+            }
+            assert!(began.elapsed() < FAR_TOO_LONG, "never {has}: {page}");
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+impl Browser {
+    fn at(peer: &str) -> Self {
+        Self {
+            peer: peer.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn behind_proxy(address: &str) -> Self {
+        Self {
+            forwarded: Some(address.to_owned()),
+            ..Self::at(PROXY)
+        }
+    }
+
+    fn keep_cookie(&mut self, answer: &Response<Body>) {
+        if let Some(cookie) = answer.headers().get(SET_COOKIE) {
+            let cookie = cookie.to_str().unwrap().split(';').next().unwrap();
+            self.cookie = Some(cookie.to_owned());
+        }
+    }
+}
+
+async fn text(answer: Response<Body>) -> String {
+    let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[tokio::test]
+async fn a_client_without_a_cookie_takes_its_share_of_the_games_and_others_still_play() {
+    let page = Page::new().await;
+    let (mut begun, mut refused) = (0, 0);
+    for _ in 0..98 {
+        // Each time without a cookie, and with a forged address.
+        let mut villain = Browser::at("192.0.2.1");
+        villain.forwarded = Some(format!("203.0.113.{begun}"));
+        match page.begin(&mut villain, "othello").await {
+            Ok(_) => begun += 1,
+            Err(status) => {
+                assert_eq!(status, StatusCode::TOO_MANY_REQUESTS);
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!((begun, refused), (16, 82));
+    // Others have room, at addresses of their own and behind the proxy.
+    for number in 0..20 {
+        let mut other = Browser::behind_proxy(&format!("203.0.113.{number}"));
+        page.begin(&mut other, "othello").await.unwrap();
+    }
+    let mut refused = Vec::new();
+    for number in 0..200 {
+        let mut one = Browser::at(&format!("2001:db8::{number:x}"));
+        refused.extend(page.begin(&mut one, "othello").await.err());
+    }
+    // A network of IPv6 is one client.
+    assert_eq!(refused.len(), 184);
+    let villain = Browser::at("192.0.2.1");
+    let answer = page
+        .post(&villain, "/play", "game=othello&against=invite")
+        .await;
+    assert!(answer.headers().contains_key(RETRY_AFTER));
+    assert!(text(answer).await.contains("were begun from your address"));
+    let request = Request::post("/play")
+        .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+        .header("accept-language", "zh")
+        .body(Body::from("game=othello&against=invite"))
+        .unwrap();
+    let chinese = page.send(&Browser::at("192.0.2.1"), request).await;
+    assert!(text(chinese).await.contains("从你的地址开始的对局已达上限"));
+}
+
+#[tokio::test]
+async fn when_all_games_are_taken_the_next_client_is_told_to_come_again() {
+    let page = Page::new().await;
+    let mut begun = 0;
+    let refused = loop {
+        let mut one = Browser::at(&format!("198.51.100.{}", begun / 8));
+        match page.begin(&mut one, "othello").await {
+            Ok(_) => begun += 1,
+            Err(status) => break status,
+        }
+    };
+    assert_eq!((begun, refused), (GAMES, StatusCode::SERVICE_UNAVAILABLE));
+}
+
+#[tokio::test]
+async fn a_body_that_is_never_whole_is_given_up_and_the_page_goes_on() {
+    let page = Page::new().await;
+    pause();
+    let who = Browser::at("192.0.2.1");
+    for path in ["/play", "/settings", "/play/x/move"] {
+        let some: Result<Bytes, std::io::Error> = Ok(Bytes::from_static(b"game=oth"));
+        let some = futures_util::stream::iter([some]);
+        let unfinished = futures_util::StreamExt::chain(some, futures_util::stream::pending());
+        let request = Request::post(path)
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(Body::from_stream(unfinished))
+            .unwrap();
+        let began = Instant::now();
+        let answer = page.send(&who, request).await;
+        assert_eq!(answer.status(), StatusCode::REQUEST_TIMEOUT, "{path}");
+        assert_eq!(answer.headers()["connection"], "close");
+        assert!(began.elapsed() < Duration::from_secs(60));
+    }
+    let long = "a=".to_owned() + &"b".repeat(100_000);
+    let answer = page.post(&who, "/settings", &long).await;
+    assert_eq!(answer.status(), StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn whoever_says_nothing_more_or_reads_nothing_loses_the_connection() {
+    let page = Page::new().await;
+    pause();
+    let get = "GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for (said, reads) in [
+        ("", true),
+        ("GET / HTTP/1.1\r\nHo", true),
+        (
+            "POST /play HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nga",
+            true,
+        ),
+        (get, true),
+        (get, false),
+    ] {
+        // Less room than any answer takes.
+        let (mut client, server) = tokio::io::duplex(64);
+        let peer = "192.0.2.1".parse().unwrap();
+        let served = tokio::spawn(serve_connection(server, page.routes.clone(), peer));
+        let talks = async {
+            client.write_all(said.as_bytes()).await.unwrap();
+            if reads {
+                let mut answer = Vec::new();
+                let _ = client.read_to_end(&mut answer).await;
+            } else {
+                std::future::pending::<()>().await;
+            }
+        };
+        let ended = async {
+            tokio::select! {
+                () = async { talks.await; std::future::pending().await } => {}
+                ended = served => ended.unwrap(),
+            }
+        };
+        timeout(FAR_TOO_LONG, ended).await.expect(said);
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_followed_ends_after_a_while_and_gives_its_place_back() {
+    let page = Page::with(nobody_knows(), 16).await;
+    pause();
+    let who = Browser::at("192.0.2.1");
+    // A game: what is in the store is read on other threads, for which no paused clock waits.
+    let at = page.begin(&mut who.clone(), "othello").await.unwrap();
+    let follow = |who: Browser| {
+        let (page, path) = (&page, format!("{at}/events"));
+        async move {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            page.send(&who, request).await
+        }
+    };
+    // A quarter of the connections is one client's, and half of these follow.
+    let first = follow(who.clone()).await;
+    let second = follow(who.clone()).await;
+    assert_eq!(first.status(), StatusCode::OK);
+    let third = follow(who.clone()).await;
+    assert_eq!(third.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert!(third.headers().contains_key(RETRY_AFTER));
+    // Others have places of their own, until three quarters of all are taken.
+    let mut others = Vec::new();
+    for number in 0..20 {
+        let other = follow(Browser::behind_proxy(&format!("203.0.113.{number}"))).await;
+        others.push(other);
+    }
+    let open = others.iter().filter(|one| one.status() == StatusCode::OK);
+    assert_eq!(open.count(), 10);
+    let refused = others.last().unwrap().status();
+    assert_eq!(refused, StatusCode::SERVICE_UNAVAILABLE);
+    // Whoever only looks is answered.
+    assert_eq!(page.get(&who, &at).await.0, StatusCode::OK);
+    let began = Instant::now();
+    let sent = timeout(FAR_TOO_LONG, text(first)).await.expect("it ends");
+    assert!(sent.contains("data:") && sent.contains("retry:"), "{sent}");
+    assert!(began.elapsed() <= feed::LONGEST + Duration::from_secs(1));
+    drop(second);
+    drop(others);
+    assert_eq!(follow(who).await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_game_in_which_nothing_is_played_ends_although_its_page_is_open() {
+    let page = Page::new().await;
+    pause();
+    let site = page.site.clone();
+    tokio::spawn(async move { people::look_after(&site).await });
+    // It goes on with the games that it finds when it begins: there are none yet.
+    tokio::task::yield_now().await;
+    let mut eva = Browser::at("192.0.2.1");
+    let at = page.begin(&mut eva, "othello").await.unwrap();
+    page.until(&eva, &at, "It is your turn.").await;
+    // It is followed all the time.
+    let table = page.site.people.as_ref().unwrap().table_at(&at).unwrap();
+    let chairs = table.chairs();
+    let SeatedPlayer::Person { browser: Some(own) } = &chairs[0] else {
+        panic!("eva sits there");
+    };
+    let presence = table.present(own);
+    sleep(Duration::from_secs(3600)).await;
+    assert!(!table.is_over());
+    sleep(Duration::from_secs(2 * 3600)).await;
+    assert!(table.is_over());
+    drop(presence);
+}
+
+#[tokio::test]
+async fn a_move_is_taken_back_when_the_other_person_agrees() {
+    let page = Page::new().await;
+    let mut eva = Browser::at("192.0.2.1");
+    let mut bob = Browser::at("192.0.2.2");
+    let at = page.begin(&mut eva, "othello").await.unwrap();
+    let joined = page.post(&bob, &format!("{at}/join"), "").await;
+    bob.keep_cookie(&joined);
+    page.until(&eva, &at, "It is your turn.").await;
+    let (status, told) = page.act(&eva, &at, "move", "move=d3").await;
+    assert_eq!((status, &*told), (StatusCode::OK, ""));
+    page.until(&bob, &at, "It is your turn.").await;
+    let asks = "eva asks to take back their last move.";
+    // It is not eva's alone to decide, whoever is asked now.
+    let (status, told) = page.act(&eva, &at, "back", "").await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(told.contains("is asked whether you may"), "{told}");
+    page.until(&bob, &at, asks).await;
+    assert!(
+        page.get(&eva, &at)
+            .await
+            .1
+            .contains("You have asked to take back")
+    );
+    // Eva can't agree in bob's place.
+    for form in ["", "seat=0", "seat=1"] {
+        let answer = page.post(&eva, &format!("{at}/agree"), form).await;
+        assert!(answer.status().is_client_error(), "{form}");
+    }
+    let (status, _) = page.act(&bob, &at, "refuse", "seat=1").await;
+    assert_eq!(status, StatusCode::OK);
+    let after = page.get(&bob, &at).await.1;
+    assert!(
+        !after.contains(asks) && after.contains("It is your turn."),
+        "{after}"
+    );
+    let (status, _) = page.act(&bob, &at, "agree", "seat=1").await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    // A request is of no use any more when the game has gone on.
+    page.act(&eva, &at, "back", "").await;
+    page.act(&bob, &at, "move", "move=c3").await;
+    page.until(&eva, &at, "It is your turn.").await;
+    let (status, _) = page.act(&bob, &at, "agree", "seat=1").await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    page.act(&eva, &at, "back", "").await;
+    let (status, _) = page.act(&bob, &at, "agree", "seat=1").await;
+    assert_eq!(status, StatusCode::OK);
+    let table = page.site.people.as_ref().unwrap().table_at(&at).unwrap();
+    let moves = || table.view().seats[&Seat::new(0)].moves.len();
+    let began = Instant::now();
+    while moves() > 0 {
+        assert!(began.elapsed() < FAR_TOO_LONG);
+        tokio::task::yield_now().await;
+    }
+    page.until(&eva, &at, "It is your turn.").await;
+}
+
+#[tokio::test]
+async fn in_a_game_with_secrets_people_take_back_nothing() {
+    let page = Page::new().await;
+    let mut eva = Browser::at("192.0.2.1");
+    let mut bob = Browser::at("192.0.2.2");
+    let at = page.begin(&mut eva, "mahjong").await.unwrap();
+    let joined = page.post(&bob, &format!("{at}/join"), "").await;
+    bob.keep_cookie(&joined);
+    page.until(&eva, &at, "It is your turn.").await;
+    let table = page.site.people.as_ref().unwrap().table_at(&at).unwrap();
+    let legal = table.view().seats[&Seat::new(0)].legal[0].clone();
+    page.act(&eva, &at, "move", &format!("move={legal}")).await;
+    page.until(&bob, &at, "It is your turn.").await;
+    let (status, told) = page.act(&eva, &at, "back", "").await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(told.contains("no move is taken back"), "{told}");
+    assert!(!page.get(&bob, &at).await.1.contains("asks to take back"));
+}
+
+/// Thinks until it may end.
+#[derive(Default)]
+struct Gate {
+    open: Mutex<bool>,
+    opened: Condvar,
+    begun: AtomicUsize,
+}
+
+impl Gate {
+    fn adviser(self: &Arc<Self>) -> Adviser {
+        let gate = self.clone();
+        Arc::new(move |_| {
+            gate.begun.fetch_add(1, Ordering::SeqCst);
+            let open = gate.open.lock().unwrap();
+            drop(gate.opened.wait_while(open, |open| !*open).unwrap());
+            Ok(Advice::Hint {
+                bot: "sage".to_owned(),
+                answer: Vec::new(),
+            })
+        })
+    }
+
+    fn open(&self) {
+        *self.open.lock().unwrap() = true;
+        self.opened.notify_all();
+    }
+}
+
+#[tokio::test]
+async fn hints_and_evaluations_wait_in_one_queue_and_who_asks_for_too_many_is_told_so() {
+    let gate = Arc::<Gate>::default();
+    let page = Arc::new(Page::with(gate.adviser(), 400).await);
+    let mut eva = Browser::at("192.0.2.1");
+    let at = page.begin(&mut eva, "othello").await.unwrap();
+    page.until(&eva, &at, "It is your turn.").await;
+    let ask = |who: &Browser, at: &str, act: &'static str| {
+        let (page, who, at) = (page.clone(), who.clone(), at.to_owned());
+        tokio::spawn(async move {
+            let request = Request::post(format!("{at}/{act}"))
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                .header("accept", "application/json")
+                .body(Body::empty())
+                .unwrap();
+            let answer = page.send(&who, request).await;
+            let retries = answer.headers().contains_key(RETRY_AFTER);
+            (answer.status(), retries, text(answer).await)
+        })
+    };
+    // One is thought about and four wait, however many are asked for.
+    let asked: Vec<_> = (0..20)
+        .map(|number| ask(&eva, &at, ["hint", "evaluate"][number % 2]))
+        .collect();
+    let mut refused = 0;
+    let (mut waiting, mut looked) = (asked, Instant::now());
+    while waiting.len() > 5 {
+        let (ended, rest): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|one| one.is_finished());
+        waiting = rest;
+        for one in ended {
+            let (status, retries, told) = one.await.unwrap();
+            assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "{told}");
+            assert!(
+                retries && told.contains("still being thought about"),
+                "{told}"
+            );
+            refused += 1;
+        }
+        assert!(looked.elapsed() < FAR_TOO_LONG);
+        looked = Instant::now();
+        sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(refused, 15);
+    // Another client's turn is next.
+    let mut bob = Browser::behind_proxy("203.0.113.7");
+    let his = page.begin(&mut bob, "othello").await.unwrap();
+    page.until(&bob, &his, "It is your turn.").await;
+    let hint = ask(&bob, &his, "hint");
+    while gate.begun.load(Ordering::SeqCst) < 2 {
+        sleep(Duration::from_millis(1)).await;
+    }
+    // Nobody waits for that to play.
+    let (status, told) = page.act(&bob, &his, "move", "move=d3").await;
+    assert_eq!((status, &*told), (StatusCode::OK, ""));
+    gate.open();
+    assert!(hint.await.unwrap().2.contains("There is no hint"));
+    for one in waiting {
+        assert_eq!(one.await.unwrap().0, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+}
+
+#[tokio::test]
+async fn numbers_that_nothing_can_have_are_not_found_and_never_our_failure() {
+    let page = Page::new().await;
+    let tournament = page.tournament().await;
+    let who = Browser::at("192.0.2.1");
+    let numbers = [
+        "18446744073709551615",
+        "18446744073709551616",
+        "9223372036854775808",
+        "9223372036854775807",
+        "4294967296",
+        "-1",
+        "1e9",
+        "%00",
+    ];
+    let games = [
+        format!("/t/{tournament}/games/"),
+        format!("/t/{tournament}/live/"),
+        format!("/api/v1/tournaments/{tournament}/games/"),
+        format!("/api/v1/tournaments/{tournament}/live/"),
+    ];
+    for number in numbers {
+        for key in [
+            format!("{number}.0"),
+            format!("0.{number}"),
+            number.to_owned(),
+        ] {
+            for game in &games {
+                let is_live = game.starts_with("/t") && game.ends_with("/live/");
+                for more in [
+                    "",
+                    "/frames",
+                    "/record",
+                    "/picture",
+                    "/evaluation",
+                    "/events",
+                ] {
+                    let path = format!("{game}{key}{more}");
+                    let (status, told) = page.get(&who, &path).await;
+                    let is_live = is_live && (status.is_success() || status.is_redirection());
+                    assert!(
+                        status.is_client_error() || is_live,
+                        "{path}: {status} {told}"
+                    );
+                }
+            }
+        }
+        for path in [
+            format!("/t/{tournament}/games?after={number}.0"),
+            format!("/t/{tournament}/games?after=0.{number}"),
+            format!("/t/{tournament}/games?match={number}"),
+            format!("/t/{tournament}/games?fouls={number}"),
+            format!("/t/{tournament}/games/0.0?ply={number}"),
+            format!("/t/{tournament}/games/0.0?seat={number}"),
+            format!("/api/v1/tournaments?offset={number}"),
+            format!("/api/v1/tournaments?limit={number}"),
+            format!("/api/v1/tournaments?offset={number}&limit={number}"),
+            format!("/api/v1/tournaments/{tournament}/games?limit={number}"),
+            format!("/api/v1/tournaments/{tournament}/games?after={number}.{number}"),
+            format!("/api/v1/tournaments/{tournament}/games?match={number}&fouls={number}"),
+            format!("/people/{number}?ply={number}"),
+            format!("/play/{number}"),
+        ] {
+            let (status, told) = page.get(&who, &path).await;
+            assert!(!status.is_server_error(), "{path}: {status} {told}");
+        }
+        let forms = [
+            format!("game=othello&against=invite&seat={number}"),
+            format!("game=othello&against=invite&limit_ms={number}"),
+            format!("game=connect_four&against=invite&setup.columns={number}"),
+        ];
+        for form in forms {
+            let status = page.post(&who, "/play", &form).await.status();
+            assert_eq!(status, StatusCode::BAD_REQUEST, "{form}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn after_a_setting_nobody_is_sent_to_another_site() {
+    let page = Page::new().await;
+    let who = Browser::at("192.0.2.1");
+    for (back, to) in [
+        ("/t/spring?x=1", "/t/spring?x=1"),
+        ("//evil.example", "/"),
+        ("/%5Cevil.example", "/"),
+        ("/%09/evil.example", "/"),
+        ("/%0A/evil.example", "/"),
+        ("%09//evil.example", "/"),
+        ("https://evil.example", "/"),
+        ("", "/"),
+    ] {
+        let answer = page.post(&who, "/settings", &format!("back={back}")).await;
+        assert_eq!(answer.headers()[LOCATION], to, "{back}");
+    }
+}
