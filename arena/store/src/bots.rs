@@ -72,7 +72,7 @@ impl Store {
         .execute(&mut *transaction)
         .await;
         match added {
-            Ok(_) => Ok(transaction.commit().await?),
+            Ok(_) => transaction.commit().await,
             Err(error) if is_taken(&error) => Err(StoreError::Exists {
                 what: "bot",
                 name: format!("{}@{}", bot.name, bot.version),

@@ -510,7 +510,7 @@ impl Store {
         if to.is_final() {
             report::release(&mut transaction, id, None).await?;
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await
     }
 
     /// Its state and the number of its entrants. Until the transaction ends, other

@@ -104,7 +104,7 @@ impl Store {
         .bind(worker.expires_unix_ms)
         .execute(&mut *change)
         .await?;
-        Ok(change.commit().await?)
+        change.commit().await
     }
 
     /// Adds a worker without a token where there is none of this name.
@@ -195,7 +195,7 @@ impl Store {
             .bind(why)
             .execute(&mut *change)
             .await?;
-        Ok(change.commit().await?)
+        change.commit().await
     }
 
     /// Writes down what is known of processes, and forgets those that have not been seen for
@@ -229,7 +229,7 @@ impl Store {
             .bind(unix_ms.saturating_sub(KEPT_MS))
             .execute(&mut *change)
             .await?;
-        Ok(change.commit().await?)
+        change.commit().await
     }
 
     /// What is known of the workers' processes, by worker, the newest first.
