@@ -1,16 +1,17 @@
 //! Bots that are a list of frames of HTTP/2 (RFC 9113): the referee plays a game with one in
-//! each seat, over real sockets.
+//! each seat. Everything happens on one thread, over pipes in memory, and the clock is moved
+//! on when nobody has anything to do: so an input takes as long as its work does.
 
-use std::{cell::RefCell, path::PathBuf, sync::Arc, time::Duration};
+use std::{cell::RefCell, sync::Arc, time::Duration};
 
-use nix::sys::signal::{SigSet, Signal};
-use referee::{Address, Bot, Game, Pool};
+use referee::{Address, Bot, BotDial, Game, Pool};
 use referee_core::{Event, Limits, PerSeat, Record, Seat, Seed};
 use referee_games::{Fixture, game, replay};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{UnixListener, UnixStream},
+    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
     runtime::{Builder, Runtime},
+    sync::mpsc,
+    task::AbortHandle,
 };
 
 const HEADERS: u8 = 1;
@@ -21,6 +22,8 @@ const END_HEADERS: u8 = 4;
 const CALL: u32 = 1;
 /// How long a bot waits for the referee to send something.
 const WAIT: Duration = Duration::from_millis(5);
+/// How long a bot may take to connect, to start and to move.
+const LIMIT: Duration = Duration::from_millis(100);
 
 /// What the bytes of a script mean.
 const RESPONSE: u8 = 0xf0;
@@ -50,24 +53,17 @@ pub(crate) fn frames(data: &[u8]) {
 struct Stage {
     runtime: Runtime,
     pool: Pool,
-    folder: tempfile::TempDir,
 }
 
 impl Stage {
     fn new() -> Self {
-        // Whoever writes to one that has hung up gets an error. Rust's own programs ignore the
-        // signal; that of libFuzzer does not.
-        let mut pipes = SigSet::empty();
-        pipes.add(Signal::SIGPIPE);
-        pipes.thread_block().expect("a signal can be blocked");
-        Self {
-            runtime: Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("a runtime"),
-            pool: Pool::new(1).expect("a thread"),
-            folder: tempfile::tempdir().expect("a folder"),
-        }
+        let runtime = Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .expect("a runtime");
+        let pool = Pool::on_runtime(runtime.handle().clone());
+        Self { runtime, pool }
     }
 
     fn play(&self, data: &[u8]) {
@@ -77,15 +73,11 @@ impl Stage {
             .fold(0, |sum, byte| sum << 8 | usize::from(*byte));
         let (first, second) = scripts.split_at(length.min(scripts.len()));
         let record = self.runtime.block_on(async {
-            let bots = [("first", first), ("second", second)].map(|(name, script)| {
-                let path = self.folder.path().join(name);
-                (path.clone(), tokio::spawn(serve(path, script.into())))
-            });
-            let played = connect_four(bots.each_ref().map(|(path, _)| path.clone()));
-            let played = played.play(&self.pool).await;
-            for (_, serving) in &bots {
-                serving.abort();
-            }
+            let (bots, serving): (Vec<_>, Vec<_>) = [first, second].map(serve).into_iter().unzip();
+            let played = connect_four(bots).play(&self.pool).await;
+            serving.iter().for_each(AbortHandle::abort);
+            // Nothing of this game is left in the next one.
+            self.pool.drain().await;
             played.expect("what a bot sends is no failure of the referee's")
         });
         let read = Record::parse(&record.to_json_lines()).expect("a record reads back");
@@ -94,10 +86,8 @@ impl Stage {
     }
 }
 
-fn connect_four(sockets: [PathBuf; 2]) -> Game {
-    const LIMIT: Duration = Duration::from_secs(5);
+fn connect_four(bots: Vec<Arc<Bot>>) -> Game {
     let kind = game("connect_four").expect("there is such a game");
-    let bots = sockets.map(|path| Arc::new(Bot::at(Address::Unix(path), LIMIT)));
     Game {
         fixture: Fixture {
             kind,
@@ -113,22 +103,30 @@ fn connect_four(sockets: [PathBuf; 2]) -> Game {
             },
             spent: PerSeat::default(),
         },
-        bots: bots.into(),
+        bots,
         watch: None,
     }
 }
 
-/// Sends the same on each connection.
-async fn serve(path: PathBuf, script: Arc<[u8]>) {
-    let _ = std::fs::remove_file(&path);
-    let listener = UnixListener::bind(path).expect("a socket");
-    while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(send(stream, script.clone()));
-    }
+/// A bot that sends the same on each connection, and the task that does.
+fn serve(script: &[u8]) -> (Arc<Bot>, AbortHandle) {
+    let script: Arc<[u8]> = script.into();
+    let (pipes, mut connections) = mpsc::unbounded_channel();
+    let serving = tokio::spawn(async move {
+        let mut sending = tokio::task::JoinSet::new();
+        while let Some(connection) = connections.recv().await {
+            sending.spawn(send(connection, script.clone()));
+        }
+    });
+    let bot = Bot::at(Address::Unix("in memory".into()), LIMIT).with_dial(BotDial {
+        pipes: Some(pipes),
+        ..BotDial::default()
+    });
+    (Arc::new(bot), serving.abort_handle())
 }
 
 /// Sends a list of frames, and hangs up.
-async fn send(mut stream: UnixStream, script: Arc<[u8]>) {
+async fn send(mut stream: DuplexStream, script: Arc<[u8]>) {
     let mut script = Script(&script);
     while let Some(op) = script.byte() {
         if op == WAITS {

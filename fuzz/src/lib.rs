@@ -27,7 +27,7 @@ pub struct Target {
 /// All targets.
 pub const TARGETS: &[Target] = &[
     target("answers", answers::answers, 4_000),
-    target("frames", frames::frames, 2_000),
+    target("frames", frames::frames, 20_000),
     target("records", readers::records, 3_000),
     target("packed_records", readers::packed_records, 3_000),
     target("exports", readers::exports, 400),

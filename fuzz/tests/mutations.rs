@@ -1,6 +1,8 @@
 //! Runs every target on its corpus and on mutations of it, each in a process of its own, side by
 //! side. The same inputs every time; their number is in the list of targets. An input that a
 //! target does not stand is written to `target/fuzz-found`; it belongs into the corpus.
+//!
+//! `cargo test -p fuzz-targets -- target NAME TRIES SEED` tries other inputs of one target.
 #![expect(clippy::unwrap_used, reason = "this is how a test fails")]
 
 use std::{
@@ -22,9 +24,11 @@ const HANGS: Duration = Duration::from_secs(60);
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
     match &words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["target", name] => {
-            let target = TARGETS.iter().find(|target| target.name == *name);
-            try_all(target.unwrap());
+        ["target", name, rest @ ..] => {
+            let target = TARGETS.iter().find(|target| target.name == *name).unwrap();
+            let number = |at: usize| rest.get(at).map(|word: &&str| word.parse().unwrap());
+            let tries = number(0).unwrap_or(u64::from(target.tries));
+            try_all(target, tries, number(1).unwrap_or(1));
             ExitCode::SUCCESS
         }
         words if words.contains(&"--list") => {
@@ -60,7 +64,8 @@ fn every_target_stands_mutations_of_its_corpus() -> ExitCode {
 /// What is being tried, and since when.
 type Current = Arc<Mutex<(Instant, Vec<u8>)>>;
 
-fn try_all(target: &Target) {
+fn try_all(target: &Target, tries: u64, seed: u64) {
+    let began = Instant::now();
     let corpus = corpus(target);
     let current: Current = Arc::new(Mutex::new((Instant::now(), Vec::new())));
     watch(target, &current);
@@ -68,8 +73,8 @@ fn try_all(target: &Target) {
         try_one(target, &current, input);
     }
     let before = peak();
-    let mut mutator = Mutator::new(1);
-    for _ in 0..target.tries {
+    let mut mutator = Mutator::new(seed);
+    for _ in 0..tries {
         let input = mutator.mutate(&corpus);
         try_one(target, &current, &input);
     }
@@ -80,9 +85,10 @@ fn try_all(target: &Target) {
         target.name
     );
     println!(
-        "{}: {} inputs",
+        "{}: {} inputs in {:.1} s",
         target.name,
-        corpus.len() as u32 + target.tries
+        corpus.len() as u64 + tries,
+        began.elapsed().as_secs_f64()
     );
 }
 

@@ -46,6 +46,12 @@ impl From<StartError> for Halt {
     }
 }
 
+impl From<Shortage> for Halt {
+    fn from(shortage: Shortage) -> Self {
+        Self::Failed(shortage.into())
+    }
+}
+
 impl From<JoinError> for Halt {
     fn from(error: JoinError) -> Self {
         Self::Failed(error.into())

@@ -10,15 +10,17 @@ use std::{
 
 use arena_events::check::ReadyAnswer;
 use bytes::Bytes;
-use referee::{CLOSE_GRACE, Closed, Probe, ProbeReply, ProbeStream, Resumption, proc::CoreWait};
-use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed, SetupError};
+use referee::{
+    CLOSE_GRACE, Closed, Probe, ProbeReply, ProbeStream, Resumption, Shortage, proc::CoreWait,
+};
+use referee_core::{Dice, Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed};
 use referee_games::{
     Calls, Fixture, Judgement, Next, Question, SeatReply, Sitting, answer, known_to, past, ready,
 };
 use tokio::{sync::Barrier, task::spawn_blocking};
 use tokio_util::task::TaskTracker;
 
-use crate::evidence::AskedQuestion;
+use crate::{error::CheckError, evidence::AskedQuestion};
 
 /// What a later version of the protocol may add to a call: a number in field 1000
 /// and a text in field 1001.
@@ -113,7 +115,7 @@ pub(crate) async fn play(
     probe: &Probe,
     setting: &GameSetting,
     options: &PlayOptions,
-) -> Result<GameSeen, SetupError> {
+) -> Result<GameSeen, CheckError> {
     let fixture = Fixture {
         kind: setting.kind,
         game_id: setting.id.clone(),
@@ -132,7 +134,7 @@ pub(crate) async fn play(
     let sitting = Sitting::new(fixture)?;
     let mut playing = GameInProgress::new(probe, setting, options, sitting);
     playing.together = options.together.as_ref();
-    Ok(playing.play().await)
+    playing.play().await
 }
 
 /// How often a game is resumed at most until the first answer of the bot can be judged.
@@ -144,7 +146,7 @@ pub(crate) async fn resume(
     setting: &GameSetting,
     options: &PlayOptions,
     fork: &ForkedGame,
-) -> GameSeen {
+) -> Result<GameSeen, CheckError> {
     let mut seen = GameSeen::default();
     let mut resumption = Resumption::new(setting.limits.start);
     for _ in 0..RESUMED {
@@ -157,12 +159,12 @@ pub(crate) async fn resume(
             stream.settle(time).await;
         }
         playing.resumption = Some(&mut resumption);
-        seen = playing.play().await;
+        seen = playing.play().await?;
         if !seen.unjudged {
             break;
         }
     }
-    seen
+    Ok(seen)
 }
 
 struct GameInProgress<'a> {
@@ -179,6 +181,8 @@ struct GameInProgress<'a> {
     resumption: Option<&'a mut Resumption>,
     /// The bot's process, where we started it.
     process: Option<u32>,
+    /// Why it can't go on, though that is not the bot's fault.
+    lost: Option<Shortage>,
     seen: GameSeen,
 }
 
@@ -201,21 +205,31 @@ impl<'a> GameInProgress<'a> {
             together: None,
             resumption: None,
             process: probe.process_id(),
+            lost: None,
             seen: GameSeen::default(),
         }
     }
 
-    async fn play(mut self) -> GameSeen {
+    async fn play(mut self) -> Result<GameSeen, CheckError> {
+        self.play_on().await;
+        match self.lost {
+            Some(shortage) => Err(shortage.into()),
+            None => Ok(self.seen),
+        }
+    }
+
+    /// Plays until it breaks or is over.
+    async fn play_on(&mut self) {
         // Where the game is in the middle, its questions have been asked already.
         if self.ask_all(self.sitting.pending()).await.is_break() {
-            return self.seen;
+            return;
         }
         loop {
             match self.sitting.advance() {
                 Next::Tell(calls) => self.tell(calls),
                 Next::Ask(questions) => {
                     if self.ask_all(questions).await.is_break() {
-                        return self.seen;
+                        return;
                     }
                 }
                 Next::Over(finished) => {
@@ -243,7 +257,7 @@ impl<'a> GameInProgress<'a> {
                         self.seen.position = Some(knew);
                     }
                     self.seen.record = Some(finished.record);
-                    return self.seen;
+                    return;
                 }
             }
         }
@@ -319,8 +333,14 @@ impl<'a> GameInProgress<'a> {
             self.stream = None;
             return Break(());
         }
-        let (reply, own_share) = ask_watched(stream, asked, self.process).await;
-        let ProbeReply { heard, thought } = reply;
+        let (ProbeReply { heard, thought }, own_share) =
+            match ask_watched(stream, asked, self.process).await {
+                Ok(seen) => seen,
+                Err(shortage) => {
+                    self.lost = Some(shortage);
+                    return Break(());
+                }
+            };
         let thought = thought.counted;
         if number == 0
             && let Some(together) = self.together
@@ -415,16 +435,20 @@ impl<'a> GameInProgress<'a> {
 }
 
 /// Asks, and says which share of the time the bot had a core or needed none, from 0 to 1. That
-/// is 1 for a quick answer, and where it is not known.
+/// is 1 for a quick answer, and where its process is not ours.
+///
+/// # Errors
+///
+/// There is no response, or its process could not be asked for, which is not the bot's fault.
 async fn ask_watched(
     stream: &mut ProbeStream,
     question: Question,
     process: Option<u32>,
-) -> (ProbeReply, f64) {
+) -> Result<(ProbeReply, f64), Shortage> {
     let quick = question.limit / WATCHED_PART;
     let waits = move || async move {
-        let id = process?;
-        spawn_blocking(move || CoreWait::of_family(id)).await.ok()
+        let looked = spawn_blocking(move || process.map(CoreWait::of_family).transpose());
+        looked.await.unwrap_or(Ok(None))
     };
     let watch = async {
         tokio::time::sleep(quick).await;
@@ -440,15 +464,19 @@ async fn ask_watched(
             seen = &mut watch, if before.is_none() => before = Some(seen),
         }
     };
-    let Some((began, Some(before))) = before else {
-        return (reply, 1.0);
+    let reply = reply?;
+    let Some((began, before)) = before else {
+        return Ok((reply, 1.0));
+    };
+    let Some(before) = before? else {
+        return Ok((reply, 1.0));
     };
     let watched = began.elapsed();
-    let waited = match waits().await {
+    let waited = match waits().await? {
         Some(after) => after.since(&before),
         None => Duration::ZERO,
     };
-    (reply, own_share(watched, waited))
+    Ok((reply, own_share(watched, waited)))
 }
 
 /// Which share of a time is left without the waiting, from 0 to 1.

@@ -69,10 +69,8 @@ impl<'a> Host<'a> {
         if let Some(process) = process
             && process.has_ended()
         {
-            let foul = process.post_mortem(String::new()).await;
-            let foul = foul.unwrap_or_else(|| Foul::Crashed {
-                detail: "it was lost with the engine of its container".to_owned(),
-            });
+            // Where it was lost with the engine of its container, that is not its foul.
+            let foul = process.post_mortem(String::new()).await?;
             self.bury(foul).await;
         }
         if self.running.is_none() {
@@ -184,7 +182,7 @@ impl<'a> Host<'a> {
         if let Some(running) = self.running.take()
             && let Some(process) = running.process
         {
-            process.stop_and_report(STOP_GRACE).await;
+            let _ = process.stop_and_report(STOP_GRACE).await;
             process.ended().await;
         }
     }

@@ -125,7 +125,17 @@ impl Guest {
             limit: limit.saturating_add(extra),
             ..question
         };
-        let reply = stream.ask(asked).await;
+        let reply = match stream.ask(asked).await {
+            Ok(reply) => reply,
+            Err(shortage) => {
+                // There is nobody else to play on with.
+                let detail = shortage.to_string();
+                return (
+                    SeatReply::Foul(Foul::Crashed { detail }),
+                    ThinkingTime::default(),
+                );
+            }
+        };
         let mut thought = reply.thought;
         if resumed && matches!(reply.heard, SeatReply::Answer(_)) && thought.counted >= limit {
             let counted = limit.saturating_sub(Duration::from_micros(1));
@@ -150,7 +160,7 @@ impl Guest {
             ..
         }) = self.running
         {
-            process.stop_and_report(STOP_GRACE).await;
+            let _ = process.stop_and_report(STOP_GRACE).await;
             process.ended().await;
         }
     }

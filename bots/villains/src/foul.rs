@@ -308,8 +308,8 @@ impl VillainSeat<'_> {
             }
             _ => {}
         }
-        if let Some(limit) = asked.limit.filter(|_| villain.stops) {
-            stop_parent(limit).await;
+        if let (Some(limit), Some(time)) = (asked.limit, villain.stops) {
+            stop_parent(limit, time).await;
         }
         let by_the_rules = game::answer(Some(asked.number), Answer::Point(point));
         let sent = match villain.kind {
@@ -403,19 +403,19 @@ impl VillainSeat<'_> {
     }
 }
 
-/// Stops the process that started this one from a moment before the limit to a moment after
-/// it, and waits until the limit is over.
-async fn stop_parent(limit: Duration) {
+/// Stops the process that started this one for so long, from a moment before the limit on, and
+/// waits until the limit is over by half of that.
+async fn stop_parent(limit: Duration, time: Duration) {
     const BEFORE: Duration = Duration::from_millis(20);
-    const AFTER: Duration = Duration::from_millis(80);
     let parent = getppid();
+    let begins = limit.saturating_sub(BEFORE);
     std::thread::spawn(move || {
-        std::thread::sleep(limit.saturating_sub(BEFORE));
+        std::thread::sleep(begins);
         let _ = kill(parent, Signal::SIGSTOP);
-        std::thread::sleep(BEFORE + AFTER);
+        std::thread::sleep(time);
         let _ = kill(parent, Signal::SIGCONT);
     });
-    tokio::time::sleep(limit + Duration::from_millis(1)).await;
+    tokio::time::sleep(begins + time / 2).await;
 }
 
 /// A point off the board.

@@ -27,6 +27,7 @@ const UNKNOWN: u8 = 0xfa;
 /// Of PING and SETTINGS.
 const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
 /// The largest payload that every peer takes.
 const LARGEST: usize = 16 * 1024;
 /// How many frames of a flood go out at a time.
@@ -63,9 +64,9 @@ fn flood(kind: Kind, stream: u32) -> (Vec<u8>, Vec<u8>) {
         // Headers that do not end.
         Kind::FloodsContinuations => frame(HEADERS, END_STREAM, stream, b""),
         // A trailer whose value does not end: a literal without an index, its name, and a
-        // length of two gigabytes (RFC 7541, sections 5.1 and 6.2.2).
+        // length of 256 MiB (RFC 7541, sections 5.1 and 6.2.2).
         Kind::FloodsTrailers => {
-            let length = [0x7f, 0xff, 0xff, 0xff, 0xff, 0x07];
+            let length = [0x7f, 0xff, 0xff, 0xff, 0x7f];
             let field = [b"\x00\x0cgrpc-message", &length[..]].concat();
             frame(HEADERS, END_STREAM, stream, &field)
         }
@@ -88,7 +89,27 @@ pub(crate) const fn adds_frames(kind: Kind) -> bool {
             | Kind::FloodsContinuations
             | Kind::FloodsResets
             | Kind::FloodsTrailers
+            | Kind::LargeTrailers
     )
+}
+
+/// All of a block of 256 KiB of trailers: fields with a value of 1,000 bytes each, and a status.
+fn large_trailers(stream: u32) -> Vec<u8> {
+    // A literal without an index, the lengths of its name and its value, and these (RFC 7541,
+    // sections 5.1 and 6.2.2).
+    let field = [b"\x00\x06x-word\x7f\xe9\x06".to_vec(), vec![b'x'; 1000]].concat();
+    let status = b"\x00\x0bgrpc-status\x010".to_vec();
+    let block = [status, field.repeat((256 << 10) / 1000)].concat();
+    let parts: Vec<&[u8]> = block.chunks(LARGEST).collect();
+    let frames = parts.iter().enumerate().map(|(number, part)| {
+        let is_last = number + 1 == parts.len();
+        let flags = if is_last { END_HEADERS } else { 0 };
+        match number {
+            0 => frame(HEADERS, flags | END_STREAM, stream, part),
+            _ => frame(CONTINUATION, flags, stream, part),
+        }
+    });
+    frames.collect::<Vec<_>>().concat()
 }
 
 /// Starts an honest bot and passes on what it and the referee send, until it is asked to
@@ -183,6 +204,10 @@ async fn answers(
         let stream = u32::from_be_bytes(stream);
         let answered = answers.entry(stream).or_default();
         if of == DATA && *answered == after {
+            if kind == Kind::LargeTrailers {
+                referee.write_all(&large_trailers(stream)).await?;
+                return std::future::pending().await;
+            }
             let (first, again) = flood(kind, stream);
             referee.write_all(&first).await?;
             loop {

@@ -94,6 +94,8 @@ pub enum Kind {
     FloodsResets,
     /// Sends a trailer without end instead of its answer.
     FloodsTrailers,
+    /// Sends 256 KiB of trailers at once instead of its answer.
+    LargeTrailers,
     /// Takes `--megabytes` of memory and waits for an hour.
     Memory,
     /// Plays into a column that the board does not have.
@@ -237,8 +239,7 @@ impl Kind {
             | Self::Incomplete
             | Self::ReadyAgain
             | Self::NoNumber
-            | Self::FloodsResets
-            | Self::FloodsTrailers => (Some(Foul::Malformed), Some("malformed")),
+            | Self::FloodsResets => (Some(Foul::Malformed), Some("malformed")),
             Self::WrongNumber | Self::PastNumber => (Some(Foul::WrongNumber), Some("wrong-number")),
             Self::Unsolicited | Self::Flood => (Some(Foul::Unsolicited), Some("unsolicited")),
             Self::Oversized => (Some(Foul::Oversized), Some("oversized")),
@@ -249,7 +250,9 @@ impl Kind {
             | Self::FloodsEmptyData
             | Self::FloodsWindowUpdates
             | Self::FloodsPriorities
-            | Self::FloodsContinuations => (Some(Foul::Flooded), Some("flooded")),
+            | Self::FloodsContinuations
+            | Self::FloodsTrailers
+            | Self::LargeTrailers => (Some(Foul::Flooded), Some("flooded")),
             Self::Memory => (Some(Foul::MemoryExceeded), Some("memory-exceeded")),
             Self::Illegal | Self::Floating | Self::Occupied => {
                 (Some(Foul::Illegal), Some("illegal"))

@@ -62,10 +62,17 @@ pub struct Villain {
     /// Mahjong and Reversal Big Two. Not every kind can.
     #[arg(long)]
     by_callbacks: bool,
-    /// Stops the process that started it whenever the time for a point is over, and answers
-    /// meanwhile.
-    #[arg(long)]
-    stops: bool,
+    /// Stops the process that started it for so long whenever the time for a point is over, and
+    /// answers meanwhile.
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = humantime::parse_duration,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "100ms"
+    )]
+    stops: Option<Duration>,
     /// A thread of it computes all the time.
     #[arg(long)]
     spins: bool,

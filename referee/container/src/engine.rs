@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    env, fmt,
+    env, fmt, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -15,7 +15,7 @@ use bollard::{
         ListContainersOptionsBuilder, ListImagesOptions, RemoveContainerOptionsBuilder,
     },
 };
-use referee_sandbox::{Cgroup, Creator};
+use referee_sandbox::{Cgroup, Creator, is_lack};
 
 use crate::image::{Image, ImageName, is_digest};
 
@@ -258,7 +258,7 @@ impl Engine {
     pub async fn remove(&self, container: &str) -> Result<(), EngineError> {
         // With cgroups of version 1 what is held still does not end.
         if let Ok(about) = self.docker.inspect_container(container, None).await
-            && let Some(process) = process_of(&about)
+            && let Ok(Some(process)) = process_of(&about)
             && let Ok(cgroup) = Cgroup::of_process(process)
         {
             let _ = cgroup.thaw();
@@ -294,12 +294,37 @@ pub(crate) fn open(socket: &Path) -> Result<Docker, Error> {
 
 /// The process that a container began with, as this machine numbers it, where this process
 /// sees it: an engine elsewhere, or outside of our own container, has other numbers.
-pub(crate) fn process_of(about: &bollard::models::ContainerInspectResponse) -> Option<u32> {
-    let id = about.id.as_deref()?;
-    let process = about.state.as_ref()?.pid?;
-    let process = u32::try_from(process).ok().filter(|process| *process > 0)?;
-    let cgroups = std::fs::read_to_string(format!("/proc/{process}/cgroup")).ok()?;
-    cgroups.contains(id).then_some(process)
+///
+/// # Errors
+///
+/// It could not be looked at: this process may not open another file, for instance.
+pub(crate) fn process_of(
+    about: &bollard::models::ContainerInspectResponse,
+) -> io::Result<Option<u32>> {
+    let process = about.state.as_ref().and_then(|state| state.pid);
+    let process = process.and_then(|process| u32::try_from(process).ok());
+    let (Some(id), Some(process @ 1..)) = (about.id.as_deref(), process) else {
+        return Ok(None);
+    };
+    match std::fs::read_to_string(format!("/proc/{process}/cgroup")) {
+        Ok(cgroups) => Ok(cgroups.contains(id).then_some(process)),
+        Err(error) if is_lack(&error) => Err(error),
+        // There is none such, or it is not ours.
+        Err(_) => Ok(None),
+    }
+}
+
+/// The cgroup of the process that a container began with, as far as it can be seen.
+///
+/// # Errors
+///
+/// As for [`process_of`].
+pub(crate) fn cgroup_of(process: Option<u32>) -> io::Result<Option<Cgroup>> {
+    match process.map(Cgroup::of_process).transpose() {
+        Ok(cgroup) => Ok(cgroup),
+        Err(error) if is_lack(&error) => Err(error),
+        Err(_) => Ok(None),
+    }
 }
 
 fn image(found: ImageInspect) -> Image {

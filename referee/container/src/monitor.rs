@@ -30,7 +30,7 @@ use tokio::{
 };
 
 use crate::{
-    engine::{Engine, process_of, told},
+    engine::{Engine, cgroup_of, process_of, told},
     plan::{End, Plan, Report},
     session::Messages,
 };
@@ -197,11 +197,12 @@ impl Monitor {
             });
         }
         let about = docker.inspect_container(name, None).await.map_err(ours)?;
-        let process = process_of(&about);
+        let looked_at = process_of(&about).and_then(|process| Ok((process, cgroup_of(process)?)));
+        let (process, cgroup) = looked_at.map_err(|error| End::NotStarted(error.to_string()))?;
         Ok(Running {
             output,
             process,
-            cgroup: process.and_then(|process| Cgroup::of_process(process).ok()),
+            cgroup,
         })
     }
 

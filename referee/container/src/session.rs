@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
 
 use crate::{
-    engine::Engine,
+    engine::{Engine, cgroup_of},
     plan::{End, Report},
 };
 
@@ -59,7 +59,7 @@ impl Session {
                 Ok(None) => return Err(End::NotStarted("its monitor has ended".to_owned())),
                 Err(error) => return Err(End::NotStarted(error.to_string())),
             };
-            let cgroup = process.and_then(|process| Cgroup::of_process(process).ok());
+            let cgroup = cgroup_of(process).map_err(|error| End::NotStarted(error.to_string()))?;
             self.started = Some(Started { process, cgroup });
         }
         Ok(self.started.get_or_insert(Started {

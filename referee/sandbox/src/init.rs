@@ -7,7 +7,6 @@ use std::{
     os::fd::AsFd as _,
     path::Path,
     process::{Command, Stdio},
-    str::FromStr,
     thread,
     time::{Duration, Instant},
 };
@@ -33,10 +32,11 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use crate::{
     bubblewrap::USER,
     channel::{Channel, Received},
-    landlock,
+    is_lack, landlock,
     monitor::be_user,
     mounts, own,
     plan::{End, Ended, LeftBehind, Order, Plan, Report},
+    proc,
     seccomp::{self, Refused},
     view::Entry,
     walls::{Outer, Wall},
@@ -248,12 +248,10 @@ fn restrict_and_start(
     let child = command.spawn().map_err(|error| {
         let program = plan.program.display();
         let why = format!("could not start {program}: {error}");
-        // Of the system are only those errors that say that it has no room.
-        match error.raw_os_error().map(Errno::from_raw) {
-            Some(Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
-                NotStarted::System(io::Error::new(error.kind(), why))
-            }
-            _ => NotStarted::Program(why),
+        if is_lack(&error) {
+            NotStarted::System(io::Error::new(error.kind(), why))
+        } else {
+            NotStarted::Program(why)
         }
     })?;
     let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
@@ -338,51 +336,69 @@ fn left_behind(bot: Pid) -> Vec<LeftBehind> {
             return Vec::new();
         }
         if Instant::now() >= deadline {
-            return descendants(bot);
+            // What can't be asked for is nobody's fault, and ends with the sandbox.
+            return descendants(bot).unwrap_or_default();
         }
         thread::sleep(CHECK);
     }
 }
 
 /// All descendants of this process that run, some of them if there are very many.
-fn descendants(bot: Pid) -> Vec<LeftBehind> {
+fn descendants(bot: Pid) -> io::Result<Vec<LeftBehind>> {
     const MOST: usize = 100;
     const LONGEST: usize = 400;
     let mut found: Vec<LeftBehind> = Vec::new();
     let mut parents = vec![getpid()];
     while let Some(above) = parents.pop() {
-        for child in children_of(above) {
+        for child in proc::children_of(above)? {
             if found.len() == MOST {
-                return found;
+                return Ok(found);
             }
             parents.push(child);
-            let (state, group) = state_and_group(child).unwrap_or(('X', 0));
-            if matches!(state, 'Z' | 'X') {
+            let Ok(id) = u32::try_from(child.as_raw()) else {
+                continue;
+            };
+            let Some(stat) = proc::stat(id)? else {
+                continue;
+            };
+            let mut fields = stat.split(' ');
+            if matches!(fields.next(), None | Some("Z" | "X")) {
                 continue;
             }
-            let command = fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
-            let command = String::from_utf8_lossy(&command).replace('\0', " ");
+            let group = fields.nth(1).and_then(|group| group.parse().ok());
+            let own = [bot.as_raw(), unistd::getpgrp().as_raw()];
+            let command = proc::command(id)?.unwrap_or_default();
             found.push(LeftBehind {
                 id: child.as_raw(),
                 command: command.trim_end().chars().take(LONGEST).collect(),
-                outside_group: group != bot.as_raw() && group != unistd::getpgrp().as_raw(),
+                outside_group: group.is_none_or(|group| !own.contains(&group)),
             });
         }
     }
-    found
+    Ok(found)
 }
 
 /// Kills all that this process has started and what they have: whatever loses its parents
 /// becomes a child of this one, and the number of a child that was not reaped is not reused.
 pub(crate) fn kill_descendants() {
+    const PAUSE: Duration = Duration::from_millis(5);
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) => {}
             Ok(_) | Err(Errno::EINTR) => continue,
             Err(_) => return,
         }
+        let children = match proc::children_of(getpid()) {
+            Ok(children) => children,
+            // There are some, and they can't be asked for now.
+            Err(error) if is_lack(&error) => {
+                thread::sleep(PAUSE);
+                continue;
+            }
+            Err(_) => return,
+        };
         let mut killed = false;
-        for child in children_of(getpid()) {
+        for child in children {
             killed |= kill(child, Signal::SIGKILL).is_ok();
         }
         if !killed {
@@ -390,28 +406,6 @@ pub(crate) fn kill_descendants() {
         }
         let _ = waitpid(None, None);
     }
-}
-
-fn children_of(above: Pid) -> Vec<Pid> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|pid| stat(*pid, 1) == Some(above.as_raw()))
-        .map(Pid::from_raw)
-        .collect()
-}
-
-fn state_and_group(pid: Pid) -> Option<(char, i32)> {
-    Some((stat(pid.as_raw(), 0)?, stat(pid.as_raw(), 2)?))
-}
-
-/// A field of a process' `stat` that follows its name: 0 is the state, 1 the parent, 2 the
-/// group (proc_pid_stat(5)).
-fn stat<T: FromStr>(pid: i32, field: usize) -> Option<T> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Its name, in brackets, may have brackets and spaces.
-    let (_, after) = stat.rsplit_once(") ")?;
-    after.split(' ').nth(field)?.parse().ok()
 }
 
 /// Closes descriptors that were inherited, by mistake or so that bubblewrap finds this

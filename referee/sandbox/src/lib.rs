@@ -22,6 +22,7 @@ mod cgroup;
 mod channel;
 mod enter;
 mod init;
+mod lack;
 mod landlock;
 mod limits;
 mod machine;
@@ -30,6 +31,7 @@ mod mounts;
 mod network;
 mod own;
 mod plan;
+mod proc;
 mod program;
 mod sandbox;
 mod seccomp;
@@ -39,8 +41,9 @@ mod view;
 mod walls;
 
 pub use crate::{
-    cgroup::{Cgroup, Creator},
+    cgroup::{Cgroup, Creator, Freezer},
     enter::enter,
+    lack::is_lack,
     limits::Limits,
     plan::{End, LeftBehind},
     program::Program,

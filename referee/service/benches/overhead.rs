@@ -458,7 +458,12 @@ async fn memory() {
         let (pool, bots) = (pool.clone(), bots.to_vec());
         tokio::spawn(async move { play(&pool, bots, number, CONNECT_FOUR, &Value::Null).await })
     };
-    let used = || proc::memory(std::process::id()).expect("we live") as f64 / 1024.0;
+    let used = || {
+        proc::memory(std::process::id())
+            .expect("/proc can be read")
+            .expect("we live") as f64
+            / 1024.0
+    };
     // One game first, so that the connections and threads are there.
     let mut parked = vec![begin(0)];
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -861,6 +866,6 @@ fn ping_pong(mut stream: impl Read + Write) -> f64 {
 
 /// Of this process and of all that it has started and that is still there.
 fn cpu_seconds() -> f64 {
-    let time = proc::CpuTime::of_family(std::process::id());
+    let time = proc::CpuTime::of_family(std::process::id()).expect("/proc can be read");
     time.ran.as_secs_f64()
 }

@@ -16,9 +16,9 @@ use tokio::{runtime::Handle, sync::Notify, time::Instant};
 use crate::{
     address::Address,
     busy::BusyTime,
-    connection::{ConnectError, Connection},
+    connection::{Broken, ConnectError, Connection},
     dial::BotDial,
-    excuses::Excuses,
+    excuses::{Excuse, Excuses},
     heartbeat::Heartbeat,
     play::CLOSE_GRACE,
     pool::{Shard, ShardId},
@@ -542,10 +542,11 @@ impl Slot {
         &self,
         thought: ThinkingTime,
         limit: Duration,
+        excuse: Option<Excuse>,
         heartbeat: &Heartbeat,
     ) -> Option<Foul> {
         let excuses = &self.reserved.bot.excuses;
-        excuses.answered(thought, limit, || heartbeat.stalled_share())
+        excuses.answered(thought, limit, excuse, || heartbeat.stalled_share())
     }
 
     /// The process may be held still, as far as this game is concerned: it has answered.
@@ -558,8 +559,12 @@ impl Slot {
         self.resting.wakes();
     }
 
-    /// Why the connection broke; none where that was not the bot's fault.
-    pub(crate) async fn post_mortem(&self, broken: String) -> Option<Foul> {
+    /// Why the connection broke.
+    ///
+    /// # Errors
+    ///
+    /// That was not the bot's fault.
+    pub(crate) async fn post_mortem(&self, broken: Broken) -> Result<Foul, Shortage> {
         post_mortem(self.reserved.instance.process.as_ref(), broken).await
     }
 }

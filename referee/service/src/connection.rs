@@ -16,11 +16,11 @@ use crate::{
     busy::{BusyTime, TimedExecutor},
     dial::BotDial,
     shortage::Shortage,
-    traffic::{Metered, Traffic},
+    traffic::{HEADERS_LIMIT, Metered, Traffic},
 };
 
-/// The largest header list of a bot, in bytes: headers and trailers of gRPC are small.
-const HEADERS_LIMIT: u32 = 16 * 1024;
+/// What a shortage keeps us from here.
+pub(crate) const OPENING: &str = "open a connection";
 
 /// A connection that is open.
 #[derive(Clone, Debug)]
@@ -30,6 +30,15 @@ pub(crate) struct Connection {
     pub(crate) traffic: Arc<Traffic>,
     /// What this thread has spent on the bot.
     pub(crate) busy: Arc<BusyTime>,
+}
+
+/// How a connection that was open broke.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// In these words. How the bot's process ended may say more.
+    ByBot(String),
+    /// We lack what it needs.
+    ByUs(Shortage),
 }
 
 /// Why there is no connection to a bot.
@@ -62,12 +71,16 @@ impl Connection {
         let first = match opening.await {
             Ok(Ok(socket)) => socket,
             Ok(Err(error)) => {
-                return Err(match Shortage::of("open a connection", error) {
+                return Err(match Shortage::of(OPENING, error) {
                     Ok(shortage) => ConnectError::Shortage(shortage),
-                    // It may well answer: we do not want to, or do not trust it.
-                    Err(error) if error.raw_os_error().is_none() => {
-                        ConnectError::Failed(format!("could not connect to {address}: {error}"))
-                    }
+                    // It may well answer: we do not want to, or do not trust it. Or its name could
+                    // not be resolved, which never tells why.
+                    Err(error) if error.raw_os_error().is_none() => match Shortage::now(OPENING) {
+                        Some(shortage) => ConnectError::Shortage(shortage),
+                        None => {
+                            ConnectError::Failed(format!("could not connect to {address}: {error}"))
+                        }
+                    },
                     Err(error) => failed(&error),
                 });
             }
@@ -105,7 +118,10 @@ impl Connection {
                 traffic,
                 busy,
             }),
-            Ok(Err(error)) => Err(failed(&error)),
+            Ok(Err(error)) => Err(match Shortage::behind(OPENING, &error) {
+                Some(shortage) => ConnectError::Shortage(shortage),
+                None => failed(&error),
+            }),
             Err(_) => Err(silent(address, within)),
         }
     }

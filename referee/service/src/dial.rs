@@ -4,12 +4,15 @@ use std::{borrow::Cow, io, os::unix::fs::FileTypeExt as _, path::Path, sync::Arc
 
 use referee_net::{AllowList, ClientTls};
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncWrite, DuplexStream, duplex},
     net::{TcpStream, UnixStream},
+    sync::mpsc,
 };
 
 use crate::{address::Address, proc::belongs_to};
 
+/// How many bytes wait at each end of a pipe in memory, as in a Unix socket.
+const PIPE: usize = 64 * 1024;
 /// How long to wait where a listener's queue is full.
 const QUEUE_PAUSE: Duration = Duration::from_millis(10);
 
@@ -23,6 +26,9 @@ pub struct BotDial {
     pub allowed: Option<Arc<AllowList>>,
     /// The user whose process must listen at a Unix socket; any user's may, if there is none.
     pub user: Option<u32>,
+    /// For bots that are tasks of this process: every connection is a pipe in memory, whose
+    /// other end is sent here, whatever the address is.
+    pub pipes: Option<mpsc::UnboundedSender<DuplexStream>>,
 }
 
 pub(crate) trait Socket: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -63,6 +69,13 @@ impl BotDial {
         address: &Address,
         leader: Option<u32>,
     ) -> io::Result<Box<dyn Socket>> {
+        if let Some(pipes) = &self.pipes {
+            let (ours, theirs) = duplex(PIPE);
+            return match pipes.send(theirs) {
+                Ok(()) => Ok(Box::new(ours)),
+                Err(_) => Err(io::ErrorKind::ConnectionRefused.into()),
+            };
+        }
         match address {
             Address::Unix(path) => {
                 let path = match &self.allowed {
@@ -158,7 +171,7 @@ fn check_listener(path: &Path, socket: &UnixStream, leader: u32) -> io::Result<(
     // For a connected socket these are of the process that called listen (unix(7)).
     let listener = socket.peer_cred()?.pid();
     match listener.and_then(|id| u32::try_from(id).ok()) {
-        Some(id) if belongs_to(id, leader) => Ok(()),
+        Some(id) if belongs_to(id, leader)? => Ok(()),
         Some(id) => Err(io::Error::other(format!(
             "process {id} listens there, which is neither the bot's process {leader} nor \
              started by it"

@@ -12,6 +12,8 @@ use std::{
 
 use tokio::time::{Instant, sleep_until};
 
+use crate::stops::Stops;
+
 /// From one beat to the next.
 pub(crate) const BEAT: Duration = Duration::from_millis(5);
 /// How late a timer may be on a thread that is not held up.
@@ -28,6 +30,8 @@ struct State {
     /// The number of the beat that is waited for.
     beat: AtomicU64,
     beats: Mutex<Beats>,
+    /// Where it is known whether a stall was a stop of the whole process.
+    stops: Option<Stops>,
 }
 
 #[derive(Debug)]
@@ -60,7 +64,15 @@ impl Stall {
 
 impl Default for Heartbeat {
     fn default() -> Self {
+        Self::new(None)
+    }
+}
+
+impl Heartbeat {
+    /// One that tells stops of this process, where somebody watches for them.
+    pub(crate) fn new(stops: Option<Stops>) -> Self {
         Self(Arc::new(State {
+            stops,
             beat: AtomicU64::new(0),
             beats: Mutex::new(Beats {
                 began: Instant::now(),
@@ -71,9 +83,7 @@ impl Default for Heartbeat {
             }),
         }))
     }
-}
 
-impl Heartbeat {
     /// Beats for ever, on the thread that it is spawned on.
     pub async fn beat(self) {
         loop {
@@ -121,6 +131,11 @@ impl Heartbeat {
         stalls.reverse();
         stalls.extend(ongoing);
         stalls
+    }
+
+    /// The number of the stop of this process that a stall was, if it was one.
+    pub(crate) async fn stop(&self, stall: &Stall) -> Option<u64> {
+        self.0.stops.as_ref()?.of(stall).await
     }
 
     /// The longest delay of this thread since that moment; a delay that goes on counts up

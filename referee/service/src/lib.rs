@@ -21,6 +21,7 @@ mod resume;
 mod serve;
 mod shortage;
 mod still;
+mod stops;
 mod stream;
 mod supervisor;
 mod traffic;

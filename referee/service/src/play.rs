@@ -9,18 +9,15 @@ use tokio::sync::mpsc;
 
 use crate::{
     bot::{Bot, NoSlot, Slot},
+    connection::Broken,
     heartbeat::Heartbeat,
     pool::{CutOff, Pool, Shard},
-    shortage::{Shortage, lost_too_often},
+    shortage::{Patience, Shortage, lost_too_often},
     stream::{Reply, SeatStream},
 };
 
-/// How long a game waits for what this machine has run out of, and how long it waits at first
-/// before it tries again.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a game is begun: more often than any bot has processes that may have died.
 const MOST_ATTEMPTS: u32 = 1000;
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// How long a bot has to close its stream when the game is over.
 pub const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
@@ -76,10 +73,13 @@ impl Game {
     /// [`PlayError`]. What a bot does wrong is a foul in the record, not an error.
     pub async fn play(self, pool: &Pool) -> Result<Record, PlayError> {
         pool.run(|shard| async move {
+            let mut patience = Patience::default();
             for _ in 0..MOST_ATTEMPTS {
-                let table = self.take_seats(&shard).await?;
-                if let Some(record) = self.attempt(&shard, table).await? {
-                    return Ok(record);
+                let table = self.take_seats(&shard, &mut patience).await?;
+                match self.attempt(&shard, table).await? {
+                    Ok(record) => return Ok(record),
+                    Err(Lost::Before) => {}
+                    Err(Lost::ByUs(shortage)) => patience.wait(shortage).await?,
                 }
             }
             Err(lost_too_often(MOST_ATTEMPTS).into())
@@ -87,13 +87,12 @@ impl Game {
         .await?
     }
 
-    /// Plays it once; none if a process had died since its last game, or was lost for a reason
-    /// that is not the bot's.
+    /// Plays it once, unless a process is lost for a reason that is not the bot's.
     async fn attempt(
         &self,
         shard: &Shard,
         mut table: PerSeat<SeatState>,
-    ) -> Result<Option<Record>, SetupError> {
+    ) -> Result<Result<Record, Lost>, SetupError> {
         let mut sitting = Sitting::new(self.fixture.clone())?;
         self.tell(|| Live::Started);
         loop {
@@ -107,12 +106,16 @@ impl Game {
                 }
                 Next::Ask(questions) => {
                     let answers = ask(&mut table, questions, &shard.heartbeat).await;
-                    if answers.iter().any(|answer| answer.heard.is_none()) {
-                        return Ok(None);
-                    }
+                    let mut heard = Vec::new();
                     for answer in answers {
-                        let state = &mut table[answer.seat];
-                        self.hear(&mut sitting, state, answer);
+                        match answer.heard {
+                            Ok(reply) => heard.push((answer.about, reply)),
+                            Err(lost) => return Ok(Err(lost)),
+                        }
+                    }
+                    for (about, reply) in heard {
+                        let state = &mut table[about.seat];
+                        self.hear(&mut sitting, state, about, reply);
                     }
                 }
                 Next::Over(finished) => {
@@ -133,7 +136,7 @@ impl Game {
                     let mut record = finished.record;
                     record.header.sandbox = self.of_bots(Bot::walls);
                     record.header.identity = self.of_bots(Bot::identity);
-                    return Ok(Some(record));
+                    return Ok(Ok(record));
                 }
             }
         }
@@ -150,10 +153,12 @@ impl Game {
 
     /// Finds a process for every seat and opens its stream. Slots are taken all at once: a
     /// game that waits for one bot holds no slot of another.
-    async fn take_seats(&self, shard: &Shard) -> Result<PerSeat<SeatState>, Shortage> {
+    async fn take_seats(
+        &self,
+        shard: &Shard,
+        patience: &mut Patience,
+    ) -> Result<PerSeat<SeatState>, Shortage> {
         let mut absent: Vec<Option<Foul>> = vec![None; self.bots.len()];
-        let mut pause = FIRST_PAUSE;
-        let mut waited = Duration::ZERO;
         loop {
             let blocked = match self.try_seats(shard, &absent) {
                 Ok(seats) => return Ok(seats),
@@ -166,13 +171,7 @@ impl Game {
             match bot.prepare(shard, present).await {
                 Ok(()) => {}
                 Err(NoSlot::Foul(foul)) => absent[blocked] = Some(foul),
-                Err(NoSlot::Shortage(shortage)) if waited < PATIENCE => {
-                    tracing::warn!(%shortage, "waiting, and trying again");
-                    tokio::time::sleep(pause).await;
-                    waited += pause;
-                    pause = (2 * pause).min(Duration::from_secs(1));
-                }
-                Err(NoSlot::Shortage(shortage)) => return Err(shortage),
+                Err(NoSlot::Shortage(shortage)) => patience.wait(shortage).await?,
             }
         }
     }
@@ -211,15 +210,19 @@ impl Game {
     }
 
     /// Lets the sitting judge what came back.
-    fn hear(&self, sitting: &mut Sitting, state: &mut SeatState, answer: SeatAnswer) {
-        let SeatAnswer {
+    fn hear(
+        &self,
+        sitting: &mut Sitting,
+        state: &mut SeatState,
+        about: AboutAnswer,
+        reply: SeatReply,
+    ) {
+        let AboutAnswer {
             seat,
             number,
-            heard,
             thought,
-        } = answer;
-        let heard = heard.expect("a game that has not begun is not judged");
-        match sitting.hear(seat, heard, thought) {
+        } = about;
+        match sitting.hear(seat, reply, thought) {
             Judgement::Ready(ready) => {
                 if let SeatState::Playing(slot, _) = state {
                     slot.learned(ready.max_games);
@@ -280,12 +283,23 @@ impl SeatState {
 
 /// What came back from a seat.
 pub(crate) struct SeatAnswer {
+    pub(crate) about: AboutAnswer,
+    pub(crate) heard: Result<SeatReply, Lost>,
+}
+
+/// Which question was answered, and how fast.
+#[derive(Clone, Copy)]
+pub(crate) struct AboutAnswer {
     seat: Seat,
     number: u32,
-    /// None where the process had ended before the game began: it had played
-    /// others before.
-    pub(crate) heard: Option<SeatReply>,
     pub(crate) thought: ThinkingTime,
+}
+
+/// Why a process answers no more, for a reason that is not the bot's.
+pub(crate) enum Lost {
+    /// It had ended before the game began: it had played others before.
+    Before,
+    ByUs(Shortage),
 }
 
 /// Asks all of them at once and waits for all of them.
@@ -318,7 +332,11 @@ pub(crate) async fn ask_one(
     let (heard, thought) = match state {
         SeatState::Playing(slot, stream) => {
             slot.wakes();
-            let Reply { heard, thought } = stream.ask(question, heartbeat).await;
+            let Reply {
+                heard,
+                thought,
+                excuse,
+            } = stream.ask(question, heartbeat).await;
             if heard.is_ok() {
                 slot.rests();
             }
@@ -326,26 +344,28 @@ pub(crate) async fn ask_one(
                 slot.retire();
             }
             let heard = match heard {
-                Ok(SeatReply::Answer(answer)) => Some(
-                    slot.answered(thought, limit, heartbeat)
-                        .map_or(SeatReply::Answer(answer), SeatReply::Foul),
-                ),
-                Ok(heard) => Some(heard),
-                Err(how) if number == 0 && slot.was_proven() => {
+                Ok(SeatReply::Answer(answer)) => Ok(slot
+                    .answered(thought, limit, excuse, heartbeat)
+                    .map_or(SeatReply::Answer(answer), SeatReply::Foul)),
+                Ok(heard) => Ok(heard),
+                Err(Broken::ByBot(how)) if number == 0 && slot.was_proven() => {
                     tracing::info!(%how, "a bot's process had ended before the game began");
-                    None
+                    Err(Lost::Before)
                 }
-                Err(how) => slot.post_mortem(how).await.map(SeatReply::Foul),
+                Err(how) => {
+                    let foul = slot.post_mortem(how).await;
+                    foul.map(SeatReply::Foul).map_err(Lost::ByUs)
+                }
             };
             (heard, thought)
         }
-        SeatState::Absent(foul) => (Some(SeatReply::Foul(foul.clone())), ThinkingTime::default()),
+        SeatState::Absent(foul) => (Ok(SeatReply::Foul(foul.clone())), ThinkingTime::default()),
         SeatState::Out => unreachable!("a seat that has left is not asked"),
     };
-    SeatAnswer {
+    let about = AboutAnswer {
         seat,
         number,
-        heard,
         thought,
-    }
+    };
+    SeatAnswer { about, heard }
 }

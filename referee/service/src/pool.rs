@@ -2,7 +2,7 @@
 //! does nothing else handles a question sooner, and each measures how late it is.
 
 use std::{
-    thread::{JoinHandle, ThreadId},
+    thread::{self, JoinHandle, ThreadId},
     time::Duration,
 };
 
@@ -11,9 +11,12 @@ use tokio::{
     sync::oneshot,
     time::Instant,
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 
-use crate::{cores::keep_to, heartbeat::Heartbeat};
+use crate::{cores::keep_to, heartbeat::Heartbeat, stops::Stops};
 
 /// Names a thread, among those of all pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +39,7 @@ pub struct Shard {
 /// All of these threads. Dropping it ends them and cuts off games that are still running.
 pub struct Pool {
     shards: Vec<Shard>,
+    beats: Vec<AbortOnDropHandle<()>>,
     stop: CancellationToken,
     threads: Vec<JoinHandle<()>>,
 }
@@ -59,18 +63,45 @@ impl Pool {
         Self::of_threads(cores.iter().copied().map(Some).collect())
     }
 
-    fn of_threads(cores: Vec<Option<usize>>) -> std::io::Result<Self> {
-        let stop = CancellationToken::new();
-        let mut pool = Self {
+    /// A pool whose only thread is the calling one: its games are played on this runtime as
+    /// long as the caller drives it. So they can be played on a clock that is not the machine's.
+    #[must_use]
+    pub fn on_runtime(handle: Handle) -> Self {
+        let mut pool = Self::empty();
+        pool.add(thread::current().id(), handle, None);
+        pool
+    }
+
+    fn empty() -> Self {
+        Self {
             shards: Vec::new(),
-            stop,
+            beats: Vec::new(),
+            stop: CancellationToken::new(),
             threads: Vec::new(),
-        };
+        }
+    }
+
+    fn add(&mut self, thread: ThreadId, handle: Handle, stops: Option<Stops>) {
+        let heartbeat = Heartbeat::new(stops);
+        let beat = handle.spawn(heartbeat.clone().beat());
+        self.beats.push(AbortOnDropHandle::new(beat));
+        self.shards.push(Shard {
+            id: ShardId(thread),
+            heartbeat,
+            closing: TaskTracker::new(),
+            handle,
+            games: TaskTracker::new(),
+        });
+    }
+
+    fn of_threads(cores: Vec<Option<usize>>) -> std::io::Result<Self> {
+        let mut pool = Self::empty();
+        let stops = Stops::watch()?;
         for (number, core) in cores.into_iter().enumerate() {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             let handle = runtime.handle().clone();
             let stop = pool.stop.clone();
-            let thread = std::thread::Builder::new()
+            let thread = thread::Builder::new()
                 .name(format!("referee-{number}"))
                 .spawn(move || {
                     if let Some(core) = core
@@ -80,15 +111,7 @@ impl Pool {
                     }
                     runtime.block_on(stop.cancelled());
                 })?;
-            let shard = Shard {
-                id: ShardId(thread.thread().id()),
-                heartbeat: Heartbeat::default(),
-                closing: TaskTracker::new(),
-                handle,
-                games: TaskTracker::new(),
-            };
-            shard.handle.spawn(shard.heartbeat.clone().beat());
-            pool.shards.push(shard);
+            pool.add(thread.thread().id(), handle, Some(stops.clone()));
             pool.threads.push(thread);
         }
         Ok(pool)

@@ -19,7 +19,8 @@ use crate::{
     connection::{ConnectError, Connection},
     dial::BotDial,
     heartbeat::Heartbeat,
-    process::{Process, connection_broke, post_mortem},
+    process::{Process, post_mortem},
+    shortage::Shortage,
     stream::{Closed, Reply, SeatStream},
 };
 
@@ -229,16 +230,17 @@ impl ProbeStream {
     }
 
     /// Asks and waits for the answer, at most until the limit.
-    pub async fn ask(&mut self, question: Question) -> ProbeReply {
-        let Reply { heard, thought } = self.stream.ask(question, &self.heartbeat).await;
+    ///
+    /// # Errors
+    ///
+    /// There is no response, and that is not the bot's fault.
+    pub async fn ask(&mut self, question: Question) -> Result<ProbeReply, Shortage> {
+        let Reply { heard, thought, .. } = self.stream.ask(question, &self.heartbeat).await;
         let heard = match heard {
             Ok(heard) => heard,
-            Err(how) => {
-                let foul = post_mortem(self.process.as_deref(), how.clone()).await;
-                SeatReply::Foul(foul.unwrap_or_else(|| connection_broke(&how)))
-            }
+            Err(how) => SeatReply::Foul(post_mortem(self.process.as_deref(), how).await?),
         };
-        ProbeReply { heard, thought }
+        Ok(ProbeReply { heard, thought })
     }
 
     /// Ends the stream: closes our side, and waits so long until the bot has closed its own.

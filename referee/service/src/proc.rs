@@ -1,13 +1,17 @@
 //! Memory and processor time of a process and of its descendants, from `/proc`. Every function
 //! reads files, which takes some tens of microseconds a process: call them on a thread that
-//! may block.
+//! may block. Where nothing can be asked, since this process has no open file left for
+//! instance, they give the [`Shortage`](crate::Shortage), and never an answer.
 
 use std::{
     collections::{BTreeMap, VecDeque},
     time::Duration,
 };
 
-use procfs::process::{Process, Stat, all_processes};
+use procfs::process::{Process, Stat, Task, all_processes};
+
+pub use crate::shortage::Asked;
+use crate::shortage::found;
 
 /// How many descendants of one process are looked at.
 const MOST_DESCENDANTS: usize = 10_000;
@@ -24,17 +28,24 @@ pub struct CpuTime {
 
 impl CpuTime {
     /// The time of a process, its group, and the descendants of these.
-    #[must_use]
-    pub fn of_family(leader: u32) -> Self {
-        let family = family(leader);
+    ///
+    /// # Errors
+    ///
+    /// It could not be asked for.
+    pub fn of_family(leader: u32) -> Asked<Self> {
+        let family = family(leader)?;
         let ticks: u64 = family
             .values()
             .map(|stat| stat.utime + stat.stime + (stat.cutime + stat.cstime).max(0) as u64)
             .sum();
-        Self {
-            scheduled: family.keys().map(|id| scheduled(*id)).sum(),
-            ran: Duration::from_millis(ticks * 1000 / procfs::ticks_per_second()),
+        let mut all = Duration::ZERO;
+        for id in family.keys() {
+            all += scheduled(*id)?;
         }
+        Ok(Self {
+            scheduled: all,
+            ran: Duration::from_millis(ticks * 1000 / procfs::ticks_per_second()),
+        })
     }
 
     /// The time used since an earlier moment: the larger of the two differences, since each
@@ -53,19 +64,22 @@ pub struct CoreWait(BTreeMap<i32, BTreeMap<i32, Duration>>);
 
 impl CoreWait {
     /// The waiting of a process, its group, and the descendants of these.
-    #[must_use]
-    pub fn of_family(leader: u32) -> Self {
-        let waits = |id: i32| {
-            let process = Process::new(id);
-            let threads = process.iter().flat_map(Process::tasks).flatten().flatten();
-            let waits = threads.filter_map(|thread| {
-                let times = thread.schedstat().ok()?;
-                Some((thread.tid, Duration::from_nanos(times.run_delay)))
-            });
-            waits.collect()
-        };
-        let processes = family(leader).into_keys();
-        Self(processes.map(|id| (id, waits(id))).collect())
+    ///
+    /// # Errors
+    ///
+    /// It could not be asked for.
+    pub fn of_family(leader: u32) -> Asked<Self> {
+        let mut waits = BTreeMap::new();
+        for id in family(leader)?.into_keys() {
+            let of_process: &mut BTreeMap<_, _> = waits.entry(id).or_default();
+            of_each_thread(found(Process::new(id))?.as_ref(), |thread| {
+                if let Some(times) = found(thread.schedstat())? {
+                    of_process.insert(thread.tid, Duration::from_nanos(times.run_delay));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Self(waits))
     }
 
     /// How long they have waited since an earlier moment: of each process the thread that
@@ -86,113 +100,186 @@ impl CoreWait {
 
 /// The anonymous memory of one process, in bytes: what is resident and not shared. None if
 /// it has ended.
-#[must_use]
-pub fn memory(id: u32) -> Option<u64> {
-    anonymous(&open(id)?)
+///
+/// # Errors
+///
+/// It could not be asked for.
+pub fn memory(id: u32) -> Asked<Option<u64>> {
+    anonymous(open(id)?.as_ref())
 }
 
 /// The anonymous memory of a process and all its descendants, in bytes; none if it has ended.
 /// Memory from before a fork counts for both processes. A process whose parent has died is no
 /// descendant any more, and does not count; nor do descendants beyond the first 10,000.
-#[must_use]
-pub fn memory_of_tree(id: u32) -> Option<u64> {
+///
+/// # Errors
+///
+/// It could not be asked for.
+pub fn memory_of_tree(id: u32) -> Asked<Option<u64>> {
     let root = open(id)?;
-    let mut sum = anonymous(&root)?;
+    let Some(mut sum) = anonymous(root.as_ref())? else {
+        return Ok(None);
+    };
     // Not by recursion: a bot decides how deep its tree is.
-    let mut below: VecDeque<u32> = children_of(&root).collect();
+    let mut below: VecDeque<u32> = children_of(root.as_ref())?.into();
     for _ in 0..MOST_DESCENDANTS {
         let Some(process) = below.pop_front() else {
             break;
         };
-        if let Some(process) = open(process)
-            && let Some(memory) = anonymous(&process)
-        {
+        let process = open(process)?;
+        if let Some(memory) = anonymous(process.as_ref())? {
             sum += memory;
-            below.extend(children_of(&process));
+            below.extend(children_of(process.as_ref())?);
         }
     }
-    Some(sum)
+    Ok(Some(sum))
 }
 
 /// The anonymous memory of a process, its group, and the descendants of these, in bytes.
-#[must_use]
-pub fn memory_of_family(leader: u32) -> u64 {
-    let processes = family(leader).into_keys();
-    let each = processes.filter_map(|id| anonymous(&Process::new(id).ok()?));
-    each.sum()
+///
+/// # Errors
+///
+/// It could not be asked for.
+pub fn memory_of_family(leader: u32) -> Asked<u64> {
+    let mut sum = 0;
+    for id in family(leader)?.into_keys() {
+        sum += anonymous(found(Process::new(id))?.as_ref())?.unwrap_or(0);
+    }
+    Ok(sum)
 }
 
 /// Whether a process is this leader, in its process group, or a descendant of one that is.
 /// Reads a file for each of its ancestors.
-#[must_use]
-pub fn belongs_to(id: u32, leader: u32) -> bool {
+///
+/// # Errors
+///
+/// It could not be asked for.
+pub fn belongs_to(id: u32, leader: u32) -> Asked<bool> {
     /// More ancestors than any process has that was not made for the purpose.
     const DEEPEST: usize = 64;
     let Ok(leader) = i32::try_from(leader) else {
-        return false;
+        return Ok(false);
     };
     let mut at = i32::try_from(id).ok();
     for _ in 0..DEEPEST {
         let Some(id) = at.filter(|id| *id > 1) else {
-            return false;
+            return Ok(false);
         };
         if id == leader {
-            return true;
+            return Ok(true);
         }
-        let stat = Process::new(id).and_then(|process| process.stat());
-        match stat {
-            Ok(stat) if stat.pgrp == leader => return true,
-            stat => at = stat.ok().map(|stat| stat.ppid),
+        let process = found(Process::new(id))?;
+        match process
+            .map(|process| found(process.stat()))
+            .transpose()?
+            .flatten()
+        {
+            Some(stat) if stat.pgrp == leader => return Ok(true),
+            stat => at = stat.map(|stat| stat.ppid),
         }
     }
-    false
+    Ok(false)
 }
 
-fn open(id: u32) -> Option<Process> {
-    Process::new(i32::try_from(id).ok()?).ok()
+/// Looks at each process that this user may see.
+///
+/// # Errors
+///
+/// One could not be asked for.
+pub(crate) fn of_each_process(mut look: impl FnMut(&Process, Stat) -> Asked<()>) -> Asked<()> {
+    for process in found(all_processes())?.into_iter().flatten() {
+        if let Some(process) = found(process)?
+            && let Some(stat) = found(process.stat())?
+        {
+            look(&process, stat)?;
+        }
+    }
+    Ok(())
+}
+
+fn open(id: u32) -> Asked<Option<Process>> {
+    match i32::try_from(id) {
+        Ok(id) => found(Process::new(id)),
+        Err(_) => Ok(None),
+    }
 }
 
 /// All threads of a process have the same memory; if the first one has ended, only the
 /// others tell it. A process that has ended has none.
-fn anonymous(process: &Process) -> Option<u64> {
-    let pages = |process: &Process| process.statm().ok().filter(|pages| pages.size > 0);
-    let of_a_thread = || {
-        let mut threads = process.tasks().ok()?.flatten();
-        threads.find_map(|thread| pages(&Process::new(thread.tid).ok()?))
+fn anonymous(process: Option<&Process>) -> Asked<Option<u64>> {
+    let pages = |process: &Process| {
+        let pages = found(process.statm())?.filter(|pages| pages.size > 0);
+        let bytes = |pages: procfs::process::StatM| {
+            pages.resident.saturating_sub(pages.shared) * procfs::page_size()
+        };
+        Ok(pages.map(bytes))
     };
-    let pages = pages(process).or_else(of_a_thread)?;
-    Some(pages.resident.saturating_sub(pages.shared) * procfs::page_size())
+    let Some(process) = process else {
+        return Ok(None);
+    };
+    if let Some(bytes) = pages(process)? {
+        return Ok(Some(bytes));
+    }
+    let mut of_a_thread = None;
+    of_each_thread(Some(process), |thread| {
+        if of_a_thread.is_none()
+            && let Some(thread) = found(Process::new(thread.tid))?
+        {
+            of_a_thread = pages(&thread)?;
+        }
+        Ok(())
+    })?;
+    Ok(of_a_thread)
 }
 
 /// The children of all its threads.
-fn children_of(process: &Process) -> impl Iterator<Item = u32> {
-    let threads = process.tasks().into_iter().flatten().flatten();
-    threads
-        .filter_map(|thread| thread.children().ok())
-        .flatten()
+fn children_of(process: Option<&Process>) -> Asked<Vec<u32>> {
+    let mut children = Vec::new();
+    of_each_thread(process, |thread| {
+        children.extend(found(thread.children())?.into_iter().flatten());
+        Ok(())
+    })?;
+    Ok(children)
 }
 
 /// What all threads of a process have run and waited to run, where the system counts it
 /// (`Documentation/scheduler/sched-stats.rst` of Linux).
-fn scheduled(id: i32) -> Duration {
-    let process = Process::new(id);
-    let threads = process.iter().flat_map(Process::tasks).flatten().flatten();
-    let nanos = threads
-        .filter_map(|thread| thread.schedstat().ok())
-        .map(|times| times.sum_exec_runtime + times.run_delay)
-        .sum();
-    Duration::from_nanos(nanos)
+fn scheduled(id: i32) -> Asked<Duration> {
+    let mut nanos = 0;
+    of_each_thread(found(Process::new(id))?.as_ref(), |thread| {
+        let times = found(thread.schedstat())?;
+        nanos += times.map_or(0, |times| times.sum_exec_runtime + times.run_delay);
+        Ok(())
+    })?;
+    Ok(Duration::from_nanos(nanos))
+}
+
+/// Looks at each thread of a process.
+fn of_each_thread(
+    process: Option<&Process>,
+    mut look: impl FnMut(&Task) -> Asked<()>,
+) -> Asked<()> {
+    let Some(process) = process else {
+        return Ok(());
+    };
+    for thread in found(process.tasks())?.into_iter().flatten() {
+        if let Some(thread) = found(thread)? {
+            look(&thread)?;
+        }
+    }
+    Ok(())
 }
 
 /// The process, its group, and the descendants of these.
-fn family(leader: u32) -> BTreeMap<i32, Stat> {
+fn family(leader: u32) -> Asked<BTreeMap<i32, Stat>> {
     let Ok(leader) = i32::try_from(leader) else {
-        return BTreeMap::new();
+        return Ok(BTreeMap::new());
     };
-    let processes = all_processes().into_iter().flatten().flatten();
-    let mut others: BTreeMap<i32, Stat> = processes
-        .filter_map(|process| Some((process.pid(), process.stat().ok()?)))
-        .collect();
+    let mut others = BTreeMap::new();
+    of_each_process(|process, stat| {
+        others.insert(process.pid(), stat);
+        Ok(())
+    })?;
     let mut family = BTreeMap::<i32, Stat>::new();
     // Most children have greater ids than their parents, but not after an overflow: so this
     // is repeated until nothing is added.
@@ -204,7 +291,7 @@ fn family(leader: u32) -> BTreeMap<i32, Stat> {
         let more: Vec<_> = more.collect();
         family.extend(more);
         if family.len() == before {
-            return family;
+            return Ok(family);
         }
     }
 }
@@ -218,15 +305,19 @@ mod tests {
     #[test]
     fn we_have_memory_and_a_family() {
         let id = std::process::id();
-        assert!(memory_of_family(id) > 0);
-        assert!(family(id).contains_key(&i32::try_from(id).unwrap()));
-        assert_eq!(CpuTime::of_family(u32::MAX).ran, Duration::ZERO);
+        assert!(memory_of_family(id).unwrap() > 0);
+        assert!(
+            family(id)
+                .unwrap()
+                .contains_key(&i32::try_from(id).unwrap())
+        );
+        assert_eq!(CpuTime::of_family(u32::MAX).unwrap().ran, Duration::ZERO);
     }
 
     #[test]
     fn what_threads_used_that_have_ended_counts() {
         let id = std::process::id();
-        let before = CpuTime::of_family(id);
+        let before = CpuTime::of_family(id).unwrap();
         // Each is over before anybody could look at it.
         let mut busy = Duration::ZERO;
         while busy < Duration::from_millis(300) {
@@ -238,15 +329,18 @@ mod tests {
             })
             .join()
             .unwrap();
-            busy = CpuTime::of_family(id).ran.saturating_sub(before.ran);
+            busy = CpuTime::of_family(id)
+                .unwrap()
+                .ran
+                .saturating_sub(before.ran);
         }
-        assert!(CpuTime::of_family(id).since(before) >= busy);
+        assert!(CpuTime::of_family(id).unwrap().since(before) >= busy);
     }
 
     #[test]
     fn threads_that_have_no_core_wait() {
         let id = std::process::id();
-        let before = CoreWait::of_family(id);
+        let before = CoreWait::of_family(id).unwrap();
         assert_eq!(before.since(&before), Duration::ZERO);
         let cores = std::thread::available_parallelism().unwrap().get();
         let done = std::sync::atomic::AtomicBool::new(false);
@@ -259,16 +353,16 @@ mod tests {
                 });
             }
             // One more thread than cores is enough for it.
-            while CoreWait::of_family(id).since(&before) < Duration::from_millis(100) {
+            while CoreWait::of_family(id).unwrap().since(&before) < Duration::from_millis(100) {
                 std::thread::yield_now();
             }
             done.store(true, std::sync::atomic::Ordering::Relaxed);
         });
         // Nobody waits longer than time passes.
         let began = std::time::Instant::now();
-        let before = CoreWait::of_family(id);
+        let before = CoreWait::of_family(id).unwrap();
         let threads = before.0.values().map(BTreeMap::len).max().unwrap();
-        let waited = CoreWait::of_family(id).since(&before);
+        let waited = CoreWait::of_family(id).unwrap().since(&before);
         assert!(
             threads > 0 && waited <= began.elapsed() * before.0.len() as u32,
             "{waited:?}"
@@ -291,7 +385,7 @@ mod tests {
         let output = std::io::BufReader::new(outer.stdout.take().unwrap());
         assert_eq!(output.lines().take(3).count(), 3);
 
-        let children = |id| children_of(&open(id).unwrap()).collect::<Vec<_>>();
+        let children = |id| children_of(open(id).unwrap().as_ref()).unwrap();
         let id = outer.id();
         let [child] = children(id)[..] else {
             panic!("a shell that runs one command has one child");
@@ -300,14 +394,17 @@ mod tests {
             panic!("a shell that runs one command has one child");
         };
         assert!(children(grandchild).is_empty());
-        let alone = [id, child, grandchild].map(|id| memory(id).unwrap());
+        let alone = [id, child, grandchild].map(|id| memory(id).unwrap().unwrap());
         assert!(alone.iter().all(|memory| *memory > 0), "{alone:?}");
         // They all wait, so nothing changes between two looks.
-        assert_eq!(memory_of_tree(id).unwrap(), alone.iter().sum::<u64>());
-        assert_eq!(memory_of_tree(grandchild).unwrap(), alone[2]);
+        assert_eq!(
+            memory_of_tree(id).unwrap().unwrap(),
+            alone.iter().sum::<u64>()
+        );
+        assert_eq!(memory_of_tree(grandchild).unwrap().unwrap(), alone[2]);
 
         drop(outer.stdin.take());
         outer.wait().unwrap();
-        assert_eq!(memory_of_tree(id), None);
+        assert_eq!(memory_of_tree(id).unwrap(), None);
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     bot::{Bot, NoSlot},
-    play::{CLOSE_GRACE, PlayError, SeatAnswer, SeatState, ask_one},
+    play::{CLOSE_GRACE, Lost, PlayError, SeatAnswer, SeatState, ask_one},
     pool::{Pool, Shard},
     resume::Resumption,
     stream::SeatStream,
@@ -178,11 +178,17 @@ impl Rerun {
             let mut asked = question.clone();
             asked.limit += extra;
             let answer = ask_one(state, asked, &self.shard.heartbeat).await;
-            let SeatAnswer { heard, thought, .. } = answer;
-            if let Some(heard) = heard
-                && !(resumed && resumption.must_repeat(&heard, thought.counted, question.limit))
-            {
-                return Ok((heard, thought));
+            let SeatAnswer { heard, about } = answer;
+            let thought = about.thought;
+            match heard {
+                Ok(heard)
+                    if !(resumed
+                        && resumption.must_repeat(&heard, thought.counted, question.limit)) =>
+                {
+                    return Ok((heard, thought));
+                }
+                Ok(_) | Err(Lost::Before) => {}
+                Err(Lost::ByUs(shortage)) => return Err(NoSlot::Shortage(shortage)),
             }
             // Nothing came back where the process had ended before the game began.
             self.seat = None;

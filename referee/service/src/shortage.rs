@@ -1,9 +1,17 @@
 //! What this machine has run out of: open files, processes, memory. That is never a bot's
 //! fault.
 
-use std::io;
+use std::{error::Error, fs::File, io, time::Duration};
 
 use nix::libc;
+use procfs::ProcError;
+use referee_sandbox::is_lack;
+
+/// How long a game waits for what this machine has run out of, and how long it waits at first
+/// before it tries again.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// We lack what is needed to play: open files, processes or memory.
 #[derive(Debug, thiserror::Error)]
@@ -23,20 +31,11 @@ impl Shortage {
     ///
     /// The error, if it is no shortage.
     pub(crate) fn of(what: &'static str, error: io::Error) -> Result<Self, io::Error> {
-        let lacks = matches!(
-            error.raw_os_error(),
-            Some(
-                libc::EMFILE
-                    | libc::ENFILE
-                    | libc::EAGAIN
-                    | libc::ENOMEM
-                    | libc::ENOBUFS
-                    | libc::ENOSPC
-                    | libc::EDQUOT
-                    | libc::EADDRNOTAVAIL
-            )
-        );
-        if lacks {
+        let error = match error.downcast::<Self>() {
+            Ok(shortage) => return Ok(shortage),
+            Err(error) => error,
+        };
+        if is_lack(&error) {
             Ok(Self {
                 what,
                 error,
@@ -47,11 +46,101 @@ impl Shortage {
         }
     }
 
+    /// The shortage that is behind this error of a library, if there is one.
+    pub(crate) fn behind(what: &'static str, error: &(dyn Error + 'static)) -> Option<Self> {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            let ours = |error: &Self| error.error.raw_os_error();
+            let number = match (
+                error.downcast_ref::<Self>(),
+                error.downcast_ref::<io::Error>(),
+            ) {
+                (Some(shortage), _) => ours(shortage),
+                // What an error of this type was made of is not its source.
+                (None, Some(error)) => match error.get_ref() {
+                    Some(inner) => return Self::behind(what, inner),
+                    None => error.raw_os_error(),
+                },
+                (None, None) => None,
+            };
+            let lack = number.map(io::Error::from_raw_os_error);
+            if let Some(Ok(shortage)) = lack.map(|error| Self::of(what, error)) {
+                return Some(shortage);
+            }
+            cause = error.source();
+        }
+        None
+    }
+
+    /// What this machine lacks now, found by opening a file. For failures that don't tell their
+    /// cause: a name that could not be resolved, a program that did not start.
+    pub(crate) fn now(what: &'static str) -> Option<Self> {
+        let opened = File::open("/dev/null").err()?;
+        Self::of(what, opened).ok()
+    }
+
     fn advice(&self) -> String {
         if self.is_explained {
             return String::new();
         }
         format!("; {}", advice(&self.error))
+    }
+}
+
+/// Waits for what this machine has run out of, longer each time, and not for ever.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    waited: Duration,
+    pause: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            waited: Duration::ZERO,
+            pause: FIRST_PAUSE,
+        }
+    }
+}
+
+impl Patience {
+    /// Waits until it is worth another try.
+    ///
+    /// # Errors
+    ///
+    /// The shortage, where it was waited for long enough.
+    pub(crate) async fn wait(&mut self, shortage: Shortage) -> Result<(), Shortage> {
+        if self.waited >= PATIENCE {
+            return Err(shortage);
+        }
+        tracing::warn!(%shortage, "waiting, and trying again");
+        tokio::time::sleep(self.pause).await;
+        self.waited += self.pause;
+        self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+        Ok(())
+    }
+}
+
+/// The answer to a question about processes, or that it could not be asked. The second is
+/// never an answer: nobody is judged by it.
+pub type Asked<T> = Result<T, Shortage>;
+
+/// What was found in `/proc`; none where there is nothing that this user may see: most often the
+/// process has ended.
+pub(crate) fn found<T>(asked: Result<T, ProcError>) -> Asked<Option<T>> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(ProcError::Io(error, _)) => match Shortage::of("ask for a process in /proc", error) {
+            Ok(shortage) => Err(shortage),
+            Err(_) => Ok(None),
+        },
+        Err(_) => Ok(None),
+    }
+}
+
+impl From<Shortage> for io::Error {
+    fn from(shortage: Shortage) -> Self {
+        Self::other(shortage)
     }
 }
 
@@ -110,5 +199,44 @@ mod tests {
         assert!(shortage.contains("ulimit -n"), "{shortage}");
         let missing = io::Error::from_raw_os_error(libc::ENOENT);
         Shortage::of("start a process", missing).unwrap_err();
+    }
+
+    #[test]
+    fn a_shortage_is_found_behind_the_errors_of_libraries() {
+        let full = || io::Error::from_raw_os_error(libc::EMFILE);
+        let shortage = || Shortage::of("ask", full()).unwrap();
+        // As an error of a connection may be wrapped.
+        let wrapped = io::Error::other(io::Error::other(tonic::Status::from_error(full().into())));
+        for error in [full(), wrapped, shortage().into()] {
+            let found = Shortage::behind("connect", &error).unwrap().to_string();
+            assert!(found.contains("ulimit -n"), "{found}");
+        }
+        assert!(Shortage::behind("connect", &shortage()).is_some());
+        let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
+        assert!(Shortage::behind("connect", &refused).is_none());
+        // It stays what it was on its way through io::Error.
+        let said = shortage().to_string();
+        assert_eq!(
+            Shortage::of("something else", shortage().into())
+                .unwrap()
+                .to_string(),
+            said
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_asked_is_no_answer() {
+        let io = |error| ProcError::Io(io::Error::from_raw_os_error(error), None);
+        for full in [libc::EMFILE, libc::ENFILE, libc::ENOMEM, libc::EAGAIN] {
+            assert!(found::<()>(Err(io(full))).is_err(), "{full}");
+        }
+        for gone in [
+            io(libc::ESRCH),
+            ProcError::NotFound(None),
+            ProcError::PermissionDenied(None),
+        ] {
+            assert_eq!(found::<()>(Err(gone)).unwrap(), None);
+        }
+        assert_eq!(found(Ok(7)).unwrap(), Some(7));
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use referee_sandbox::Cgroup;
+use referee_sandbox::Freezer;
 use tokio::time::Instant;
 
 /// A process is held still when it has not been asked for so long. Bots that answer at once
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// What holds one process still.
 #[derive(Debug)]
 pub(crate) struct Still {
-    cgroup: Cgroup,
+    freezer: Freezer,
     state: Mutex<State>,
 }
 
@@ -45,9 +45,9 @@ pub(crate) struct Resting {
 }
 
 impl Still {
-    pub(crate) fn new(cgroup: Cgroup) -> Self {
+    pub(crate) fn new(freezer: Freezer) -> Self {
         Self {
-            cgroup,
+            freezer,
             state: Mutex::default(),
         }
     }
@@ -100,14 +100,14 @@ impl Still {
     fn freeze(&self, state: &mut State) {
         if !state.is_frozen {
             // One that has just ended has no cgroup.
-            state.is_frozen = self.cgroup.freeze().is_ok();
+            state.is_frozen = self.freezer.freeze().is_ok();
         }
     }
 
     fn thaw(&self, state: &mut State) {
         if state.is_frozen {
             state.is_frozen = false;
-            if let Err(error) = self.cgroup.thaw() {
+            if let Err(error) = self.freezer.thaw() {
                 tracing::debug!(%error, "a process could not be thawed: it has ended");
             }
         }

@@ -23,8 +23,10 @@ use tonic::{Code, Request, Response, Status, Streaming, client::Grpc};
 
 use crate::{
     address::causes,
-    connection::Connection,
-    heartbeat::{BEAT, Heartbeat},
+    connection::{Broken, Connection, OPENING},
+    excuses::Excuse,
+    heartbeat::{BEAT, Heartbeat, Stall},
+    shortage::Shortage,
 };
 
 /// A delay of the referee up to this length excuses no late answer.
@@ -50,7 +52,7 @@ enum Answers {
 }
 
 /// The response to a question, or how the connection broke: only the process can tell why.
-type Heard = Result<SeatReply, String>;
+type Heard = Result<SeatReply, Broken>;
 
 /// How a bot's side of a stream ended when the game was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +70,8 @@ pub(crate) struct Reply {
     pub(crate) heard: Heard,
     /// From handing over the question to reading the answer.
     pub(crate) thought: ThinkingTime,
+    /// What excuses the answer, where it is late without that.
+    pub(crate) excuse: Option<Excuse>,
 }
 
 impl SeatStream {
@@ -118,6 +122,7 @@ impl SeatStream {
             return Reply {
                 heard,
                 thought: ThinkingTime::default(),
+                excuse: None,
             };
         }
         self.tell(question.call);
@@ -134,8 +139,11 @@ impl SeatStream {
         let thought = asked.elapsed();
         // A delay of ours excuses nothing in an answer that came in time.
         if thought < question.limit {
-            let thought = thought.into();
-            return Reply { heard, thought };
+            return Reply {
+                heard,
+                thought: thought.into(),
+                excuse: None,
+            };
         }
         self.excuse(heard, thought, asked, question.limit, heartbeat)
             .await
@@ -151,7 +159,8 @@ impl SeatStream {
         limit: Duration,
         heartbeat: &Heartbeat,
     ) -> Reply {
-        let delay = self.delay(asked, heartbeat);
+        let stalls = self.stalls(asked, heartbeat);
+        let delay: Duration = stalls.iter().map(|(_, delay)| *delay).sum();
         // A timer never rings exactly on time.
         if delay > USUAL_DELAY && matches!(heard, Ok(SeatReply::Nothing)) {
             let more = poll_fn(|cx| self.poll_read(cx));
@@ -163,26 +172,45 @@ impl SeatStream {
         }
         let counted = thought.saturating_sub(delay);
         let is_answer = matches!(heard, Ok(SeatReply::Answer(_)));
-        let thought = if is_answer && delay > USUAL_DELAY && counted < limit {
-            tracing::warn!(?delay, ?thought, "the referee was late");
-            let excused = thought - counted;
-            ThinkingTime { counted, excused }
-        } else {
-            thought.into()
-        };
-        Reply { heard, thought }
+        if !is_answer || delay <= USUAL_DELAY || counted >= limit {
+            let thought = thought.into();
+            return Reply {
+                heard,
+                thought,
+                excuse: None,
+            };
+        }
+        tracing::warn!(?delay, ?thought, "the referee was late");
+        let excused = thought - counted;
+        let mut excuse: Option<Excuse> = None;
+        for (stall, delay) in stalls {
+            if delay.is_zero() {
+                continue;
+            }
+            let stop = heartbeat.stop(&stall).await;
+            let (from, to) = (stall.from, stall.to);
+            let excuse = excuse.get_or_insert(Excuse { from, to, stop });
+            excuse.to = to;
+            excuse.stop = stop.or(excuse.stop);
+        }
+        Reply {
+            heard,
+            thought: ThinkingTime { counted, excused },
+            excuse,
+        }
     }
 
-    /// How long the question or its answer may have lain here because this thread was
-    /// stalled: a stall when it was asked, and a stall up to now. What the bot has caused does
-    /// not count.
-    fn delay(&self, asked: Instant, heartbeat: &Heartbeat) -> Duration {
+    /// The stalls of this thread because of which the question or its answer may have lain
+    /// here, and for how long: one when it was asked, and one up to now. What the bot has caused
+    /// does not count.
+    fn stalls(&self, asked: Instant, heartbeat: &Heartbeat) -> Vec<(Stall, Duration)> {
         let now = Instant::now();
         let stalls = heartbeat.stalls_since(asked).into_iter();
         let relevant =
             stalls.filter(|stall| stall.from <= asked + BEAT || stall.to + 2 * BEAT >= now);
         let busy = &self.connection.busy;
-        relevant.map(|stall| busy.excused(&stall, asked, now)).sum()
+        let delays = relevant.map(|stall| (stall, busy.excused(&stall, asked, now)));
+        delays.collect()
     }
 
     /// Ends the stream: closes our side, and waits so long until the bot has closed its own.
@@ -264,7 +292,13 @@ impl SeatStream {
         }
         if let Some(source) = std::error::Error::source(status) {
             let how = causes(source);
-            return match refused(source) {
+            let refused = refused(source);
+            if refused.is_some()
+                && let Some(detail) = self.connection.traffic.headers()
+            {
+                return Ok(SeatReply::Foul(Foul::Flooded { detail }));
+            }
+            return match refused {
                 Some(h2::Reason::ENHANCE_YOUR_CALM) => Ok(SeatReply::Foul(Foul::Flooded {
                     detail: Foul::evidence(how),
                 })),
@@ -279,7 +313,10 @@ impl SeatStream {
                         "it broke the rules of HTTP/2, or sent more than 16 KiB of headers: {how}"
                     )),
                 })),
-                _ => Err(how),
+                _ => Err(match Shortage::behind(OPENING, source) {
+                    Some(shortage) => Broken::ByUs(shortage),
+                    None => Broken::ByBot(how),
+                }),
             };
         }
         let message = status.message();

@@ -6,10 +6,12 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     task::{Context, Poll},
-    time::Instant,
 };
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::Instant,
+};
 
 /// What may be sent at once, and the most that can be saved up.
 const BURST: Amount = Amount {
@@ -31,6 +33,12 @@ const A_CALL: Amount = Amount {
     control: 1024.0,
 };
 
+/// How many bytes of headers or trailers are read, as a list. Those of gRPC are small.
+pub(crate) const HEADERS_LIMIT: u32 = 16 * 1024;
+/// How large one block of them may be, a HEADERS frame with its CONTINUATION: a larger one is
+/// cut off. Of smaller ones the end is lost, which hardly matters: the status comes first.
+const BLOCK: usize = 64 * 1024;
+
 /// The length of a frame's header (RFC 9113, section 4.1).
 const HEADER: usize = 9;
 /// The names of the types of frames, from 0 (RFC 9113, section 6).
@@ -46,6 +54,9 @@ const TYPES: [&str; 10] = [
     "WINDOW_UPDATE",
     "CONTINUATION",
 ];
+const HEADERS: u8 = 1;
+const PUSH_PROMISE: u8 = 5;
+const CONTINUATION: u8 = 9;
 /// The place of all other types after these.
 const UNKNOWN: usize = TYPES.len();
 
@@ -90,6 +101,8 @@ struct State {
     bytes: u64,
     /// How many frames of each type have begun.
     frames: [u64; TYPES.len() + 1],
+    /// How many bytes the last block of headers has.
+    block: usize,
 }
 
 impl Traffic {
@@ -104,6 +117,7 @@ impl Traffic {
                 calls: 0,
                 bytes: 0,
                 frames: [0; TYPES.len() + 1],
+                block: 0,
             }),
             flood: OnceLock::new(),
         }
@@ -125,6 +139,14 @@ impl Traffic {
         self.flood.get().map(String::as_str)
     }
 
+    /// What was too much where the transport has refused what the bot has sent last: a block of
+    /// headers that is longer than is read. How it is cut into frames decides what else the
+    /// transport says of it.
+    pub(crate) fn headers(&self) -> Option<String> {
+        let block = self.lock().block;
+        (block > HEADERS_LIMIT as usize).then(|| too_large(block))
+    }
+
     /// The bot has sent this.
     fn received(&self, counter: &mut FrameCounter, bytes: &[u8]) -> io::Result<()> {
         let now = Instant::now();
@@ -137,16 +159,24 @@ impl Traffic {
             .left
             .plus(A_SECOND, time.as_secs_f64())
             .plus(sent, -1.0);
-        if !state.left.is_overdrawn() {
+        state.block = counter.block;
+        if !state.left.is_overdrawn() && state.block <= BLOCK {
             return Ok(());
         }
-        let words = self.flood.get_or_init(|| state.in_words());
+        let words = self.flood.get_or_init(|| match state.block {
+            ..=BLOCK => state.in_words(),
+            larger => too_large(larger),
+        });
         Err(io::Error::other(words.clone()))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn too_large(block: usize) -> String {
+    format!("{block} bytes of headers at once, expected {HEADERS_LIMIT} at most")
 }
 
 impl State {
@@ -175,6 +205,8 @@ struct FrameCounter {
     payload: usize,
     /// Whether the last frame is DATA.
     is_data: bool,
+    /// How many bytes the last block of headers has so far.
+    block: usize,
 }
 
 impl FrameCounter {
@@ -199,6 +231,11 @@ impl FrameCounter {
                 self.payload = u32::from_be_bytes([0, high, middle, low]) as usize;
                 self.known = 0;
                 self.is_data = kind == 0;
+                match kind {
+                    HEADERS | PUSH_PROMISE => self.block = self.payload,
+                    CONTINUATION => self.block += self.payload,
+                    _ => {}
+                }
                 of_type[usize::from(kind).min(UNKNOWN)] += 1;
                 frames += 1;
             }
@@ -341,6 +378,21 @@ mod tests {
             assert!((5..100).contains(&sent), "{sent}");
             let flood = traffic.flood().unwrap();
             assert!(flood.contains(name) && flood.contains("1 calls"), "{flood}");
+        }
+    }
+
+    #[test]
+    fn a_block_of_headers_is_bounded_however_many_frames_it_has() {
+        for (first, part, fits) in [(1, 16 * 1024, 3), (5, 100, 600)] {
+            let traffic = Traffic::new();
+            let mut counter = FrameCounter::default();
+            for _ in 0..3 {
+                let block = [frame(first, part), frame(9, part).repeat(fits)].concat();
+                traffic.received(&mut counter, &block).unwrap();
+            }
+            let more = frame(9, part).repeat(100);
+            traffic.received(&mut counter, &more).unwrap_err();
+            assert!(traffic.flood().unwrap().contains("bytes of headers"));
         }
     }
 

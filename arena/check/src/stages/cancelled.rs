@@ -129,7 +129,7 @@ async fn still_thinking(
 /// How long its process has waited for a core; nothing where it is not our process.
 async fn core_wait(examiner: &Examiner<'_>) -> Result<CoreWait, Halt> {
     Ok(match examiner.host.process() {
-        Some(id) => spawn_blocking(move || CoreWait::of_family(id)).await?,
+        Some(id) => spawn_blocking(move || CoreWait::of_family(id)).await??,
         None => CoreWait::default(),
     })
 }
@@ -147,8 +147,8 @@ async fn cores_used(examiner: &mut Examiner<'_>) -> Result<f64, Halt> {
         return Ok(0.0);
     };
     let time = || spawn_blocking(move || CpuTime::of_family(id));
-    let (before, began) = (time().await?, Instant::now());
+    let (before, began) = (time().await??, Instant::now());
     tokio::time::sleep(WATCHED).await;
-    let used = time().await?.since(before);
+    let used = time().await??.since(before);
     Ok(used.as_secs_f64() / began.elapsed().as_secs_f64())
 }

@@ -7,7 +7,7 @@ use referee_core::{Foul, Seat};
 use referee_games::{Question, SeatReply};
 
 use crate::{
-    error::Halt,
+    error::{CheckError, Halt},
     evidence::{Evidence, UnknownServiceReply},
     examiner::{AT_ONCE, Examiner},
     report::StageOutcome,
@@ -60,7 +60,7 @@ async fn discover(examiner: &mut Examiner<'_>, subject: &Subject) -> Result<Stag
         Err(why) => Some(Evidence::ReflectionFailed(why)),
     };
     findings.extend(missing.map(|what| subject.finding(FindingName::NoReflection, what)));
-    if let Some(reply) = unknown_service(probe, largest).await {
+    if let Some(reply) = unknown_service(probe, largest).await? {
         let evidence = Evidence::UnknownService(reply);
         findings.push(subject.finding(FindingName::UnknownService, evidence));
     }
@@ -68,7 +68,10 @@ async fn discover(examiner: &mut Examiner<'_>, subject: &Subject) -> Result<Stag
 }
 
 /// What came instead of UNIMPLEMENTED.
-async fn unknown_service(probe: &Probe, largest: usize) -> Option<UnknownServiceReply> {
+async fn unknown_service(
+    probe: &Probe,
+    largest: usize,
+) -> Result<Option<UnknownServiceReply>, CheckError> {
     /// UNIMPLEMENTED, as a number.
     const UNIMPLEMENTED: i32 = 12;
     let question = Question {
@@ -78,11 +81,11 @@ async fn unknown_service(probe: &Probe, largest: usize) -> Option<UnknownService
         call: Bytes::new(),
     };
     let mut stream = probe.open(NO_SUCH_SERVICE, largest);
-    match stream.ask(question).await.heard {
+    Ok(match stream.ask(question).await?.heard {
         SeatReply::Foul(Foul::Unsupported { .. }) => None,
         SeatReply::Foul(Foul::ErrorStatus { code, .. }) if code == UNIMPLEMENTED => None,
         SeatReply::Foul(foul) => Some(UnknownServiceReply::Foul(foul)),
         SeatReply::Answer(_) => Some(UnknownServiceReply::Answer),
         SeatReply::Nothing => Some(UnknownServiceReply::Silent(AT_ONCE)),
-    }
+    })
 }

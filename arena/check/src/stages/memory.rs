@@ -74,7 +74,7 @@ pub(super) async fn memory(
         let played = examiner.play_all(&settings, &options).await?;
         games += more;
         if let Some(id) = examiner.host.process() {
-            held.push((games, spawn_blocking(move || memory_of_family(id)).await?));
+            held.push((games, spawn_blocking(move || memory_of_family(id)).await??));
         }
         for (setting, mut seen) in settings.iter().zip(played) {
             if let Some(foul) = examiner.foul_of(setting, &mut seen).await? {

@@ -85,7 +85,7 @@ async fn try_at(
     };
     examiner.make_room(subject, 1).await;
     let probe = examiner.host.probe().await?;
-    let mut seen = resume(probe, &setting, &options, &fork).await;
+    let mut seen = resume(probe, &setting, &options, &fork).await?;
     Ok(match seen.foul.take() {
         None => Attempt::Resumed,
         Some(foul) => {

@@ -78,7 +78,7 @@ impl Start {
                     // It has waited only since it exists, and for its start.
                     if let Some(id) = examiner.host.process() {
                         let waited = spawn_blocking(move || CoreWait::of_family(id)).await;
-                        let waited = waited.map_err(CheckError::Measure)?;
+                        let waited = waited.map_err(CheckError::Measure)??;
                         took = took.saturating_sub(waited.since(&CoreWait::default()));
                     }
                 }

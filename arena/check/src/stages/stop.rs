@@ -25,7 +25,7 @@ pub(crate) async fn stop(examiner: &mut Examiner<'_>) -> Result<StageOutcome, Ha
     }
     let process = examiner.host.running().await?.process.clone();
     let process = process.expect("we start its processes");
-    let (report, waited) = stop_watched(&process).await;
+    let (report, waited) = stop_watched(&process).await?;
     let Some(report) = report else {
         return Ok(StageOutcome::skipped(SkipCause::ProcessEnded));
     };
@@ -51,21 +51,21 @@ pub(crate) async fn stop(examiner: &mut Examiner<'_>) -> Result<StageOutcome, Ha
 }
 
 /// Stops it, and says how long it has waited for a core meanwhile.
-async fn stop_watched(process: &Arc<Process>) -> (Option<StopReport>, Duration) {
+async fn stop_watched(process: &Arc<Process>) -> Result<(Option<StopReport>, Duration), Halt> {
     const LOOK_EVERY: Duration = Duration::from_millis(50);
     let id = process.id();
     let look = || async move { spawn_blocking(move || CoreWait::of_family(id)).await };
-    let before = look().await.unwrap_or_default();
+    let before = look().await??;
     let stopping = process.stop_and_report(STOP_GRACE * LONGEST);
     tokio::pin!(stopping);
     let mut waited = Duration::ZERO;
     loop {
         tokio::select! {
             biased;
-            report = &mut stopping => return (report, waited),
+            report = &mut stopping => return Ok((report?, waited)),
             () = tokio::time::sleep(LOOK_EVERY) => {
                 // What has ended tells nothing any more.
-                let now = look().await.unwrap_or_default();
+                let now = look().await??;
                 waited = waited.max(now.since(&before));
             }
         }

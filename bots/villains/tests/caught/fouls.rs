@@ -45,6 +45,13 @@ async fn a_status_that_is_too_long_is_still_named() {
 }
 
 #[tokio::test]
+async fn trailers_that_are_far_too_long_are_named_as_that() {
+    for _ in 0..4 {
+        loses("large-trailers", &["bytes of headers at once"]).await;
+    }
+}
+
+#[tokio::test]
 async fn a_bot_that_ends_with_an_error_status_loses_by_it() {
     let fouls = Trial::of("error-status")
         .loses(&["no more ideas (gRPC status 9)"])

@@ -38,7 +38,7 @@ fn within(sandbox: &Arc<Sandbox>, launch: Launch) -> Launch {
     }
 }
 
-fn sandboxed(line: &str) -> Arc<Bot> {
+pub(crate) fn sandboxed(line: &str) -> Arc<Bot> {
     let launch = within(&WHOLE, launch(line));
     Arc::new(Bot::launched(launch, Handle::current()))
 }
@@ -164,9 +164,11 @@ async fn what_is_hidden_is_not_seen() {
 
 /// How long the process that is called so has run, or waited for a core.
 fn ran(name: &str) -> Duration {
-    let each = named(name)
-        .into_iter()
-        .map(|id| CpuTime::of_family(u32::try_from(id).unwrap()).scheduled);
+    let each = named(name).into_iter().map(|id| {
+        CpuTime::of_family(u32::try_from(id).unwrap())
+            .unwrap()
+            .scheduled
+    });
     each.max().unwrap_or_default()
 }
 

@@ -6,7 +6,9 @@ mod name;
 
 use std::{
     collections::BTreeSet,
-    fs, io,
+    fs::{self, File},
+    io,
+    os::unix::fs::FileExt as _,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -126,14 +128,10 @@ impl CgroupFolders {
     }
 
     fn freeze(&self, still: bool) -> io::Result<()> {
-        match &self.freezer {
-            Some(place) if place.version == CgroupVersion::V1 => {
-                let state = if still { "FROZEN" } else { "THAWED" };
-                write(&place.path, "freezer.state", state)
-            }
-            Some(place) => write(&place.path, "cgroup.freeze", if still { "1" } else { "0" }),
-            None => Err(io::Error::other("there is no freezer")),
-        }
+        let place = self.freezer.as_ref();
+        let place = place.ok_or_else(|| io::Error::other("there is no freezer"))?;
+        let (file, word) = place.version.freezes(still);
+        write(&place.path, file, word)
     }
 
     pub(crate) fn kill(&self) -> io::Result<()> {
@@ -353,6 +351,24 @@ impl Cgroup {
         Ok(())
     }
 
+    /// What holds it still, ready for use: it needs nothing of this process any more.
+    ///
+    /// # Errors
+    /// Where there is no freezer ([`Wall::Freezer`]), the program has ended, or this process
+    /// may not open another file.
+    pub fn freezer(&self) -> io::Result<Freezer> {
+        let place = self.folders.freezer.as_ref();
+        let place = place.ok_or_else(|| io::Error::other("there is no freezer"))?;
+        let (file, _) = place.version.freezes(true);
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .open(place.path.join(file))?;
+        Ok(Freezer {
+            file,
+            version: place.version,
+        })
+    }
+
     /// Whether it can be held still.
     #[must_use]
     pub fn has_freezer(&self) -> bool {
@@ -398,30 +414,40 @@ impl Cgroup {
 
     /// The shared memory that it has now, in bytes: of files in memory and of memory that
     /// processes share. Nothing where it is not counted.
-    #[must_use]
-    pub fn shared_memory(&self) -> Option<u64> {
-        let place = self.folders.memory.as_ref()?;
-        let text = fs::read_to_string(place.path.join("memory.stat")).ok()?;
+    ///
+    /// # Errors
+    /// It could not be asked for: the cgroup is gone, or this process may not open another
+    /// file.
+    pub fn shared_memory(&self) -> io::Result<Option<u64>> {
+        let Some(place) = &self.folders.memory else {
+            return Ok(None);
+        };
+        let text = fs::read_to_string(place.path.join("memory.stat"))?;
         // With what is in cgroups below.
-        match place.version {
+        Ok(match place.version {
             CgroupVersion::V1 => number_of(&text, "total_shmem "),
             CgroupVersion::V2 => number_of(&text, "shmem "),
-        }
+        })
     }
 
     /// Whether one of its processes was killed because its memory was full.
-    #[must_use]
-    pub fn was_out_of_memory(&self) -> bool {
+    ///
+    /// # Errors
+    /// As for [`shared_memory`](Self::shared_memory).
+    pub fn was_out_of_memory(&self) -> io::Result<bool> {
         // Version 1 counts each process where it was.
         let places = self.folders.memory.clone().into_iter();
-        places.chain(self.folders.play()).any(|place| {
+        for place in places.chain(self.folders.play()) {
             let file = match place.version {
                 CgroupVersion::V1 => "memory.oom_control",
                 CgroupVersion::V2 => "memory.events",
             };
-            let text = fs::read_to_string(place.path.join(file)).unwrap_or_default();
-            number_of(&text, "oom_kill ").is_some_and(|count| count > 0)
-        })
+            let text = fs::read_to_string(place.path.join(file))?;
+            if number_of(&text, "oom_kill ").is_some_and(|count| count > 0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Removes it. Waits some seconds for processes that were killed.
@@ -430,6 +456,49 @@ impl Cgroup {
     /// Where processes are left after that.
     pub fn remove(&self) -> io::Result<()> {
         self.folders.remove()
+    }
+}
+
+/// Holds all processes of a cgroup still. Its file is open, so that a process that is held can
+/// always be let go.
+#[derive(Debug)]
+pub struct Freezer {
+    file: File,
+    version: CgroupVersion,
+}
+
+impl Freezer {
+    /// As [`Cgroup::freeze`].
+    ///
+    /// # Errors
+    /// Where the program has ended.
+    pub fn freeze(&self) -> io::Result<()> {
+        self.set(true)
+    }
+
+    /// As [`Cgroup::thaw`].
+    ///
+    /// # Errors
+    /// Where the program has ended.
+    pub fn thaw(&self) -> io::Result<()> {
+        self.set(false)
+    }
+
+    fn set(&self, still: bool) -> io::Result<()> {
+        let (_, word) = self.version.freezes(still);
+        self.file.write_all_at(word.as_bytes(), 0)
+    }
+}
+
+impl CgroupVersion {
+    /// The file that holds a cgroup still or lets it go, and what to write into it.
+    const fn freezes(self, still: bool) -> (&'static str, &'static str) {
+        match (self, still) {
+            (Self::V1, true) => ("freezer.state", "FROZEN"),
+            (Self::V1, false) => ("freezer.state", "THAWED"),
+            (Self::V2, true) => ("cgroup.freeze", "1"),
+            (Self::V2, false) => ("cgroup.freeze", "0"),
+        }
     }
 }
 
@@ -526,6 +595,15 @@ mod tests {
         let text = |file| fs::read_to_string(folder.path().join(file)).expect("it is there");
         folders.freeze(true).expect("the file is there");
         assert_eq!(text("cgroup.freeze"), "1");
+        let freezer = Cgroup {
+            folders: folders.clone(),
+        }
+        .freezer();
+        let freezer = freezer.expect("the file is there");
+        freezer.thaw().expect("the file is open");
+        assert_eq!(text("cgroup.freeze"), "0");
+        freezer.freeze().expect("the file is open");
+        assert_eq!(text("cgroup.freeze"), "1");
         folders.add(4711).expect("the file is there");
         assert_eq!(text("cgroup.procs"), "4711");
         folders.kill().expect("the file is there");
@@ -541,12 +619,14 @@ mod tests {
             drops_pages: false,
         };
         assert_eq!(cgroup.memory_peak(), None);
-        assert!(!cgroup.was_out_of_memory());
+        // What is not there says nothing.
+        cgroup.was_out_of_memory().unwrap_err();
+        cgroup.shared_memory().unwrap_err();
         let events = folder.path().join("memory.events");
         fs::write(&events, "max 7\noom 1\noom_kill 0\noom_group_kill 0\n").expect("a file");
-        assert!(!cgroup.was_out_of_memory());
+        assert!(!cgroup.was_out_of_memory().expect("the file is there"));
         fs::write(&events, "max 7\noom 1\noom_kill 2\n").expect("a file");
-        assert!(cgroup.was_out_of_memory());
+        assert!(cgroup.was_out_of_memory().expect("the file is there"));
         fs::write(folder.path().join("memory.peak"), "123456\n").expect("a file");
         assert_eq!(cgroup.memory_peak(), Some(123_456));
     }

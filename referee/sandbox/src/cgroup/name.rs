@@ -3,6 +3,8 @@
 
 use std::{fs, io, os::unix::fs::MetadataExt as _};
 
+use crate::proc;
+
 /// The process that made something. Its number alone would not do: numbers are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Creator {
@@ -23,8 +25,8 @@ impl Creator {
     pub fn this_process() -> io::Result<Self> {
         let namespace = fs::metadata("/proc/self/ns/pid")?.ino();
         let process = std::process::id();
-        let start =
-            start_of(process).ok_or_else(|| io::Error::other("could not read /proc/self/stat"))?;
+        let start = start_of(process)?;
+        let start = start.ok_or_else(|| io::Error::other("could not read /proc/self/stat"))?;
         Ok(Self {
             namespace,
             process,
@@ -61,23 +63,29 @@ impl Creator {
         })
     }
 
-    /// Whether the asking process can tell that the creator has ended.
+    /// Whether the asking process can tell that the creator has ended. Where it could not ask,
+    /// it can't tell.
     #[must_use]
     pub fn is_gone(&self, asking: &Self) -> bool {
-        self.namespace == asking.namespace && start_of(self.process) != Some(self.start)
+        let start = || start_of(self.process);
+        self.namespace == asking.namespace && start().is_ok_and(|start| start != Some(self.start))
     }
 }
 
 /// When a process started. Nothing if there is none, or one that has ended already.
-fn start_of(process: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let (_, after) = stat.rsplit_once(") ")?;
-    let mut fields = after.split(' ');
+///
+/// # Errors
+/// It could not be asked for.
+fn start_of(process: u32) -> io::Result<Option<u64>> {
+    let Some(stat) = proc::stat(process)? else {
+        return Ok(None);
+    };
+    let mut fields = stat.split(' ');
     if matches!(fields.next(), Some("Z" | "X")) {
-        return None;
+        return Ok(None);
     }
     // The first one here is the third of proc_pid_stat(5), the start is the 22nd.
-    fields.nth(18)?.parse().ok()
+    Ok(fields.nth(18).and_then(|start| start.parse().ok()))
 }
 
 #[cfg(test)]

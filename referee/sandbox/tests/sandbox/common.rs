@@ -151,7 +151,7 @@ impl Running {
         output.read_to_string(&mut said).unwrap();
         let status = self.child.wait().unwrap();
         let cgroup = self.session.cgroup();
-        let out_of_memory = cgroup.is_some_and(Cgroup::was_out_of_memory);
+        let out_of_memory = cgroup.is_some_and(|cgroup| cgroup.was_out_of_memory().unwrap());
         Ran {
             end: self.session.end(status),
             said,

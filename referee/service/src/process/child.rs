@@ -7,8 +7,8 @@ use referee_container as container;
 use referee_sandbox::{Cgroup, Session};
 use tokio::{process, task::spawn_blocking};
 
-use super::group::LeftBehind;
-use crate::cores::OwnCore;
+use super::{group::LeftBehind, memory::told};
+use crate::{cores::OwnCore, shortage::Patience};
 
 /// How a process ended.
 #[derive(Clone, Debug)]
@@ -163,12 +163,24 @@ impl Child {
             Around::Container(session) => return End::of_container(session.end(status).await),
         };
         let end = session.end(status);
-        if let Some(cgroup) = session.cgroup()
-            && cgroup.was_out_of_memory()
-        {
-            let limit = *memory;
-            let peak = cgroup.memory_peak().unwrap_or(limit);
-            return End::Memory { peak, limit };
+        if let Some(cgroup) = session.cgroup() {
+            // Without an answer it would have crashed, which is another foul.
+            let mut patience = Patience::default();
+            let was_out_of_memory = loop {
+                match told("ask a cgroup how it ended", cgroup.was_out_of_memory()) {
+                    Ok(was) => break was,
+                    Err(shortage) => {
+                        if let Err(shortage) = patience.wait(shortage).await {
+                            return End::NoWalls(shortage.to_string());
+                        }
+                    }
+                }
+            };
+            if was_out_of_memory {
+                let limit = *memory;
+                let peak = cgroup.memory_peak().unwrap_or(limit);
+                return End::Memory { peak, limit };
+            }
         }
         End::Exited(match end {
             referee_sandbox::End::Exited(code) => exited(code),

@@ -11,12 +11,16 @@ use nix::{
     sys::signal::{Signal, kill, killpg},
     unistd::Pid,
 };
-use procfs::process::{Process, all_processes};
+use procfs::process::Process;
 use referee_core::printable;
 use tokio::task::spawn_blocking;
 
 use super::child::Leader;
-use crate::supervisor::Supervisor;
+use crate::{
+    proc::{Asked, of_each_process},
+    shortage::{PATIENCE, found},
+    supervisor::Supervisor,
+};
 
 /// How long a bot's children may outlive it, and how often they are looked for.
 pub(super) const LEAVE_GRACE: Duration = Duration::from_millis(500);
@@ -95,18 +99,23 @@ impl ProcessGroup {
     }
 
     /// What still runs a moment after the end of the leader: the rest of the group, and all
-    /// processes that have inherited `BOT_LISTEN` with the bot's own folder in it.
-    pub(super) async fn left(&self, folder: &Path) -> Vec<LeftBehind> {
+    /// processes that have inherited `BOT_LISTEN` with the bot's own folder in it. Waits for
+    /// what we lack to ask for them.
+    pub(super) async fn left(&self, folder: &Path) -> Asked<Vec<LeftBehind>> {
         let leader = self.leader.as_raw();
-        let deadline = Instant::now() + LEAVE_GRACE;
+        let began = Instant::now();
         loop {
             let folder = folder.to_owned();
             let looked = spawn_blocking(move || running(leader, &folder)).await;
             let left = looked.unwrap_or_else(|error| {
                 tracing::warn!(%error, "could not look at what a bot has left behind");
-                Vec::new()
+                Ok(Vec::new())
             });
-            if left.is_empty() || Instant::now() >= deadline {
+            let (is_settled, longest) = match &left {
+                Ok(left) => (left.is_empty(), LEAVE_GRACE),
+                Err(_) => (false, PATIENCE),
+            };
+            if is_settled || began.elapsed() >= longest {
                 return left;
             }
             tokio::time::sleep(LEAVE_CHECK).await;
@@ -114,34 +123,34 @@ impl ProcessGroup {
     }
 }
 
-fn running(leader: i32, folder: &Path) -> Vec<LeftBehind> {
+fn running(leader: i32, folder: &Path) -> Asked<Vec<LeftBehind>> {
     let listen = [b"unix:", folder.as_os_str().as_encoded_bytes()].concat();
     let inherited = |process: &Process| {
-        let variables = process.environ().ok();
+        let variables = found(process.environ())?;
         let listens = variables.and_then(|mut all| all.remove(OsStr::new("BOT_LISTEN")));
-        listens.is_some_and(|there| there.as_encoded_bytes().starts_with(&listen))
+        Ok(listens.is_some_and(|there| there.as_encoded_bytes().starts_with(&listen)))
     };
-    let processes = all_processes().into_iter().flatten().flatten();
-    processes
-        .filter_map(|process| {
-            let stat = process.stat().ok()?;
-            let alive = !matches!(stat.state, 'Z' | 'X');
-            let outside_group = stat.pgrp != leader;
-            let ours = alive && stat.pid != leader && (!outside_group || inherited(&process));
-            ours.then(|| LeftBehind {
+    let mut running = Vec::new();
+    of_each_process(|process, stat| {
+        let alive = !matches!(stat.state, 'Z' | 'X');
+        let outside_group = stat.pgrp != leader;
+        if alive && stat.pid != leader && (!outside_group || inherited(process)?) {
+            running.push(LeftBehind {
                 id: stat.pid,
-                command: command_line(&process, stat.comm),
+                command: command_line(process, stat.comm)?,
                 outside_group,
-            })
-        })
-        .collect()
+            });
+        }
+        Ok(())
+    })?;
+    Ok(running)
 }
 
 /// Its command line, or its name if that can't be read.
-fn command_line(process: &Process, name: String) -> String {
-    let words = process.cmdline().map_or(name, |words| words.join(" "));
+fn command_line(process: &Process, name: String) -> Asked<String> {
+    let words = found(process.cmdline())?.map_or(name, |words| words.join(" "));
     let words: String = words.chars().take(COMMAND_LIMIT).collect();
-    printable(&words)
+    Ok(printable(&words))
 }
 
 impl Drop for ProcessGroup {

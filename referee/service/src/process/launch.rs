@@ -163,9 +163,13 @@ impl Launch {
                 resources.child.release().await;
                 Err(match why {
                     NotListening::Failed(error) => error,
-                    NotListening::Because(what) => StartError::Foul(Foul::NoStart {
-                        detail: Foul::evidence(last_lines.after(what)),
-                    }),
+                    // Where the system has no file left, the bot had none either.
+                    NotListening::Because(what) => match Shortage::now("start a bot") {
+                        Some(shortage) => shortage.into(),
+                        None => StartError::Foul(Foul::NoStart {
+                            detail: Foul::evidence(last_lines.after(what)),
+                        }),
+                    },
                 })
             }
         }
@@ -185,18 +189,34 @@ impl Launch {
         }
     }
 
-    /// What holds it still while others move.
-    fn still(&self, child: &Child) -> Option<Arc<Still>> {
-        let cgroup = child.cgroup()?.clone();
+    /// What holds it still while others move, where it is to be held still.
+    ///
+    /// # Errors
+    ///
+    /// It can't be held still, and should be.
+    fn still(&self, child: &Child) -> Result<Option<Arc<Still>>, Shortage> {
+        let Some(cgroup) = child.cgroup() else {
+            return Ok(None);
+        };
         let is_held = match (&self.container, &self.sandbox) {
             (Some(container), _) => !container.pondering && cgroup.has_freezer(),
             (None, Some(sandbox)) => !sandbox.pondering && sandbox.walls().hold(Wall::Freezer),
             (None, None) => false,
         };
         if !is_held {
-            return None;
+            return Ok(None);
         }
-        Some(Arc::new(Still::new(cgroup)))
+        match cgroup.freezer() {
+            Ok(freezer) => Ok(Some(Arc::new(Still::new(freezer)))),
+            Err(error) => match Shortage::of("hold a bot still", error) {
+                Ok(shortage) => Err(shortage),
+                // It has just ended, which is found out soon.
+                Err(error) => {
+                    tracing::debug!(%error, "a process can't be held still");
+                    Ok(None)
+                }
+            },
+        }
     }
 
     /// Starts the program; gives the path at which it must say that it listens, too.
@@ -222,12 +242,10 @@ impl Launch {
                 let Prepared { command, session } = prepared
                     .map_err(|error| no_walls(error.to_string()))?
                     .map_err(|error| match error {
-                        PrepareError::Program(error) => StartError::Foul(Foul::Unreachable {
-                            detail: Foul::evidence(format!(
-                                "could not start {}: {error}",
-                                self.program.display()
-                            )),
-                        }),
+                        PrepareError::Program(error) => {
+                            let program = format!("could not start {}", self.program.display());
+                            failed(LOOKING, &program, error)
+                        }
                         PrepareError::System(error) => no_walls(error.to_string()).into(),
                     })?;
                 let memory = self.memory_in_all();
@@ -347,7 +365,8 @@ impl Launch {
             Err(End::NoWalls(why)) => return Err(NotListening::Failed(no_container(why).into())),
             Err(end) => return Err(not_started(end)),
         };
-        resources.still = self.still(child);
+        let still = self.still(child);
+        resources.still = still.map_err(|shortage| NotListening::Failed(shortage.into()))?;
         let said = match tokio::time::timeout(self.start_limit, said).await {
             Ok(Ok(said)) => said,
             // Its output has ended, most often because it has exited.
@@ -458,14 +477,24 @@ pub enum StartError {
     Shortage(#[from] Shortage),
 }
 
+/// What a shortage keeps us from before a program is started.
+const LOOKING: &str = "look for a bot's files";
+
 /// Our shortage, or else the foul of a bot that can't be started.
 fn failed(what: &'static str, words: &str, error: io::Error) -> StartError {
-    match Shortage::of(what, error) {
-        Ok(shortage) => shortage.into(),
-        Err(error) => StartError::Foul(Foul::Unreachable {
-            detail: Foul::evidence(format!("{words}: {error}")),
-        }),
+    let error = match Shortage::of(what, error) {
+        Ok(shortage) => return shortage.into(),
+        Err(error) => error,
+    };
+    // An error that was put into other words does not tell its number.
+    if error.raw_os_error().is_none()
+        && let Some(shortage) = Shortage::now(what)
+    {
+        return shortage.into();
     }
+    StartError::Foul(Foul::Unreachable {
+        detail: Foul::evidence(format!("{words}: {error}")),
+    })
 }
 
 #[cfg(test)]

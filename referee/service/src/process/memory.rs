@@ -7,16 +7,30 @@ use std::{
         atomic::{AtomicU64, Ordering},
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use referee_sandbox::Cgroup;
 use tokio::sync::mpsc;
 
-use crate::proc::memory_of_tree;
+use crate::{
+    proc::{Asked, memory_of_tree},
+    shortage::{PATIENCE, Shortage},
+};
 
 /// How often the memory of a process is measured.
 const MEMORY_CHECK: Duration = Duration::from_millis(10);
+/// How long the last measurement waits for what we lack.
+const LAST_CHECK: Duration = Duration::from_secs(1);
+
+/// What ends a process whose memory is watched.
+#[derive(Debug)]
+pub(super) enum MemoryEnd {
+    /// It has added so much, which is more than its limit.
+    Exceeded { added: u64, limit: u64 },
+    /// It could not be measured for a long time.
+    Unmeasured(Shortage),
+}
 
 /// Whether a process's memory is limited or measured. If so, it is looked at every few
 /// milliseconds and once more before the process is stopped. All its descendants count as
@@ -52,9 +66,8 @@ impl MemoryGauge {
 pub(super) struct MemoryWatch {
     /// Ends the thread when it is dropped, after a last measurement.
     running: Option<Sender<()>>,
-    /// What the process has added when that is more than its limit, and the limit. It is
-    /// closed when the thread has ended.
-    exceeded: mpsc::Receiver<(u64, u64)>,
+    /// Why the process is to be ended. It is closed when the thread has ended.
+    ends: mpsc::Receiver<MemoryEnd>,
 }
 
 impl MemoryWatch {
@@ -72,20 +85,24 @@ impl MemoryWatch {
             return Ok(None);
         }
         let (running, ended) = channel();
-        let (exceeds, exceeded) = mpsc::channel(1);
+        let (end, ends) = mpsc::channel(1);
         std::thread::Builder::new()
             .name(format!("memory-{id}"))
-            .spawn(move || memory.watch(id, cgroup.as_ref(), &ended, &exceeds))?;
+            .spawn(move || {
+                if let Some(why) = memory.watch(id, cgroup.as_ref(), &ended) {
+                    let _ = end.try_send(why);
+                }
+            })?;
         Ok(Some(Self {
             running: Some(running),
-            exceeded,
+            ends,
         }))
     }
 
-    /// Waits until it has added more than its limit; gives what it has added, and the limit.
-    pub(super) async fn exceeds(&mut self) -> (u64, u64) {
-        match self.exceeded.recv().await {
-            Some(exceeded) => exceeded,
+    /// Waits until the process is to be ended.
+    pub(super) async fn ends(&mut self) -> MemoryEnd {
+        match self.ends.recv().await {
+            Some(end) => end,
             // It has ended.
             None => std::future::pending().await,
         }
@@ -94,41 +111,68 @@ impl MemoryWatch {
     /// Measures once more.
     pub(super) async fn end(&mut self) {
         self.running = None;
-        self.exceeded.recv().await;
+        self.ends.recv().await;
     }
 }
 
 impl Memory {
-    /// Measures until the process has ended or exceeds its limit, or its [`MemoryWatch`] is
-    /// ended or dropped.
-    fn watch(
-        &self,
-        id: u32,
-        cgroup: Option<&Cgroup>,
-        ended: &Receiver<()>,
-        exceeds: &mpsc::Sender<(u64, u64)>,
-    ) {
-        let used = || {
-            let shared = cgroup.and_then(Cgroup::shared_memory).unwrap_or(0);
-            Some(memory_of_tree(id)? + shared)
-        };
-        let at_first = used().unwrap_or(0);
+    /// Measures until the process has ended or is to be ended, or its [`MemoryWatch`] is ended
+    /// or dropped. What can't be measured is measured again; only where that goes on is the
+    /// process ended, since it would be without a limit.
+    fn watch(&self, id: u32, cgroup: Option<&Cgroup>, ended: &Receiver<()>) -> Option<MemoryEnd> {
+        let mut at_first = None;
+        let mut measured = Instant::now();
+        let mut is_last = false;
         loop {
-            let last = ended.recv_timeout(MEMORY_CHECK) != Err(RecvTimeoutError::Timeout);
-            let Some(used) = used() else {
-                return;
-            };
-            let added = used.saturating_sub(at_first);
-            if let Some(gauge) = &self.gauge {
-                gauge.seen(added);
+            match used(id, cgroup) {
+                Ok(None) => return None,
+                Ok(Some(used)) => {
+                    measured = Instant::now();
+                    // What it has at the first look is its own, whenever that was possible.
+                    let added = used.saturating_sub(*at_first.get_or_insert(used));
+                    if let Some(gauge) = &self.gauge {
+                        gauge.seen(added);
+                    }
+                    if let Some(limit) = self.limit.filter(|limit| added > *limit) {
+                        return Some(MemoryEnd::Exceeded { added, limit });
+                    }
+                    if is_last {
+                        return None;
+                    }
+                }
+                Err(shortage) => {
+                    let longest = if is_last { LAST_CHECK } else { PATIENCE };
+                    if measured.elapsed() >= longest {
+                        tracing::warn!(%shortage, "the memory of a bot can't be measured");
+                        return (!is_last).then_some(MemoryEnd::Unmeasured(shortage));
+                    }
+                }
             }
-            if let Some(limit) = self.limit.filter(|limit| added > *limit) {
-                let _ = exceeds.try_send((added, limit));
-                return;
-            }
-            if last {
-                return;
+            if is_last {
+                std::thread::sleep(MEMORY_CHECK);
+            } else if ended.recv_timeout(MEMORY_CHECK) != Err(RecvTimeoutError::Timeout) {
+                is_last = true;
+                measured = Instant::now();
             }
         }
     }
+}
+
+/// What a process has now with all that it has started, shared memory included; none where it
+/// has ended.
+fn used(id: u32, cgroup: Option<&Cgroup>) -> Asked<Option<u64>> {
+    let Some(own) = memory_of_tree(id)? else {
+        return Ok(None);
+    };
+    let shared = cgroup.map(Cgroup::shared_memory).transpose();
+    let shared = told("ask a cgroup for its memory", shared)?;
+    Ok(Some(own + shared.flatten().unwrap_or(0)))
+}
+
+/// What a cgroup has said; nothing where it is gone.
+pub(super) fn told<T: Default>(what: &'static str, said: io::Result<T>) -> Asked<T> {
+    said.or_else(|error| match Shortage::of(what, error) {
+        Ok(shortage) => Err(shortage),
+        Err(_) => Ok(T::default()),
+    })
 }

@@ -15,5 +15,5 @@ pub use launch::{BotContainer, BotSandbox, Kept, Launch, StartError};
 pub use logs::LOG_LIMIT;
 pub use memory::{Memory, MemoryGauge};
 pub use socket::folder_for_a_socket;
+pub(crate) use watch::post_mortem;
 pub use watch::{Process, STOP_GRACE, StopReport};
-pub(crate) use watch::{connection_broke, post_mortem};

@@ -18,9 +18,15 @@ use super::{
     cleanup::OwnFolder,
     group::{LEAVE_GRACE, LeftBehind, ProcessGroup},
     logs::{LastLines, Output},
-    memory::MemoryWatch,
+    memory::{MemoryEnd, MemoryWatch},
 };
-use crate::{address::Address, still::Still};
+use crate::{
+    address::Address,
+    connection::Broken,
+    proc::Asked,
+    shortage::{Shortage, no_walls},
+    still::Still,
+};
 
 /// How long we wait for the end of a process whose connection has broken. An engine of containers
 /// takes its time to tell of one.
@@ -65,7 +71,7 @@ pub struct StopReport {
 #[derive(Debug)]
 struct StopRequest {
     grace: Duration,
-    reported: oneshot::Sender<StopReport>,
+    reported: oneshot::Sender<Asked<StopReport>>,
 }
 
 /// What belongs to a process and is released when it has ended.
@@ -146,8 +152,12 @@ impl Process {
     }
 
     /// The foul of a bot whose connection broke: how the process ended, if it ends within a
-    /// moment. None where it ended for a reason that is not the bot's: its engine is gone.
-    pub async fn post_mortem(&self, broken: String) -> Option<Foul> {
+    /// moment.
+    ///
+    /// # Errors
+    ///
+    /// It ended for a reason that is not the bot's: its engine is gone, for instance.
+    pub async fn post_mortem(&self, broken: String) -> Result<Foul, Shortage> {
         let mut end = self.end.clone();
         let grace = if self.ids.is_container {
             CONTAINER_DEATH_GRACE
@@ -161,16 +171,13 @@ impl Process {
         };
         let how = match end {
             Some(End::Memory { peak, limit }) => {
-                return Some(Foul::MemoryExceeded { peak, limit });
+                return Ok(Foul::MemoryExceeded { peak, limit });
             }
-            Some(End::NoWalls(why)) => {
-                tracing::warn!(why, "a bot was lost, which is not its fault");
-                return None;
-            }
+            Some(End::NoWalls(why)) => return Err(no_walls(why)),
             Some(end) => end.describe(),
             None => broken,
         };
-        Some(Foul::Crashed {
+        Ok(Foul::Crashed {
             detail: Foul::evidence(self.last_lines.after(how)),
         })
     }
@@ -182,11 +189,17 @@ impl Process {
 
     /// Asks it to stop, but not its children; waits so long for that, looks for what it
     /// leaves behind, and kills that. None if it had ended before.
-    pub async fn stop_and_report(&self, grace: Duration) -> Option<StopReport> {
+    ///
+    /// # Errors
+    ///
+    /// What it leaves behind could not be asked for.
+    pub async fn stop_and_report(&self, grace: Duration) -> Asked<Option<StopReport>> {
         let (reported, report) = oneshot::channel();
         let request = StopRequest { grace, reported };
-        self.stop_requests.send(request).await.ok()?;
-        report.await.ok()
+        if self.stop_requests.send(request).await.is_err() {
+            return Ok(None);
+        }
+        report.await.ok().transpose()
     }
 
     /// Waits until nothing is left of it.
@@ -212,15 +225,18 @@ impl Resources {
         mut requested: mpsc::Receiver<StopRequest>,
         ended: watch::Sender<Option<End>>,
     ) {
-        let exceeded = async {
+        let watched = async {
             match &mut memory {
-                Some(memory) => memory.exceeds().await,
+                Some(memory) => memory.ends().await,
                 None => std::future::pending().await,
             }
         };
         let end = tokio::select! {
             biased;
-            (peak, limit) = exceeded => End::Memory { peak, limit },
+            end = watched => match end {
+                MemoryEnd::Exceeded { added: peak, limit } => End::Memory { peak, limit },
+                MemoryEnd::Unmeasured(shortage) => End::NoWalls(shortage.to_string()),
+            },
             () = stop.cancelled() => {
                 self.release();
                 if let Some(memory) = &mut memory {
@@ -268,12 +284,18 @@ impl Resources {
             self.child.wait().await;
         }
         if !sandboxed {
-            left_behind = self.group.left(self.sockets.path()).await;
+            left_behind = match self.group.left(self.sockets.path()).await {
+                Ok(left) => left,
+                Err(shortage) => {
+                    let _ = reported.send(Err(shortage));
+                    return end.unwrap_or_else(End::killed);
+                }
+            };
             for one in &left_behind {
                 let _ = kill(Pid::from_raw(one.id), Signal::SIGKILL);
             }
         }
-        let _ = reported.send(StopReport { after, left_behind });
+        let _ = reported.send(Ok(StopReport { after, left_behind }));
         end.unwrap_or_else(End::killed)
     }
 
@@ -299,17 +321,19 @@ impl Resources {
 }
 
 /// The foul of a bot whose connection broke, with the process if we started it.
-/// None where that was not the bot's fault.
-pub(crate) async fn post_mortem(process: Option<&Process>, broken: String) -> Option<Foul> {
-    match process {
-        Some(process) => process.post_mortem(broken).await,
-        None => Some(connection_broke(&broken)),
-    }
-}
-
-/// The foul of a bot of which nothing else is known.
-pub(crate) fn connection_broke(how: &str) -> Foul {
-    Foul::Crashed {
-        detail: Foul::evidence(format!("the connection broke: {how}")),
+///
+/// # Errors
+///
+/// That was not the bot's fault.
+pub(crate) async fn post_mortem(
+    process: Option<&Process>,
+    broken: Broken,
+) -> Result<Foul, Shortage> {
+    match (broken, process) {
+        (Broken::ByUs(shortage), _) => Err(shortage),
+        (Broken::ByBot(how), Some(process)) => process.post_mortem(how).await,
+        (Broken::ByBot(how), None) => Ok(Foul::Crashed {
+            detail: Foul::evidence(format!("the connection broke: {how}")),
+        }),
     }
 }
