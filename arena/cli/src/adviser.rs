@@ -23,8 +23,8 @@ use crate::{
 const LONGEST: Duration = Duration::from_secs(5 * 60);
 /// How much of a core a process may use, in seconds.
 const CORE_SECONDS: u64 = 120;
-/// How much memory, in bytes.
-const MEMORY: u64 = 512 << 20;
+/// How much memory, in bytes, with what the allocator has reserved at the start, which is 1 GiB.
+const MEMORY: u64 = 1536 << 20;
 /// The longest answer, in bytes: that of a whole game is a hundredth of it.
 const ANSWER: u64 = 8 << 20;
 /// The lowest priority that there is.

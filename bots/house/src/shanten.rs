@@ -112,9 +112,7 @@ mod tests {
     fn arcade(root: &Root, round: u64) -> i32 {
         let seed = root.seed("mahjong", round);
         let mut state = Mahjong::deal(&Setup::default(), &mut Dice::new(&seed));
-        let mut simple = Simple(ChaCha8Rng::seed_from_u64(
-            seed.for_bot("arcade", Seat::new(1)),
-        ));
+        let mut simple = Simple(ChaCha8Rng::seed_from_u64(seed.for_bot(Seat::new(1))));
         loop {
             let (seat, question) = match Mahjong::step(&mut state) {
                 Step::Tell(..) => continue,

@@ -25,30 +25,28 @@ impl Seed {
         &self.0
     }
 
-    /// The seed for the bot's own random numbers in `seat` of the game `game_id`: the first 8
-    /// bytes, little-endian, of SHA-256("bot-arena bot seed v2" ‖ seed ‖ game_id ‖ 0 ‖ seat). It
-    /// tells nothing about the deal, since the hash can't be inverted, and is another one in each
-    /// seating of a deal, so that no two games are known by it to be of one deal.
+    /// The seed for the bot's own random numbers in `seat`: the first 8 bytes,
+    /// little-endian, of SHA-256("bot-arena bot seed v1" ‖ seed ‖ seat). It tells
+    /// nothing about the deal, since the hash can't be inverted. It is the same in each seating
+    /// of a deal, so that bots which play alike come out even.
     #[must_use]
-    pub fn for_bot(&self, game_id: &str, seat: crate::Seat) -> u64 {
-        u64::from_le_bytes(self.derive(b"bot-arena bot seed v2", game_id, &[seat.index() as u8]))
+    pub fn for_bot(&self, seat: crate::Seat) -> u64 {
+        u64::from_le_bytes(self.derive(b"bot-arena bot seed v1", &[seat.index() as u8]))
     }
 
     /// What the bots of a game with secrets are told as its name, as 16 hexadecimal digits: the
-    /// first 8 bytes of SHA-256("bot-arena game name v1" ‖ seed ‖ game_id ‖ 0). Nobody without the
+    /// first 8 bytes of SHA-256("bot-arena game name v1" ‖ seed ‖ game_id). Nobody without the
     /// seed can say which deal it belongs to, nor which seating of it this is.
     #[must_use]
     pub fn name_for_bots(&self, game_id: &str) -> String {
-        hex::encode(self.derive(b"bot-arena game name v1", game_id, &[]))
+        hex::encode(self.derive(b"bot-arena game name v1", game_id.as_bytes()))
     }
 
-    fn derive(&self, purpose: &[u8], game_id: &str, more: &[u8]) -> [u8; 8] {
+    fn derive(&self, purpose: &[u8], of: &[u8]) -> [u8; 8] {
         let hash = Sha256::new()
             .chain_update(purpose)
             .chain_update(self.0)
-            .chain_update(game_id.as_bytes())
-            .chain_update([0])
-            .chain_update(more)
+            .chain_update(of)
             .finalize();
         let mut first = [0; 8];
         first.copy_from_slice(&hash[..8]);
@@ -187,9 +185,7 @@ mod tests {
         let seed = root.seed("a", 0);
         assert_ne!(seed, root.seed("a", 1));
         assert_ne!(seed, root.seed("b", 0));
-        let [first, second] = [0, 1].map(Seat::new);
-        assert_ne!(seed.for_bot("a", first), seed.for_bot("a", second));
-        assert_ne!(seed.for_bot("a", first), seed.for_bot("b", first));
+        assert_ne!(seed.for_bot(Seat::new(0)), seed.for_bot(Seat::new(1)));
     }
 
     /// The page of the protocol says what they are; other programs may compute them.
@@ -197,8 +193,8 @@ mod tests {
     fn what_bots_are_told_is_the_same_for_ever() {
         let seed = Seed::new([7; 32]);
         let game = "match-0000-deal-0003-game-1";
-        assert_eq!(seed.name_for_bots(game), "42370a221a43de05");
-        assert_eq!(seed.for_bot(game, Seat::new(1)), 17_427_810_101_513_587_641);
+        assert_eq!(seed.name_for_bots(game), "8e9d0bef19a359d1");
+        assert_eq!(seed.for_bot(Seat::new(1)), 446_843_209_393_771_457);
     }
 
     #[test]

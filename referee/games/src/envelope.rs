@@ -28,7 +28,7 @@ pub(crate) fn start(
         seats: info.seats.into(),
         move_limit: duration(fixture.limits.per_move),
         budget: budget.and_then(duration),
-        bot_seed: fixture.seed.for_bot(&fixture.game_id, seat),
+        bot_seed: fixture.seed.for_bot(seat),
         rules_version: info.rules_version,
         behavior_version: BEHAVIOR_VERSION,
     };

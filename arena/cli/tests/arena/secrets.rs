@@ -249,7 +249,7 @@ fn cold_book(arena: &Arena, bot: &str) -> String {
     let folder = arena.path("books").join(bot);
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("book");
-    fs::write(&path, vec![7; 16 << 20]).unwrap();
+    fs::write(&path, vec![7; 17 << 20]).unwrap();
     let file = File::open(&path).unwrap();
     file.sync_all().unwrap();
     let advice = PosixFadviseAdvice::POSIX_FADV_DONTNEED;

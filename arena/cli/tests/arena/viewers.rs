@@ -57,7 +57,7 @@ fn a_process_that_gives_advice_has_the_lowest_priority_and_bounds_and_ends_with_
             let mut lines = limits.lines().filter(|line| line.starts_with(name));
             lines.any(|line| line.split_whitespace().any(|word| word == most))
         };
-        has("Max data size", "536870912") && has("Max cpu time", "120")
+        has("Max data size", "1610612736") && has("Max cpu time", "120")
     });
     let mut stdin = child.stdin.take().unwrap();
     writeln!(stdin, "{}", json!({ "course": record() })).unwrap();

@@ -596,6 +596,7 @@ mod tests {
         folders.freeze(true).expect("the file is there");
         assert_eq!(text("cgroup.freeze"), "1");
         let freezer = Cgroup {
+            drops_pages: false,
             folders: folders.clone(),
         }
         .freezer();

@@ -10,7 +10,7 @@ use std::{
 };
 
 use referee_sandbox::{
-    Cgroup, End, Limits, Outer, Prepared, Program, Reexec, Sandbox, SandboxMode, Session, Wall,
+    End, Limits, Outer, Prepared, Program, Reexec, Sandbox, SandboxMode, Session, Wall,
 };
 use tempfile::TempDir;
 
