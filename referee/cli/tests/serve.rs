@@ -240,7 +240,7 @@ async fn a_spec_that_is_none_is_refused_with_the_reason() {
     type Change = fn(&mut GameSpec);
     let wrong: [(Change, &str); 14] = [
         (
-            |spec| spec.game_id = "x".repeat(3 << 20),
+            |spec| spec.game_id = "x".repeat(1 << 19),
             "game_id: expected a name of at most 200 bytes",
         ),
         (
@@ -252,7 +252,7 @@ async fn a_spec_that_is_none_is_refused_with_the_reason() {
             "players: expected a name of at most 200 bytes",
         ),
         (
-            |spec| spec.setup_json = format!("[{}0]", "0,".repeat(1 << 20)),
+            |spec| spec.setup_json = format!("[{}0]", "0,".repeat(1 << 18)),
             "setup_json: expected at most 65536 bytes of JSON",
         ),
         (
@@ -305,6 +305,11 @@ async fn a_spec_that_is_none_is_refused_with_the_reason() {
         assert_eq!(status.code(), Code::InvalidArgument, "{status}");
         assert!(status.message().contains(words), "{status}");
     }
+    // A message that is larger than any game is refused before it is read.
+    let mut spec_of_mebibytes = spec(&address, &address);
+    spec_of_mebibytes.game_id = "x".repeat(3 << 20);
+    let status = client.play_game(spec_of_mebibytes).await.unwrap_err();
+    assert_eq!(status.code(), Code::OutOfRange, "{status}");
     // None of them has taken the place of a game.
     let (other, _) = bot(Some(Duration::ZERO)).await;
     let events = client.play_game(spec(&address, &other)).await.unwrap();
