@@ -145,6 +145,8 @@ async fn what_is_hidden_is_not_seen() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("arena.sqlite");
     std::fs::write(&store, "secret").unwrap();
+    // So that the folder is shown, although nothing in it is named.
+    std::fs::write(folder.path().join("Makefile"), "").unwrap();
     let sees = async |hidden: Vec<PathBuf>| {
         let mut launch = launch("");
         launch.program = "/bin/sh".into();
