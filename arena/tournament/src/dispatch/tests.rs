@@ -780,7 +780,9 @@ fn each_seating_plays_the_deals_of_a_chunk_in_an_order_of_its_own() {
     let both = chunks(64);
     let deals = |chunk: &String| -> Vec<String> {
         let games = chunk.split(' ').map(|game| game.split_once('.'));
-        games.map(|game| game.expect("a game").0.to_owned()).collect()
+        games
+            .map(|game| game.expect("a game").0.to_owned())
+            .collect()
     };
     let orders: Vec<Vec<String>> = both.iter().map(deals).collect();
     assert_eq!(orders.len(), 2);
