@@ -161,8 +161,10 @@ impl Setup {
         ))
     }
 
-    /// The sizes and forbidden cells that the dice can give and that differ for the moves of the
-    /// opening: of the cells that no stone of it reaches, the first of each size.
+    /// Of the sizes and forbidden cells that the dice can give those that decide whether the
+    /// opening is possible on all of them. Where the cell is drawn, the smallest board has least
+    /// room, and the stones lie at its bottom as on any larger one; and of its cells that no stone
+    /// reaches, one stands for all.
     fn drawn(&self) -> impl Iterator<Item = (u8, u8, Point)> {
         let mut stones = [0; LARGEST as usize];
         for column in self.moves.iter().flatten() {
@@ -170,13 +172,23 @@ impl Setup {
                 *stones += 1;
             }
         }
-        let mut unreached = None;
+        let smallest = self.possible().next();
+        let draws_cell = self.draws_cell();
+        let mut has_unreached = false;
         self.possible()
             .filter(move |&(rows, columns, Point { x, y })| {
-                let reached = stones[y as usize];
-                x >= i32::from(rows) - reached
-                    || unreached.replace((rows, columns)) != Some((rows, columns))
+                if !draws_cell {
+                    return true;
+                }
+                let is_smallest = smallest.is_some_and(|(r, c, _)| (r, c) == (rows, columns));
+                let is_reached = x >= i32::from(rows) - stones[y as usize];
+                is_smallest && (is_reached || !std::mem::replace(&mut has_unreached, true))
             })
+    }
+
+    /// Whether it depends on the dice where the opening meets the forbidden cell.
+    fn draws_cell(&self) -> bool {
+        self.moves.is_some() && self.forbidden == Forbidden::Random
     }
 
     /// Every size and forbidden cell that the dice can give, at most 42 times 42; only
@@ -186,7 +198,7 @@ impl Setup {
             Some(size) => size..=size,
             None => SMALLEST_DRAWN..=LARGEST,
         };
-        let cells = self.moves.is_some() && self.forbidden == Forbidden::Random;
+        let cells = self.draws_cell();
         let columns = sizes(self.columns);
         sizes(self.rows)
             .flat_map(move |rows| columns.clone().map(move |columns| (rows, columns)))
@@ -310,6 +322,11 @@ mod tests {
             let setup = Setup {
                 moves: Some((0..length).map(|_| draw(columns) as u8).collect()),
                 rows: (round % 3 == 0).then(|| 4 + draw(9) as u8),
+                forbidden: match round % 7 {
+                    0 => Forbidden::None,
+                    1 => Forbidden::At(Point { x: 3, y: 1 }),
+                    _ => Forbidden::Random,
+                },
                 ..Setup::default()
             };
             if setup.check_shape().is_err() {
@@ -329,6 +346,6 @@ mod tests {
     fn a_short_opening_is_judged_on_few_boards() {
         let setup = Setup::from_line("3 3 4").unwrap();
         assert_eq!(setup.possible().count(), 42 * 42);
-        assert_eq!(setup.drawn().count(), 16 * 4);
+        assert_eq!(setup.drawn().count(), 4);
     }
 }
