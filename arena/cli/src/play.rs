@@ -487,12 +487,12 @@ pub(crate) fn note_isolation(plan: &Plan, sandbox: Option<&BotSandbox>) {
 }
 
 fn isolation(plan: &Plan, sandbox: Option<&BotSandbox>) -> RunIsolation {
-    let bots = plan.bots.iter().map(|bot| &bot.entry);
+    let bots = || plan.bots.iter().map(|bot| &bot.entry);
     if !plan.kind.has_secrets() {
         RunIsolation::NotNeeded
-    } else if needs_own_deals(plan.kind, bots) {
+    } else if needs_own_deals(plan.kind, bots()) {
         RunIsolation::OwnDeals
-    } else if !sandbox::forgets(sandbox) {
+    } else if !sandbox::forgets(bots(), sandbox) {
         RunIsolation::FreshProcesses
     } else {
         RunIsolation::Full

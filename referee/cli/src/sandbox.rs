@@ -116,8 +116,16 @@ pub fn note(sandbox: Option<&BotSandbox>) {
     ));
 }
 
-/// Whether nothing that a bot does in one process can be known to the next one.
-pub fn forgets(sandbox: Option<&BotSandbox>) -> bool {
+/// Whether nothing that one of these bots does in one process can be known to the next one. The
+/// containers of an image have the same files, and what was read of them stays in memory.
+pub fn forgets<'a>(
+    bots: impl IntoIterator<Item = &'a Entry>,
+    sandbox: Option<&BotSandbox>,
+) -> bool {
+    let is_contained = |bot: &Entry| bot.launcher().trust() == Trust::Container;
+    if bots.into_iter().any(is_contained) {
+        return false;
+    }
     let needed = [
         Wall::Files,
         Wall::Processes,

@@ -381,6 +381,8 @@ fn no_container_sees_two_seatings_of_a_deal() {
     let bot = contained("remembers", "knows-hands --max-games 100");
     let more = "--bot house:random --deals 3 --no-records --concurrency 2";
     let said = arena().run(&format!("match mahjong {bot} {more}"));
+    // What one container read of the image is in memory for the next one.
+    assert!(err(&said).contains("not isolated"), "{}", err(&said));
     let table = out(&said);
     assert_eq!(said.status.code(), Some(0), "{}", err(&said));
     assert!(!table.contains("fouls"), "{table}");
