@@ -44,7 +44,7 @@ def system():
     known = ctypes.create_string_buffer(128)
     libc.sysinfo(known)
     words = ctypes.cast(known, ctypes.POINTER(ctypes.c_ulong))
-    return words[5], ctypes.cast(known, ctypes.POINTER(ctypes.c_ushort))[40]
+    return words[5], ctypes.cast(known, ctypes.POINTER(ctypes.c_ushort))[40], words[6]
 ";
 
 const CHANNELS: &[Channel] = &[
@@ -100,6 +100,27 @@ middle = (min(seen) + max(seen)) / 2
 print(''.join('1' if free < middle else '0' for free in seen))",
         bits: 200,
         slot: Some(Duration::from_millis(30)),
+        is_left: false,
+    },
+    Channel {
+        name: "memory of files in memory (sysinfo)",
+        sender: r"
+for place in range(count):
+    at(place)
+    if bits[place] == '1':
+        hoard = os.memfd_create('hoard')
+        os.write(hoard, b'x' * (1 << 20))
+        at(place + 0.8)
+        os.close(hoard)",
+        receiver: r"
+seen = []
+for place in range(count):
+    at(place + 0.6)
+    seen.append(system()[2])
+middle = (min(seen) + max(seen)) / 2
+print(''.join('1' if shared > middle else '0' for shared in seen))",
+        bits: 200,
+        slot: Some(Duration::from_millis(10)),
         is_left: false,
     },
     Channel {

@@ -18,6 +18,7 @@
 //! it was probed and cannot be built later is an error of that start.
 
 mod bubblewrap;
+mod calls;
 mod cgroup;
 mod channel;
 mod enter;

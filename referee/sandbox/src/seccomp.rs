@@ -1,6 +1,9 @@
 //! Refuses system calls that no bot needs, and that attacks and tools need, or by which bots
-//! that share nothing but a read-only file could tell each other something. Runtimes find
-//! the error that they expect on older kernels, and do without. It restricts the calling
+//! that share nothing but a read-only file could tell each other something. What is neither in
+//! the list of `calls.rs` nor refused here with another error is unknown (`ENOSYS`): runtimes find
+//! what they expect on older kernels, and do without. `clone3` is so, which has its flags in
+//! memory, where no filter sees them; `clone` is used then. And `statfs`: the free blocks of the
+//! disk tell what others have written, which stays when they have ended. It restricts the calling
 //! thread and what is started from it.
 
 use std::collections::BTreeMap;
@@ -10,25 +13,23 @@ use nix::libc::{
     CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS, EAFNOSUPPORT, EINVAL, ENOSYS,
     EOPNOTSUPP, EPERM, F_CANCELLK, F_GETLEASE, F_GETLK, F_NOTIFY, F_OFD_GETLK, F_OFD_SETLK,
     F_OFD_SETLKW, F_SETLEASE, F_SETLK, F_SETLKW, PR_SET_MEMORY_MERGE, RWF_DONTCACHE, RWF_NOWAIT,
-    SYS_acct, SYS_add_key, SYS_adjtimex, SYS_bpf, SYS_chroot, SYS_clock_adjtime, SYS_clock_settime,
-    SYS_clone, SYS_clone3, SYS_delete_module, SYS_fadvise64, SYS_fanotify_init, SYS_fanotify_mark,
-    SYS_fcntl, SYS_finit_module, SYS_flock, SYS_fsconfig, SYS_fsmount, SYS_fsopen, SYS_fspick,
-    SYS_init_module, SYS_inotify_add_watch, SYS_inotify_init1, SYS_io_setup, SYS_io_uring_enter,
-    SYS_io_uring_register, SYS_io_uring_setup, SYS_ioctl, SYS_kcmp, SYS_kexec_file_load,
-    SYS_kexec_load, SYS_keyctl, SYS_lookup_dcookie, SYS_madvise, SYS_mbind, SYS_memfd_secret,
-    SYS_migrate_pages, SYS_mincore, SYS_mount, SYS_mount_setattr, SYS_move_mount, SYS_move_pages,
-    SYS_mq_open, SYS_msgget, SYS_name_to_handle_at, SYS_nfsservctl, SYS_open_by_handle_at,
-    SYS_open_tree, SYS_perf_event_open, SYS_personality, SYS_pidfd_getfd, SYS_pivot_root,
-    SYS_prctl, SYS_preadv2, SYS_process_madvise, SYS_process_vm_readv, SYS_process_vm_writev,
-    SYS_ptrace, SYS_quotactl, SYS_quotactl_fd, SYS_reboot, SYS_request_key, SYS_sched_setaffinity,
-    SYS_semget, SYS_setdomainname, SYS_sethostname, SYS_setns, SYS_settimeofday, SYS_shmget,
-    SYS_socket, SYS_swapoff, SYS_swapon, SYS_sync, SYS_syncfs, SYS_syslog, SYS_umount2,
-    SYS_unshare, SYS_userfaultfd, SYS_vhangup,
+    SYS_acct, SYS_adjtimex, SYS_chroot, SYS_clock_adjtime, SYS_clock_settime, SYS_clone,
+    SYS_delete_module, SYS_fadvise64, SYS_fanotify_init, SYS_fcntl, SYS_finit_module, SYS_flock,
+    SYS_get_mempolicy, SYS_init_module, SYS_ioctl, SYS_kcmp, SYS_kexec_file_load, SYS_kexec_load,
+    SYS_lookup_dcookie, SYS_madvise, SYS_mbind, SYS_mount, SYS_mq_open, SYS_msgget,
+    SYS_name_to_handle_at, SYS_nfsservctl, SYS_open_by_handle_at, SYS_perf_event_open,
+    SYS_personality, SYS_pidfd_getfd, SYS_pivot_root, SYS_prctl, SYS_preadv2, SYS_process_madvise,
+    SYS_process_vm_readv, SYS_process_vm_writev, SYS_ptrace, SYS_quotactl, SYS_quotactl_fd,
+    SYS_reboot, SYS_sched_setaffinity, SYS_semget, SYS_setdomainname, SYS_sethostname, SYS_setns,
+    SYS_settimeofday, SYS_shmget, SYS_socket, SYS_swapoff, SYS_swapon, SYS_sync, SYS_syncfs,
+    SYS_syslog, SYS_umount2, SYS_unshare, SYS_userfaultfd, SYS_vhangup,
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch,
 };
+
+use crate::calls::REMAINING;
 
 /// Calls that are refused as if a privilege were lacking.
 const NOT_PERMITTED: &[i64] = &[
@@ -72,40 +73,6 @@ const NOT_PERMITTED: &[i64] = &[
     SYS_vhangup,
 ];
 
-/// Calls that are refused as if the kernel did not know them. `clone3` has its flags in
-/// memory, where no filter sees them; `clone` is used then.
-const UNKNOWN: &[i64] = &[
-    SYS_add_key,
-    SYS_bpf,
-    CACHESTAT,
-    SYS_clone3,
-    SYS_fanotify_mark,
-    SYS_fsconfig,
-    SYS_fsmount,
-    SYS_fsopen,
-    SYS_fspick,
-    SYS_inotify_add_watch,
-    SYS_inotify_init1,
-    SYS_io_setup,
-    SYS_io_uring_enter,
-    SYS_io_uring_register,
-    SYS_io_uring_setup,
-    SYS_keyctl,
-    SYS_memfd_secret,
-    SYS_migrate_pages,
-    SYS_mincore,
-    SYS_mount_setattr,
-    SYS_move_mount,
-    SYS_move_pages,
-    SYS_open_tree,
-    OPEN_TREE_ATTR,
-    SYS_request_key,
-];
-
-/// Since Linux 6.5 and 6.15; the same numbers on every architecture.
-const CACHESTAT: i64 = 451;
-const OPEN_TREE_ATTR: i64 = 467;
-
 /// Calls that say that they have succeeded, and do nothing. They are hints, or concern files on
 /// disks, which no bot writes, or they take a lock: a bot's files are its own, so a lock that
 /// holds nobody up costs it nothing, and on a file that another bot sees it would be a message.
@@ -138,6 +105,10 @@ const INVALID_ADVICE: &[u64] = &[20, 21, 12];
 const MPOL_MF_MOVE: u64 = 1 << 1;
 const MPOL_MF_MOVE_ALL: u64 = 1 << 2;
 
+/// Flag of `get_mempolicy` that asks at which node a page lies, also that of a file that others
+/// read.
+const MPOL_F_ADDR: u64 = 1 << 1;
+
 /// Requests of `ioctl` that type into a terminal, or work on its screen. The C libraries
 /// have them in different types.
 const TIOCSTI: u64 = 0x5412;
@@ -162,19 +133,6 @@ mod x86_64 {
         SYS_uselib,
         SYS_ustat,
     ];
-    /// The same calls once more, with the bit of the x32 interface.
-    pub(super) const X32: i64 = 0x4000_0000;
-    /// Calls that have other numbers there: `kexec_load`, `ptrace`, `process_vm_*`, `move_pages`,
-    /// `io_setup`, `preadv2`.
-    pub(super) const X32_OWN: &[i64] = &[
-        X32 + 528,
-        X32 + 521,
-        X32 + 539,
-        X32 + 540,
-        X32 + 533,
-        X32 + 543,
-        X32 + 546,
-    ];
 }
 
 /// What is refused besides what always is.
@@ -193,25 +151,42 @@ pub(crate) struct Refused {
 /// # Errors
 /// Where the kernel has no filters, or the architecture is not known.
 pub(crate) fn restrict(also: Refused) -> Result<(), String> {
-    let text = |error: &dyn std::error::Error| error.to_string();
+    // Where several filters refuse a call, the newest one has its error told.
+    let known = remaining().map(|call| (call, vec![])).collect();
+    apply(known, refusal(ENOSYS), SeccompAction::Allow)?;
     for (rules, error) in [
-        // The newest filter decides, so refusals stand above this one.
         (without_effect(), 0),
         (refused_sockets(also), EAFNOSUPPORT),
-        (unknown(), ENOSYS),
         (not_permitted(also), EPERM),
         (not_supported(), EOPNOTSUPP),
         (invalid(), EINVAL),
     ] {
-        let rules = rules.map_err(|error| text(&error))?;
-        let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| text(&error))?;
-        let action = SeccompAction::Errno(error.unsigned_abs());
-        let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch)
-            .map_err(|error| text(&error))?;
-        let program = BpfProgram::try_from(filter).map_err(|error| text(&error))?;
-        seccompiler::apply_filter(&program).map_err(|error| text(&error))?;
+        let rules = rules.map_err(|error| error.to_string())?;
+        apply(rules, SeccompAction::Allow, refusal(error))?;
     }
     Ok(())
+}
+
+/// The calls that a bot has, or some forms of them: also those that are refused with an error of
+/// their own.
+fn remaining() -> impl Iterator<Item = i64> {
+    REMAINING.iter().copied().flatten().copied()
+}
+
+const fn refusal(error: i32) -> SeccompAction {
+    SeccompAction::Errno(error.unsigned_abs())
+}
+
+fn apply(
+    rules: BTreeMap<i64, Vec<SeccompRule>>,
+    others: SeccompAction,
+    matching: SeccompAction,
+) -> Result<(), String> {
+    let text = |error: &dyn std::error::Error| error.to_string();
+    let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| text(&error))?;
+    let filter = SeccompFilter::new(rules, others, matching, arch).map_err(|error| text(&error))?;
+    let program = BpfProgram::try_from(filter).map_err(|error| text(&error))?;
+    seccompiler::apply_filter(&program).map_err(|error| text(&error))
 }
 
 type Rules = Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError>;
@@ -254,13 +229,7 @@ fn not_permitted(also: Refused) -> Rules {
 
     let types = |request: u64| all_of([argument(1, SeccompCmpOp::Eq, request)?]);
     rules.insert(SYS_ioctl, vec![types(TIOCSTI)?, types(TIOCLINUX)?]);
-    Ok(with_x32(rules))
-}
-
-fn unknown() -> Rules {
-    Ok(with_x32(
-        UNKNOWN.iter().map(|call| (*call, vec![])).collect(),
-    ))
+    Ok(rules)
 }
 
 /// Reads that tell whether a file is in memory, or leave it as it was: as on file systems that
@@ -271,7 +240,7 @@ fn not_supported() -> Rules {
         all_of([argument(5, SeccompCmpOp::MaskedEq(flag), flag)?])
     };
     let asks = vec![has_flag(RWF_NOWAIT)?, has_flag(RWF_DONTCACHE)?];
-    Ok(with_x32([(SYS_preadv2, asks)].into()))
+    Ok([(SYS_preadv2, asks)].into())
 }
 
 /// Calls that are invalid with some of their arguments.
@@ -289,11 +258,12 @@ fn invalid() -> Rules {
     let moves: Result<_, _> = moves.into_iter().map(|flag| has_flag(5, flag)).collect();
     let rules = [
         (SYS_fcntl, commands?),
+        (SYS_get_mempolicy, vec![has_flag(4, MPOL_F_ADDR)?]),
         (SYS_madvise, advice?),
         (SYS_mbind, moves?),
         (SYS_prctl, vec![is(0, merge)?]),
     ];
-    Ok(with_x32(rules.into()))
+    Ok(rules.into())
 }
 
 fn without_effect() -> Rules {
@@ -307,7 +277,7 @@ fn without_effect() -> Rules {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         WITHOUT_EFFECT.iter().map(|call| (*call, vec![])).collect();
     rules.insert(SYS_fcntl, locks?);
-    Ok(with_x32(rules))
+    Ok(rules)
 }
 
 /// Sockets that are none of the families that programs use. Some of the others are not
@@ -322,7 +292,7 @@ fn refused_sockets(also: Refused) -> Rules {
         .map(|family| argument(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))
         .collect();
     let other = SeccompRule::new(conditions?)?;
-    Ok(with_x32([(SYS_socket, vec![other])].into()))
+    Ok([(SYS_socket, vec![other])].into())
 }
 
 fn all_of<const N: usize>(
@@ -339,18 +309,40 @@ fn argument(
     SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value)
 }
 
-#[cfg(target_arch = "x86_64")]
-fn with_x32(mut rules: BTreeMap<i64, Vec<SeccompRule>>) -> BTreeMap<i64, Vec<SeccompRule>> {
-    let again: Vec<_> = rules
-        .iter()
-        .map(|(call, rules)| (call + x86_64::X32, rules.clone()))
-        .collect();
-    rules.extend(again);
-    rules.extend(x86_64::X32_OWN.iter().map(|call| (*call, vec![])));
-    rules
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
 
-#[cfg(not(target_arch = "x86_64"))]
-fn with_x32(rules: BTreeMap<i64, Vec<SeccompRule>>) -> BTreeMap<i64, Vec<SeccompRule>> {
-    rules
+    use super::*;
+
+    #[test]
+    fn a_call_is_listed_once_and_is_not_refused_in_all_its_forms() {
+        let listed: BTreeSet<i64> = remaining().collect();
+        assert_eq!(listed.len(), remaining().count());
+        for call in NOT_PERMITTED {
+            assert!(!listed.contains(call), "{call}");
+        }
+    }
+
+    /// A call that is looked at by its arguments, or done without effect, must be one that a bot
+    /// has, or it would be unknown.
+    #[test]
+    fn what_is_refused_for_some_arguments_is_listed() {
+        let none = Refused {
+            networks: false,
+            outliving: false,
+            other_cores: false,
+        };
+        let listed: BTreeSet<i64> = remaining().collect();
+        for rules in [
+            without_effect(),
+            refused_sockets(none),
+            not_supported(),
+            invalid(),
+        ] {
+            for call in rules.unwrap().keys() {
+                assert!(listed.contains(call), "{call}");
+            }
+        }
+    }
 }
