@@ -8,11 +8,11 @@ use arena_proto::arena::v1 as proto;
 use fuzz_targets::{Mutator, frames_of, played};
 use prost::Message as _;
 use referee::Live;
+use referee_bots::{BotOptions, Entry, Schemes, archive::pack_folder};
 use referee_core::{Limits, Record, Seed, pack};
 use referee_games::GAMES;
 use referee_worker::{
-    BotOptions, Entry, Machine, Schemes,
-    archive::pack_folder,
+    Machine,
     lease::{
         Assignment, ChunkId, GameKey, GiveBack, Lease, LeaseId, LeasedBot, LiveUpdate, RunId,
         SessionId,

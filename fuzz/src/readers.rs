@@ -10,9 +10,9 @@ use arena_store::{Store, Tournament};
 use arena_tournament::{Context, Planned, Setups, check_imported};
 use futures_util::FutureExt as _;
 use referee::Address;
+use referee_bots::{Entry, Schemes};
 use referee_core::{GameKind, Record, RecordError, Seed, pack};
 use referee_games::{GAMES, replay, retrace, verify};
-use referee_worker::{Entry, Schemes};
 use tokio::runtime::Runtime;
 
 /// Which game it is about, by the first byte, and the text that follows.

@@ -4,11 +4,11 @@ use std::fs;
 
 use arena_proto::arena::v1 as proto;
 use prost::Message as _;
-use referee_worker::{
+use referee_bots::{
     Schemes,
     archive::{ArchiveHash, unpack_archive},
-    remote::wire,
 };
+use referee_worker::remote::wire;
 use sha2::{Digest as _, Sha256};
 
 /// A block of a tar file.

@@ -7,8 +7,9 @@ use std::{
 
 use arena_events::check::FindingName;
 use futures_util::future::join_all;
+use referee_bots::{BotOptions, Entry, LaunchContext};
 use referee_core::{Foul, FoulKind, GameKind, Limits, Root, Seat};
-use referee_worker::{BotOptions, Entry, LaunchContext, RecordFolder};
+use referee_worker::RecordFolder;
 use tokio_util::task::TaskTracker;
 
 use crate::{

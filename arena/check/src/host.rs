@@ -6,8 +6,8 @@ use std::{
 };
 
 use referee::{ConnectError, Probe, Process, STOP_GRACE};
+use referee_bots::{BotOptions, Entry, LaunchContext, Source};
 use referee_core::{Foul, GameKind};
-use referee_worker::{BotOptions, Entry, LaunchContext, Source};
 
 use crate::error::{CheckError, Halt};
 

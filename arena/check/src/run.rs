@@ -1,8 +1,9 @@
 //! A check: its stages in order, for each game.
 
 use arena_events::check::{CheckStage, FindingName, SkipCause, StageResult};
+use referee_bots::{BotOptions, Entry, LaunchContext};
 use referee_core::GameKind;
-use referee_worker::{BotOptions, Entry, LaunchContext, Stop};
+use referee_worker::Stop;
 
 use crate::{
     error::{CheckError, Halt},

@@ -1,6 +1,6 @@
 //! The words for what a bot's author may have overlooked.
 
-use referee_worker::Hint;
+use referee_bots::Hint;
 
 /// What to do, in one line.
 pub(crate) fn words(hint: &Hint) -> String {

@@ -18,11 +18,11 @@ use std::{io::IsTerminal as _, process::ExitCode};
 
 use arena_tournament::TournamentError;
 use clap::Parser as _;
+use referee_bots::SpecError;
 pub(crate) use referee_cli::{End, Usage, bots, stop, usage};
 use referee_cli::{Hidden, TryAgain};
 use referee_core::{SetupError, printable_lines};
 use referee_games::Mismatch;
-use referee_worker::SpecError;
 
 use crate::verbs::{Cli, Format, meant};
 

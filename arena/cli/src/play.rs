@@ -27,6 +27,7 @@ use arena_tournament::{
 };
 use clap::Args;
 use referee::{BotDial, BotSandbox, Cores};
+use referee_bots::{Entry, Schemes, archive::ArchiveCache, read_input_text};
 use referee_cli::{
     Hidden, PinArgs, bots, files,
     net::BotsTlsArgs,
@@ -35,9 +36,7 @@ use referee_cli::{
 use referee_core::{GameKind, JsonBounds, Limits, Root};
 use referee_games::game_name;
 use referee_sandbox::Walls;
-use referee_worker::{
-    Entry, RecordFolder, Schemes, Stop, archive::ArchiveCache, read_input_text, write_whole,
-};
+use referee_worker::{RecordFolder, Stop, write_whole};
 
 use crate::{
     End, report,

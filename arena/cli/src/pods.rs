@@ -11,7 +11,7 @@ use arena_dispatch::{Tournaments, WithPods};
 use arena_kubernetes::{Controller, LARGEST_SETTINGS, Settings, Source, Tournament, Wanted};
 use arena_store::{Store, TournamentId};
 use arena_tournament::{Dispatcher, Results, unix_ms};
-use referee_worker::read_input_text;
+use referee_bots::read_input_text;
 
 use crate::usage;
 

@@ -13,7 +13,8 @@ use arena_events::{
 };
 use arena_tournament::{EndedGame, Observer, Plan, RunEvent, events};
 use indicatif::ProgressBar;
-use referee_worker::{Entry, Stop, hint_for};
+use referee_bots::{Entry, hint_for};
+use referee_worker::Stop;
 
 use crate::{hints, metrics, report, show};
 

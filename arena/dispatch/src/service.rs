@@ -17,9 +17,9 @@ use arena_tournament::{Lapse, unix_ms};
 use bytes::Bytes;
 use futures_util::Stream;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
+use referee_bots::archive::ArchiveHash;
 use referee_worker::{
     Abilities,
-    archive::ArchiveHash,
     lease::{LeaseReply, LeaseRequest, SessionId},
     remote::{
         limits::Within,

@@ -16,9 +16,9 @@ use arena_tournament::{
     DispatchOptions, Dispatcher, LEASE, Observer, OpenMatch, Patience, Plan, TournamentError,
     Waiting, WallClock, persist, unix_ms,
 };
+use referee_bots::{Schemes, archive::ArchiveHash};
 use referee_worker::{
-    Dispatch, DispatchError, Schemes,
-    archive::ArchiveHash,
+    Dispatch, DispatchError,
     lease::{
         GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
         RunId, SessionId,

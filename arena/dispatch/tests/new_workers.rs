@@ -13,9 +13,10 @@ use arena_proto::arena::v1::{
 use arena_store::{NewEntrant, NewTournament, Store, Wish};
 use arena_tournament::{Definition, Observer, Plan, Silent};
 use futures_util::StreamExt as _;
+use referee_bots::Schemes;
 use referee_core::{Limits, Root};
 use referee_net::{Bounds, DialOptions, channel};
-use referee_worker::{Schemes, remote::wire};
+use referee_worker::remote::wire;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;

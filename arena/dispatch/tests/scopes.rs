@@ -7,9 +7,10 @@ use arena_dispatch::{TournamentOptions, Tournaments};
 use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
 use arena_store::{NewEntrant, NewTournament, Store, Wish};
 use arena_tournament::{Definition, Isolation, Observer, OnKubernetes, Plan, Silent};
+use referee_bots::Schemes;
 use referee_core::{Limits, Root};
 use referee_worker::{
-    Abilities, Dispatch as _, Schemes,
+    Abilities, Dispatch as _,
     lease::{LeaseReply, LeaseRequest, Scope},
 };
 use serde_json::Value;

@@ -10,8 +10,8 @@ use arena_proto::arena::v1 as proto;
 use arena_store::{Store, WorkerRow};
 use arena_tournament::{Observer, Plan, Silent};
 use futures_util::StreamExt as _;
+use referee_bots::Schemes;
 use referee_net::{Bounds, DialOptions, Token, channel};
-use referee_worker::Schemes;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::{

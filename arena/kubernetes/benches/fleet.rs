@@ -22,11 +22,12 @@ use arena_store::{Commit, CommitPacing, NewEntrant, NewTournament, Store};
 use arena_tournament::{
     Definition, DispatchOptions, Dispatcher, Plan, RunCounters, Silent, StoredResults,
 };
+use referee_bots::{Entry, Schemes, Unpinned, image_scheme};
 use referee_container::Containers;
 use referee_core::{Limits, Root};
 use referee_sandbox::Reexec;
 use referee_worker::{
-    Abilities, Entry, Schemes, Summary, Unpinned, image_scheme,
+    Abilities, Summary,
     lease::{GameKey, GameReport, GiveBack, LeaseReply, LeaseRequest, ReportReply, Scope},
 };
 use tokio::task::JoinSet;

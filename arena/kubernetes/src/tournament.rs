@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use arena_tournament::{Isolation, OpenMatch};
-use referee_worker::{Reach, image_label, lease::LeasedBot};
+use referee_bots::{Reach, image_label};
+use referee_worker::lease::LeasedBot;
 
 use crate::{Settings, names};
 

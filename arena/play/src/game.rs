@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
+use referee_bots::{Entry, LaunchContext};
 use referee_core::{
     Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed, SetupError, ThinkingTime, Watch,
 };
 use referee_games::{Fixture, Judgement, Next, Question, SeatReply, Sitting, answer, past, ready};
-use referee_worker::{Entry, LaunchContext};
 use serde::{Deserialize, Serialize};
 
 use crate::{

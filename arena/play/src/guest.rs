@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use referee::{CLOSE_GRACE, ConnectError, Probe, ProbeStream, Process, STOP_GRACE, StartError};
+use referee_bots::{BotOptions, Entry, LaunchContext, Source};
 use referee_core::{Foul, GameKind, Limits, ThinkingTime};
 use referee_games::{Question, SeatReply};
-use referee_worker::{BotOptions, Entry, LaunchContext, Source};
 
 use crate::PlayError;
 

@@ -5,9 +5,9 @@
 use std::{process::Command, time::Duration};
 
 use arena_play::{NotTakenBack, PeopleGame, PlayError, Player, Seating, Turn};
+use referee_bots::LaunchContext;
 use referee_core::{Dice, FoulKind, GameKind, Limits, Root, Seat};
 use referee_games::{GAMES, verify};
-use referee_worker::LaunchContext;
 use serde_json::Value;
 
 fn context() -> LaunchContext {

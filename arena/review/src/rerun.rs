@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use referee::{Pool, Reanswer, RerunEnd, rerun as ask_all};
+use referee_bots::{BotOptions, Entry, LaunchContext};
 use referee_core::{Foul, Record, Seat};
 use referee_games::Part;
-use referee_worker::{BotOptions, Entry, LaunchContext};
 use tokio::sync::mpsc;
 
 use crate::error::ReviewError;

@@ -13,7 +13,8 @@ use arena_tournament::{
     Context, MemoryResults, Observer, Planned, RunEvent, RunOptions, Snapshot, events, run,
     secret_root,
 };
-use referee_worker::{Schemes, Stop};
+use referee_bots::Schemes;
+use referee_worker::Stop;
 
 /// Prints events as programs read them.
 struct Printer;

@@ -9,9 +9,9 @@ use std::{
 
 use arena_ladder::{Field, ScheduleShape, Seatings, SetAsideRule, Sprt, schedule::MOST_ENTRANTS};
 use arena_store::{BotRow, NewEntrant, Store, Tournament};
+use referee_bots::{Entry, Schemes, SpecError, is_of_a_name, read_input_text, read_stream_text};
 use referee_core::{GameKind, Limits, Root, is_printable, printable};
 use referee_games::{GAMES, game_name};
-use referee_worker::{Entry, Schemes, SpecError, is_of_a_name, read_input_text, read_stream_text};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 

@@ -4,8 +4,9 @@ use std::{error::Error, io, path::PathBuf};
 
 use arena_ladder::schedule::NotScheduled;
 use arena_store::StoreError;
+use referee_bots::SpecError;
 use referee_core::{RecordError, SetupError};
-use referee_worker::{SpecError, WorkError};
+use referee_worker::WorkError;
 
 /// Why a tournament can't be made, run or proved. What a bot does wrong is never
 /// among it: that is a result.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use arena_store::{NewEntrant, Tournament};
-use referee_worker::Entry;
+use referee_bots::Entry;
 
 use crate::{
     Definition, TournamentError,

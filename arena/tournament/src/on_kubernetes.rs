@@ -1,6 +1,6 @@
 //! How the games of a tournament are played on Kubernetes.
 
-use referee_worker::{Entry, Reach, Trust};
+use referee_bots::{Entry, Reach, Trust};
 use serde::{Deserialize, Serialize};
 
 use crate::{TournamentError, error::invalid as usage};

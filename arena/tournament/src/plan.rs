@@ -5,9 +5,10 @@ use std::{collections::BTreeSet, path::Path};
 
 use arena_ladder::{Entrant, Lineup, Schedule};
 use arena_store::{NewEntrant, Tournament};
+use referee_bots::{BotOptions, Entry, Schemes};
 use referee_core::{Dice, GameKind, Root, Seed};
 use referee_worker::{
-    Abilities, BotOptions, Entry, Need, Schemes,
+    Abilities, Need,
     lease::{Assignment, GameKey, LeasedBot},
 };
 

@@ -180,10 +180,11 @@ mod tests {
     use std::sync::Arc;
 
     use arena_ladder::{ScheduleShape, Seatings, SetAsideRule};
+    use referee_bots::{Entry, Schemes};
     use referee_core::{Limits, PerSeat, Root};
     use referee_games::{Fixture, Sitting};
     use referee_worker::{
-        Abilities, Entry, Schemes,
+        Abilities,
         lease::{Lease, LeaseReply, LeaseRequest},
     };
     use serde_json::json;

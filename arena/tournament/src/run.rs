@@ -13,9 +13,8 @@ use arena_events::run::StopCause;
 use arena_ladder::Entrant;
 use arena_store::{Commit, Counter, Store, StoreError, Tournament, TournamentState};
 use referee::{BotDial, BotSandbox, Cores, Pool};
-use referee_worker::{
-    Abilities, Entry, LaunchContext, Stop, WorkerIdentity, Workers, archive::ArchiveCache, bucket,
-};
+use referee_bots::{Entry, LaunchContext, archive::ArchiveCache};
+use referee_worker::{Abilities, Stop, WorkerIdentity, Workers, bucket};
 use tokio::time::Instant;
 
 use crate::{

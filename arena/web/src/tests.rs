@@ -20,8 +20,8 @@ use axum::{
     },
 };
 use http_body_util::BodyExt as _;
+use referee_bots::LaunchContext;
 use referee_core::{Limits, Root, Seat};
-use referee_worker::LaunchContext;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

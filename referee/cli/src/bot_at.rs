@@ -6,7 +6,8 @@ use std::{collections::HashMap, fmt, str::FromStr, time::Duration};
 use clap::Args;
 use futures_util::future::join_all;
 use referee::{Address, BotDial, Presence};
-use referee_worker::{BotAddress, Entry, remote::WAITING_FOR_BOTS};
+use referee_bots::{BotAddress, Entry};
+use referee_worker::remote::WAITING_FOR_BOTS;
 use tokio::time::{Instant, sleep_until};
 
 use crate::{TryAgain, usage};

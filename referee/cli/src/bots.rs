@@ -6,13 +6,13 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use referee_bots::{
+    Launcher, Reach, Scheme, Schemes, Trust, Unpinned, image_scheme, needs_of_file, stays_in_folder,
+};
 use referee_container::Containers;
 use referee_core::GameInfo;
 use referee_games::game_name;
 use referee_sandbox::Reexec;
-use referee_worker::{
-    Launcher, Reach, Scheme, Schemes, Trust, Unpinned, image_scheme, needs_of_file, stays_in_folder,
-};
 use strategy_adapter::Strategy;
 
 use crate::hidden;
@@ -213,7 +213,7 @@ impl Launcher for Compiled {
 
 #[cfg(test)]
 mod tests {
-    use referee_worker::{Entry, SpecError};
+    use referee_bots::{Entry, SpecError};
 
     use super::*;
 

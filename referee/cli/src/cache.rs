@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use etcetera::BaseStrategy as _;
-use referee_worker::archive::ArchiveCache;
+use referee_bots::archive::ArchiveCache;
 
 use crate::usage;
 

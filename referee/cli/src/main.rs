@@ -10,13 +10,13 @@ use std::{
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 use referee::{Access, Serve, referee_threads};
+use referee_bots::SpecError;
 use referee_cli::{
     End, GateArgs, Hidden, SocketsArgs, TryAgain, Usage, WorkArgs,
     net::{BotDialArgs, TlsListenArgs, TokenListenArgs},
     on_runtime, usage, write_termination_message,
 };
 use referee_net::{Bounds, ServerTls, Token, TokenError};
-use referee_worker::SpecError;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 

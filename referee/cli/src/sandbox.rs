@@ -8,8 +8,8 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use referee::BotSandbox;
+use referee_bots::{Entry, Trust};
 use referee_sandbox::{Reexec, Sandbox, SandboxError, SandboxMode, Wall};
-use referee_worker::{Entry, Trust};
 
 use crate::{text, usage};
 

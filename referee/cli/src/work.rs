@@ -12,16 +12,15 @@ use std::{
 use anyhow::Context as _;
 use clap::Args;
 use referee::{BotDial, BotSandbox};
+use referee_bots::{
+    LaunchContext, Unpinned, archive::ArchiveCache, has_program, image_label, machine_label,
+};
 use referee_container::{EngineError, find_socket};
 use referee_games::GAMES;
 use referee_net::{AllowList, DialOptions, Pattern, Target, channel};
 use referee_worker::{
-    Abilities, ChunkBounds, LaunchContext, Machine, Stop, Unpinned, WorkError, WorkerIdentity,
-    Workers,
-    archive::ArchiveCache,
-    has_program, image_label,
+    Abilities, ChunkBounds, Machine, Stop, WorkError, WorkerIdentity, Workers,
     lease::{Scope, SessionId},
-    machine_label,
     remote::{Refused, RemoteDispatch, RemoteOptions},
 };
 use tokio::time::Instant;

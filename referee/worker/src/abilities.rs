@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt};
 use referee::Address;
 use referee_net::AllowList;
 
-use crate::{Entry, Reach};
+use referee_bots::{Entry, Reach};
 
 /// What a worker can play.
 #[derive(Clone, Debug, PartialEq, Eq)]

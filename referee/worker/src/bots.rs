@@ -10,9 +10,10 @@ use futures_util::future::join_all;
 use referee::{Bot, MemoryGauge};
 
 use crate::{
-    BotAddress, LaunchContext, WorkError,
+    WorkError,
     lease::{Lease, LeasedBot},
 };
+use referee_bots::{BotAddress, LaunchContext};
 
 /// Of bots that play in no chunk just now, so many keep their processes.
 const KEPT: usize = 16;

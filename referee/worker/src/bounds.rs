@@ -10,11 +10,11 @@ use std::{
 
 use crate::{
     Dispatch, DispatchError,
-    archive::ArchiveHash,
     lease::{
         GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
     },
 };
+use referee_bots::archive::ArchiveHash;
 
 /// How much the workers of a process play, where that is not left to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
-use crate::archive::ArchiveHash;
 use crate::lease::{
     GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
 };
+use referee_bots::archive::ArchiveHash;
 
 /// Hands out chunks of games and takes what comes of them. On one machine this is
 /// the dispatcher itself.

@@ -8,11 +8,8 @@ use referee_core::Record;
 use referee_games::Fixture;
 use tokio::sync::mpsc;
 
-use crate::{
-    BotPool, ChunkBots, DispatchError, Packer, Summary,
-    archive::{ArchiveHash, CacheError, Held},
-    lease::Lease,
-};
+use crate::{BotPool, ChunkBots, DispatchError, Packer, Summary, lease::Lease};
+use referee_bots::archive::{ArchiveHash, CacheError, Held};
 
 /// A game's result, and its packed record where it is wanted.
 pub type Packed = (Summary, Option<Vec<u8>>);

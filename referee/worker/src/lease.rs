@@ -7,7 +7,8 @@ use std::{fmt, ops::Range, sync::Arc, time::Duration};
 use referee::Live;
 use referee_core::{Limits, Seed};
 
-use crate::{Abilities, BotOptions, Entry, Summary};
+use crate::{Abilities, Summary};
+use referee_bots::{BotOptions, Entry};
 
 /// A run of a dispatcher: in a store the number of a tournament. A dispatcher of one run
 /// needs no number, and has 0.

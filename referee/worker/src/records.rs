@@ -9,7 +9,7 @@ use std::{
 
 use referee_core::{Record, file_name, pack};
 
-use crate::read_input;
+use referee_bots::read_input;
 
 /// What a record's file name ends with.
 const ENDING: &str = "jsonl.zst";

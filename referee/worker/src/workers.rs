@@ -6,11 +6,11 @@ use futures_util::future::try_join_all;
 use referee::{Cores, Pool, core_count, referee_threads};
 
 use crate::{
-    Abilities, BotGames, BotPool, ChunkBounds, Dispatch, LaunchContext, Packer, Stop, WorkError,
-    Worker,
+    Abilities, BotGames, BotPool, ChunkBounds, Dispatch, Packer, Stop, WorkError, Worker,
     bounds::Bounded,
     lease::{Scope, SessionId},
 };
+use referee_bots::LaunchContext;
 
 /// Workers that share the bots and the threads of a process.
 pub struct Workers {

@@ -12,10 +12,11 @@ use std::{
 };
 
 use referee::{BotDial, Pool};
+use referee_bots::{BotAddress, BotOptions, Entry, LaunchContext, Schemes};
 use referee_core::{FoulKind, Limits, Seed};
 use referee_worker::{
-    Abilities, BotAddress, BotGames, BotOptions, BotPool, ChunkBounds, Dispatch, DispatchError,
-    Entry, LaunchContext, Packer, Schemes, Stop, WorkError, Worker, WorkerIdentity, Workers,
+    Abilities, BotGames, BotPool, ChunkBounds, Dispatch, DispatchError, Packer, Stop, WorkError,
+    Worker, WorkerIdentity, Workers,
     lease::{
         Assignment, ChunkId, GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply,
         LeaseRequest, LeasedBot, ReportReply, RunId,

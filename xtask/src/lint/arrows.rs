@@ -42,6 +42,7 @@ const FORBIDDEN: &[Arrow] = &[
     ("referee", "house-bots", "the referee knows no bot by name"),
     ("referee", "villains", "the referee knows no bot by name"),
     ("referee", "strategy-adapter", "what judges a strategy does not load it"),
+    ("referee", "referee-bots", "who plays one game is told where its bots are"),
     ("referee", "referee-worker", "who plays one game knows no chunk of games"),
 
     ("referee-sandbox", "tokio", "namespaces are entered without threads"),
@@ -59,6 +60,16 @@ const FORBIDDEN: &[Arrow] = &[
     ("referee-net", "arena-proto", "who listens and dials knows no message"),
     ("referee-net", "arena", "who listens and dials does not know what for"),
     ("referee-net", "clap", "the caller reads arguments"),
+
+    ("referee-bots", "referee-worker", "how a bot starts is no matter of leases"),
+    ("referee-bots", "arena", "who starts a bot does not know what for"),
+    ("referee-bots", "arena-proto", "who starts a bot asks it nothing"),
+    ("referee-bots", "clap", "the engine reads no arguments"),
+    ("referee-bots", "anstream", "the engine never prints"),
+    ("referee-bots", "bot-kit", "the referee never trusts a bot"),
+    ("referee-bots", "house-bots", "kinds of bots are handed in"),
+    ("referee-bots", "villains", "kinds of bots are handed in"),
+    ("referee-bots", "strategy-adapter", "kinds of bots are handed in"),
 
     ("referee-worker", "arena-store", "results are reported, whoever keeps them"),
     ("referee-worker", "arena-ladder", "who plays whom is said in a lease"),

@@ -21,6 +21,7 @@ const LIBRARIES: &[&str] = &[
     "bots/team/src",
     "bots/tenpai/src",
     "bots/zugzwang/src",
+    "referee/bots/src",
     "referee/core/src",
     "referee/games/src",
     "referee/net/src",
@@ -50,17 +51,18 @@ const READERS: &[&str] = &[
     "arena/cli/src",
     "arena/review/src",
     "arena/tournament/src",
+    "referee/bots/src",
     "referee/worker/src",
 ];
 
 /// What must not be called there: it reads without end from a pipe or a device.
 const UNBOUNDED: &[(&str, &str)] = &[
-    ("fs::read(", "read_input in referee/worker/src/input.rs"),
+    ("fs::read(", "read_input in referee/bots/src/input.rs"),
     (
         "fs::read_to_string(",
-        "read_input_text in referee/worker/src/input.rs",
+        "read_input_text in referee/bots/src/input.rs",
     ),
-    ("File::open(", "open_input in referee/worker/src/input.rs"),
+    ("File::open(", "open_input in referee/bots/src/input.rs"),
 ];
 
 /// Looks through the sources of every library, and of whatever reads files.

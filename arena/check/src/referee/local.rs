@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::future::join_all;
 use referee::{Bot, Game, Pool};
+use referee_bots::{BotOptions, Entry, LaunchContext};
 use referee_core::{PerSeat, Record, Seat, Seed};
 use referee_games::Fixture;
-use referee_worker::{BotOptions, Entry, LaunchContext};
 
 use super::{OPTIONS, RefereeError, SEED, VillainCase, VillainCases, in_order};
 

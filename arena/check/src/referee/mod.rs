@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use referee::{Address, StartError};
+use referee_bots::{BotOptions, Entry, LaunchContext};
 use referee_core::{Foul, FoulKind, GameKind, Limits, Record, Seat};
-use referee_worker::{BotOptions, Entry, LaunchContext, Stop};
+use referee_worker::Stop;
 
 use self::{local::LocalReferee, remote::RemoteReferee};
 

@@ -6,8 +6,8 @@ use arena_proto::arena::v1::{
     GameSpec, Limits, Player, game_event::Event, referee_client::RefereeClient,
 };
 use referee::{Address, Process, causes};
+use referee_bots::{Entry, LaunchContext, Source};
 use referee_core::{Record, Seat};
-use referee_worker::{Entry, LaunchContext, Source};
 use tokio::{
     io::copy_bidirectional,
     net::{TcpListener, UnixStream},

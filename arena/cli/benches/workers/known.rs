@@ -9,13 +9,13 @@ use std::{
 
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use referee::PlayError;
+use referee_bots::archive::ArchiveHash;
 use referee_core::{Record, pack};
 use referee_games::{GAMES, Sitting};
 use referee_net::{DialOptions, channel};
 use referee_worker::{
     Abilities, ChunkGame, Dispatch, DispatchError, Games, Machine, Packed, Stop, Summary,
     WorkError, Worker,
-    archive::ArchiveHash,
     lease::{
         GameKey, GameReport, GiveBack, Lease, LeaseId, LeaseReply, LeaseRequest, LiveUpdate,
         ReportReply, SessionId,
@@ -94,7 +94,7 @@ pub(crate) fn join(url: &str, number: u64) -> RemoteDispatch {
         jitter_seed: number,
     };
     let schemes =
-        referee_cli::bots::travelling_schemes(referee_worker::Unpinned::Refuse).expect("schemes");
+        referee_cli::bots::travelling_schemes(referee_bots::Unpinned::Refuse).expect("schemes");
     RemoteDispatch::new(channel, options, Arc::new(schemes))
 }
 

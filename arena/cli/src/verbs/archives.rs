@@ -5,12 +5,12 @@ use std::{sync::Arc, time::SystemTime};
 use anyhow::Context as _;
 use arena_store::{NewArchive, Store};
 use arena_tournament::unix_ms;
-use referee_cli::CacheArgs;
-use referee_core::printable;
-use referee_worker::{
+use referee_bots::{
     Entry,
     archive::{ArchiveCache, ArchiveHash, Held, Packed},
 };
+use referee_cli::CacheArgs;
+use referee_core::printable;
 
 use crate::usage;
 

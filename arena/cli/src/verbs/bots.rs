@@ -8,10 +8,11 @@ use arena_ladder::{Entrant, ScheduleShape, Seatings};
 use arena_store::{ArchiveInfo, BotRow, NewBot, Store, StoreError};
 use arena_tournament::{RunEnd, Warning, events, find_game};
 use clap::{Args, Subcommand};
+use referee_bots::{Entry, PackedSpec};
 use referee_cli::{CacheArgs, net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::{Foul, FoulKind, GameKind};
 use referee_games::{GAMES, game_name};
-use referee_worker::{Entry, PackedSpec, Stop};
+use referee_worker::Stop;
 
 use super::{
     Format,

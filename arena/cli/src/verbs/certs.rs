@@ -14,7 +14,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
     Issuer, KeyPair, KeyUsagePurpose,
 };
-use referee_worker::read_input_text;
+use referee_bots::read_input_text;
 use time::{Duration, OffsetDateTime};
 
 use crate::{End, usage};

@@ -14,8 +14,9 @@ use arena_tournament::{events, find_game};
 use clap::Args;
 use referee::Address;
 use referee::referee_threads;
+use referee_bots::{BotOptions, Entry, LaunchContext};
 use referee_core::{Foul, FoulKind, Seat};
-use referee_worker::{BotOptions, Entry, LaunchContext, Stop};
+use referee_worker::Stop;
 use villains::Kind;
 
 use super::Format;

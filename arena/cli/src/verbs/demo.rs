@@ -5,8 +5,8 @@ use std::path::Path;
 use arena_events::run::RunCommand;
 use arena_ladder::{ScheduleShape, Seatings};
 use clap::Args;
+use referee_bots::Entry;
 use referee_games::GAMES;
-use referee_worker::Entry;
 
 use crate::{
     End,

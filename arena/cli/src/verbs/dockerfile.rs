@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use referee_worker::open_input;
+use referee_bots::open_input;
 
 use crate::{End, report, usage};
 

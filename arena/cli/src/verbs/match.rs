@@ -11,8 +11,8 @@ use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser as _},
 };
+use referee_bots::Entry;
 use referee_games::{GAMES, game_name};
-use referee_worker::Entry;
 
 use super::Format;
 use crate::{

@@ -31,10 +31,10 @@ use clap::{
     builder::PossibleValuesParser,
     error::{ContextKind, ErrorKind},
 };
+use referee_bots::Entry;
 use referee_cli::{Hidden, WorkArgs, on_runtime};
 use referee_core::GameKind;
 use referee_games::{GAMES, game_name};
-use referee_worker::Entry;
 
 use crate::{End, adviser, report, usage};
 

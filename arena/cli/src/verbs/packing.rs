@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use referee_worker::{
+use referee_bots::{
     Entry, PackedSpec, Schemes,
     archive::{LEFT_OUT, Packed, pack_file, pack_folder},
     is_label,

@@ -15,9 +15,9 @@ use arena_tournament::parse_limit;
 use arena_web::{ChooseBot, Hub, Opponent, PeopleOptions, RecordBounds, SiteOptions};
 use clap::Args;
 use ipnet::IpNet;
+use referee_bots::{Entry, LaunchContext, is_of_a_name};
 use referee_cli::files::FileShares;
 use referee_games::GAMES;
-use referee_worker::{Entry, LaunchContext, is_of_a_name};
 use tokio_util::sync::CancellationToken;
 
 use crate::{adviser, bots::schemes, built_in::BuiltIn, report, usage};

@@ -23,11 +23,12 @@ use arena_tournament::{MemoryResults, RunEnd, RunOptions, events, find_game};
 use clap::Args;
 use nix::{sys::signal::Signal, unistd::Pid};
 use referee::{Pool, Supervisor};
+use referee_bots::Entry;
 use referee_cli::sandbox::SandboxArgs;
 use referee_core::{GameKind, Record, Root, Verdict, pack};
 use referee_games::{GAMES, game_name, verify};
 use referee_sandbox::Walls;
-use referee_worker::{Entry, Stop};
+use referee_worker::Stop;
 
 use super::Format;
 use crate::{

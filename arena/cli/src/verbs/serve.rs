@@ -19,13 +19,14 @@ use arena_tournament::{LEASE, Observer, RunEvent, parse_limit};
 use arena_web::{Hub, HubObserver};
 use clap::Args;
 use referee::{BotSandbox, Cores, core_count};
+use referee_bots::LaunchContext;
 use referee_cli::{
     CacheArgs, Hidden, PinArgs, files::FileShares, net::TlsListenArgs, random_bytes,
     sandbox::SandboxArgs,
 };
 use referee_games::game_name;
 use referee_net::Bounds;
-use referee_worker::{Abilities, LaunchContext, Stop, WorkerIdentity, Workers};
+use referee_worker::{Abilities, Stop, WorkerIdentity, Workers};
 use tokio_util::sync::CancellationToken;
 
 use super::{

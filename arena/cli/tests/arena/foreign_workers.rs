@@ -256,7 +256,7 @@ impl Foreign {
             jitter_seed: 0,
         };
         let schemes = Arc::new(
-            referee_cli::bots::travelling_schemes(referee_worker::Unpinned::Refuse).unwrap(),
+            referee_cli::bots::travelling_schemes(referee_bots::Unpinned::Refuse).unwrap(),
         );
         Self {
             dispatch: Arc::new(RemoteDispatch::new(channel_to(site), options, schemes)),

@@ -14,11 +14,12 @@ use arena_tournament::{
     Snapshot,
 };
 use futures_util::FutureExt as _;
+use referee_bots::{Entry, Schemes, Unpinned, image_scheme};
 use referee_container::Containers;
 use referee_core::{Limits, Root};
 use referee_sandbox::Reexec;
 use referee_worker::{
-    Abilities, Entry, Schemes, Summary, Unpinned, image_scheme,
+    Abilities, Summary,
     lease::{GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, ReportReply, Scope},
 };
 

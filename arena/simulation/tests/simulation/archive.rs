@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use arena_store::NewArchive;
-use referee_worker::archive::ArchiveHash;
+use referee_bots::archive::ArchiveHash;
 use sha2::{Digest as _, Sha256};
 
 use crate::chance::Chance;

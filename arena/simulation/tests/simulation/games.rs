@@ -9,13 +9,10 @@ use std::{
 };
 
 use referee::{Live, PlayError};
+use referee_bots::archive::{ArchiveHash, CacheError, Held, UnpackError};
 use referee_core::{PerSeat, Record, Seat, Seed, Verdict, pack};
 use referee_games::Sitting;
-use referee_worker::{
-    ChunkGame, Games, Packed, Summary, WorkError,
-    archive::{ArchiveHash, CacheError, Held, UnpackError},
-    lease::Lease,
-};
+use referee_worker::{ChunkGame, Games, Packed, Summary, WorkError, lease::Lease};
 use sha2::{Digest as _, Sha256};
 
 use crate::{archive, chance::Chance, scenario::Forgery};

@@ -10,10 +10,11 @@ use std::{
 };
 
 use arena_simulation::network::{self, Network};
+use referee_bots::{Launcher, Reach, Scheme, Schemes, Trust};
 use referee_games::GAMES;
 use referee_net::{Bearer, Token};
 use referee_worker::{
-    Abilities, Launcher, Machine, Reach, Scheme, Schemes, Stop, Trust, WorkError, Worker,
+    Abilities, Machine, Stop, WorkError, Worker,
     lease::SessionId,
     remote::{RemoteDispatch, RemoteOptions},
 };

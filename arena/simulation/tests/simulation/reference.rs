@@ -6,8 +6,9 @@ use std::sync::Arc;
 use arena_tournament::{
     Definition, DispatchOptions, Dispatcher, MemoryResults, Plan, Results as _, Silent,
 };
+use referee_bots::Entry;
 use referee_core::Root;
-use referee_worker::{Abilities, Entry, Stop, Worker};
+use referee_worker::{Abilities, Stop, Worker};
 
 use crate::{games::Functions, player::schemes, table::Table};
 

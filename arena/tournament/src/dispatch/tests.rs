@@ -13,9 +13,10 @@ use arena_ladder::{Entrant, GroupScore, ScheduleShape, Seatings, SetAsideRule, S
 use arena_store::ScoredGroup;
 use proptest::prelude::*;
 use referee::Live;
+use referee_bots::{Entry, Schemes};
 use referee_core::{Foul, Limits, Root, Seat, SeatFoul};
 use referee_worker::{
-    Abilities, Dispatch as _, Entry, Schemes, Summary,
+    Abilities, Dispatch as _, Summary,
     lease::{
         ChunkId, GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, RunId, SessionId,
     },

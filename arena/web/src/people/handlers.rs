@@ -146,7 +146,7 @@ fn read_settings(
     }
     let mut name: String = asked("name")
         .chars()
-        .filter(|c| referee_worker::is_of_a_name(*c))
+        .filter(|c| referee_bots::is_of_a_name(*c))
         .take(NAME)
         .collect();
     if name.is_empty() {

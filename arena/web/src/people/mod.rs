@@ -15,8 +15,8 @@ use std::{
 };
 
 use arena_play::{Player, Seating};
+use referee_bots::{Entry, LaunchContext};
 use referee_core::{GameInfo, GameKind, Limits};
-use referee_worker::{Entry, LaunchContext};
 
 pub(crate) use handlers::routes;
 #[cfg(test)]

@@ -21,12 +21,15 @@ use tokio_util::sync::CancellationToken;
 use tonic::{Code, Request, Status, transport::Channel};
 
 use crate::{
-    Dispatch, DispatchError, Machine, Schemes,
-    archive::{ArchiveHash, MOST_PACKED_BYTES},
+    Dispatch, DispatchError, Machine,
     lease::{
         GameKey, GameReport, GiveBack, LeaseId, LeaseReply, LeaseRequest, LiveUpdate, ReportReply,
         SessionId,
     },
+};
+use referee_bots::{
+    Schemes,
+    archive::{ArchiveHash, MOST_PACKED_BYTES},
 };
 
 use self::{limits::Within as _, wire::BadMessage};

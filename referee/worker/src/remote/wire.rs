@@ -9,12 +9,13 @@ use referee_core::{JsonBounds, Limits, Seat, Seed};
 use referee_net::Pattern;
 
 use crate::{
-    BotOptions, Entry, Machine, Schemes,
+    Machine,
     lease::{
         Assignment, ChunkId, GameKey, GiveBack, Lease, LeaseId, LeasedBot, LiveUpdate, ReportReply,
         RunId, Scope, SessionId,
     },
 };
+use referee_bots::{BotOptions, Entry, Schemes};
 
 /// The version of the service; it grows when messages change their meaning.
 pub const PROTOCOL: u32 = 1;

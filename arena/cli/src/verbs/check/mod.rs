@@ -16,10 +16,11 @@ use arena_events::{
 };
 use arena_tournament::{events, parse_limit};
 use clap::Args;
+use referee_bots::{BotOptions, Entry, LaunchContext};
 use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::{Limits, Root};
 use referee_games::game_name;
-use referee_worker::{BotOptions, Entry, LaunchContext, RecordFolder};
+use referee_worker::RecordFolder;
 
 use self::print::Printer;
 use super::{Format, games_of};

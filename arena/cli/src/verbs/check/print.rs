@@ -14,9 +14,10 @@ use arena_events::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
+use referee_bots::{Entry, Hint, hint_for};
 use referee_core::printable;
 use referee_games::game_name;
-use referee_worker::{Entry, Hint, Stop, hint_for};
+use referee_worker::Stop;
 
 use super::{
     super::Format,

@@ -12,9 +12,10 @@ use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
 use arena_tournament::{Plan, events, find_game, parse_limit};
 use clap::Args;
+use referee_bots::{Entry, read_input_text};
 use referee_cli::sandbox::SandboxArgs;
 use referee_core::{Limits, Root, Seat, is_printable};
-use referee_worker::{Entry, Stop, read_input_text};
+use referee_worker::Stop;
 use serde::Deserialize;
 
 use super::{Answer, HEADER, Paper, started};

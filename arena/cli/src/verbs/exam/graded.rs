@@ -10,8 +10,8 @@ use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
 use arena_tournament::{Plan, find_game};
 use clap::Args;
+use referee_bots::Entry;
 use referee_core::Seat;
-use referee_worker::Entry;
 
 use super::{Answer, HEADER, Paper, started};
 use crate::{

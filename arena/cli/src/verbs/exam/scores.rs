@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fs::File, path::Path};
 
 use anyhow::Context as _;
 use arena_events::exam::{ExamGroupEvent, ExamRank};
+use referee_bots::read_input_text;
 use referee_core::printable;
-use referee_worker::read_input_text;
 use serde::{Deserialize, Serialize};
 
 use crate::{report, usage};

@@ -13,9 +13,9 @@ use anyhow::Context as _;
 use arena_play::Seating;
 use arena_tournament::{parse_limit, secret_root};
 use clap::Args;
+use referee_bots::{Entry, LaunchContext};
 use referee_cli::{Hidden, net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::{GameKind, Root};
-use referee_worker::{Entry, LaunchContext};
 
 use self::{
     commands::{After, Commands},

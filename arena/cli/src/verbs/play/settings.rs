@@ -5,8 +5,8 @@ use std::time::Duration;
 use arena_play::{Player, Seating, setup_parts, setup_with};
 use arena_tournament::parse_limit;
 use house_bots::HOUSE;
+use referee_bots::Entry;
 use referee_core::{Dice, GameKind, Limits, Root, Seat};
-use referee_worker::Entry;
 use serde_json::{Value, json};
 
 use super::{
@@ -79,7 +79,7 @@ impl Settings {
     ) -> anyhow::Result<Self> {
         let mut name: String = name
             .chars()
-            .filter(|c| referee_worker::is_of_a_name(*c))
+            .filter(|c| referee_bots::is_of_a_name(*c))
             .collect();
         if name.is_empty() {
             "you".clone_into(&mut name);

@@ -1,8 +1,8 @@
 //! One game at the terminal: it is drawn, moves and commands are read.
 
 use arena_play::{PeopleGame, Seating, Turn};
+use referee_bots::LaunchContext;
 use referee_core::{Scene, Seat};
-use referee_worker::LaunchContext;
 
 use super::{
     commands::{After, Commands, Done, FEW},

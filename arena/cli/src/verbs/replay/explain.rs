@@ -9,9 +9,9 @@ use arena_review::{
 };
 use clap::Args;
 use house_bots::HOUSE;
+use referee_bots::Entry;
 use referee_core::{FoulKind, Record, Root, shorten};
 use referee_games::game;
-use referee_worker::Entry;
 
 use super::{games::GameArgs, in_words};
 use crate::{

@@ -12,10 +12,10 @@ use arena_review::{RerunReport, RerunRequest, ReviewError, rerun};
 use arena_tournament::{events, parse_limit};
 use clap::Args;
 use referee::{Pool, Reanswer, RerunEnd};
+use referee_bots::{Entry, LaunchContext};
 use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
 use referee_core::{Seat, shorten};
 use referee_games::game;
-use referee_worker::{Entry, LaunchContext};
 
 use super::games::GameArgs;
 use crate::{

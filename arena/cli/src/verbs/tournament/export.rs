@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use arena_store::{Store, StoreError, Tournament};
 use arena_tournament::{check_imported, export_moves};
 use clap::{Args, ValueEnum};
-use referee_worker::open_input;
+use referee_bots::open_input;
 
 use crate::{End, report, usage, verbs::store::StoreAt};
 

@@ -7,8 +7,8 @@ use std::{
 
 use anstream::adapter::strip_str;
 use arena_play::{PeopleGame, Seating, Turn};
+use referee_bots::LaunchContext;
 use referee_core::Seat;
-use referee_worker::LaunchContext;
 
 use super::{
     super::{

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use referee_worker::archive::ArchiveHash;
+use referee_bots::archive::ArchiveHash;
 use sha2::{Digest as _, Sha256};
 use tar::{Builder, EntryType, Header};
 use tempfile::TempDir;

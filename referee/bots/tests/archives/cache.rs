@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use referee_worker::archive::{ArchiveCache, ArchiveHash, CacheError, Held, Packed, pack_folder};
+use referee_bots::archive::{ArchiveCache, ArchiveHash, CacheError, Held, Packed, pack_folder};
 
 use crate::vocabulary::{Folder, set_mode};
 

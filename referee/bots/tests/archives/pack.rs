@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use referee_worker::archive::{MOST_ENTRIES, pack_file, pack_folder, unpack_archive};
+use referee_bots::archive::{MOST_ENTRIES, pack_file, pack_folder, unpack_archive};
 
 use crate::vocabulary::{Folder, mode, set_mode};
 

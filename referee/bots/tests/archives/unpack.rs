@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use referee_worker::archive::{ArchiveHash, MOST_ENTRIES, UnpackError, unpack_archive};
+use referee_bots::archive::{ArchiveHash, MOST_ENTRIES, UnpackError, unpack_archive};
 use tar::EntryType;
 
 use crate::vocabulary::{ByHand, Folder, mode, packed};

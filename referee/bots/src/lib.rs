@@ -1,0 +1,28 @@
+//! Bots: what a SPEC says ([`Schemes`], [`Entry`]), and how a bot is started or reached
+//! ([`LaunchContext`]); what its program is ([`identity_of_file`], [`needs_of_file`]), and its
+//! files packed for another machine ([`archive`]).
+//!
+//! It knows no game that is played, no lease and no worker.
+
+mod address;
+pub mod archive;
+mod command;
+mod entry;
+mod hint;
+mod identity;
+mod image;
+mod input;
+mod launcher;
+mod needs;
+mod packed;
+
+pub use entry::{Entry, SpecError, is_of_a_name};
+pub use hint::{Hint, hint_for};
+pub use identity::identity_of_file;
+pub use image::{Unpinned, image_label, image_scheme};
+pub use input::{open_input, read_input, read_input_text, read_stream_text};
+pub use launcher::{
+    BotAddress, BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
+};
+pub use needs::{has_program, is_label, machine_label, needs_of_file};
+pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};
