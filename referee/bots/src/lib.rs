@@ -7,6 +7,7 @@
 mod address;
 pub mod archive;
 mod command;
+mod context;
 mod entry;
 mod hint;
 mod identity;
@@ -16,13 +17,12 @@ mod launcher;
 mod needs;
 mod packed;
 
+pub use context::{BotAddress, BotOptions, LaunchContext, Source};
 pub use entry::{Entry, SpecError, is_of_a_name};
 pub use hint::{Hint, hint_for};
 pub use identity::identity_of_file;
 pub use image::{Unpinned, image_label, image_scheme};
 pub use input::{open_input, read_input, read_input_text, read_stream_text};
-pub use launcher::{
-    BotAddress, BotOptions, LaunchContext, Launcher, Reach, Reader, Scheme, Schemes, Source, Trust,
-};
+pub use launcher::{Launcher, Reach, Reader, Scheme, Schemes, Trust};
 pub use needs::{has_program, is_label, machine_label, needs_of_file};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};

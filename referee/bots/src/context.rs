@@ -1,0 +1,372 @@
+//! What a machine starts bots with, and how it does so or reaches them.
+
+use std::{
+    collections::HashMap,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use referee::{
+    Address, Bot, BotContainer, BotCores, BotDial, BotSandbox, Excuses, Launch, Memory,
+    MemoryGauge, Supervisor,
+};
+use referee_core::file_name;
+use tokio::runtime::Handle;
+
+use crate::{
+    Entry, Reach, Trust,
+    archive::{ArchiveCache, ArchiveHash, CacheError, Held},
+};
+
+/// What the processes of one bot are started with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BotOptions {
+    /// How long a process has until it is ready to play.
+    pub start_limit: Duration,
+    /// How much anonymous memory it may add after its start, in bytes.
+    pub memory_limit: Option<u64>,
+    /// Whether the most memory that it adds is measured and reported.
+    pub measure_memory: bool,
+    /// The folder that it is run in, where that is not the folder of all bots.
+    pub directory: Option<PathBuf>,
+}
+
+/// A bot that is about to be started or reached.
+#[derive(Debug)]
+pub enum Source {
+    /// It is started so.
+    Process(Box<Launch>),
+    /// It runs there.
+    Running(Address),
+}
+
+/// Where a bot listens that somebody else has started for this worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BotAddress {
+    /// Its address.
+    pub address: Address,
+    /// The user whose process must listen there, at a Unix socket; any user's may, if there is
+    /// none.
+    pub user: Option<u32>,
+}
+
+/// What this machine starts bots with.
+#[derive(Debug)]
+pub struct LaunchContext {
+    supervisor: Arc<Supervisor>,
+    /// Where the bots' output goes.
+    logs: Option<PathBuf>,
+    /// The folder that bots are run in, and that their relative paths begin at.
+    directory: PathBuf,
+    /// How many sets of processes have been numbered.
+    sets: AtomicU64,
+    /// The walls around bots that are somebody's programs.
+    sandbox: Option<BotSandbox>,
+    /// Whether bots in containers may think while others move.
+    pondering: bool,
+    /// The cores that each bot gets one of.
+    cores: Option<Arc<BotCores>>,
+    /// How bots that run somewhere are dialled.
+    dial: BotDial,
+    /// The bots that run already, by name, whatever their SPECs say.
+    addresses: HashMap<String, BotAddress>,
+    /// How often the bots were excused for late answers, by name.
+    excuses: Mutex<HashMap<String, Arc<Excuses>>>,
+    /// The archives that packed bots are started from.
+    archives: Option<Arc<ArchiveCache>>,
+    identities: Identities,
+}
+
+/// The identities of bots that were started, by SPEC, each with what its file was like then.
+type Identities = Mutex<HashMap<String, (FileState, Option<String>)>>;
+
+/// What is different when a file has changed: its device and number, its size, and when it was
+/// changed last.
+type FileState = Option<(u64, u64, u64, i64, i64)>;
+
+impl LaunchContext {
+    /// Starts `supervisor`, which kills the bots if this process ends without doing
+    /// so (see [`referee::supervise`]).
+    ///
+    /// # Errors
+    ///
+    /// The supervisor can't be started.
+    pub fn new(
+        supervisor: Command,
+        logs: Option<PathBuf>,
+        directory: PathBuf,
+    ) -> std::io::Result<Self> {
+        Ok(Self {
+            supervisor: Arc::new(Supervisor::start(supervisor)?),
+            logs,
+            directory,
+            sets: AtomicU64::new(0),
+            sandbox: None,
+            pondering: false,
+            cores: None,
+            dial: BotDial::default(),
+            addresses: HashMap::new(),
+            excuses: Mutex::default(),
+            archives: None,
+            identities: Mutex::default(),
+        })
+    }
+
+    /// The same where packed bots are started from the archives that are here.
+    #[must_use]
+    pub fn with_archives(self, archives: Option<Arc<ArchiveCache>>) -> Self {
+        Self { archives, ..self }
+    }
+
+    /// The same with these walls around bots that are somebody's programs.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: Option<BotSandbox>) -> Self {
+        Self { sandbox, ..self }
+    }
+
+    /// The same where bots in containers may think while others move, or may not.
+    #[must_use]
+    pub fn with_pondering(self, pondering: bool) -> Self {
+        Self { pondering, ..self }
+    }
+
+    /// The same where each bot gets one of these cores for its own.
+    #[must_use]
+    pub fn with_cores(self, cores: Option<Arc<BotCores>>) -> Self {
+        Self { cores, ..self }
+    }
+
+    /// The same where bots that run somewhere are dialled in this way.
+    #[must_use]
+    pub fn with_dial(self, dial: BotDial) -> Self {
+        Self { dial, ..self }
+    }
+
+    /// The same where the bots of these names run already: they are neither started nor looked for
+    /// where their SPECs say. Their addresses need not be among those that may be dialled.
+    #[must_use]
+    pub fn with_addresses(self, addresses: HashMap<String, BotAddress>) -> Self {
+        Self { addresses, ..self }
+    }
+
+    /// Where a bot runs that was said to run already.
+    #[must_use]
+    pub fn address(&self, entry: &Entry) -> Option<&BotAddress> {
+        self.addresses.get(&entry.name)
+    }
+
+    /// Whether we start the processes of a bot, and so can start fresh ones.
+    #[must_use]
+    pub fn starts(&self, entry: &Entry) -> bool {
+        entry.is_started_by_us() && self.address(entry).is_none()
+    }
+
+    /// How bots that run somewhere are dialled.
+    #[must_use]
+    pub const fn dial(&self) -> &BotDial {
+        &self.dial
+    }
+
+    /// The archives that packed bots are started from.
+    #[must_use]
+    pub const fn archives(&self) -> Option<&Arc<ArchiveCache>> {
+        self.archives.as_ref()
+    }
+
+    /// Where the bots' output goes.
+    #[must_use]
+    pub fn logs(&self) -> Option<&Path> {
+        self.logs.as_deref()
+    }
+
+    /// The number of the next set of processes, from 0. It is in the names of their
+    /// logs.
+    #[must_use]
+    pub fn next_set(&self) -> u64 {
+        self.sets.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The bot of an entry, none of whose processes has been started. `set` numbers
+    /// the processes that it will have. Must be called on the runtime that is to
+    /// watch over them.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for its socket.
+    pub fn bot(
+        &self,
+        entry: &Entry,
+        options: &BotOptions,
+        gauge: Option<Arc<MemoryGauge>>,
+        set: u64,
+    ) -> std::io::Result<Bot> {
+        let bot = match self.source(entry, options, gauge, set)? {
+            Source::Process(launch) => Bot::launched(*launch, Handle::current()),
+            Source::Running(address) => {
+                let dial = self.dial_of(entry);
+                Bot::at(address, options.start_limit).with_dial(dial)
+            }
+        };
+        let mut excuses = self.excuses.lock().unwrap_or_else(PoisonError::into_inner);
+        let excuses = excuses.entry(entry.name.clone()).or_default();
+        let bot = bot.with_excuses(excuses.clone());
+        Ok(bot.with_identity(self.identity(entry)))
+    }
+
+    /// How the address of a bot is dialled. Whoever said where it runs allows that.
+    fn dial_of(&self, entry: &Entry) -> BotDial {
+        let dial = self.dial.clone();
+        match self.address(entry) {
+            None => dial,
+            Some(at) => BotDial {
+                allowed: None,
+                user: at.user,
+                ..dial
+            },
+        }
+    }
+
+    /// Which archives must be fetched before these can be started.
+    ///
+    /// # Errors
+    ///
+    /// The folder of archives fails, or somebody has changed an archive that is in use.
+    pub fn missing<'e>(
+        &self,
+        entries: impl IntoIterator<Item = &'e Entry>,
+    ) -> Result<Vec<ArchiveHash>, CacheError> {
+        let hashes = entries
+            .into_iter()
+            .filter(|entry| self.address(entry).is_none())
+            .filter_map(|entry| entry.launcher().archive().copied());
+        match &self.archives {
+            Some(archives) => archives.missing(hashes),
+            None => Ok(hashes.collect()),
+        }
+    }
+
+    /// Which bot an entry is now; none where that can't be known. A file that has not changed is
+    /// read once.
+    fn identity(&self, entry: &Entry) -> Option<String> {
+        let launcher = entry.launcher();
+        let file = launcher.program_file(&self.directory);
+        let state = file.and_then(|file| file_state(&file));
+        let mut known = self.identities.lock();
+        let known = known.as_mut().unwrap_or_else(|poisoned| poisoned.get_mut());
+        if let Some((before, identity)) = known.get(&entry.spec)
+            && *before == state
+        {
+            return identity.clone();
+        }
+        let identity = launcher.identity(&self.directory).ok().flatten();
+        known.insert(entry.spec.clone(), (state, identity.clone()));
+        identity
+    }
+
+    /// The unpacked archive of an entry that is in one.
+    fn archive(&self, entry: &Entry) -> std::io::Result<Option<Held>> {
+        let Some(hash) = entry.launcher().archive() else {
+            return Ok(None);
+        };
+        let held = match &self.archives {
+            Some(archives) => archives.get(hash).map_err(std::io::Error::other)?,
+            None => None,
+        };
+        held.map(Some).ok_or_else(|| {
+            std::io::Error::other(format!(
+                "{}: its archive {hash} is not on this machine; expected it to be fetched before \
+                 the bot is started",
+                entry.name
+            ))
+        })
+    }
+
+    /// How to start an entry's process, or the address at which it runs already.
+    ///
+    /// # Errors
+    ///
+    /// There is no room for its socket: that is no fault of the bot's.
+    pub fn source(
+        &self,
+        entry: &Entry,
+        options: &BotOptions,
+        gauge: Option<Arc<MemoryGauge>>,
+        set: u64,
+    ) -> std::io::Result<Source> {
+        if let Some(at) = self.address(entry) {
+            return Ok(Source::Running(at.address.clone()));
+        }
+        let (program, arguments, container) = match entry.launcher().reach() {
+            Reach::Address(address) => return Ok(Source::Running(address)),
+            Reach::Program { program, arguments } => (program, arguments, None),
+            Reach::Container {
+                container,
+                arguments,
+            } => {
+                let pondering = self.pondering;
+                let program = container.image.to_string().into();
+                let container = BotContainer {
+                    pondering,
+                    ..container
+                };
+                (program, arguments, Some(container))
+            }
+        };
+        let archive = self.archive(entry)?;
+        referee::folder_for_a_socket()?;
+        let name = file_name(&entry.name);
+        let log = match set {
+            0 => format!("{name}.log"),
+            set => format!("{name}-lot{set}.log"),
+        };
+        Ok(Source::Process(Box::new(Launch {
+            program,
+            arguments,
+            container,
+            directory: Some(match &archive {
+                Some(archive) => archive.files().to_owned(),
+                None => options
+                    .directory
+                    .clone()
+                    .unwrap_or_else(|| self.directory.clone()),
+            }),
+            readable: archive.iter().map(|held| held.files().to_owned()).collect(),
+            start_limit: options.start_limit,
+            memory: Memory {
+                limit: options.memory_limit,
+                gauge,
+            },
+            log: self.logs.as_ref().map(|logs| logs.join(log)),
+            supervisor: Some(self.supervisor.clone()),
+            sandbox: match entry.launcher().trust() {
+                Trust::Process => self.sandbox(),
+                Trust::BuiltIn | Trust::Container | Trust::Remote => None,
+            },
+            cores: self.cores.clone(),
+            kept: archive.map(|held| Arc::new(held) as _),
+        })))
+    }
+
+    /// The walls around a bot, which sees of the archives its own at most.
+    fn sandbox(&self) -> Option<BotSandbox> {
+        let mut sandbox = self.sandbox.clone()?;
+        if let Some(archives) = &self.archives {
+            let hidden = sandbox.hidden.iter().cloned();
+            let archives = archives.folder().to_owned();
+            sandbox.hidden = hidden.chain([archives]).collect();
+        }
+        Some(sandbox)
+    }
+}
+
+fn file_state(file: &Path) -> FileState {
+    let data = file.metadata().ok()?;
+    let changed = (data.ctime(), data.ctime_nsec());
+    Some((data.dev(), data.ino(), data.len(), changed.0, changed.1))
+}
