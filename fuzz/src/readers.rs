@@ -60,7 +60,7 @@ fn record(text: &str) {
 }
 
 thread_local! {
-    static STORE: RefCell<Option<(Runtime, Store, tempfile::TempDir)>> =
+    static STORE: RefCell<Option<(&'static Runtime, Store, tempfile::TempDir)>> =
         const { RefCell::new(None) };
 }
 static IMPORTS: AtomicU64 = AtomicU64::new(0);
@@ -83,12 +83,15 @@ pub(crate) fn exports(data: &[u8]) {
     });
 }
 
-fn open() -> (Runtime, Store, tempfile::TempDir) {
+fn open() -> (&'static Runtime, Store, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder for the store");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .expect("a runtime for the store");
+    // It is never dropped: when this thread ends it may have a transaction to roll back, whose
+    // connection wants a runtime to return to its pool.
+    let runtime: &Runtime = Box::leak(Box::new(runtime));
     let url = folder.path().join("store").display().to_string();
     let store = runtime.block_on(Store::open(&url)).expect("a new store");
     (runtime, store, folder)

@@ -26,13 +26,9 @@ use arena_tournament::{
     parse_limit, read_openings, run, secret_root,
 };
 use clap::Args;
-use referee::{BotDial, BotSandbox, Cores};
-use referee_bots::{Entry, Schemes, archive::ArchiveCache, read_input_text};
-use referee_cli::{
-    Hidden, PinArgs, bots, files,
-    net::BotsTlsArgs,
-    sandbox::{self, SandboxArgs},
-};
+use referee::{BotSandbox, Cores};
+use referee_bots::{Entry, LaunchOptions, Schemes, archive::ArchiveCache, read_input_text};
+use referee_cli::{LaunchArgs, PinArgs, bots, files, sandbox};
 use referee_core::{GameKind, JsonBounds, Limits, Root};
 use referee_games::game_name;
 use referee_sandbox::Walls;
@@ -80,9 +76,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "setup")]
     openings: Option<PathBuf>,
     #[command(flatten)]
-    sandbox: SandboxArgs,
-    #[command(flatten)]
-    bots_tls: BotsTlsArgs,
+    launch: LaunchArgs,
     #[command(flatten)]
     records: RecordArgs,
 }
@@ -113,9 +107,8 @@ pub(crate) struct Settings {
     /// What deals begin with, in turn.
     pub(crate) setups: Vec<serde_json::Value>,
     pub(crate) records: RecordArgs,
-    pub(crate) sandbox: SandboxArgs,
-    /// TLS to bots that run somewhere.
-    pub(crate) bots_tls: BotsTlsArgs,
+    /// How bots are started and reached.
+    pub(crate) launch: LaunchArgs,
     /// The cores of the referee and of bots, where each is to have its own.
     pub(crate) cores: Option<Cores>,
     /// Files that bots must not see.
@@ -146,8 +139,7 @@ impl RunArgs {
         }
         settings.hides_root = self.seed_file.is_some();
         settings.hidden.extend(self.seed_file.clone());
-        settings.sandbox = self.sandbox;
-        settings.bots_tls = self.bots_tls.clone();
+        settings.launch = self.launch.clone();
         if let Some(file) = &self.openings {
             settings.setups = read_openings(file, &settings.directory, kind)?;
             // They may be whole deals.
@@ -213,8 +205,7 @@ impl Settings {
             concurrency: None,
             setups: vec![kind.setup(&serde_json::Value::Null)?],
             records: RecordArgs::default(),
-            sandbox: SandboxArgs::default(),
-            bots_tls: BotsTlsArgs::default(),
+            launch: LaunchArgs::default(),
             cores: None,
             hidden: Vec::new(),
             directory: std::env::current_dir().context("the folder of this process is gone")?,
@@ -328,7 +319,7 @@ impl Settings {
     ) -> anyhow::Result<Option<BotSandbox>> {
         let folder = folder.map(|folder| folder.path().to_owned());
         let hidden = self.hidden.iter().cloned().chain(folder);
-        self.sandbox
+        self.launch
             .around(plan.bots.iter().map(|bot| &bot.entry), hidden)
     }
 
@@ -349,14 +340,15 @@ impl Settings {
             }
         };
         let logs = folder.map(RunFolder::logs);
-        let options = RunOptions {
-            checks_files: self.checks_files,
-            sandbox: self.sandbox(&plan, folder)?,
-            pondering: self.sandbox.allows_pondering(),
-            dial: self.bots_tls.load()?,
+        let launch = LaunchOptions {
+            logs: logs.map(std::path::absolute).transpose()?,
             archives: self.archives.clone(),
             cores: self.cores.clone(),
-            ..run_options(self.kind, self.concurrency, logs, live)?
+            ..self.launch.options(self.sandbox(&plan, folder)?)?
+        };
+        let options = RunOptions {
+            checks_files: self.checks_files,
+            ..run_options(launch, self.kind, self.concurrency, live)
         };
         play_into(results, plan, options, stop, reporter).await
     }
@@ -439,24 +431,17 @@ pub(crate) async fn play_into(
 
 /// How a run goes on, on this machine.
 pub(crate) fn run_options(
+    launch: LaunchOptions,
     kind: &dyn GameKind,
     concurrency: Option<usize>,
-    logs: Option<PathBuf>,
     live: bool,
-) -> anyhow::Result<RunOptions> {
-    Ok(RunOptions {
+) -> RunOptions {
+    RunOptions {
         concurrency: concurrency.map(|games| files::games_at_once(games, kind.info().seats)),
-        logs: logs.map(std::path::absolute).transpose()?,
-        supervisor: Hidden::supervisor()?,
-        sandbox: None,
-        pondering: false,
-        dial: BotDial::default(),
-        archives: None,
-        cores: None,
         worker: worker_name(),
         live,
-        checks_files: true,
-    })
+        ..RunOptions::new(launch)
+    }
 }
 
 /// This process, as its workers are called.

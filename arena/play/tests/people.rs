@@ -5,13 +5,15 @@
 use std::{process::Command, time::Duration};
 
 use arena_play::{NotTakenBack, PeopleGame, PlayError, Player, Seating, Turn};
-use referee_bots::LaunchContext;
+use referee_bots::{LaunchContext, LaunchOptions};
 use referee_core::{Dice, FoulKind, GameKind, Limits, Root, Seat};
 use referee_games::{GAMES, verify};
 use serde_json::Value;
 
 fn context() -> LaunchContext {
-    LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap()
+    LaunchOptions::new(Command::new("cat"))
+        .open(".".into())
+        .unwrap()
 }
 
 fn seating(kind: &'static dyn GameKind, seed: u64) -> Seating {

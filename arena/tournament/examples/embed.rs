@@ -13,7 +13,7 @@ use arena_tournament::{
     Context, MemoryResults, Observer, Planned, RunEvent, RunOptions, Snapshot, events, run,
     secret_root,
 };
-use referee_bots::Schemes;
+use referee_bots::{LaunchOptions, Schemes};
 use referee_worker::Stop;
 
 /// Prints events as programs read them.
@@ -71,7 +71,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let planned = Planned::parse(&tournament(&exec), "embedded".to_owned(), context).await?;
     let plan = Arc::new(planned.plan(secret_root()?, &schemes)?);
-    let options = RunOptions::new(supervisor);
+    let options = RunOptions::new(LaunchOptions::new(supervisor));
     let results = MemoryResults::new();
     let (stop, printer) = (Stop::default(), Arc::new(Printer));
     run(plan.clone(), results.clone(), options, stop, printer).await?;

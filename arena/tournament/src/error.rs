@@ -33,6 +33,9 @@ pub enum TournamentError {
         #[source]
         error: io::Error,
     },
+    /// Bots can't be started here.
+    #[error(transparent)]
+    Launch(#[from] referee_bots::LaunchError),
     /// Output could not be written.
     #[error("could not write")]
     Output(#[from] io::Error),

@@ -3,8 +3,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-    process::Command,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -12,8 +10,8 @@ use std::{
 use arena_events::run::StopCause;
 use arena_ladder::Entrant;
 use arena_store::{Commit, Counter, Store, StoreError, Tournament, TournamentState};
-use referee::{BotDial, BotSandbox, Cores, Pool};
-use referee_bots::{Entry, LaunchContext, archive::ArchiveCache};
+use referee::Pool;
+use referee_bots::{Entry, LaunchContext, LaunchOptions};
 use referee_worker::{Abilities, Stop, WorkerIdentity, Workers, bucket};
 use tokio::time::Instant;
 
@@ -32,21 +30,8 @@ pub struct RunOptions {
     /// How many games are played at once; the number of cores, or of those of bots, if it is
     /// not said.
     pub concurrency: Option<usize>,
-    /// Where the bots' output goes.
-    pub logs: Option<PathBuf>,
-    /// Starts what kills the bots if this process ends without doing so
-    /// ([`referee::supervise`]).
-    pub supervisor: Command,
-    /// The cores of the referee's threads and of bots, where each is to have its own.
-    pub cores: Option<Cores>,
-    /// The walls around bots that are somebody's programs.
-    pub sandbox: Option<BotSandbox>,
-    /// Whether bots in containers may think while others move.
-    pub pondering: bool,
-    /// How bots that run somewhere are dialled.
-    pub dial: BotDial,
-    /// The archives that packed bots are started from. They must be there already.
-    pub archives: Option<Arc<ArchiveCache>>,
+    /// What bots are started and reached with. Archives must be there already.
+    pub launch: LaunchOptions,
     /// What the workers of this process are called, before a number.
     pub worker: String,
     /// Whether public moves of running games are told, in games without secrets.
@@ -57,19 +42,12 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// As many games at once as there are cores, no logs, no public moves; files are
-    /// checked.
+    /// As many games at once as there are cores, no public moves; files are checked.
     #[must_use]
-    pub fn new(supervisor: Command) -> Self {
+    pub fn new(launch: LaunchOptions) -> Self {
         Self {
             concurrency: None,
-            logs: None,
-            supervisor,
-            cores: None,
-            sandbox: None,
-            pondering: false,
-            dial: BotDial::default(),
-            archives: None,
+            launch,
             worker: "worker".to_owned(),
             live: false,
             checks_files: true,
@@ -123,20 +101,8 @@ async fn play<R: Results>(
     if options.checks_files {
         plan.check_files()?;
     }
-    if let Some(logs) = &options.logs {
-        std::fs::create_dir_all(logs).map_err(|error| TournamentError::File {
-            path: logs.clone(),
-            error,
-        })?;
-    }
     let folder = plan.definition.directory.clone();
-    let context = LaunchContext::new(options.supervisor, options.logs, folder)
-        .map_err(|error| TournamentError::system("could not start the supervisor", error))?
-        .with_sandbox(options.sandbox)
-        .with_pondering(options.pondering)
-        .with_dial(options.dial)
-        .with_archives(options.archives)
-        .with_cores(options.cores.as_ref().map(|cores| cores.bots.clone()));
+    let context = options.launch.open(folder)?;
     must_be_there(&context, &plan)?;
     let dispatch_options = DispatchOptions {
         live: options.live,
@@ -155,9 +121,9 @@ async fn play<R: Results>(
         true => 1,
         false => options
             .concurrency
-            .unwrap_or_else(|| Workers::default_concurrency(options.cores.as_ref())),
+            .unwrap_or_else(|| Workers::default_concurrency(context.cores())),
     };
-    let workers = Workers::start(context, options.cores.as_ref(), concurrency)?;
+    let workers = Workers::start(context, concurrency)?;
     let who = WorkerIdentity {
         name: options.worker,
         session: None,

@@ -20,7 +20,7 @@ use axum::{
     },
 };
 use http_body_util::BodyExt as _;
-use referee_bots::LaunchContext;
+use referee_bots::LaunchOptions;
 use referee_core::{Limits, Root, Seat};
 use tempfile::TempDir;
 use tokio::{
@@ -73,7 +73,9 @@ impl Page {
         let folder = tempfile::tempdir().unwrap();
         // No bot plays in these tests.
         let supervisor = std::process::Command::new("cat");
-        let context = LaunchContext::new(supervisor, None, folder.path().to_owned()).unwrap();
+        let context = LaunchOptions::new(supervisor)
+            .open(folder.path().to_owned())
+            .unwrap();
         let options = SiteOptions {
             store: Store::open_in_memory().await.unwrap(),
             hub: Arc::default(),

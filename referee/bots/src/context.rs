@@ -13,8 +13,8 @@ use std::{
 };
 
 use referee::{
-    Address, Bot, BotContainer, BotCores, BotDial, BotSandbox, Excuses, Launch, Memory,
-    MemoryGauge, Supervisor,
+    Address, Bot, BotContainer, BotDial, BotSandbox, Cores, Excuses, Launch, Memory, MemoryGauge,
+    Supervisor,
 };
 use referee_core::file_name;
 use tokio::runtime::Handle;
@@ -56,6 +56,92 @@ pub struct BotAddress {
     pub user: Option<u32>,
 }
 
+/// With what bots are started and reached, as the arguments of a program say it.
+#[derive(Debug)]
+pub struct LaunchOptions {
+    /// Starts what kills the bots if this process ends without doing so
+    /// ([`referee::supervise`]).
+    pub supervisor: Command,
+    /// Where the bots' output goes.
+    pub logs: Option<PathBuf>,
+    /// The walls around bots that are somebody's programs.
+    pub sandbox: Option<BotSandbox>,
+    /// Whether bots in containers may think while others move.
+    pub pondering: bool,
+    /// The cores of the referee's threads and of bots, where each is to have its own.
+    pub cores: Option<Cores>,
+    /// How bots that run somewhere are dialled.
+    pub dial: BotDial,
+    /// The bots that run already, by name: they are neither started nor looked for where their
+    /// SPECs say. Their addresses need not be among those that may be dialled.
+    pub addresses: HashMap<String, BotAddress>,
+    /// The archives that packed bots are started from.
+    pub archives: Option<Arc<ArchiveCache>>,
+}
+
+/// Why bots can't be started here, whichever they are.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// There is no folder for logs.
+    #[error("could not make the folder {}: {error}", path.display())]
+    Logs {
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// What kills bots that are left did not start.
+    #[error("could not start the supervisor: {0}")]
+    Supervisor(std::io::Error),
+}
+
+impl LaunchOptions {
+    /// No logs, no walls, no cores of their own and no packed bots.
+    #[must_use]
+    pub fn new(supervisor: Command) -> Self {
+        Self {
+            supervisor,
+            logs: None,
+            sandbox: None,
+            pondering: false,
+            cores: None,
+            dial: BotDial::default(),
+            addresses: HashMap::new(),
+            archives: None,
+        }
+    }
+
+    /// Makes the folder of logs and starts the supervisor. Bots are run in `directory`, and their
+    /// relative paths begin there.
+    ///
+    /// # Errors
+    ///
+    /// Either can't be done.
+    pub fn open(self, directory: PathBuf) -> Result<LaunchContext, LaunchError> {
+        if let Some(logs) = &self.logs {
+            std::fs::create_dir_all(logs).map_err(|error| LaunchError::Logs {
+                path: logs.clone(),
+                error,
+            })?;
+        }
+        let supervisor = Supervisor::start(self.supervisor).map_err(LaunchError::Supervisor)?;
+        Ok(LaunchContext {
+            supervisor: Arc::new(supervisor),
+            logs: self.logs,
+            directory,
+            sets: AtomicU64::new(0),
+            sandbox: self.sandbox,
+            pondering: self.pondering,
+            cores: self.cores,
+            dial: self.dial,
+            addresses: self.addresses,
+            excuses: Mutex::default(),
+            archives: self.archives,
+            identities: Mutex::default(),
+        })
+    }
+}
+
 /// What this machine starts bots with.
 #[derive(Debug)]
 pub struct LaunchContext {
@@ -70,8 +156,8 @@ pub struct LaunchContext {
     sandbox: Option<BotSandbox>,
     /// Whether bots in containers may think while others move.
     pondering: bool,
-    /// The cores that each bot gets one of.
-    cores: Option<Arc<BotCores>>,
+    /// The cores of the referee, and those that each bot gets one of.
+    cores: Option<Cores>,
     /// How bots that run somewhere are dialled.
     dial: BotDial,
     /// The bots that run already, by name, whatever their SPECs say.
@@ -91,68 +177,10 @@ type Identities = Mutex<HashMap<String, (FileState, Option<String>)>>;
 type FileState = Option<(u64, u64, u64, i64, i64)>;
 
 impl LaunchContext {
-    /// Starts `supervisor`, which kills the bots if this process ends without doing
-    /// so (see [`referee::supervise`]).
-    ///
-    /// # Errors
-    ///
-    /// The supervisor can't be started.
-    pub fn new(
-        supervisor: Command,
-        logs: Option<PathBuf>,
-        directory: PathBuf,
-    ) -> std::io::Result<Self> {
-        Ok(Self {
-            supervisor: Arc::new(Supervisor::start(supervisor)?),
-            logs,
-            directory,
-            sets: AtomicU64::new(0),
-            sandbox: None,
-            pondering: false,
-            cores: None,
-            dial: BotDial::default(),
-            addresses: HashMap::new(),
-            excuses: Mutex::default(),
-            archives: None,
-            identities: Mutex::default(),
-        })
-    }
-
-    /// The same where packed bots are started from the archives that are here.
+    /// The cores of the referee's threads and of bots, where each is to have its own.
     #[must_use]
-    pub fn with_archives(self, archives: Option<Arc<ArchiveCache>>) -> Self {
-        Self { archives, ..self }
-    }
-
-    /// The same with these walls around bots that are somebody's programs.
-    #[must_use]
-    pub fn with_sandbox(self, sandbox: Option<BotSandbox>) -> Self {
-        Self { sandbox, ..self }
-    }
-
-    /// The same where bots in containers may think while others move, or may not.
-    #[must_use]
-    pub fn with_pondering(self, pondering: bool) -> Self {
-        Self { pondering, ..self }
-    }
-
-    /// The same where each bot gets one of these cores for its own.
-    #[must_use]
-    pub fn with_cores(self, cores: Option<Arc<BotCores>>) -> Self {
-        Self { cores, ..self }
-    }
-
-    /// The same where bots that run somewhere are dialled in this way.
-    #[must_use]
-    pub fn with_dial(self, dial: BotDial) -> Self {
-        Self { dial, ..self }
-    }
-
-    /// The same where the bots of these names run already: they are neither started nor looked for
-    /// where their SPECs say. Their addresses need not be among those that may be dialled.
-    #[must_use]
-    pub fn with_addresses(self, addresses: HashMap<String, BotAddress>) -> Self {
-        Self { addresses, ..self }
+    pub const fn cores(&self) -> Option<&Cores> {
+        self.cores.as_ref()
     }
 
     /// Where a bot runs that was said to run already.
@@ -348,7 +376,7 @@ impl LaunchContext {
                 Trust::Process => self.sandbox(),
                 Trust::BuiltIn | Trust::Container | Trust::Remote => None,
             },
-            cores: self.cores.clone(),
+            cores: self.cores.as_ref().map(|cores| cores.bots.clone()),
             kept: archive.map(|held| Arc::new(held) as _),
         })))
     }

@@ -17,7 +17,7 @@ mod launcher;
 mod needs;
 mod packed;
 
-pub use context::{BotAddress, BotOptions, LaunchContext, Source};
+pub use context::{BotAddress, BotOptions, LaunchContext, LaunchError, LaunchOptions, Source};
 pub use entry::{Entry, SpecError, is_of_a_name};
 pub use hint::{Hint, hint_for};
 pub use identity::identity_of_file;

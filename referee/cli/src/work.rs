@@ -9,12 +9,9 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context as _;
 use clap::Args;
-use referee::{BotDial, BotSandbox};
-use referee_bots::{
-    LaunchContext, Unpinned, archive::ArchiveCache, has_program, image_label, machine_label,
-};
+use referee::BotSandbox;
+use referee_bots::{Unpinned, archive::ArchiveCache, has_program, image_label, machine_label};
 use referee_container::{EngineError, find_socket};
 use referee_games::GAMES;
 use referee_net::{AllowList, DialOptions, Pattern, Target, channel};
@@ -27,11 +24,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    BotAtArgs, CacheArgs, End, Hidden, PinArgs, bots, files,
-    net::{BotsTlsArgs, TlsDialArgs, TokenDialArgs},
-    random_bytes,
-    sandbox::SandboxArgs,
-    stop, usage,
+    BotAtArgs, CacheArgs, End, LaunchArgs, PinArgs, bots, files,
+    net::{TlsDialArgs, TokenDialArgs},
+    random_bytes, stop, usage,
 };
 
 /// Programs that packed bots may need. Those that are found are told to the arena.
@@ -63,7 +58,7 @@ pub struct WorkArgs {
     #[command(flatten)]
     pin: PinArgs,
     #[command(flatten)]
-    sandbox: SandboxArgs,
+    launch: LaunchArgs,
     #[command(flatten)]
     cache: CacheArgs,
     /// Something that this machine has and packed bots may need, once for each. Usual
@@ -75,8 +70,6 @@ pub struct WorkArgs {
     /// addresses in numbers, unix:/FOLDER/ with the path of a socket.
     #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',', env = "REFEREE_BOTS")]
     bots: Vec<Pattern>,
-    #[command(flatten)]
-    bots_tls: BotsTlsArgs,
     #[command(flatten)]
     bots_at: BotAtArgs,
     /// Work for this tournament only, and end when it is over.
@@ -127,37 +120,26 @@ impl WorkArgs {
         };
         let channel = channel(&self.arena, tls, &dial);
         let channel = channel.or_else(|error| usage(error.to_string()))?;
-        let sandbox = self.walls()?;
+        let sandbox = self.launch.around_all(self.logs.clone())?;
         let cores = self.pin.cores()?;
         let concurrency = match self.concurrency {
             Some(games) => files::games_of_any_kind_at_once(games as usize),
             None => Workers::default_concurrency(cores.as_ref()),
         };
         let machine = self.machine(concurrency, &sandbox).await?;
-        let bots_tls = self.bots_tls.load()?;
-        self.bots_at.check(&bots_tls)?;
-        let logs = self.logs.clone().map(std::path::absolute).transpose()?;
-        if let Some(logs) = &logs {
-            std::fs::create_dir_all(logs)
-                .with_context(|| format!("could not make the folder {}", logs.display()))?;
-        }
+        let mut launch = self.launch.options(Some(sandbox))?;
+        self.bots_at.check(&launch.dial)?;
+        launch.logs = self.logs.clone().map(std::path::absolute).transpose()?;
         // A worker that has not joined holds no work back.
         tokio::select! {
-            there = self.bots_at.wait(&bots_tls) => there?,
+            there = self.bots_at.wait(&launch.dial) => there?,
             () = stop.finishing() => return Ok(End::Interrupted),
         }
-        let context = LaunchContext::new(Hidden::supervisor()?, logs, env::current_dir()?)
-            .context("could not start the supervisor")?
-            .with_sandbox(Some(sandbox))
-            .with_pondering(self.sandbox.allows_pondering())
-            .with_dial(BotDial {
-                allowed: Some(Arc::new(self.may_dial())),
-                ..bots_tls
-            })
-            .with_addresses(self.bots_at.addresses())
-            .with_archives(self.archives()?)
-            .with_cores(cores.as_ref().map(|cores| cores.bots.clone()));
-        let workers = Workers::start(context, cores.as_ref(), concurrency)?;
+        launch.dial.allowed = Some(Arc::new(self.may_dial()));
+        launch.addresses = self.bots_at.addresses();
+        launch.archives = self.archives()?;
+        launch.cores = cores;
+        let workers = Workers::start(launch.open(env::current_dir()?)?, concurrency)?;
         let workers = workers.with_bounds(ChunkBounds {
             chunks: NonZeroU64::new(self.chunks),
             games: self.games.map(u64::from).and_then(NonZeroU64::new),
@@ -226,15 +208,6 @@ impl WorkArgs {
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// The walls around packed bots.
-    fn walls(&self) -> anyhow::Result<BotSandbox> {
-        Ok(BotSandbox {
-            sandbox: self.sandbox.probe()?,
-            hidden: self.logs.iter().cloned().collect(),
-            pondering: self.sandbox.allows_pondering(),
-        })
     }
 
     async fn machine(&self, concurrency: usize, sandbox: &BotSandbox) -> anyhow::Result<Machine> {

@@ -39,12 +39,8 @@ impl Workers {
     /// # Errors
     ///
     /// The system has no thread to give.
-    pub fn start(
-        context: LaunchContext,
-        cores: Option<&Cores>,
-        concurrency: usize,
-    ) -> Result<Self, WorkError> {
-        let pool = match cores {
+    pub fn start(context: LaunchContext, concurrency: usize) -> Result<Self, WorkError> {
+        let pool = match context.cores() {
             Some(cores) => Pool::on_cores(&cores.referee),
             None => Pool::new(referee_threads()),
         };

@@ -12,7 +12,7 @@ use std::{
 };
 
 use referee::{BotDial, Pool};
-use referee_bots::{BotAddress, BotOptions, Entry, LaunchContext, Schemes};
+use referee_bots::{BotAddress, BotOptions, Entry, LaunchOptions, Schemes};
 use referee_core::{FoulKind, Limits, Seed};
 use referee_worker::{
     Abilities, BotGames, BotPool, ChunkBounds, Dispatch, DispatchError, Packer, Stop, WorkError,
@@ -124,7 +124,9 @@ impl Dispatch for Replies {
 /// A worker that plays one game at a time.
 fn worker(dispatch: &Arc<Replies>, stop: &Stop) -> Worker<Replies, BotGames> {
     // It reads its input to the end, as a supervisor does.
-    let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
+    let context = LaunchOptions::new(Command::new("cat"))
+        .open(".".into())
+        .unwrap();
     Worker {
         name: "worker".to_owned(),
         games_at_once: 1,
@@ -345,8 +347,10 @@ async fn a_game_that_is_cut_off_is_given_back() {
 
 /// Workers that play so many games at once within these bounds, until they end.
 async fn run_within(bounds: ChunkBounds, at_once: usize, dispatch: &Arc<Replies>) {
-    let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
-    let workers = Workers::start(context, None, at_once).unwrap();
+    let context = LaunchOptions::new(Command::new("cat"))
+        .open(".".into())
+        .unwrap();
+    let workers = Workers::start(context, at_once).unwrap();
     let workers = workers.with_bounds(bounds);
     let who = WorkerIdentity {
         name: "worker".to_owned(),
@@ -410,7 +414,6 @@ fn of_programs(fresh_processes: bool) -> LeaseReply {
 
 /// A worker whose bots `a` and `b` run at addresses where nobody is.
 fn worker_with_addresses(dispatch: &Arc<Replies>) -> Worker<Replies, BotGames> {
-    let context = LaunchContext::new(Command::new("cat"), None, ".".into()).unwrap();
     let at = |path: &str| BotAddress {
         address: path.parse().unwrap(),
         user: None,
@@ -418,10 +421,15 @@ fn worker_with_addresses(dispatch: &Arc<Replies>) -> Worker<Replies, BotGames> {
     let addresses = [("a", at("unix:/nowhere/a")), ("b", at("unix:/nowhere/b"))];
     let addresses = addresses.map(|(name, at)| (name.to_owned(), at));
     // An empty list of addresses that may be dialled.
-    let context = context.with_addresses(addresses.into()).with_dial(BotDial {
-        allowed: Some(Arc::default()),
-        ..BotDial::default()
-    });
+    let options = LaunchOptions {
+        addresses: addresses.into(),
+        dial: BotDial {
+            allowed: Some(Arc::default()),
+            ..BotDial::default()
+        },
+        ..LaunchOptions::new(Command::new("cat"))
+    };
+    let context = options.open(".".into()).unwrap();
     Worker {
         games: Arc::new(BotGames {
             bots: Arc::new(BotPool::new(context)),

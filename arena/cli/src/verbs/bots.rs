@@ -9,7 +9,7 @@ use arena_store::{ArchiveInfo, BotRow, NewBot, Store, StoreError};
 use arena_tournament::{RunEnd, Warning, events, find_game};
 use clap::{Args, Subcommand};
 use referee_bots::{Entry, PackedSpec};
-use referee_cli::{CacheArgs, net::BotsTlsArgs, sandbox::SandboxArgs};
+use referee_cli::{CacheArgs, LaunchArgs};
 use referee_core::{Foul, FoulKind, GameKind};
 use referee_games::{GAMES, game_name};
 use referee_worker::Stop;
@@ -67,9 +67,7 @@ pub(crate) struct Add {
     #[command(flatten)]
     cache: CacheArgs,
     #[command(flatten)]
-    sandbox: SandboxArgs,
-    #[command(flatten)]
-    bots_tls: BotsTlsArgs,
+    launch: LaunchArgs,
     #[command(flatten)]
     store: StoreAt,
 }
@@ -90,9 +88,7 @@ pub(crate) struct Check {
     #[command(flatten)]
     cache: CacheArgs,
     #[command(flatten)]
-    sandbox: SandboxArgs,
-    #[command(flatten)]
-    bots_tls: BotsTlsArgs,
+    launch: LaunchArgs,
     #[command(flatten)]
     store: StoreAt,
     /// What goes to standard output.
@@ -175,13 +171,7 @@ impl Add {
                 games.push(game.to_owned());
                 continue;
             }
-            let settings = settings(
-                kind,
-                self.sandbox,
-                &self.bots_tls,
-                &self.store,
-                archives.as_ref(),
-            )?;
+            let settings = settings(kind, &self.launch, &self.store, archives.as_ref())?;
             match look(&entry, settings, &stop).await? {
                 Finding::Plays => games.push(game.to_owned()),
                 Finding::DoesNotPlay(_) if self.games.is_empty() && of > 1 => {}
@@ -318,13 +308,7 @@ impl Check {
             let archives = Archives::fetch(&self.cache, &store, [&entry]).await?;
             for game in &bot.games {
                 let kind = find_game(game)?;
-                let settings = settings(
-                    kind,
-                    self.sandbox,
-                    &self.bots_tls,
-                    &self.store,
-                    archives.as_ref(),
-                )?;
+                let settings = settings(kind, &self.launch, &self.store, archives.as_ref())?;
                 let found = look(&entry, settings, &stop).await?;
                 let (well, words) = match &found {
                     Finding::Plays => (true, "plays".to_owned()),
@@ -418,14 +402,12 @@ fn shown(spec: &str, archives: &[ArchiveInfo]) -> String {
 /// How a bot is tried.
 fn settings(
     kind: &'static dyn GameKind,
-    sandbox: SandboxArgs,
-    bots_tls: &BotsTlsArgs,
+    launch: &LaunchArgs,
     store: &StoreAt,
     archives: Option<&Archives>,
 ) -> anyhow::Result<Settings> {
     Ok(Settings {
-        sandbox,
-        bots_tls: bots_tls.clone(),
+        launch: launch.clone(),
         archives: archives.map(|archives| archives.cache.clone()),
         hidden: store.files(),
         ..Settings::unrecorded(kind)?

@@ -14,7 +14,7 @@ use arena_tournament::{events, find_game};
 use clap::Args;
 use referee::Address;
 use referee::referee_threads;
-use referee_bots::{BotOptions, Entry, LaunchContext};
+use referee_bots::{BotOptions, Entry, LaunchContext, LaunchOptions};
 use referee_core::{Foul, FoulKind, Seat};
 use referee_worker::Stop;
 use villains::Kind;
@@ -59,8 +59,7 @@ impl CheckReferee {
         let referee = self.referee()?;
         let stop = stop::on_signals(None)?;
         let directory = std::env::current_dir().context("the folder of this process is gone")?;
-        let context = LaunchContext::new(referee_cli::Hidden::supervisor()?, None, directory)
-            .context("could not start the supervisor")?;
+        let context = LaunchOptions::new(referee_cli::Hidden::supervisor()?).open(directory)?;
         self.try_all(&kinds, &villains, &referee, &context, &stop)
             .await
     }

@@ -19,12 +19,12 @@ use arena_events::{
 };
 use arena_ladder::{ScheduleShape, Seatings};
 use arena_store::GameRow;
-use arena_tournament::{MemoryResults, RunEnd, RunOptions, events, find_game};
+use arena_tournament::{MemoryResults, RunEnd, events, find_game};
 use clap::Args;
 use nix::{sys::signal::Signal, unistd::Pid};
 use referee::{Pool, Supervisor};
-use referee_bots::Entry;
-use referee_cli::sandbox::SandboxArgs;
+use referee_bots::{Entry, LaunchOptions};
+use referee_cli::{Hidden, sandbox::SandboxArgs};
 use referee_core::{GameKind, Record, Root, Verdict, pack};
 use referee_games::{GAMES, game_name, verify};
 use referee_sandbox::Walls;
@@ -189,10 +189,11 @@ impl Selftest {
         let plan = settings.plan(bots.collect(), shape, self.deals, seatings, None)?;
         let reporter = Reporter::new(&game_name(kind.info().name), None, false, stop).silent();
         let results = MemoryResults::with_records();
-        let options = RunOptions {
+        let launch = LaunchOptions {
             sandbox: self.sandbox.around([bot], [])?,
-            ..run_options(kind, None, None, false)?
+            ..LaunchOptions::new(Hidden::supervisor()?)
         };
+        let options = run_options(launch, kind, None, false);
         let played = play_into(results, plan, options, stop, reporter).await?;
         if played.outcome.end == RunEnd::Stopped {
             return Ok(None);

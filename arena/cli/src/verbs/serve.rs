@@ -18,11 +18,10 @@ use arena_store::Store;
 use arena_tournament::{LEASE, Observer, RunEvent, parse_limit};
 use arena_web::{Hub, HubObserver};
 use clap::Args;
-use referee::{BotSandbox, Cores, core_count};
-use referee_bots::LaunchContext;
+use referee::{Cores, core_count};
+use referee_bots::{LaunchContext, LaunchOptions};
 use referee_cli::{
-    CacheArgs, Hidden, PinArgs, files::FileShares, net::TlsListenArgs, random_bytes,
-    sandbox::SandboxArgs,
+    CacheArgs, LaunchArgs, PinArgs, files::FileShares, net::TlsListenArgs, random_bytes,
 };
 use referee_games::game_name;
 use referee_net::Bounds;
@@ -78,7 +77,7 @@ pub(crate) struct Serve {
     #[command(flatten)]
     cache: CacheArgs,
     #[command(flatten)]
-    sandbox: SandboxArgs,
+    launch: LaunchArgs,
     #[command(flatten)]
     pin: PinArgs,
     /// Where the output of bots on this machine goes [default: arena-runs/serve/logs].
@@ -287,38 +286,29 @@ impl Serve {
         if games == 0 {
             return Ok(None);
         }
-        let cores = self.pin.cores()?;
-        let context = self.launch_context(cores.as_ref())?;
-        Ok(Some(Workers::start(context, cores.as_ref(), games)?))
+        let context = self.launch_context(self.pin.cores()?)?;
+        Ok(Some(Workers::start(context, games)?))
     }
 
     /// What starts bots on this machine.
-    fn launch_context(&self, cores: Option<&Cores>) -> anyhow::Result<LaunchContext> {
+    fn launch_context(&self, cores: Option<Cores>) -> anyhow::Result<LaunchContext> {
         let logs = match &self.logs {
             Some(logs) => logs.clone(),
             None => PathBuf::from("arena-runs/serve/logs"),
         };
-        std::fs::create_dir_all(&logs)
-            .with_context(|| format!("could not make the folder {}", logs.display()))?;
         let logs = std::path::absolute(logs)?;
         let hidden = self.store.files().into_iter().chain([
             logs.clone(),
             PathBuf::from("arena-runs"),
             self.page.folder(),
         ]);
-        let sandbox = BotSandbox {
-            sandbox: self.sandbox.probe()?,
-            hidden: hidden.collect(),
-            pondering: self.sandbox.allows_pondering(),
+        let launch = LaunchOptions {
+            logs: Some(logs),
+            archives: Some(Arc::new(self.cache.open()?)),
+            cores,
+            ..self.launch.options(Some(self.launch.around_all(hidden)?))?
         };
-        Ok(
-            LaunchContext::new(Hidden::supervisor()?, Some(logs), std::env::current_dir()?)
-                .context("could not start the supervisor")?
-                .with_sandbox(Some(sandbox))
-                .with_pondering(self.sandbox.allows_pondering())
-                .with_archives(Some(Arc::new(self.cache.open()?)))
-                .with_cores(cores.map(|cores| cores.bots.clone())),
-        )
+        Ok(launch.open(std::env::current_dir()?)?)
     }
 }
 

@@ -273,6 +273,31 @@ fn a_referee_plays_with_bots_behind_gates() {
 }
 
 #[test]
+fn an_arena_that_serves_plays_with_bots_that_have_tls() {
+    let mut site = Site::new();
+    certificates(&site);
+    let bot = start_bot(&mut site, "a.sock");
+    let port = start_gate(&mut site, &bot, "");
+    site.serve(&format!("--concurrency 1 {SHOWS}"));
+    let far = format!("grpcs://127.0.0.1:{port}");
+    for (file, bots) in [
+        ("cup.toml", [&*far, "house:random"]),
+        ("alone.toml", ["house:random"; 2]),
+    ] {
+        site.cup(file, "connect-four", "deals = 5", &bots);
+        let seed = site.arena.path("seed");
+        std::fs::write(&seed, "5").unwrap();
+        let name = file.trim_end_matches(".toml");
+        site.run(&format!(
+            "tournament submit {file} --seed-file {}",
+            seed.display()
+        ));
+        site.wait_for(name, "over");
+    }
+    assert_eq!(site.courses("cup"), site.courses("alone"));
+}
+
+#[test]
 fn a_bot_that_is_not_behind_its_gate_loses_its_games() {
     let mut site = tournament("deals = 1");
     certificates(&site);

@@ -16,8 +16,8 @@ use arena_events::{
 };
 use arena_tournament::{events, parse_limit};
 use clap::Args;
-use referee_bots::{BotOptions, Entry, LaunchContext};
-use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
+use referee_bots::{BotOptions, Entry, LaunchOptions};
+use referee_cli::LaunchArgs;
 use referee_core::{Limits, Root};
 use referee_games::game_name;
 use referee_worker::RecordFolder;
@@ -85,9 +85,7 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FOLDER")]
     records: Option<PathBuf>,
     #[command(flatten)]
-    sandbox: SandboxArgs,
-    #[command(flatten)]
-    bots_tls: BotsTlsArgs,
+    launch: LaunchArgs,
     /// Print all that can be found, with what is expected and how to fix it.
     #[arg(long)]
     list: bool,
@@ -124,17 +122,13 @@ impl Check {
             Some(folder) => std::path::absolute(folder.logs())?,
             None => printed.path().to_owned(),
         };
-        let sandbox = self.sandbox.around([&entry], [logs.clone()])?;
+        let sandbox = self.launch.around([&entry], [logs.clone()])?;
         referee_cli::sandbox::note(sandbox.as_ref());
-        let context = LaunchContext::new(
-            referee_cli::Hidden::supervisor()?,
-            Some(logs),
-            directory.clone(),
-        )
-        .context("could not start the supervisor")?
-        .with_sandbox(sandbox)
-        .with_pondering(self.sandbox.allows_pondering())
-        .with_dial(self.bots_tls.load()?);
+        let launch = LaunchOptions {
+            logs: Some(logs),
+            ..self.launch.options(sandbox)?
+        };
+        let context = launch.open(directory.clone())?;
         let bot_options = BotOptions {
             start_limit: self.start_limit,
             memory_limit: self.memory_limit.map(|mib| mib * 1024 * 1024),

@@ -13,7 +13,7 @@ use arena_store::GameRow;
 use arena_tournament::{Plan, events, find_game, parse_limit};
 use clap::Args;
 use referee_bots::{Entry, read_input_text};
-use referee_cli::sandbox::SandboxArgs;
+use referee_cli::LaunchArgs;
 use referee_core::{Limits, Root, Seat, is_printable};
 use referee_worker::Stop;
 use serde::Deserialize;
@@ -78,7 +78,7 @@ pub(crate) struct Cases {
     #[arg(long, env = "ARENA_START_LIMIT", default_value = "10s", value_parser = parse_limit)]
     start_limit: Duration,
     #[command(flatten)]
-    sandbox: SandboxArgs,
+    launch: LaunchArgs,
     #[command(flatten)]
     records: RecordArgs,
 }
@@ -154,7 +154,7 @@ impl Cases {
         let cases = self.read()?;
         let mut settings = Settings::defaults(kind)?;
         settings.records = self.records.clone();
-        settings.sandbox = self.sandbox;
+        settings.launch = self.launch.clone();
         // It has the seeds.
         settings.hidden.extend(self.cases.clone());
         settings.concurrency = Some(1);

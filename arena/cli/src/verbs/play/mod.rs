@@ -14,7 +14,7 @@ use arena_play::Seating;
 use arena_tournament::{parse_limit, secret_root};
 use clap::Args;
 use referee_bots::{Entry, LaunchContext};
-use referee_cli::{Hidden, net::BotsTlsArgs, sandbox::SandboxArgs};
+use referee_cli::LaunchArgs;
 use referee_core::{GameKind, Root};
 
 use self::{
@@ -74,9 +74,7 @@ pub(crate) struct Play {
     #[arg(long)]
     ascii: bool,
     #[command(flatten)]
-    sandbox: SandboxArgs,
-    #[command(flatten)]
-    bots_tls: BotsTlsArgs,
+    launch: LaunchArgs,
 }
 
 /// How people see the game, and say what they want.
@@ -165,14 +163,10 @@ impl Play {
                 arena_play::Player::Person(_) => None,
             });
             let bots: Vec<&Entry> = bots.collect();
-            let sandbox = self.sandbox.around(bots, [])?;
+            let sandbox = self.launch.around(bots, [])?;
             let directory =
                 std::env::current_dir().context("the folder of this process is gone")?;
-            let context = LaunchContext::new(Hidden::supervisor()?, None, directory)
-                .context("could not start the supervisor")?
-                .with_sandbox(sandbox)
-                .with_pondering(self.sandbox.allows_pondering())
-                .with_dial(self.bots_tls.load()?);
+            let context = self.launch.options(sandbox)?.open(directory)?;
             match form.play(commands, seating, &context).await? {
                 After::Left => return Ok(End::Done),
                 After::Interrupted => return Ok(End::Interrupted),

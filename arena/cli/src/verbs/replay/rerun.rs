@@ -12,8 +12,8 @@ use arena_review::{RerunReport, RerunRequest, ReviewError, rerun};
 use arena_tournament::{events, parse_limit};
 use clap::Args;
 use referee::{Pool, Reanswer, RerunEnd};
-use referee_bots::{Entry, LaunchContext};
-use referee_cli::{net::BotsTlsArgs, sandbox::SandboxArgs};
+use referee_bots::Entry;
+use referee_cli::LaunchArgs;
 use referee_core::{Seat, shorten};
 use referee_games::game;
 
@@ -43,9 +43,7 @@ pub(crate) struct Rerun {
     #[arg(long, value_parser = parse_limit)]
     move_limit: Option<Duration>,
     #[command(flatten)]
-    sandbox: SandboxArgs,
-    #[command(flatten)]
-    bots_tls: BotsTlsArgs,
+    launch: LaunchArgs,
     /// What goes to standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -77,13 +75,9 @@ impl Rerun {
         if self.format == Format::Text {
             self.heading(&request)?;
         }
-        let sandbox = self.sandbox.around([&entry], [])?;
+        let sandbox = self.launch.around([&entry], [])?;
         referee_cli::sandbox::note(sandbox.as_ref());
-        let context = LaunchContext::new(referee_cli::Hidden::supervisor()?, None, directory)
-            .context("could not start the supervisor")?
-            .with_sandbox(sandbox)
-            .with_pondering(self.sandbox.allows_pondering())
-            .with_dial(self.bots_tls.load()?);
+        let context = self.launch.options(sandbox)?.open(directory)?;
         let pool = Pool::new(1)?;
         let mut shown = Ok(());
         let each = |answer: &Reanswer| {

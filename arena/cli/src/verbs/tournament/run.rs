@@ -14,12 +14,13 @@ use arena_events::{
 use arena_ladder::ScheduleShape;
 use arena_store::{NewEntrant, NewTournament, Store, StoreError, Tournament, Wish};
 use arena_tournament::{
-    ChangedBot, Context, Definition, On, Plan, Planned, RunEnd, RunOptions, chance, changed_bots,
-    events, parse_limit, run_stored, secret_root, unix_ms,
+    ChangedBot, Context, Definition, On, Plan, Planned, RunEnd, chance, changed_bots, events,
+    parse_limit, run_stored, secret_root, unix_ms,
 };
 use clap::{Args, ValueEnum};
 use referee::BotSandbox;
-use referee_cli::{CacheArgs, PinArgs, net::BotsTlsArgs, sandbox::SandboxArgs};
+use referee_bots::LaunchOptions;
+use referee_cli::{CacheArgs, LaunchArgs, PinArgs};
 use referee_core::{Root, file_name};
 use referee_games::game_name;
 
@@ -99,9 +100,7 @@ pub(crate) struct GoOn {
     #[command(flatten)]
     cache: CacheArgs,
     #[command(flatten)]
-    sandbox: SandboxArgs,
-    #[command(flatten)]
-    bots_tls: BotsTlsArgs,
+    launch: LaunchArgs,
     #[command(flatten)]
     pin: PinArgs,
     /// How many games are played at once [default: the number of cores].
@@ -432,7 +431,7 @@ impl GoOn {
         let hidden = self.store.files().into_iter().chain([logs.clone()]);
         let hidden = hidden.chain(secrets);
         let bots = plan.bots.iter().map(|bot| &bot.entry);
-        let sandbox = self.sandbox.around(bots, hidden)?;
+        let sandbox = self.launch.around(bots, hidden)?;
         let archives = Archives::fetch(&self.cache, store, plan.entries()).await?;
         note_isolation(&plan, sandbox.as_ref());
         warn_of_changes(tournament, &plan);
@@ -448,14 +447,13 @@ impl GoOn {
             metrics.serve()?;
         }
         let concurrency = self.concurrency.map(|games| games as usize);
-        let options = RunOptions {
-            sandbox,
-            pondering: self.sandbox.allows_pondering(),
-            dial: self.bots_tls.load()?,
+        let launch = LaunchOptions {
+            logs: Some(std::path::absolute(logs)?),
             archives: archives.as_ref().map(|archives| archives.cache.clone()),
             cores: self.pin.cores()?,
-            ..run_options(plan.kind, concurrency, Some(logs), self.live && json)?
+            ..self.launch.options(sandbox)?
         };
+        let options = run_options(launch, plan.kind, concurrency, self.live && json);
         let game = game_name(plan.kind.info().name);
         let reporter = Reporter::new(&game, Some(name), json, &stop).with_bots(&plan);
         let reporter = Arc::new(reporter);

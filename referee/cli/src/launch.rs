@@ -1,0 +1,73 @@
+//! How bots are started and reached, as every verb and program is told it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use referee::{BotDial, BotSandbox};
+use referee_bots::{Entry, LaunchOptions};
+
+use crate::{Hidden, net::BotsTlsArgs, sandbox::SandboxArgs};
+
+/// How bots are started and reached.
+#[derive(Args, Clone, Debug, Default)]
+pub struct LaunchArgs {
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+    #[command(flatten)]
+    tls: BotsTlsArgs,
+}
+
+impl LaunchArgs {
+    /// How bots that run somewhere are dialled; all addresses may be.
+    ///
+    /// # Errors
+    ///
+    /// A file is wrong.
+    pub fn dial(&self) -> anyhow::Result<BotDial> {
+        self.tls.load()
+    }
+
+    /// The walls around these bots: see [`SandboxArgs::around`].
+    ///
+    /// # Errors
+    ///
+    /// The machine allows fewer walls than are asked for.
+    pub fn around<'e>(
+        &self,
+        bots: impl IntoIterator<Item = &'e Entry>,
+        hidden: impl IntoIterator<Item = PathBuf>,
+    ) -> anyhow::Result<Option<BotSandbox>> {
+        self.sandbox.around(bots, hidden)
+    }
+
+    /// The walls around whatever bot may come, which does not see what is hidden.
+    ///
+    /// # Errors
+    ///
+    /// The machine allows fewer walls than are asked for.
+    pub fn around_all(
+        &self,
+        hidden: impl IntoIterator<Item = PathBuf>,
+    ) -> anyhow::Result<BotSandbox> {
+        Ok(BotSandbox {
+            sandbox: self.sandbox.probe()?,
+            hidden: hidden.into_iter().collect(),
+            pondering: self.sandbox.allows_pondering(),
+        })
+    }
+
+    /// What bots are started and reached with, these walls around them; no logs, no cores of
+    /// their own, and no packed bots.
+    ///
+    /// # Errors
+    ///
+    /// A file is wrong, or this program can't be started again.
+    pub fn options(&self, sandbox: Option<BotSandbox>) -> anyhow::Result<LaunchOptions> {
+        Ok(LaunchOptions {
+            sandbox,
+            pondering: self.sandbox.allows_pondering(),
+            dial: self.dial()?,
+            ..LaunchOptions::new(Hidden::supervisor()?)
+        })
+    }
+}
