@@ -2,7 +2,8 @@
 
 use std::io;
 
-use referee::{Shortage, StartError};
+use referee::Shortage;
+use referee_bots::NotRunning;
 use referee_core::{Foul, SetupError};
 use tokio::task::JoinError;
 
@@ -37,11 +38,12 @@ pub(crate) enum Halt {
     Gone(Foul),
 }
 
-impl From<StartError> for Halt {
-    fn from(error: StartError) -> Self {
+impl From<NotRunning> for Halt {
+    fn from(error: NotRunning) -> Self {
         match error {
-            StartError::Foul(foul) => Self::Gone(foul),
-            StartError::Shortage(shortage) => Self::Failed(shortage.into()),
+            NotRunning::Foul(foul) => Self::Gone(foul),
+            NotRunning::Shortage(shortage) => Self::Failed(shortage.into()),
+            NotRunning::Socket(error) => Self::Failed(CheckError::Socket(error)),
         }
     }
 }

@@ -1,15 +1,12 @@
 //! The bot that is checked: one process of it, started anew when it has ended.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
-use referee::{ConnectError, Probe, Process, STOP_GRACE};
-use referee_bots::{BotOptions, Entry, LaunchContext, Source};
+use referee::Probe;
+use referee_bots::{BotOptions, Entry, LaunchContext, RunningBot};
 use referee_core::{Foul, GameKind};
 
-use crate::error::{CheckError, Halt};
+use crate::error::Halt;
 
 pub(crate) struct Host<'a> {
     entry: &'a Entry,
@@ -27,13 +24,9 @@ pub(crate) struct Death {
     pub(crate) after: Option<&'static dyn GameKind>,
 }
 
-/// A process that listens, and our connection to it.
+/// The bot as it runs.
 pub(crate) struct Running {
-    pub(crate) probe: Probe,
-    /// The process, where we started it.
-    pub(crate) process: Option<Arc<Process>>,
-    /// From its start until it took our connection.
-    pub(crate) took: Duration,
+    pub(crate) bot: RunningBot,
     /// The game that it was ready for last.
     ready_for: Option<&'static dyn GameKind>,
 }
@@ -65,7 +58,8 @@ impl<'a> Host<'a> {
     ///
     /// Our own failure, or the foul of a bot that can't be started or reached.
     pub(crate) async fn running(&mut self) -> Result<&Running, Halt> {
-        let process = self.running.as_ref().and_then(|one| one.process.clone());
+        let running = self.running.as_ref();
+        let process = running.and_then(|one| one.bot.process.clone());
         if let Some(process) = process
             && process.has_ended()
         {
@@ -85,40 +79,20 @@ impl<'a> Host<'a> {
     ///
     /// As for [`running`](Self::running).
     pub(crate) async fn probe(&mut self) -> Result<&Probe, Halt> {
-        Ok(&self.running().await?.probe)
+        Ok(&self.running().await?.bot.probe)
     }
 
     async fn start(&mut self) -> Result<Running, Halt> {
-        let within = self.options.start_limit;
-        let began = Instant::now();
-        let source = self
+        let started = self
             .context
-            .source(self.entry, self.options, None, self.started);
-        let (process, connected) = match source.map_err(CheckError::Socket)? {
-            Source::Running(address) => {
-                let dial = self.context.dial();
-                (None, Probe::connect(&address, dial, within).await)
-            }
-            Source::Process(launch) => {
-                self.started += 1;
-                let process = Arc::new(launch.start().await?);
-                let connected = Probe::of(process.clone(), within).await;
-                (Some(process), connected)
-            }
-        };
-        match connected {
-            Ok(probe) => Ok(Running {
-                probe,
-                process,
-                took: began.elapsed(),
-                ready_for: None,
-            }),
-            Err(ConnectError::Shortage(shortage)) => Err(Halt::Failed(shortage.into())),
-            Err(ConnectError::Failed(detail)) => Err(Halt::Gone(match process {
-                Some(_) => Foul::NoStart { detail },
-                None => Foul::Unreachable { detail },
-            })),
-        }
+            .run(self.entry, self.options, self.started)
+            .await;
+        // Those that did not start are counted, too.
+        self.started += 1;
+        Ok(Running {
+            bot: started?,
+            ready_for: None,
+        })
     }
 
     /// How a process ended that nobody had stopped, if this was noticed since the last
@@ -136,7 +110,7 @@ impl<'a> Host<'a> {
 
     /// The id of its process, where we started it.
     pub(crate) fn process(&self) -> Option<u32> {
-        Some(self.running.as_ref()?.process.as_ref()?.id())
+        Some(self.running.as_ref()?.bot.process.as_ref()?.id())
     }
 
     /// The last lines that its process has printed, where we started it. What it printed
@@ -144,9 +118,9 @@ impl<'a> Host<'a> {
     pub(crate) async fn last_output(&self) -> Vec<String> {
         const ARRIVES_WITHIN: Duration = Duration::from_millis(50);
         match &self.running {
-            Some(running) if running.process.is_some() => {
+            Some(running) if running.bot.process.is_some() => {
                 tokio::time::sleep(ARRIVES_WITHIN).await;
-                running.probe.last_output()
+                running.bot.probe.last_output()
             }
             _ => Vec::new(),
         }
@@ -170,7 +144,7 @@ impl<'a> Host<'a> {
     pub(crate) async fn has_ended(&self) -> bool {
         const A_MOMENT: Duration = Duration::from_millis(200);
         let running = self.running.as_ref();
-        let Some(process) = running.and_then(|one| one.process.as_ref()) else {
+        let Some(process) = running.and_then(|one| one.bot.process.as_ref()) else {
             return false;
         };
         let _ = tokio::time::timeout(A_MOMENT, process.ended()).await;
@@ -179,11 +153,8 @@ impl<'a> Host<'a> {
 
     /// Stops the process and all that it has started, so that the next stage has a new one.
     pub(crate) async fn renew(&mut self) {
-        if let Some(running) = self.running.take()
-            && let Some(process) = running.process
-        {
-            let _ = process.stop_and_report(STOP_GRACE).await;
-            process.ended().await;
+        if let Some(running) = self.running.take() {
+            running.bot.end().await;
         }
     }
 

@@ -1,11 +1,11 @@
 //! A bot in a game with people: one process, and a stream that is opened anew where a move was
 //! taken back.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
-use referee::{CLOSE_GRACE, ConnectError, Probe, ProbeStream, Process, STOP_GRACE, StartError};
-use referee_bots::{BotOptions, Entry, LaunchContext, Source};
+use referee::{CLOSE_GRACE, ProbeStream};
+use referee_bots::{BotOptions, Entry, LaunchContext, NotRunning, RunningBot};
 use referee_core::{Foul, GameKind, Limits, ThinkingTime};
 use referee_games::{Question, SeatReply};
 
@@ -14,7 +14,7 @@ use crate::PlayError;
 /// A bot that was started, or could not be.
 pub(crate) struct Guest {
     pub(crate) name: String,
-    running: Result<Running, Foul>,
+    running: Result<RunningBot, Foul>,
     stream: Option<ProbeStream>,
     /// What it was sent so far, with its answers.
     past: Vec<Bytes>,
@@ -22,11 +22,6 @@ pub(crate) struct Guest {
     pub(crate) can_resume: bool,
     /// Its next answer may have waited for its start.
     resumed: bool,
-}
-
-struct Running {
-    probe: Probe,
-    process: Option<Arc<Process>>,
 }
 
 impl Guest {
@@ -46,21 +41,11 @@ impl Guest {
             measure_memory: false,
             directory: None,
         };
-        let source = context.source(entry, &options, None, context.next_set());
-        let running = match source.map_err(PlayError::Socket)? {
-            Source::Running(address) => {
-                let connected = Probe::connect(&address, context.dial(), limits.start).await;
-                running(connected, None)?
-            }
-            Source::Process(launch) => match launch.start().await {
-                Ok(process) => {
-                    let process = Arc::new(process);
-                    let connected = Probe::of(process.clone(), limits.start).await;
-                    running(connected, Some(process))?
-                }
-                Err(StartError::Foul(foul)) => Err(foul),
-                Err(StartError::Shortage(shortage)) => return Err(shortage.into()),
-            },
+        let running = match context.run(entry, &options, context.next_set()).await {
+            Ok(running) => Ok(running),
+            Err(NotRunning::Foul(foul)) => Err(foul),
+            Err(NotRunning::Shortage(shortage)) => return Err(shortage.into()),
+            Err(NotRunning::Socket(error)) => return Err(PlayError::Socket(error)),
         };
         Ok(Self {
             name: entry.name.clone(),
@@ -155,28 +140,8 @@ impl Guest {
     /// Stops its process.
     pub(crate) async fn dismiss(self) {
         drop(self.stream);
-        if let Ok(Running {
-            process: Some(process),
-            ..
-        }) = self.running
-        {
-            let _ = process.stop_and_report(STOP_GRACE).await;
-            process.ended().await;
+        if let Ok(running) = self.running {
+            running.end().await;
         }
-    }
-}
-
-/// A connection to it, or the foul of a bot that takes none.
-fn running(
-    connected: Result<Probe, ConnectError>,
-    process: Option<Arc<Process>>,
-) -> Result<Result<Running, Foul>, PlayError> {
-    match connected {
-        Ok(probe) => Ok(Ok(Running { probe, process })),
-        Err(ConnectError::Shortage(shortage)) => Err(shortage.into()),
-        Err(ConnectError::Failed(detail)) => Ok(Err(match process {
-            Some(_) => Foul::NoStart { detail },
-            None => Foul::Unreachable { detail },
-        })),
     }
 }

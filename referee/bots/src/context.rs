@@ -248,7 +248,7 @@ impl LaunchContext {
     }
 
     /// How the address of a bot is dialled. Whoever said where it runs allows that.
-    fn dial_of(&self, entry: &Entry) -> BotDial {
+    pub(crate) fn dial_of(&self, entry: &Entry) -> BotDial {
         let dial = self.dial.clone();
         match self.address(entry) {
             None => dial,

@@ -16,6 +16,7 @@ mod input;
 mod launcher;
 mod needs;
 mod packed;
+mod running;
 
 pub use context::{BotAddress, BotOptions, LaunchContext, LaunchError, LaunchOptions, Source};
 pub use entry::{Entry, SpecError, is_of_a_name};
@@ -26,3 +27,4 @@ pub use input::{open_input, read_input, read_input_text, read_stream_text};
 pub use launcher::{Launcher, Reach, Reader, Scheme, Schemes, Trust};
 pub use needs::{has_program, is_label, machine_label, needs_of_file};
 pub use packed::{PackedSpec, PackedSpecError, stays_in_folder};
+pub use running::{NotRunning, RunningBot};

@@ -46,7 +46,7 @@ impl Start {
         Ok(Self {
             are_named,
             kinds: kinds.into_iter(),
-            took: Some(examiner.host.running().await?.took),
+            took: Some(examiner.host.running().await?.bot.took),
             is_kept_waiting: false,
             subjects: Vec::new(),
         })

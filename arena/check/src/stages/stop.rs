@@ -23,7 +23,7 @@ pub(crate) async fn stop(examiner: &mut Examiner<'_>) -> Result<StageOutcome, Ha
     if examiner.is_left_open {
         examiner.host.renew().await;
     }
-    let process = examiner.host.running().await?.process.clone();
+    let process = examiner.host.running().await?.bot.process.clone();
     let process = process.expect("we start its processes");
     let (report, waited) = stop_watched(&process).await?;
     let Some(report) = report else {
