@@ -63,7 +63,7 @@ const FORBIDDEN: &[Arrow] = &[
 
     ("referee-bots", "referee-worker", "how a bot starts is no matter of leases"),
     ("referee-bots", "arena", "who starts a bot does not know what for"),
-    ("referee-bots", "arena-proto", "who starts a bot asks it nothing"),
+    ("referee-bots", "arena-store", "results are no matter of a start"),
     ("referee-bots", "clap", "the engine reads no arguments"),
     ("referee-bots", "anstream", "the engine never prints"),
     ("referee-bots", "bot-kit", "the referee never trusts a bot"),
