@@ -195,6 +195,39 @@ def test_a_game_gets_its_start_and_its_end(flavour: Flavour, tmp_path: Path) -> 
     ]
 
 
+def test_every_kind_of_foul_and_ending_of_the_protocol_has_a_name() -> None:
+    for ours, theirs, prefix in [
+        (FoulKind, envelope.FoulKind, "FOUL_KIND_"),
+        (Ending, envelope.Ending, "ENDING_"),
+    ]:
+        names = {name.removeprefix(prefix): number for name, number in theirs.items()}
+        names["UNKNOWN"] = names.pop("UNSPECIFIED")
+        assert names == {kind.name: kind.value for kind in ours}
+
+
+def test_what_a_newer_referee_says_of_an_end_is_unknown(flavour: Flavour, tmp_path: Path) -> None:
+    told: list[GameOver] = []
+
+    class Listening(Leftmost):
+        def game_over(self, over: GameOver) -> None:
+            told.append(over)
+
+    over = envelope.GameOver(
+        results=[envelope.SeatResult(place=1, score=1), envelope.SeatResult(place=2, score=-1)],
+        reason="something new",
+    )
+    # As the bytes of a newer protocol have it.
+    over.MergeFromString(b"\x0a\x02\x18\x63\x10\x63")
+    bot = flavour.bot("left", "1").connect_four(flavour.of(Listening))
+    with serving(bot, tmp_path) as channel:
+        stream = Stream(channel)
+        stream.ready()
+        stream.send(over=over)
+        assert stream.close() == []
+    assert told[0].results[2].foul is FoulKind.UNKNOWN
+    assert told[0].ending is Ending.UNKNOWN
+
+
 def test_every_game_has_an_object_of_its_own(flavour: Flavour, tmp_path: Path) -> None:
     class Counting(ConnectFourBot):
         def __init__(self, start: GameStart) -> None:

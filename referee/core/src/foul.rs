@@ -228,6 +228,26 @@ impl std::fmt::Display for Foul {
 }
 
 impl FoulKind {
+    /// Every kind, in the order in which they are declared.
+    pub const ALL: [Self; 16] = [
+        Self::Unreachable,
+        Self::NoStart,
+        Self::Unsupported,
+        Self::Crashed,
+        Self::HungUp,
+        Self::Resigned,
+        Self::ErrorStatus,
+        Self::Malformed,
+        Self::WrongNumber,
+        Self::Unsolicited,
+        Self::Oversized,
+        Self::Flooded,
+        Self::Interfered,
+        Self::MemoryExceeded,
+        Self::Illegal,
+        Self::Late,
+    ];
+
     /// Its name in one or two words, for tables.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -261,6 +281,35 @@ impl FoulKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_has_every_kind() {
+        // A new kind does not compile here; then it belongs into the list too.
+        let place = |kind| match kind {
+            FoulKind::Unreachable => 0,
+            FoulKind::NoStart => 1,
+            FoulKind::Unsupported => 2,
+            FoulKind::Crashed => 3,
+            FoulKind::HungUp => 4,
+            FoulKind::Resigned => 5,
+            FoulKind::ErrorStatus => 6,
+            FoulKind::Malformed => 7,
+            FoulKind::WrongNumber => 8,
+            FoulKind::Unsolicited => 9,
+            FoulKind::Oversized => 10,
+            FoulKind::Flooded => 11,
+            FoulKind::Interfered => 12,
+            FoulKind::MemoryExceeded => 13,
+            FoulKind::Illegal => 14,
+            FoulKind::Late => 15,
+        };
+        assert!(
+            FoulKind::ALL
+                .into_iter()
+                .map(place)
+                .eq(0..FoulKind::ALL.len())
+        );
+    }
 
     #[test]
     fn evidence_is_one_line_that_fits() {

@@ -212,3 +212,17 @@ fn notice_envelope(call: Call) -> Bytes {
 fn duration(time: Duration) -> Option<prost_types::Duration> {
     time.try_into().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_foul_and_no_other_is_in_the_protocol() {
+        let numbers = FoulKind::ALL.map(|kind| i32::from(foul_kind(kind)));
+        let mut sorted = numbers.to_vec();
+        sorted.sort_unstable();
+        assert!(sorted.iter().copied().eq(1..=FoulKind::ALL.len() as i32));
+        assert!(ProtoFoul::try_from(FoulKind::ALL.len() as i32 + 1).is_err());
+    }
+}

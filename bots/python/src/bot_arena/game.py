@@ -22,6 +22,8 @@ from bot_arena._proto.arena.v1 import envelope_pb2 as proto
 class FoulKind(IntEnum):
     """What a seat can do wrong."""
 
+    UNKNOWN = 0
+    """A kind that this kit does not know: the referee is newer."""
     UNREACHABLE = 1
     NO_START = 2
     UNSUPPORTED = 3
@@ -37,15 +39,26 @@ class FoulKind(IntEnum):
     LATE = 13
     FLOODED = 14
     INTERFERED = 15
+    RESIGNED = 16
+
+    @classmethod
+    def _missing_(cls, value: object) -> FoulKind:
+        return cls.UNKNOWN
 
 
 class Ending(IntEnum):
     """What ended a game."""
 
+    UNKNOWN = 0
+    """Something that this kit does not know: the referee is newer."""
     PLAYED = 1
     FOUL = 2
     RESIGNED = 3
     VOID = 4
+
+    @classmethod
+    def _missing_(cls, value: object) -> Ending:
+        return cls.UNKNOWN
 
 
 @dataclass(frozen=True)
