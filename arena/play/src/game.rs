@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
+use referee::Shortage;
 use referee_bots::{Entry, LaunchContext};
 use referee_core::{
     Foul, GameKind, Limits, PerSeat, Record, Scene, Seat, Seed, SetupError, ThinkingTime, Watch,
@@ -240,30 +241,39 @@ impl PeopleGame {
     }
 
     /// Plays on until people are asked or the game is over.
-    pub async fn play_on(&mut self) -> Turn {
+    ///
+    /// # Errors
+    ///
+    /// As for [`step`](Self::step).
+    pub async fn play_on(&mut self) -> Result<Turn, PlayError> {
         loop {
-            if let Some(turn) = self.step().await {
-                return turn;
+            if let Some(turn) = self.step().await? {
+                return Ok(turn);
             }
         }
     }
 
     /// Plays on for one round of questions: none where nobody but bots was asked, and there is more
     /// to play.
-    pub async fn step(&mut self) -> Option<Turn> {
+    ///
+    /// # Errors
+    ///
+    /// This machine lacks what it takes to know why a bot is silent. That is no foul of the bot:
+    /// the game can go on, here or in another process.
+    pub async fn step(&mut self) -> Result<Option<Turn>, PlayError> {
         if self.record.is_some() {
-            return Some(Turn::Over);
+            return Ok(Some(Turn::Over));
         }
         if !self.open.is_empty() {
-            self.ask_bots().await;
+            self.ask_bots().await?;
             let people = self.waiting_for();
             if !people.is_empty() {
-                return Some(Turn::People(people));
+                return Ok(Some(Turn::People(people)));
             }
             self.close_round();
         }
         self.next();
-        self.record.is_some().then_some(Turn::Over)
+        Ok(self.record.is_some().then_some(Turn::Over))
     }
 
     /// Says which question or notice is next, and hands it on.
@@ -306,7 +316,7 @@ impl PeopleGame {
     }
 
     /// Asks all bots that have not answered, at once.
-    async fn ask_bots(&mut self) {
+    async fn ask_bots(&mut self) -> Result<(), Shortage> {
         let start = self.fixture.limits.start;
         let open = &mut self.open;
         let asking = self.chairs.iter_mut().filter_map(|(seat, chair)| {
@@ -319,9 +329,14 @@ impl PeopleGame {
             }
         });
         let asking: Vec<_> = asking.collect();
+        let mut lack = None;
         for (at, heard) in join_all(asking).await {
-            open[at].heard = Some(heard);
+            match heard {
+                Ok(heard) => open[at].heard = Some(heard),
+                Err(shortage) => lack = Some(shortage),
+            }
         }
+        lack.map_or(Ok(()), Err)
     }
 
     /// The people who have not answered.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use referee::{CLOSE_GRACE, ProbeStream};
+use referee::{CLOSE_GRACE, ProbeStream, Shortage};
 use referee_bots::{BotOptions, Entry, LaunchContext, NotRunning, RunningBot};
 use referee_core::{Foul, GameKind, Limits, ThinkingTime};
 use referee_games::{Question, SeatReply};
@@ -93,14 +93,20 @@ impl Guest {
 
     /// Asks it. One that was resumed first has the time to start; nobody knows what of its answer
     /// that was.
+    ///
+    /// # Errors
+    ///
+    /// We could not find out what its silence means; it may be asked again.
     pub(crate) async fn ask(
         &mut self,
         question: Question,
         start: Duration,
-    ) -> (SeatReply, ThinkingTime) {
+    ) -> Result<(SeatReply, ThinkingTime), Shortage> {
         let stream = match (&self.running, &mut self.stream) {
-            (Err(foul), _) => return (SeatReply::Foul(foul.clone()), ThinkingTime::default()),
-            (Ok(_), None) => return (SeatReply::Foul(Foul::HungUp), ThinkingTime::default()),
+            (Err(foul), _) => {
+                return Ok((SeatReply::Foul(foul.clone()), ThinkingTime::default()));
+            }
+            (Ok(_), None) => return Ok((SeatReply::Foul(Foul::HungUp), ThinkingTime::default())),
             (Ok(_), Some(stream)) => stream,
         };
         let limit = question.limit;
@@ -110,17 +116,7 @@ impl Guest {
             limit: limit.saturating_add(extra),
             ..question
         };
-        let reply = match stream.ask(asked).await {
-            Ok(reply) => reply,
-            Err(shortage) => {
-                // There is nobody else to play on with.
-                let detail = shortage.to_string();
-                return (
-                    SeatReply::Foul(Foul::Crashed { detail }),
-                    ThinkingTime::default(),
-                );
-            }
-        };
+        let reply = stream.ask(asked).await?;
         let mut thought = reply.thought;
         if resumed && matches!(reply.heard, SeatReply::Answer(_)) && thought.counted >= limit {
             let counted = limit.saturating_sub(Duration::from_micros(1));
@@ -129,7 +125,7 @@ impl Guest {
                 excused: thought.counted - counted,
             };
         }
-        (reply.heard, thought)
+        Ok((reply.heard, thought))
     }
 
     /// It answered, and its answer stood.

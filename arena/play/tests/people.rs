@@ -38,7 +38,7 @@ async fn begin(kind: &'static dyn GameKind, seed: u64) -> PeopleGame {
 
 /// Plays with any legal moves to the end, or until so many were made.
 async fn play(game: &mut PeopleGame, dice: &mut Dice, mut moves: usize) {
-    while let Turn::People(seats) = game.play_on().await {
+    while let Turn::People(seats) = game.play_on().await.unwrap() {
         for seat in seats {
             if moves == 0 {
                 return;
@@ -82,7 +82,7 @@ async fn moves_are_taken_back_to_the_first_and_the_game_is_as_it_was() {
     for kind in GAMES.iter().copied().filter(|kind| !kind.has_secrets()) {
         for seed in 0..5 {
             let mut game = begin(kind, seed).await;
-            let Turn::People(asked) = game.play_on().await else {
+            let Turn::People(asked) = game.play_on().await.unwrap() else {
                 panic!("the first question");
             };
             let seen = |game: &PeopleGame| -> Vec<_> {
@@ -104,7 +104,7 @@ async fn moves_are_taken_back_to_the_first_and_the_game_is_as_it_was() {
                         break;
                     }
                 }
-                assert_eq!(game.play_on().await, Turn::People(asked.clone()));
+                assert_eq!(game.play_on().await.unwrap(), Turn::People(asked.clone()));
                 assert_eq!(seen(&game), first, "{} {seed}", kind.info().name);
                 assert_eq!(game.moves(asked[0]).count(), 0);
             }
@@ -120,7 +120,7 @@ async fn where_several_people_play_a_game_with_secrets_no_move_is_taken_back() {
     let mut tried = 0;
     for kind in GAMES.iter().copied().filter(|kind| kind.has_secrets()) {
         let mut game = begin(kind, 2).await;
-        let Turn::People(asked) = game.play_on().await else {
+        let Turn::People(asked) = game.play_on().await.unwrap() else {
             panic!("the first question");
         };
         assert_eq!(game.take_back(asked[0]).await, Err(NotTakenBack::NoMove));
@@ -149,7 +149,7 @@ async fn who_resigns_leaves_and_the_record_is_proved() {
     for kind in GAMES.iter().copied() {
         let mut game = begin(kind, 3).await;
         play(&mut game, &mut dice(3), 5).await;
-        let Turn::People(asked) = game.play_on().await else {
+        let Turn::People(asked) = game.play_on().await.unwrap() else {
             panic!("nobody is asked");
         };
         game.resign(asked[0]);
@@ -167,13 +167,13 @@ async fn a_game_goes_on_elsewhere_from_its_answers() {
         for moves in [0, 1, 9, usize::MAX] {
             let mut game = begin(kind, 6).await;
             play(&mut game, &mut dice(6), moves).await;
-            let turn = game.play_on().await;
+            let turn = game.play_on().await.unwrap();
             // As a file has them.
             let kept = serde_json::to_string(game.answers()).unwrap();
             let answers = serde_json::from_str(&kept).unwrap();
             let again = PeopleGame::resume(seating(kind, 6), answers, &context()).await;
             let mut again = again.unwrap();
-            assert_eq!(again.play_on().await, turn);
+            assert_eq!(again.play_on().await.unwrap(), turn);
             for seat in Seat::all(kind.info().seats) {
                 assert_eq!(again.scene(seat), game.scene(seat));
                 assert_eq!(again.legal(seat), game.legal(seat));
@@ -201,12 +201,12 @@ async fn whoever_is_timed_loses_when_the_time_is_up() {
     timed.people_are_timed = true;
     timed.limits.per_move = Duration::from_millis(1);
     let mut game = PeopleGame::begin(timed, &context()).await.unwrap();
-    assert!(matches!(game.play_on().await, Turn::People(_)));
+    assert!(matches!(game.play_on().await.unwrap(), Turn::People(_)));
     while std::time::Instant::now() < game.deadline().unwrap() {
         std::thread::yield_now();
     }
     game.time_is_up();
-    assert_eq!(game.play_on().await, Turn::Over);
+    assert_eq!(game.play_on().await.unwrap(), Turn::Over);
     let record = game.record().unwrap();
     let foul = record.result.verdict.foul(Seat::new(0)).unwrap();
     assert_eq!(foul.kind(), FoulKind::Late);

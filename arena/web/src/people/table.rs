@@ -10,7 +10,7 @@ use std::{
 };
 
 use arena_play::{
-    EvaluationQuestion, HintQuestion, NotTakenBack, PeopleGame, PlayedMove, Slip, Turn,
+    EvaluationQuestion, HintQuestion, NotTakenBack, PeopleGame, PlayError, PlayedMove, Slip, Turn,
 };
 use referee_core::{GameKind, Record, Scene, Seat};
 use tokio::{
@@ -420,11 +420,18 @@ impl Table {
         };
         match played.await {
             Ok(mut game) => {
-                tokio::select! {
-                    () = self.stop.cancelled() => {}
-                    () = self.play(&mut game, &mut heard, &shows) => {}
-                }
+                let ended = tokio::select! {
+                    () = self.stop.cancelled() => Ok(()),
+                    ended = self.play(&mut game, &mut heard, &shows) => ended,
+                };
                 game.end().await;
+                if let Err(error) = ended {
+                    // It is kept, and goes on when the arena starts again.
+                    tracing::warn!(id = self.id, %error, "a game of people can't go on");
+                    let failed = Some(error.to_string());
+                    shows.send_modify(|view| Arc::make_mut(view).failed = failed);
+                    self.over();
+                }
             }
             Err(failed) => {
                 tracing::warn!(id = self.id, failed, "a game of people can't be played");
@@ -450,9 +457,9 @@ impl Table {
         game: &mut PeopleGame,
         heard: &mut mpsc::Receiver<Command>,
         shows: &watch::Sender<Arc<View>>,
-    ) {
+    ) -> Result<(), PlayError> {
         loop {
-            let turn = game.step().await;
+            let turn = game.step().await?;
             match turn {
                 None => {
                     self.show(game, &[], shows);
@@ -463,7 +470,7 @@ impl Table {
                     self.save(game);
                     self.show(game, &[], shows);
                     self.finish(game);
-                    return;
+                    return Ok(());
                 }
                 Some(Turn::People(seats)) => {
                     self.save(game);

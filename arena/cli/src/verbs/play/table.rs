@@ -47,7 +47,7 @@ impl<'a> Table<'a> {
 
     async fn rounds(&mut self, game: &mut PeopleGame, input: &mut Input) -> anyhow::Result<After> {
         loop {
-            match game.play_on().await {
+            match game.play_on().await? {
                 Turn::People(seats) => {
                     for seat in seats {
                         match self.turn(game, seat, input).await? {

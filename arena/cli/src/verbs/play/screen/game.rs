@@ -67,7 +67,7 @@ impl GameScreen<'_> {
         loop {
             self.show(game, GamePhase::Waiting, self.thinking(game));
             let turn = match self.wait(game.step()).await? {
-                Ok(turn) => turn,
+                Ok(turn) => turn?,
                 Err(after) => return Ok(after),
             };
             match turn {
