@@ -111,6 +111,21 @@ impl LaunchOptions {
         }
     }
 
+    /// Makes the folder of logs.
+    ///
+    /// # Errors
+    ///
+    /// It can't be made.
+    pub fn make_logs(&self) -> Result<(), LaunchError> {
+        let Some(logs) = &self.logs else {
+            return Ok(());
+        };
+        std::fs::create_dir_all(logs).map_err(|error| LaunchError::Logs {
+            path: logs.clone(),
+            error,
+        })
+    }
+
     /// Makes the folder of logs and starts the supervisor. Bots are run in `directory`, and their
     /// relative paths begin there.
     ///
@@ -118,12 +133,7 @@ impl LaunchOptions {
     ///
     /// Either can't be done.
     pub fn open(self, directory: PathBuf) -> Result<LaunchContext, LaunchError> {
-        if let Some(logs) = &self.logs {
-            std::fs::create_dir_all(logs).map_err(|error| LaunchError::Logs {
-                path: logs.clone(),
-                error,
-            })?;
-        }
+        self.make_logs()?;
         let supervisor = Supervisor::start(self.supervisor).map_err(LaunchError::Supervisor)?;
         Ok(LaunchContext {
             supervisor: Arc::new(supervisor),

@@ -130,6 +130,8 @@ impl WorkArgs {
         let mut launch = self.launch.options(Some(sandbox))?;
         self.bots_at.check(&launch.dial)?;
         launch.logs = self.logs.clone().map(std::path::absolute).transpose()?;
+        // A folder that can't be made is said before anybody is waited for.
+        launch.make_logs()?;
         // A worker that has not joined holds no work back.
         tokio::select! {
             there = self.bots_at.wait(&launch.dial) => there?,

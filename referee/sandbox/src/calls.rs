@@ -199,7 +199,6 @@ const FILES: &[i64] = &[
     SYS_mknodat,
     SYS_newfstatat,
     SYS_openat,
-    SYS_openat2,
     SYS_pread64,
     SYS_preadv,
     SYS_preadv2,
@@ -225,7 +224,8 @@ const FILES: &[i64] = &[
     SYS_writev,
 ];
 
-/// Pipes, events and waiting for them: between processes that one of them has started.
+/// Pipes, events and waiting for them: between processes that one of them has started, but for
+/// what the kernel counts for each user.
 const PIPES: &[i64] = &[
     SYS_epoll_create1,
     SYS_epoll_ctl,

@@ -1,8 +1,8 @@
 //! Refuses system calls that no bot needs, and that attacks and tools need, or by which bots
 //! that share nothing but a read-only file could tell each other something. What is neither in
 //! the list of `calls.rs` nor refused here with another error is unknown (`ENOSYS`): runtimes find
-//! what they expect on older kernels, and do without. `clone3` is so, which has its flags in
-//! memory, where no filter sees them; `clone` is used then. And `statfs`: the free blocks of the
+//! what they expect on older kernels, and do without. `clone3` and `openat2` are so, which have their flags
+//! in memory, where no filter sees them; `clone` and `openat` are used then. And `statfs`: the free blocks of the
 //! disk tell what others have written, which stays when they have ended. It restricts the calling
 //! thread and what is started from it.
 
@@ -113,6 +113,10 @@ const MPOL_F_ADDR: u64 = 1 << 1;
 /// have them in different types.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
+
+/// Kinds of requests of `ioctl` to file systems: ext4 and most others (`f`), xfs (`X`), btrfs and
+/// shared copies.
+const FILE_SYSTEMS: [u64; 3] = [0x66, 0x58, 0x94];
 
 /// What makes or finds shared memory and queues that outlive a process.
 const OUTLIVING: &[i64] = &[SYS_mq_open, SYS_msgget, SYS_semget, SYS_shmget];
@@ -232,15 +236,18 @@ fn not_permitted(also: Refused) -> Rules {
     Ok(rules)
 }
 
-/// Reads that tell whether a file is in memory, or leave it as it was: as on file systems that
-/// can't do so.
+/// Reads that tell whether a file is in memory, or leave it as it was, and requests to a file
+/// system: as where it can't do so. Some of these tell which parts of a file have been looked up,
+/// or how much of the disk is free.
 fn not_supported() -> Rules {
+    let is_of = |kind: u64| all_of([argument(1, SeccompCmpOp::MaskedEq(0xff00), kind << 8)?]);
+    let requests: Result<_, _> = FILE_SYSTEMS.into_iter().map(is_of).collect();
     let has_flag = |flag: i32| {
         let flag = u64::from(flag.unsigned_abs());
         all_of([argument(5, SeccompCmpOp::MaskedEq(flag), flag)?])
     };
     let asks = vec![has_flag(RWF_NOWAIT)?, has_flag(RWF_DONTCACHE)?];
-    Ok([(SYS_preadv2, asks)].into())
+    Ok([(SYS_preadv2, asks), (SYS_ioctl, requests?)].into())
 }
 
 /// Calls that are invalid with some of their arguments.

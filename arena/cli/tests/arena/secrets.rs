@@ -259,20 +259,26 @@ fn cold_book(arena: &Arena, bot: &str) -> String {
 
 #[test]
 fn what_a_bot_whispers_is_heard_neither_at_its_table_nor_by_its_next_process() {
-    let heard = |arena: Arena| {
-        let bots = ["v0", "v1"].map(|bot| {
-            let book = cold_book(&arena, bot);
-            villain(bot, &format!("whispers --max-games 1 --book '{book}'"))
-        });
-        let bots = bots.join(" ");
-        let line = format!("match mahjong {bots} --deals 2 --concurrency 1 --format json");
-        fouls(&events(&done(&arena.run(&line))))
+    let whispers = |arena: &Arena, bot: &str| {
+        let book = cold_book(arena, bot);
+        villain(bot, &format!("whispers --max-games 1 --book '{book}'"))
     };
-    assert_eq!(heard(Arena::new()), [""; 0]);
-    // So it does hear what is to be heard.
-    let heard = heard(Arena::new().without_walls()).join("\n");
-    assert!(heard.contains("by the pages of"), "{heard}");
-    assert!(heard.contains("by record locks"), "{heard}");
+    let heard = |arena: &Arena, bots: &str, deals: u32| {
+        let line = format!("match mahjong {bots} --deals {deals} --concurrency 1 --format json");
+        fouls(&events(&done(&arena.run(&line)))).join("\n")
+    };
+    let arena = Arena::new();
+    let two = ["v0", "v1"].map(|bot| whispers(&arena, bot)).join(" ");
+    assert_eq!(heard(&arena, &two, 2), "");
+    // So each way is heard where there is nothing else to hear: by the next process, ...
+    let arena = Arena::new().without_walls();
+    let one = format!("{} --bot house:random", whispers(&arena, "v0"));
+    let said = heard(&arena, &one, 1);
+    assert!(said.contains("by the pages of"), "{said}");
+    // ... and at the table.
+    let two = ["v0", "v1"].map(|bot| villain(bot, "whispers --max-games 1"));
+    let said = heard(&arena, &two.join(" "), 2);
+    assert!(said.contains("by record locks"), "{said}");
 }
 
 /// Hands that a set-up deals, the same in every round.

@@ -411,12 +411,16 @@ impl Table {
         shows: watch::Sender<Arc<View>>,
     ) {
         let kept = lock(&self.kept).clone();
+        // What failed, and whether the game can go on another time.
         let played = async {
-            let seating =
-                seating(&self.people, self.kind, &kept).map_err(|error| error.to_string())?;
+            let seating = seating(&self.people, self.kind, &kept)
+                .map_err(|error| (error.to_string(), false))?;
             let context = &self.people.options.context;
             let resumed = PeopleGame::resume(seating, kept.answers.clone(), context);
-            resumed.await.map_err(|error| error.to_string())
+            resumed.await.map_err(|error| {
+                let is_ours = matches!(error, PlayError::Shortage(_) | PlayError::Socket(_));
+                (error.to_string(), is_ours)
+            })
         };
         match played.await {
             Ok(mut game) => {
@@ -424,6 +428,9 @@ impl Table {
                     () = self.stop.cancelled() => Ok(()),
                     ended = self.play(&mut game, &mut heard, &shows) => ended,
                 };
+                if !self.is_over.load(Ordering::Acquire) {
+                    self.save(&game);
+                }
                 game.end().await;
                 if let Err(error) = ended {
                     // It is kept, and goes on when the arena starts again.
@@ -433,10 +440,10 @@ impl Table {
                     self.over();
                 }
             }
-            Err(failed) => {
+            Err((failed, is_kept)) => {
                 tracing::warn!(id = self.id, failed, "a game of people can't be played");
                 let folder = &self.people.options.folder;
-                if let Err(error) = kept::remove(folder, &self.id) {
+                if !is_kept && let Err(error) = kept::remove(folder, &self.id) {
                     tracing::error!(id = self.id, %error, "it can't be removed");
                 }
                 shows.send_modify(|view| Arc::make_mut(view).failed = Some(failed));

@@ -162,6 +162,8 @@ context = ctypes.create_string_buffer(8)
 span = ctypes.create_string_buffer(struct.pack('QQ', 0, 4096))
 lock = struct.pack('hhqqi', fcntl.F_RDLCK, 0, 0, 1, 0)
 blocks = ctypes.create_string_buffer(256)
+path = ctypes.create_string_buffer(b'/etc/passwd')
+how = ctypes.create_string_buffer(struct.pack('QQQ', 0, 0, 0x20))
 def call(*arguments): return libc.syscall(*(arguments + (0,) * (7 - len(arguments))))
 tried = {
   'mincore': lambda: call(27, page, 4096, address),
@@ -180,6 +182,8 @@ tried = {
   'node of a page': lambda: call(239, address, 0, 0, page, 3),
   'free blocks of a disk': lambda: call(138, file, ctypes.addressof(blocks)),
   'free blocks by path': lambda: os.statvfs('/usr') and 0,
+  'request to a file system': lambda: fcntl.ioctl(file, 0x80086601, known) and 0,
+  'openat2': lambda: call(437, -100, ctypes.addressof(path), ctypes.addressof(how), 24),
   'call of x32': lambda: call(0x40000000 + 39),
 }
 for name, ask in tried.items():
@@ -205,6 +209,7 @@ fn calls_that_tell_what_is_in_memory_or_who_uses_a_file_are_refused() {
         "who has a lock",
         "free blocks of a disk",
         "free blocks by path",
+        "openat2",
     ] {
         assert!(said.lines().any(|line| line == one), "{one}: {said}");
     }
