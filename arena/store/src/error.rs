@@ -272,48 +272,8 @@ fn cure_of_postgres(code: &str) -> Cure {
 
 #[cfg(test)]
 mod tests {
-    use std::{borrow::Cow, fmt};
-
-    use sqlx::error::{DatabaseError, ErrorKind};
-
     use super::*;
-
-    #[derive(Debug)]
-    struct Coded(&'static str);
-
-    impl fmt::Display for Coded {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(self.0)
-        }
-    }
-
-    impl std::error::Error for Coded {}
-
-    impl DatabaseError for Coded {
-        fn message(&self) -> &str {
-            self.0
-        }
-
-        fn code(&self) -> Option<Cow<'_, str>> {
-            Some(self.0.into())
-        }
-
-        fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
-            self
-        }
-
-        fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
-            self
-        }
-
-        fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
-            self
-        }
-
-        fn kind(&self) -> ErrorKind {
-            ErrorKind::Other
-        }
-    }
+    use crate::simulated::coded;
 
     #[test]
     fn each_code_of_a_database_says_what_it_waits_for() {
@@ -350,7 +310,7 @@ mod tests {
             ),
         ] {
             for code in codes.split_whitespace() {
-                let error = StoreError::from(sqlx::Error::Database(Box::new(Coded(code))));
+                let error = StoreError::from(coded(code));
                 assert_eq!(error.cure(), cure, "{code}");
             }
         }

@@ -21,6 +21,7 @@ mod result_writer;
 mod results;
 mod server;
 mod session;
+mod simulated;
 mod sql;
 mod store;
 mod tournament;
@@ -38,7 +39,8 @@ pub use referee_core::pack::{UnpackError, pack, unpack};
 pub use result_writer::{Commit, CommitPacing, ResultWriter};
 pub use results::{DistinctGames, FirstFoul, GameFilter, ScoredGroup};
 pub use server::StoreTlsFiles;
-pub use session::{StatementFault, StatementFaults};
+pub use session::StatementFaults;
+pub use simulated::{FaultMoment, StatementFault};
 pub use store::Store;
 pub use tournament::{
     NewEntrant, NewTournament, QueuedTournament, Tournament, TournamentId, TournamentState,

@@ -14,23 +14,11 @@ use sqlx::{
     pool::PoolConnection,
 };
 
-use crate::StoreError;
+use crate::{FaultMoment, StatementFault, StoreError};
 
 /// How long a database may take to roll back. A server that does not answer would keep the
 /// place of the connection in its pool.
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(5);
-
-/// What happens to a statement instead of what the database would do, in a test.
-#[derive(Debug)]
-pub enum StatementFault {
-    /// The database does not run it.
-    Before(sqlx::Error),
-    /// The database does not run it, and ends the transaction: so does SQLite when the disk
-    /// is full.
-    Ends(sqlx::Error),
-    /// The database runs it, and nobody hears of that.
-    After(sqlx::Error),
-}
 
 /// Says of each statement, by its text, whether it fails.
 pub type StatementFaults = dyn Fn(&str) -> Option<StatementFault> + Send + Sync;
@@ -68,23 +56,20 @@ impl Session {
     ) -> Result<Vec<Step>, sqlx::Error> {
         let connection: &mut AnyConnection = &mut self.connection;
         let fault = faults(sql.as_str());
-        match fault {
-            Some(StatementFault::Before(error)) => return Err(error),
-            Some(StatementFault::Ends(error)) => {
+        if let Some(fault) = fault
+            && fault.moment != FaultMoment::After
+        {
+            if fault.moment == FaultMoment::Ends {
                 // Where there was no transaction it fails, as it should.
                 let _ = connection.execute("ROLLBACK").await;
-                return Err(error);
             }
-            None | Some(StatementFault::After(_)) => {}
+            return Err(fault.error());
         }
         let steps = connection
             .fetch_many((sql, arguments))
             .try_collect()
             .await?;
-        match fault {
-            Some(StatementFault::After(error)) => Err(error),
-            _ => Ok(steps),
-        }
+        fault.map_or(Ok(steps), |fault| Err(fault.error()))
     }
 
     /// Ends whatever transaction there is. False where it is not certain that there is none.

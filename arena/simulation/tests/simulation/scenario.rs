@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use arena_simulation::FaultTable;
+use arena_store::FaultMoment;
 
 use crate::{chance::Chance, defect::Defect, tournament::SimulatedTournament};
 
@@ -84,22 +85,7 @@ pub(crate) struct StorageFaults {
     /// The disk is full from one time until another.
     pub(crate) full: Option<(Duration, Duration)>,
     /// One statement fails: that before which there are so many.
-    pub(crate) statement: Option<(u64, How)>,
-}
-
-/// How a statement fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// The database does not run it.
-    Before,
-    /// The database does not run it, and ends the transaction itself.
-    Ends,
-    /// The database runs it, and nobody hears of that.
-    After,
-}
-
-impl How {
-    pub(crate) const ALL: [Self; 3] = [Self::Before, Self::Ends, Self::After];
+    pub(crate) statement: Option<(u64, FaultMoment)>,
 }
 
 impl Scenario {
@@ -148,7 +134,7 @@ impl Scenario {
 
 impl Scenario {
     /// A small tournament of which nothing goes wrong but a statement of the store.
-    pub(crate) fn of_statement(statement: Option<(u64, How)>) -> Self {
+    pub(crate) fn of_statement(statement: Option<(u64, FaultMoment)>) -> Self {
         let worker = |number| SimulatedWorker {
             name: format!("worker-{number}"),
             games_at_once: 2,

@@ -1,11 +1,9 @@
 //! Each statement of the store fails once, over the whole life of a tournament.
 
 use arena_simulation::Beside;
+use arena_store::FaultMoment;
 
-use crate::{
-    scenario::{How, Scenario},
-    seeds,
-};
+use crate::{scenario::Scenario, seeds};
 
 #[test]
 fn a_tournament_ends_in_the_same_table_whichever_statement_of_its_store_fails() {
@@ -13,10 +11,10 @@ fn a_tournament_ends_in_the_same_table_whichever_statement_of_its_store_fails() 
     let undisturbed = Scenario::of_statement(None).check(&beside).unwrap();
     let statements = undisturbed.counts["statement"];
     assert!(statements > 100, "there are few statements: {statements}");
-    let kinds = How::ALL.len() as u64;
+    let kinds = FaultMoment::ALL.len() as u64;
     let total = seeds::run_all(0..kinds * statements, |beside, number| {
-        let how = How::ALL[(number % kinds) as usize];
-        let scenario = Scenario::of_statement(Some((number / kinds, how)));
+        let moment = FaultMoment::ALL[(number % kinds) as usize];
+        let scenario = Scenario::of_statement(Some((number / kinds, moment)));
         scenario.check(beside).unwrap().counts
     });
     // The last ones may not be reached.

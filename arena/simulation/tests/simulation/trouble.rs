@@ -1,20 +1,18 @@
 //! Calls and statements of the store that fail, and pass when they are tried again.
 
 use std::{
-    borrow::Cow,
-    fmt, io,
+    io,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use arena_store::{StatementFault, StatementFaults, StoreError};
-use sqlx::error::DatabaseError;
+use arena_store::{FaultMoment, StatementFault, StatementFaults, StoreError};
 
 use crate::{
     chance::Chance,
-    scenario::{FAULTS, How, StorageFaults},
+    scenario::{FAULTS, StorageFaults},
     watch::Watch,
 };
 
@@ -84,61 +82,22 @@ pub(crate) fn statements(faults: StorageFaults, watch: Watch) -> Arc<StatementFa
         watch.count("statement");
         let writes = !sql.starts_with("SELECT") && !sql.starts_with("BEGIN");
         let is_full = |(begin, end)| (begin..end).contains(&watch.now());
-        let how = match faults.statement {
-            Some((failing, how)) if failing == number => {
+        let moment = match faults.statement {
+            Some((failing, moment)) if failing == number => {
                 watch.count("statement failed");
-                how
+                moment
             }
             _ if writes && faults.full.is_some_and(is_full) => {
                 watch.count("disk full");
-                How::Ends
+                FaultMoment::Ends
             }
             _ => return None,
         };
-        watch.tell("store", &format!("{how:?} fails: {sql:.40}"));
-        let error = sqlx::Error::Database(Box::new(DiskFull));
-        Some(match how {
-            How::Before => StatementFault::Before(error),
-            How::Ends => StatementFault::Ends(error),
-            How::After => StatementFault::After(error),
+        watch.tell("store", &format!("{moment:?} fails: {sql:.40}"));
+        Some(StatementFault {
+            moment,
+            // What SQLite says when the disk is full.
+            code: "13",
         })
     })
-}
-
-/// What SQLite says when the disk is full.
-#[derive(Debug)]
-struct DiskFull;
-
-impl fmt::Display for DiskFull {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(code: 13) simulated: database or disk is full")
-    }
-}
-
-impl std::error::Error for DiskFull {}
-
-impl DatabaseError for DiskFull {
-    fn message(&self) -> &str {
-        "database or disk is full"
-    }
-
-    fn code(&self) -> Option<Cow<'_, str>> {
-        Some("13".into())
-    }
-
-    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
-        self
-    }
-
-    fn kind(&self) -> sqlx::error::ErrorKind {
-        sqlx::error::ErrorKind::Other
-    }
 }

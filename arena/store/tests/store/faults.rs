@@ -2,8 +2,7 @@
 //! and goes on when the database does.
 
 use std::{
-    borrow::Cow,
-    fmt, fs,
+    fs,
     future::poll_fn,
     io::{ErrorKind, Write as _},
     path::Path,
@@ -14,9 +13,9 @@ use std::{
 };
 
 use arena_store::{
-    Cure, Reported, StatementFault, Store, StoreError, TournamentId, TournamentState, pack,
+    Cure, FaultMoment, Reported, StatementFault, Store, StoreError, TournamentId, TournamentState,
+    pack,
 };
-use sqlx::error::DatabaseError;
 
 use crate::{
     leases::holder,
@@ -28,69 +27,12 @@ on_both!(
     a_statement_that_is_dropped_holds_nobody_up,
 );
 
-/// An error of a database with this code.
-#[derive(Clone, Debug)]
-struct Coded(&'static str);
-
-impl fmt::Display for Coded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "simulated: code {}", self.0)
-    }
-}
-
-impl std::error::Error for Coded {}
-
-impl DatabaseError for Coded {
-    fn message(&self) -> &str {
-        self.0
-    }
-
-    fn code(&self) -> Option<Cow<'_, str>> {
-        Some(self.0.into())
-    }
-
-    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
-        self
-    }
-
-    fn kind(&self) -> sqlx::error::ErrorKind {
-        sqlx::error::ErrorKind::Other
-    }
-}
-
-/// How a statement fails.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
-    Before,
-    Ends,
-    After,
-}
-
-impl How {
-    fn with(self, code: &'static str) -> StatementFault {
-        let error = sqlx::Error::Database(Box::new(Coded(code)));
-        match self {
-            Self::Before => StatementFault::Before(error),
-            Self::Ends => StatementFault::Ends(error),
-            Self::After => StatementFault::After(error),
-        }
-    }
-}
-
 /// Which statement fails: that one of which so many come before it, and those that follow.
 #[derive(Default)]
 struct Plan {
     before: usize,
     failing: usize,
-    how: Option<How>,
+    moment: Option<FaultMoment>,
     code: &'static str,
 }
 
@@ -102,13 +44,16 @@ fn faulty(store: &Store) -> Planned {
     let plan = planned.clone();
     store.set_faults(Arc::new(move |_| {
         let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
-        let how = plan.how?;
+        let moment = plan.moment?;
         if plan.before > 0 {
             plan.before -= 1;
             return None;
         }
         plan.failing = plan.failing.checked_sub(1)?;
-        Some(how.with(plan.code))
+        Some(StatementFault {
+            moment,
+            code: plan.code,
+        })
     }));
     planned
 }
@@ -178,22 +123,25 @@ async fn a_life_with_any_statement_failing_ends_like_one_without(home: &Home) {
     };
     let undisturbed = life(&store, "undisturbed").await;
     let planned = faulty(&store);
-    let (full, hows): (_, &[How]) = match home {
-        Home::File(_) => ("13", &[How::Before, How::Ends, How::After]),
-        Home::Schema { .. } => ("53100", &[How::Before, How::After]),
+    let (full, moments): (_, &[FaultMoment]) = match home {
+        Home::File(_) => (
+            "13",
+            &[FaultMoment::Before, FaultMoment::Ends, FaultMoment::After],
+        ),
+        Home::Schema { .. } => ("53100", &[FaultMoment::Before, FaultMoment::After]),
     };
-    for how in hows {
+    for moment in moments {
         for before in 0.. {
             *planned.lock().unwrap() = Plan {
                 before,
                 failing: 1,
-                how: Some(*how),
+                moment: Some(*moment),
                 code: full,
             };
-            let lived = life(&store, &format!("{how:?}-{before}")).await;
+            let lived = life(&store, &format!("{moment:?}-{before}")).await;
             assert!(
                 lived == undisturbed,
-                "{how:?} {before}: {lived}\n{undisturbed}"
+                "{moment:?} {before}: {lived}\n{undisturbed}"
             );
             if planned.lock().unwrap().failing == 1 {
                 assert!(before > 50, "there are few statements in a life: {before}");
@@ -233,7 +181,7 @@ async fn a_connection_that_can_not_roll_back_is_closed() {
     *planned.lock().unwrap() = Plan {
         before: 2,
         failing: 3,
-        how: Some(How::Before),
+        moment: Some(FaultMoment::Before),
         code: "10",
     };
     let error = store.report(id, games(0..1)).await.unwrap_err();
