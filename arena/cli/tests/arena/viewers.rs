@@ -5,7 +5,7 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
     path::Path,
-    process::Stdio,
+    process::{Child, Stdio},
     time::Duration,
 };
 
@@ -34,15 +34,17 @@ fn record() -> String {
     record.to_json_lines()
 }
 
+/// A process that gives advice.
+fn adviser(arena: &Arena) -> Child {
+    let mut command = arena.command("advise");
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.spawn().unwrap()
+}
+
 #[test]
 fn a_process_that_gives_advice_has_the_lowest_priority_and_bounds_and_ends_with_who_asked() {
     let arena = Arena::new();
-    let mut child = arena
-        .command("advise")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = adviser(&arena);
     let about = |file: &str| fs::read_to_string(format!("/proc/{}/{file}", child.id()));
     let nice = || {
         let stat = about("stat").unwrap_or_default();
@@ -69,12 +71,7 @@ fn a_process_that_gives_advice_has_the_lowest_priority_and_bounds_and_ends_with_
     assert!(child.wait().unwrap().success());
 
     // Whoever has gone wants no answer.
-    let mut child = arena
-        .command("advise")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = adviser(&arena);
     let mut stdin = child.stdin.take().unwrap();
     // It is the work of seconds, for which it does not wait.
     writeln!(stdin, "{}", json!({ "course": record() })).unwrap();
