@@ -45,6 +45,13 @@ def system():
     libc.sysinfo(known)
     words = ctypes.cast(known, ctypes.POINTER(ctypes.c_ulong))
     return words[5], ctypes.cast(known, ctypes.POINTER(ctypes.c_ushort))[40], words[6]
+def listen(part, measure):
+    seen = []
+    for place in range(count):
+        at(place + part)
+        seen.append(measure(place))
+    middle = (min(seen) + max(seen)) / 2
+    print(''.join('1' if number > middle else '0' for number in seen))
 ";
 
 const CHANNELS: &[Channel] = &[
@@ -72,13 +79,7 @@ for place in range(count):
     if bits[place] == '1':
         threads = [threading.Thread(target=at, args=[place + 0.8]) for _ in range(40)]
         for thread in threads: thread.start()",
-        receiver: r"
-seen = []
-for place in range(count):
-    at(place + 0.6)
-    seen.append(system()[1])
-middle = (min(seen) + max(seen)) / 2
-print(''.join('1' if number > middle else '0' for number in seen))",
+        receiver: "listen(0.6, lambda _: system()[1])",
         bits: 200,
         slot: Some(Duration::from_millis(20)),
         is_left: false,
@@ -91,13 +92,7 @@ for place in range(count):
     hoard = bytearray(b'x' * (16 << 20)) if bits[place] == '1' else None
     at(place + 0.8)
     del hoard",
-        receiver: r"
-seen = []
-for place in range(count):
-    at(place + 0.7)
-    seen.append(system()[0])
-middle = (min(seen) + max(seen)) / 2
-print(''.join('1' if free < middle else '0' for free in seen))",
+        receiver: "listen(0.7, lambda _: -system()[0])",
         bits: 200,
         slot: Some(Duration::from_millis(30)),
         is_left: false,
@@ -112,13 +107,7 @@ for place in range(count):
         os.write(hoard, b'x' * (1 << 20))
         at(place + 0.8)
         os.close(hoard)",
-        receiver: r"
-seen = []
-for place in range(count):
-    at(place + 0.6)
-    seen.append(system()[2])
-middle = (min(seen) + max(seen)) / 2
-print(''.join('1' if shared > middle else '0' for shared in seen))",
+        receiver: "listen(0.6, lambda _: system()[2])",
         bits: 200,
         slot: Some(Duration::from_millis(10)),
         is_left: false,
@@ -146,14 +135,11 @@ for place in range(count):
     while bits[place] == '1' and time.time() < begin + (place + 0.9) * slot: pass",
         receiver: r"
 os.sched_setaffinity(0, [0])
-seen = []
-for place in range(count):
-    at(place + 0.1)
+def turns(place):
     turns = 0
     while time.time() < begin + (place + 0.9) * slot: turns += 1
-    seen.append(turns)
-middle = (min(seen) + max(seen)) / 2
-print(''.join('1' if turns < middle else '0' for turns in seen))",
+    return -turns
+listen(0.1, turns)",
         bits: 200,
         slot: Some(Duration::from_millis(20)),
         is_left: false,
