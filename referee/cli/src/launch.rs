@@ -40,7 +40,7 @@ impl LaunchArgs {
         self.sandbox.around(bots, hidden)
     }
 
-    /// The walls around whatever bot may come, which does not see what is hidden.
+    /// The walls around whatever bot may come: see [`SandboxArgs::around_all`].
     ///
     /// # Errors
     ///
@@ -49,11 +49,7 @@ impl LaunchArgs {
         &self,
         hidden: impl IntoIterator<Item = PathBuf>,
     ) -> anyhow::Result<BotSandbox> {
-        Ok(BotSandbox {
-            sandbox: self.sandbox.probe()?,
-            hidden: hidden.into_iter().collect(),
-            pondering: self.sandbox.allows_pondering(),
-        })
+        self.sandbox.around_all(hidden)
     }
 
     /// What bots are started and reached with, these walls around them; no logs, no cores of

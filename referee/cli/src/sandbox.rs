@@ -84,12 +84,19 @@ impl SandboxArgs {
             return Ok(None);
         }
         let runs = Path::new("arena-runs").to_owned();
-        let hidden = hidden.into_iter().chain([runs]);
-        Ok(Some(BotSandbox {
+        self.around_all(hidden.into_iter().chain([runs])).map(Some)
+    }
+
+    /// The walls around whatever bot may come, which does not see what is hidden.
+    pub fn around_all(
+        self,
+        hidden: impl IntoIterator<Item = PathBuf>,
+    ) -> anyhow::Result<BotSandbox> {
+        Ok(BotSandbox {
             sandbox: self.probe()?,
-            hidden: hidden.collect(),
+            hidden: hidden.into_iter().collect(),
             pondering: self.pondering,
-        }))
+        })
     }
 }
 
