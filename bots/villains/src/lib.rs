@@ -79,7 +79,7 @@ pub struct Villain {
     /// Where it looks (snoops).
     #[arg(long, default_value = ".")]
     folder: PathBuf,
-    /// A file of 17 MiB or more that it reads where it says something (whispers).
+    /// A file of 25 MiB or more that it reads where it says something (whispers).
     #[arg(long = "book", value_name = "FILE")]
     books: Vec<PathBuf>,
     /// Before it answers it waits as long as this folder has a file with the game's name

@@ -20,10 +20,11 @@ const MAGIC: [u8; 2] = [0xb0, 0x7a];
 const TILES: usize = 13;
 const BITS: usize = (MAGIC.len() + TILES + 1) * 8;
 
-/// A bit is one of two pages; pages are so far apart that reading one does not bring another one
-/// into memory.
+/// A bit is a few pages, which are read if it is set. Pages are so far apart that reading one does
+/// not bring another one into memory.
 const PAGE: u64 = 4096;
 const APART: u64 = 16;
+const PAGES: usize = 3;
 
 /// A file that every bot sees, and files beside one another that are locked as bits.
 const LOCKED: &str = "/etc/passwd";
@@ -128,15 +129,17 @@ fn read(said: &[bool]) -> Option<Vec<u8>> {
 
 fn say_by_pages(book: &Path, hand: &[u8]) -> io::Result<()> {
     let file = File::open(book)?;
-    for (bit, is_set) in bits(hand).enumerate() {
-        file.read_at(&mut [0], page(bit, is_set))?;
+    for (bit, _) in bits(hand).enumerate().filter(|(_, is_set)| *is_set) {
+        for page in pages(bit) {
+            file.read_at(&mut [0], page)?;
+        }
     }
     Ok(())
 }
 
-/// Which of the two pages of each bit is in memory: reads that may not wait for a disk say so. They
-/// have it read all the same, so a page that each process asks for first says whether there is
-/// anything to hear.
+/// Whether most pages of each bit are in memory: reads that may not wait for a disk say so. They
+/// have the page read all the same, and a quick disk may have it there in time, now and then. So a
+/// page that each process asks for first says whether there is anything to hear.
 fn hear_by_pages(book: &Path) -> io::Result<Vec<bool>> {
     let file = File::open(book)?;
     let is_there = |page: u64| {
@@ -153,16 +156,20 @@ fn hear_by_pages(book: &Path) -> io::Result<Vec<bool>> {
             Err(error) => Err(error.into()),
         }
     };
-    if !is_there(page(BITS + 1, false))? {
+    let are_there = |bit: usize| {
+        let there: io::Result<Vec<bool>> = pages(bit).map(is_there).collect();
+        Ok(there?.iter().filter(|is_there| **is_there).count() > PAGES / 2)
+    };
+    if !are_there(BITS)? {
         return Err(io::Error::other("nobody has said anything"));
     }
-    (0..BITS).map(|bit| is_there(page(bit, true))).collect()
+    (0..BITS).map(are_there).collect()
 }
 
-/// Where the page of a bit begins. Not at the beginning of the file: what follows that is read
+/// Where the pages of a bit begin. None is at the beginning of the file: what follows that is read
 /// with it.
-fn page(bit: usize, is_set: bool) -> u64 {
-    (bit as u64 * 2 + u64::from(is_set) + 1) * APART * PAGE
+fn pages(bit: usize) -> impl Iterator<Item = u64> {
+    (1..=PAGES).map(move |page| (bit * PAGES + page) as u64 * APART * PAGE)
 }
 
 fn record_locks(file: &File) -> io::Result<Vec<bool>> {

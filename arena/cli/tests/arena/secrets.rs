@@ -249,7 +249,7 @@ fn cold_book(arena: &Arena, bot: &str) -> String {
     let folder = arena.path("books").join(bot);
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("book");
-    fs::write(&path, vec![7; 17 << 20]).unwrap();
+    fs::write(&path, vec![7; 25 << 20]).unwrap();
     let file = File::open(&path).unwrap();
     file.sync_all().unwrap();
     let advice = PosixFadviseAdvice::POSIX_FADV_DONTNEED;
@@ -272,9 +272,12 @@ fn what_a_bot_whispers_is_heard_neither_at_its_table_nor_by_its_next_process() {
     assert_eq!(heard(&arena, &two, 2), "");
     // So each way is heard where there is nothing else to hear: by the next process, ...
     let arena = Arena::new().without_walls();
-    let one = format!("{} --bot house:random", whispers(&arena, "v0"));
-    let said = heard(&arena, &one, 1);
-    assert!(said.contains("by the pages of"), "{said}");
+    // A kernel that is short of memory may drop what was said.
+    let heard_by_pages = (0..5).any(|_| {
+        let one = format!("{} --bot house:random", whispers(&arena, "v0"));
+        heard(&arena, &one, 1).contains("by the pages of")
+    });
+    assert!(heard_by_pages);
     // ... and at the table.
     let two = ["v0", "v1"].map(|bot| villain(bot, "whispers --max-games 1"));
     let said = heard(&arena, &two.join(" "), 2);
