@@ -4,6 +4,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use crate::shell::{Result, command, root, stream, succeeds, target_dir};
@@ -12,6 +13,9 @@ use crate::shell::{Result, command, root, stream, succeeds, target_dir};
 pub(crate) const VARIABLE: &str = "ARENA_TEST_LANGUAGES";
 /// Where the tests of the kits look for the arena.
 const ARENA: &str = "ARENA";
+
+/// How what is tested is built.
+const TESTED: &str = "RelWithDebInfo";
 
 /// The versions of what the Python kit is built and tested with, in its folder.
 pub(crate) const CONSTRAINTS: &str = "constraints.txt";
@@ -33,25 +37,47 @@ pub(crate) fn folder() -> PathBuf {
 /// # Errors
 /// A compiler or library is missing, something does not build, or a test fails.
 pub(crate) fn test(arena: &Path) -> Result {
-    let hands = arena.with_file_name("examples").join("hands");
-    let cpp = cpp("cpp", "RelWithDebInfo", Some((arena, &hands)))?;
-    stream(
-        command("ctest")
-            .args(["--output-on-failure", "--no-tests=error", "--parallel", "2"])
-            .arg("--test-dir")
-            .arg(cpp),
-    )?;
+    let cpp = cpp("cpp", TESTED, Some(arena), &[])?;
+    stream(&mut ctest(&cpp))?;
+    let scratch = Scratch::new()?;
+    stream(pytest(&scratch)?.env(ARENA, arena))
+}
+
+/// Tests each kit by itself, without an arena.
+///
+/// # Errors
+/// As those of [`test`].
+pub(crate) fn units(arena: &Path) -> Result {
+    let scratch = Scratch::new()?;
+    stream(pytest(&scratch)?.arg("--ignore=tests/test_arena.py"))?;
+    let cpp = cpp("cpp", TESTED, Some(arena), &["--target", "kit_test"])?;
+    let whole_games = "^(matches|used_as_.*)$";
+    stream(ctest(&cpp).args(["--exclude-regex", whole_games]))
+}
+
+fn ctest(build: &Path) -> Command {
+    let mut ctest = command("ctest");
+    ctest
+        .args(["--output-on-failure", "--no-tests=error", "--parallel", "2"])
+        .arg("--test-dir")
+        .arg(build);
+    ctest
+}
+
+/// The tests of the Python kit, whose types have been checked.
+///
+/// # Errors
+/// The kit can't be installed, or has a type that is not right.
+fn pytest(scratch: &Scratch) -> Result<Command> {
     let python = python()?;
     let kit = root().join("bots/python");
     stream(command(&python).args(["-m", "mypy"]).current_dir(&kit))?;
-    let scratch = Scratch::new()?;
-    stream(
-        command(&python)
-            .args(["-m", "pytest", "--quiet"])
-            .arg(format!("--basetemp={}", scratch.0.display()))
-            .current_dir(&kit)
-            .env(ARENA, arena),
-    )
+    let mut pytest = command(&python);
+    pytest
+        .args(["-m", "pytest", "--quiet"])
+        .arg(format!("--basetemp={}", scratch.0.display()))
+        .current_dir(&kit);
+    Ok(pytest)
 }
 
 /// A new folder for the tests of the Python kit, gone when this is dropped. It is
@@ -83,7 +109,7 @@ impl Drop for Scratch {
 /// A kit can't be built.
 pub(crate) fn random_samples(rust: &Path) -> Result<String> {
     let python = python()?;
-    let cpp = cpp("cpp-release", "Release", None)?;
+    let cpp = cpp("cpp-release", "Release", None, &[])?;
     let samples = root().join("bots/python/samples");
     let (rust, python, cpp) = (rust.display(), python.display(), cpp.display());
     let samples = samples.display();
@@ -133,12 +159,17 @@ fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Builds what is written in C++ in a folder of this name, with its tests if it is told
-/// the arena and the referee's example `hands`.
+/// Builds what is written in C++ in a folder of this name, with its tests if it is told the
+/// arena: all, or what the words for the build say.
 ///
 /// # Errors
 /// Something is missing, or does not build.
-pub(crate) fn cpp(name: &str, build_type: &str, tests: Option<(&Path, &Path)>) -> Result<PathBuf> {
+pub(crate) fn cpp(
+    name: &str,
+    build_type: &str,
+    tests: Option<&Path>,
+    words: &[&str],
+) -> Result<PathBuf> {
     let build = folder().join(name);
     let mut configure = command("cmake");
     configure
@@ -148,9 +179,12 @@ pub(crate) fn cpp(name: &str, build_type: &str, tests: Option<(&Path, &Path)>) -
         .arg(&build)
         .arg(format!("-DCMAKE_BUILD_TYPE={build_type}"));
     match tests {
-        Some((arena, hands)) => configure
-            .arg(format!("-DARENA={}", arena.display()))
-            .arg(format!("-DHANDS={}", hands.display())),
+        Some(arena) => {
+            let hands = arena.with_file_name("examples").join("hands");
+            configure
+                .arg(format!("-DARENA={}", arena.display()))
+                .arg(format!("-DHANDS={}", hands.display()))
+        }
         None => configure.arg("-DBOTS_TESTS=OFF"),
     };
     stream(&mut configure).map_err(|error| format!("{error}\n{ABSENT_CPP}"))?;
@@ -158,7 +192,8 @@ pub(crate) fn cpp(name: &str, build_type: &str, tests: Option<(&Path, &Path)>) -
         command("cmake")
             .arg("--build")
             .arg(&build)
-            .args(["--parallel", "2"]),
+            .args(["--parallel", "2"])
+            .args(words),
     )?;
     Ok(build)
 }

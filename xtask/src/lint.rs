@@ -63,7 +63,9 @@ fn all_clear(title: &str, findings: &[String]) -> Result {
     }
 }
 
-fn fmt() -> Result {
+/// # Errors
+/// Something is not formatted.
+pub(crate) fn fmt() -> Result {
     stream(&mut cargo("fmt --all --check"))
 }
 

@@ -10,6 +10,7 @@ mod postgres;
 mod shell;
 mod soak;
 mod strength;
+mod system;
 mod test;
 mod tools;
 
@@ -22,8 +23,11 @@ Usage: cargo xtask <VERB>
 
 Verbs:
   test [--no-lint]  Lint, build and test everything; the one command for a
-                    fresh machine with Rust, Python 3, C++ with CMake and
-                    gRPC, Node with npm, git, PostgreSQL, Docker and mmdebstrap
+                    fresh machine with Rust, git and a C compiler: what else it
+                    needs it installs on Debian, and names elsewhere
+  test --quick      Format, clippy and the tests of rules, statistics, events,
+                    the page's routes and the kits, which start no server, no
+                    container and no browser
   lint              Format, clippy, forbidden dependencies, licences, .proto
                     files and repository hygiene; goes on after a failure
   bench [NAME]      Measure; all benchmarks, or the one that is named
@@ -95,6 +99,7 @@ fn main() -> ExitCode {
     }
     let outcome = match args.as_slice() {
         ["test"] => test::run(test::Lint::First),
+        ["test", "--quick"] => test::quick(),
         ["test", "--no-lint"] => test::run(test::Lint::Skip),
         ["lint"] => lint::run(),
         ["images", words @ ..] => images::run(words),

@@ -35,6 +35,11 @@ cat >/dev/null
 rm -rf "$2"
 "#;
 
+/// Whether its programs are there, or not needed.
+pub(crate) fn is_met() -> bool {
+    env::var_os(VARIABLE).is_some() || programs().is_some()
+}
+
 /// A server that runs until this is dropped.
 pub(crate) struct Postgres {
     url: String,

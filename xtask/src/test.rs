@@ -1,15 +1,34 @@
 //! `cargo xtask test`: everything that must hold before a commit, in the order
 //! that fails soonest and compiles least.
 
-use std::{fs, time::Instant};
+use std::{fs, panic::resume_unwind, process::Command, thread, time::Instant};
+
+use serde_json::Value;
 
 use crate::{
     images::{self, Base},
     languages, lint, manifests,
     postgres::Postgres,
-    shell::{Result, capture, cargo, command, stream, target_dir},
-    tools,
+    shell::{Result, capture, captured, cargo, command, stream, target_dir},
+    system, tools,
 };
+
+/// The tests of the programs as a user starts them. Most of the time they wait, so all other
+/// tests run beside them.
+const PROGRAMS: &str = "arena";
+
+/// Crates that are tested by themselves: rules, statistics, data and the routes of the page. They
+/// start no server, no container and no browser.
+const QUICK: &[&str] = &[
+    "arena-draw",
+    "arena-events",
+    "arena-ladder",
+    "arena-proto",
+    "arena-web",
+    "bot-kit",
+    "referee-core",
+    "referee-games",
+];
 
 /// Whether lint comes before the tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,11 +39,39 @@ pub(crate) enum Lint {
     Skip,
 }
 
+/// Checks and tests the crates of [`QUICK`] and each kit by itself: a few minutes on a clean
+/// clone, a minute after a small change.
+///
+/// # Errors
+/// The stage that failed.
+pub(crate) fn quick() -> Result {
+    stage("system", || system::install(system::BUILD))?;
+    let packages: String = QUICK.iter().map(|name| format!(" -p {name}")).collect();
+    stage("fmt", lint::fmt)?;
+    stage("clippy", || {
+        stream(&mut cargo(&format!(
+            "clippy --locked --all-targets{packages} -- -D warnings"
+        )))
+    })?;
+    stage("kits", || {
+        languages::units(&target_dir().join("debug/arena"))
+    })?;
+    heading("test");
+    stream(&mut cargo(&format!(
+        "test --locked --lib --tests --no-fail-fast{packages}"
+    )))
+    .map_err(|error| format!("stage test failed: {error}").into())
+}
+
 /// Installs the tools, lints, builds, tests; stops where something fails.
 ///
 /// # Errors
 /// The stage that failed.
 pub(crate) fn run(lint: Lint) -> Result {
+    stage("system", || {
+        system::install(system::BUILD)?;
+        system::install(system::TESTS)
+    })?;
     let postgres = stage("postgres", Postgres::start)?;
     // Mostly it waits for the network, so it is made beside all else.
     let base = Base::begin_for_tests()?;
@@ -58,9 +105,62 @@ pub(crate) fn run(lint: Lint) -> Result {
     })?;
     // Nothing may follow what cargo test says, so this stage has no time.
     heading("test");
-    let mut tests = cargo("test --workspace --locked --lib --bins --tests --no-fail-fast");
-    tests.env(languages::VARIABLE, languages::folder());
-    stream(postgres.tell(&mut tests)).map_err(|error| format!("stage test failed: {error}").into())
+    let mut programs = cargo(&format!(
+        "test --workspace --locked --no-fail-fast --test {PROGRAMS}"
+    ));
+    programs
+        .env(languages::VARIABLE, languages::folder())
+        .env("RUST_TEST_THREADS", threads().to_string());
+    let mut others = cargo("test --workspace --locked --no-fail-fast --lib --bins");
+    others.args(other_tests()?);
+    postgres.tell(&mut programs);
+    postgres.tell(&mut others);
+    beside(&mut programs, &mut others).map_err(|error| format!("stage test failed: {error}").into())
+}
+
+/// Runs two commands at a time. The output of the first is shown as it comes, that of the second
+/// when both have ended.
+///
+/// # Errors
+/// One of them failed.
+fn beside(first: &mut Command, second: &mut Command) -> Result {
+    let words = |outcome: Result| outcome.err().map(|error| error.to_string());
+    let (first, second) = thread::scope(|scope| {
+        let second = scope.spawn(|| {
+            let (said, outcome) = captured(second);
+            (said, words(outcome))
+        });
+        (words(stream(first)), second.join())
+    });
+    let (said, second) = second.unwrap_or_else(|panic| resume_unwind(panic));
+    print!("{said}");
+    let failed: Vec<_> = [first, second].into_iter().flatten().collect();
+    match failed.as_slice() {
+        [] => Ok(()),
+        _ => Err(failed.join("\n").into()),
+    }
+}
+
+/// Tests at a time where most of them wait for other processes.
+fn threads() -> usize {
+    2 * thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The targets of all integration tests but [`PROGRAMS`], as arguments.
+///
+/// # Errors
+/// Cargo can't read the workspace.
+fn other_tests() -> Result<Vec<String>> {
+    let metadata = capture(&mut cargo("metadata --locked --no-deps --format-version 1"))?;
+    let metadata: Value = serde_json::from_str(&metadata)?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let targets = packages.flat_map(|package| package["targets"].as_array().into_iter().flatten());
+    let tests = targets.filter(|target| target["kind"][0] == "test");
+    let mut names: Vec<&str> = tests.filter_map(|test| test["name"].as_str()).collect();
+    names.retain(|name| *name != PROGRAMS);
+    names.sort_unstable();
+    names.dedup();
+    Ok(names.iter().map(|name| format!("--test={name}")).collect())
 }
 
 /// Has the ladder's statistics computed anew by other people's programs.

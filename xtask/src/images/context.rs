@@ -85,7 +85,7 @@ fn files(image: &Image, profile: &str, source: &Source) -> Result<(Rootfs, BTree
             let mut files = Rootfs::from_scratch();
             let built = match profile {
                 TESTS => languages::folder().join("cpp"),
-                _ => languages::cpp("cpp-release", "Release", None)?,
+                _ => languages::cpp("cpp-release", "Release", None, &[])?,
             };
             let program = format!("usr/local/bin/{}", image.name);
             let libraries = files.program(&program, &built.join("cpp").join(name))?;

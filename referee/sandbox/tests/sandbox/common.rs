@@ -23,7 +23,7 @@ pub(crate) fn reexec() -> Reexec {
 }
 
 /// The kinds of namespaces that this machine has. Our own must work; bubblewrap is tested
-/// where it is installed, which `.ci/run` sees to.
+/// where it is installed, which `cargo xtask test` sees to.
 pub(crate) fn kinds() -> Vec<Outer> {
     let bubblewrap = Command::new("bwrap").arg("--version").output().is_ok();
     if !bubblewrap {
