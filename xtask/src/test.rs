@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The tests of the programs as a user starts them. Most of the time they wait, so all other
-/// tests run beside them.
+/// tests and those of the kits run beside them.
 const PROGRAMS: &str = "arena";
 
 /// Crates that are tested by themselves: rules, statistics, data and the routes of the page. They
@@ -93,8 +93,8 @@ pub(crate) fn run(lint: Lint) -> Result {
     stage("games on Kubernetes", || {
         manifests::games(&target_dir().join("debug/arena"))
     })?;
-    stage("languages", || {
-        languages::test(&target_dir().join("debug/arena"))
+    let mut kits = stage("languages", || {
+        languages::tests(&target_dir().join("debug/arena"))
     })?;
     stage("images", || images::for_tests(base))?;
     stage("axe", tools::axe)?;
@@ -115,26 +115,36 @@ pub(crate) fn run(lint: Lint) -> Result {
     others.args(other_tests()?);
     postgres.tell(&mut programs);
     postgres.tell(&mut others);
-    beside(&mut programs, &mut others).map_err(|error| format!("stage test failed: {error}").into())
+    beside(
+        &mut programs,
+        &mut [&mut kits.cpp, &mut kits.python, &mut others],
+    )
+    .map_err(|error| format!("stage test failed: {error}").into())
 }
 
-/// Runs two commands at a time. The output of the first is shown as it comes, that of the second
-/// when both have ended.
+/// Runs commands at a time. The output of the first is shown as it comes, that of the others when
+/// all have ended.
 ///
 /// # Errors
-/// One of them failed.
-fn beside(first: &mut Command, second: &mut Command) -> Result {
+/// Some failed: a line for each.
+fn beside(first: &mut Command, others: &mut [&mut Command]) -> Result {
     let words = |outcome: Result| outcome.err().map(|error| error.to_string());
-    let (first, second) = thread::scope(|scope| {
-        let second = scope.spawn(|| {
-            let (said, outcome) = captured(second);
-            (said, words(outcome))
-        });
-        (words(stream(first)), second.join())
+    let mut failed = Vec::new();
+    thread::scope(|scope| {
+        let mut runs = Vec::new();
+        for other in others {
+            runs.push(scope.spawn(move || {
+                let (said, outcome) = captured(other);
+                (said, words(outcome))
+            }));
+        }
+        failed.extend(words(stream(first)));
+        for run in runs {
+            let (said, outcome) = run.join().unwrap_or_else(|panic| resume_unwind(panic));
+            print!("\n{said}");
+            failed.extend(outcome);
+        }
     });
-    let (said, second) = second.unwrap_or_else(|panic| resume_unwind(panic));
-    print!("{said}");
-    let failed: Vec<_> = [first, second].into_iter().flatten().collect();
     match failed.as_slice() {
         [] => Ok(()),
         _ => Err(failed.join("\n").into()),
